@@ -1,0 +1,66 @@
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+#include "inference/device.h"
+#include "inference/device_registry.h"
+#include "inference/export.h"
+#include "inference/infer_request.h"
+#include "inference/model.h"
+#include "inference/properties.h"
+#include "inference/status.h"
+
+namespace het {
+
+/// The entry to the library: reads models, knows the devices, compiles. Get the process' one with
+/// het::core() from devices/register_devices.h; it lives until the last user lets go. Thread-safe.
+/// In a child after fork() every call fails.
+class HET_API Core {
+ public:
+  Core();
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  DeviceRegistry& devices() { return devices_; }
+
+  /// Reads an ONNX model file (or, later, OpenVINO IR). The error names the file and what is
+  /// wrong in it.
+  Result<std::unique_ptr<Model>> read_model(const std::string& path) const;
+
+  /// Per node, in the order of the model: the device that runs it or the reason why not.
+  Result<std::vector<NodeSupport>> query_model(const Model& model, std::string_view device,
+                                               const Properties& properties = {});
+  /// `device` is a name as in available_devices() or a composite string ("HETERO:GPU,CPU").
+  Result<std::shared_ptr<CompiledModel>> compile_model(
+      const Model& model, std::string_view device, const Properties& properties = {},
+      const std::shared_ptr<DeviceContext>& context = nullptr);
+  Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream,
+                                                      std::string_view device,
+                                                      const Properties& properties = {});
+  Result<std::shared_ptr<DeviceContext>> create_context(std::string_view device,
+                                                        const ContextParams& params);
+
+  std::vector<std::string> available_devices() const { return devices_.available(); }
+  /// Device defaults for later compiles; an explicit property of a compile wins.
+  Status set_property(std::string_view device, const Properties& properties);
+  Result<std::string> get_property(std::string_view device, std::string_view name);
+
+ private:
+  Status check_process() const;
+  Result<Properties> merged_properties(std::string_view device, const Properties& properties) const;
+
+  pid_t process_;
+  DeviceRegistry devices_;
+  mutable std::mutex mutex_;  ///< protects defaults_; taken alone
+  std::map<std::string, Properties, std::less<>> defaults_;
+};
+
+}  // namespace het

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/device.h"
+#include "inference/export.h"
+#include "inference/preprocess.h"
+#include "inference/results.h"
+#include "inference/status.h"
+#include "inference/tensor.h"
+
+namespace het {
+
+/// How a decoder shall read: one entry of model-proc's output_postproc, already checked.
+struct DecoderConfig {
+  std::string converter;
+  std::vector<std::string> layer_names;  ///< empty: all outputs
+  std::vector<std::string> labels;
+  std::string attribute_name;
+  std::string method = "max";           ///< max, softmax, index, compound, multi
+  std::optional<float> threshold;       ///< minimum confidence; the decoder has a default
+  std::optional<float> iou_threshold;   ///< of NMS; the decoder has a default
+  std::optional<int> classes;
+  std::vector<int> strides;             ///< grid strides where they do not follow from the shapes
+  std::vector<std::string> point_names;
+};
+
+/// The picture that a batch item shows.
+struct DecodeContext {
+  int64_t batch_index = 0;
+  int input_width = 0;  ///< of the model's picture input
+  int input_height = 0;
+  int source_width = 0;   ///< of the ROI's source picture
+  int source_height = 0;
+  Rect roi;
+  PictureTransform transform;  ///< model input pixels -> source pixels
+  float threshold = 0.0f;      ///< minimum confidence wanted by the user; 0 = the decoder's own
+};
+
+/// Reads results from output tensors. Immutable after creation; thread-safe.
+class HET_API Decoder {
+ public:
+  virtual ~Decoder() = default;
+  /// `outputs` are the model's outputs in the order of its ports; host memory.
+  virtual Result<Results> decode(std::span<const Tensor> outputs,
+                                 const DecodeContext& context) const = 0;
+};
+
+/// Makes the decoder that `config` names for a model with these ports. Fails when the converter is
+/// unknown (listing those that exist), a layer is missing or a shape does not fit.
+HET_API Result<std::unique_ptr<Decoder>> create_decoder(const DecoderConfig& config,
+                                                        const std::vector<Port>& inputs,
+                                                        const std::vector<Port>& outputs);
+
+/// Names of all converters, sorted.
+HET_API std::vector<std::string> converter_names();
+
+}  // namespace het

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/device.h"
+#include "inference/export.h"
+
+namespace het {
+
+/// Knows how to make each device and keeps those that were used. Thread-safe.
+class HET_API DeviceRegistry {
+ public:
+  /// Makes the device with this id ("" or "0", "1" ...); called at most once per id until released.
+  using Factory = std::function<Result<std::shared_ptr<Device>>(Core& core, std::string_view id)>;
+  /// Ids that exist on this machine; {""} for a device that exists once.
+  using Lister = std::function<std::vector<std::string>()>;
+
+  /// `kind` is the part of a device name before the first '.' or ':' - "CPU", "GPU", "HETERO".
+  /// A composite device ("HETERO") is not listed by available().
+  void add(std::string kind, Factory factory, Lister lister, bool composite = false);
+
+  /// The device for "CPU", "GPU.1" or the kind of "HETERO:GPU,CPU". Fails with NotFound and the
+  /// list of names that exist.
+  Result<std::shared_ptr<Device>> get(Core& core, std::string_view device);
+  /// Names of the non-composite devices, in the order of registration.
+  std::vector<std::string> available() const;
+  /// Registered kinds, composite ones included.
+  std::vector<std::string> kinds() const;
+
+ private:
+  struct Entry {
+    std::string kind;
+    Factory factory;
+    Lister lister;
+    bool composite = false;
+    std::map<std::string, std::shared_ptr<Device>, std::less<>> devices;
+  };
+  Entry* find(std::string_view kind);
+
+  mutable std::mutex mutex_;  ///< protects entries_; taken alone, also while a device is made
+  std::vector<Entry> entries_;
+};
+
+/// "GPU.1" -> {"GPU", "1"}; "HETERO:GPU,CPU" -> {"HETERO", ""}.
+struct DeviceName {
+  std::string kind;
+  std::string id;
+  std::string arguments;  ///< what follows ':'
+};
+HET_API DeviceName parse_device_name(std::string_view device);
+
+}  // namespace het

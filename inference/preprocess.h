@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "inference/export.h"
+#include "inference/image.h"
+#include "inference/status.h"
+#include "inference/tensor.h"
+
+namespace het {
+
+/// How a picture (its ROI) is brought to the model's size.
+enum class ResizeMode : uint8_t {
+  Stretch,           ///< both axes to the full size, aspect ratio not kept
+  LetterboxCentre,   ///< aspect ratio kept, picture centred, rest filled with pad_value
+  LetterboxTopLeft,  ///< aspect ratio kept, picture at the top left, rest filled with pad_value
+  CentralCrop,       ///< aspect ratio kept so that the target is covered, middle part taken
+};
+
+/// Order of the channels in the tensor.
+enum class ColorOrder : uint8_t { BGR, RGB, Gray };
+
+/// What happens to a picture on its way into a model input. Per channel c of the tensor (in the
+/// tensor's order): dst = (range_low + pixel / 255 * (range_high - range_low) - mean[c]) / std[c],
+/// pixel in 0..255 after the colour conversion; padding is a pixel value, so it is normalised too.
+struct PreprocessDesc {
+  ResizeMode resize = ResizeMode::Stretch;
+  ColorOrder color_order = ColorOrder::BGR;
+  Layout tensor_layout = Layout::NCHW;  ///< NCHW or NHWC
+  float range_low = 0.0f;
+  float range_high = 255.0f;
+  std::array<float, 3> mean{0.0f, 0.0f, 0.0f};
+  std::array<float, 3> std{1.0f, 1.0f, 1.0f};
+  std::array<float, 3> pad_value{0.0f, 0.0f, 0.0f};  ///< 0..255, in the tensor's channel order
+  bool operator==(const PreprocessDesc&) const = default;
+};
+
+/// Maps positions in the model's input picture to positions in the source picture:
+/// x_source = x_tensor * scale_x + offset_x, and the same for y. Positions are pixel edges, so the
+/// left edge of the first tensor pixel is 0.
+struct PictureTransform {
+  float scale_x = 1.0f;
+  float scale_y = 1.0f;
+  float offset_x = 0.0f;
+  float offset_y = 0.0f;
+};
+
+/// Where the resized picture lies in the tensor and what part of the source it shows. Letterbox
+/// and crop sizes are rounded to whole tensor pixels.
+struct PictureGeometry {
+  Rect source;       ///< part of the source picture that is shown
+  Rect destination;  ///< where it lies in the tensor; outside is padding
+  PictureTransform transform;
+};
+
+/// Pure geometry of `desc` for a ROI of a source picture and a tensor of this size. Fails when the
+/// ROI is empty.
+HET_API Result<PictureGeometry> picture_geometry(const PreprocessDesc& desc, const Rect& roi,
+                                                 int tensor_width, int tensor_height);
+
+/// Checks that a tensor of this description can be filled: rank 4 (or 3 without batch), channels 1
+/// or 3 as color_order says, type UInt8 or a float type.
+HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
+
+/// Converts, crops, resizes (bilinear, pixel centres aligned, borders repeated) and normalises the
+/// ROI of a host image into batch item `batch_index` of `dst` in one pass over the target. The ROI
+/// is clipped to the picture; an empty one is an error. UInt8 results are rounded and clamped.
+/// Thread-safe; uses the calling thread only.
+HET_API Status preprocess(const Image& image, const Rect& roi, const PreprocessDesc& desc,
+                          Tensor& dst, int64_t batch_index = 0);
+
+/// The same by plain loops over the definition: what preprocess() is compared with.
+HET_API Status preprocess_reference(const Image& image, const Rect& roi, const PreprocessDesc& desc,
+                                    Tensor& dst, int64_t batch_index = 0);
+
+}  // namespace het

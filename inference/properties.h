@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/export.h"
+#include "inference/status.h"
+
+namespace het {
+
+/// Property values travel as text, as users write them; the table below gives their type.
+using Properties = std::map<std::string, std::string>;
+
+enum class PropertyType : uint8_t { Text, Integer, Float, Boolean, Choice };
+
+/// One row of the one table of properties.
+struct PropertyDef {
+  std::string_view name;
+  PropertyType type = PropertyType::Text;
+  std::string_view default_value;
+  std::string_view choices;  ///< Choice: the values, separated by '|'
+  int64_t minimum = 0;       ///< Integer
+  int64_t maximum = 0;       ///< Integer
+  bool read_only = false;
+  std::string_view devices;  ///< who understands it: "CPU,REF", "*" for everyone
+  std::string_view doc;      ///< one line
+};
+
+/// Every property, in alphabetical order.
+HET_API std::span<const PropertyDef> property_table();
+
+/// Looks a name or an older alias (CPU_THREADS_NUM, CPU_THROUGHPUT_STREAMS ...) up.
+/// Fails with the list of valid names of this device (a near miss is suggested).
+HET_API Result<const PropertyDef*> find_property(std::string_view name, std::string_view device);
+
+/// Checks every name and value for a device, replaces aliases by their names and booleans by
+/// YES/NO. Fails on the first unknown, read-only or malformed one, listing what is valid.
+HET_API Result<Properties> validate_properties(const Properties& properties,
+                                               std::string_view device);
+
+/// Values of validated properties, or the table's default.
+HET_API std::string property_text(const Properties& properties, std::string_view name);
+HET_API int64_t property_integer(const Properties& properties, std::string_view name);
+HET_API bool property_boolean(const Properties& properties, std::string_view name);
+
+/// Parses "KEY=VALUE,KEY=VALUE" as ie-config and -load_config strings have it.
+HET_API Result<Properties> parse_properties(std::string_view text);
+
+}  // namespace het

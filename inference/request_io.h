@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "inference/device.h"
+#include "inference/export.h"
+#include "inference/status.h"
+#include "inference/tensor.h"
+
+namespace het {
+
+/// The tensors of one execution as the device sees them. Owned by the InferRequest; during an
+/// execution only the device touches it.
+class HET_API RequestIo {
+ public:
+  RequestIo(std::vector<Tensor> inputs, std::vector<Tensor> outputs);
+
+  size_t input_count() const { return inputs_.size(); }
+  size_t output_count() const { return outputs_.size(); }
+  const Tensor& input(size_t index) const { return inputs_[index]; }
+  /// Empty before the first execution of an output that is sized at run time.
+  Tensor& output(size_t index) { return outputs_[index]; }
+  const Tensor& output(size_t index) const { return outputs_[index]; }
+  void set_input(size_t index, Tensor tensor);
+  void set_output(size_t index, Tensor tensor) { outputs_[index] = std::move(tensor); }
+
+  /// Pictures that wait to be converted into input `index`, one per batch item; empty when the
+  /// input was set as a tensor. A device that converts them itself calls clear_images().
+  const std::vector<ImageRegion>& images(size_t index) const { return images_[index]; }
+  void set_image(size_t index, size_t batch_index, ImageRegion region);
+  void clear_images(size_t index) { images_[index].clear(); }
+
+  /// Converts all waiting host pictures with the ports' PreprocessDesc and lets go of them. The
+  /// device calls it on its own thread.
+  Status preprocess_pending(const std::vector<Port>& ports);
+
+ private:
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
+  std::vector<std::vector<ImageRegion>> images_;
+};
+
+}  // namespace het
