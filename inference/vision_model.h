@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/decoder.h"
+#include "inference/export.h"
+#include "inference/model_proc.h"
+#include "inference/results.h"
+
+namespace het {
+
+/// What a user says to run a vision model on pictures; the same for elements, tools and examples.
+struct VisionModelSettings {
+  std::string model;       ///< path of the model file
+  std::string model_proc;  ///< path of the descriptor; empty: none
+  std::string labels_file; ///< one label per line; empty: the descriptor's labels
+  std::vector<std::string> labels;  ///< given directly; wins over labels_file
+  std::string device = "CPU";
+  Properties properties;
+  std::map<std::string, Shape> reshape;  ///< input name -> shape; unknown batch sizes become 1
+  bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
+};
+
+/// A compiled model with its way in (preprocessing) and out (decoders): pictures in, Results out.
+/// Immutable after load(); shared by streams; thread-safe.
+class HET_API VisionModel {
+ public:
+  /// Reads, describes, compiles. Errors name the file or property at fault.
+  static Result<std::shared_ptr<VisionModel>> load(Core& core, const VisionModelSettings& settings);
+
+  CompiledModel& compiled() const { return *compiled_; }
+  /// Largest batch size that one request takes.
+  int64_t batch_size() const { return batch_size_; }
+  /// Size of the picture input, in pixels.
+  int input_width() const { return input_width_; }
+  int input_height() const { return input_height_; }
+
+  /// Binds a part of a picture to batch item `batch_index` of the request, and what else the
+  /// descriptor asks for (image_info).
+  Status set_picture(InferRequest& request, const Image& image, const Rect& roi,
+                     int64_t batch_index = 0) const;
+
+  /// Reads what was found in batch item `batch_index` after the request ended; coordinates are
+  /// pixels of the source picture. `threshold` 0 leaves the decoders' own.
+  Result<Results> results(const InferRequest& request, int source_width, int source_height,
+                          const Rect& roi, int64_t batch_index = 0, float threshold = 0.0f) const;
+
+ private:
+  VisionModel() = default;
+  std::shared_ptr<CompiledModel> compiled_;
+  std::vector<std::unique_ptr<Decoder>> decoders_;
+  std::vector<InputPreproc> other_inputs_;  ///< image_info and the like, by port name
+  PreprocessDesc preprocess_;
+  size_t picture_input_ = 0;
+  int64_t batch_size_ = 1;
+  int input_width_ = 0;
+  int input_height_ = 0;
+};
+
+}  // namespace het
