@@ -85,7 +85,7 @@ class Scene:
         self.gain = rng.uniform(0.75, 1.1), rng.uniform(0.02, 0.15), rng.uniform(60, 240), rng.uniform(0, 6)
         self.tracks = []
         labels, colours = _deck(rng, CLASSES), _deck(rng, ATTRIBUTES)
-        for _ in range(int(rng.integers(4, 8))):
+        for _ in range(int(rng.integers(5, 9))):
             start = -int(rng.integers(0, 150))
             while start < frames:
                 track = Track(rng, next(labels), next(colours), start, width, height)

@@ -1,0 +1,101 @@
+"""The two networks, of plain convolutions only, and their way to ONNX."""
+import torch
+from torch import nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+STRIDES = (8, 16, 32)
+
+
+class Block(nn.Module):
+    """Convolution, batch normalisation, ReLU."""
+
+    def __init__(self, inputs, outputs, kernel=3, stride=1):
+        super().__init__()
+        self.conv = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False)
+        self.norm = nn.BatchNorm2d(outputs)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.conv(x)))
+
+
+class Residual(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.squeeze = Block(width, width // 2, 1)
+        self.expand = Block(width // 2, width)
+
+    def forward(self, x):
+        return x + self.expand(self.squeeze(x))
+
+
+class Detector(nn.Module):
+    """An anchor-free detector with YOLOX's raw output, for BGR pixels of 0..255."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.stem = nn.Sequential(Block(3, 16, 3, 2), Block(16, 24, 3, 2), Residual(24))
+        self.stages = nn.ModuleList([
+            nn.Sequential(Block(24, 32, 3, 2), Residual(32)),
+            nn.Sequential(Block(32, 48, 3, 2), Residual(48)),
+            nn.Sequential(Block(48, 48, 3, 2), Residual(48)),
+        ])
+        self.lateral = nn.ModuleList([Block(32, 32, 1), Block(48, 32, 1), Block(48, 32, 1)])
+        self.box_tower = nn.ModuleList([Block(32, 20) for _ in STRIDES])
+        self.class_tower = nn.ModuleList([Block(32, 20) for _ in STRIDES])
+        self.box = nn.ModuleList([nn.Conv2d(20, 5, 1) for _ in STRIDES])
+        self.label = nn.ModuleList([nn.Conv2d(20, classes, 1) for _ in STRIDES])
+        for box, label in zip(self.box, self.label):
+            nn.init.constant_(box.bias[4:], -4.6)
+            nn.init.constant_(label.bias, -2.0)
+        self.final = False
+
+    def forward(self, pixels):
+        x = self.stem(pixels if self.final else pixels / 255)
+        features = []
+        for stage, lateral in zip(self.stages, self.lateral):
+            x = stage(x)
+            features.append(lateral(x))
+        for finer in (1, 0):
+            above = nn.functional.interpolate(features[finer + 1], scale_factor=2.0, mode="nearest")
+            features[finer] = features[finer] + above
+        levels = []
+        for level, feature in enumerate(features):
+            box = self.box[level](self.box_tower[level](feature))
+            label = self.label[level](self.class_tower[level](feature))
+            if self.final:
+                box = torch.cat([box[:, :4], torch.sigmoid(box[:, 4:])], 1)
+                label = torch.sigmoid(label)
+            levels.append(torch.cat([box, label], 1).flatten(2))
+        return torch.cat(levels, 2).transpose(1, 2)
+
+
+class Classifier(nn.Module):
+    """Colour of a 32x32 crop, for BGR pixels of 0..255."""
+
+    def __init__(self, labels):
+        super().__init__()
+        self.stem = nn.Sequential(Block(3, 16, 3, 2), Block(16, 24, 3, 2), Block(24, 32, 3, 2))
+        self.label = nn.Conv2d(32, labels, 4)
+        self.final = False
+
+    def forward(self, pixels):
+        x = self.label(self.stem(pixels if self.final else pixels / 255)).flatten(1)
+        return torch.softmax(x, 1) if self.final else x
+
+
+def finish(network):
+    """Folds the normalisations and the division by 255 into the convolutions."""
+    network = network.eval().float()
+    for module in list(network.modules()):
+        if isinstance(module, Block):
+            module.conv = fuse_conv_bn_eval(module.conv, module.norm)
+            module.norm = nn.Identity()
+    first = network.stem[0].conv
+    first.weight.data /= 255
+    network.final = True
+    return network
+
+
+def export(network, shape, path, output):
+    torch.onnx.export(finish(network), torch.zeros(shape), path, opset_version=13, dynamo=False,
+                      input_names=["images"], output_names=[output])
