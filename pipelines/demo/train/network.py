@@ -1,4 +1,5 @@
 """The two networks, of plain convolutions only, and their way to ONNX."""
+import onnx
 import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
@@ -33,6 +34,7 @@ class Detector(nn.Module):
 
     def __init__(self, classes):
         super().__init__()
+        self.rows = 5 + classes
         self.stem = nn.Sequential(Block(3, 16, 3, 2), Block(16, 24, 3, 2), Residual(24))
         self.stages = nn.ModuleList([
             nn.Sequential(Block(24, 32, 3, 2), Residual(32)),
@@ -42,10 +44,11 @@ class Detector(nn.Module):
         self.lateral = nn.ModuleList([Block(32, 32, 1), Block(48, 32, 1), Block(48, 32, 1)])
         self.box_tower = nn.ModuleList([Block(32, 20) for _ in STRIDES])
         self.class_tower = nn.ModuleList([Block(32, 20) for _ in STRIDES])
-        self.box = nn.ModuleList([nn.Conv2d(20, 5, 1) for _ in STRIDES])
+        self.box = nn.ModuleList([nn.Conv2d(20, 4, 1) for _ in STRIDES])
+        self.presence = nn.ModuleList([nn.Conv2d(20, 1, 1) for _ in STRIDES])
         self.label = nn.ModuleList([nn.Conv2d(20, classes, 1) for _ in STRIDES])
-        for box, label in zip(self.box, self.label):
-            nn.init.constant_(box.bias[4:], -4.6)
+        for presence, label in zip(self.presence, self.label):
+            nn.init.constant_(presence.bias, -4.6)
             nn.init.constant_(label.bias, -2.0)
         self.final = False
 
@@ -60,12 +63,12 @@ class Detector(nn.Module):
             features[finer] = features[finer] + above
         levels = []
         for level, feature in enumerate(features):
-            box = self.box[level](self.box_tower[level](feature))
-            label = self.label[level](self.class_tower[level](feature))
+            tower = self.box_tower[level](feature)
+            chance = torch.cat([self.presence[level](tower), self.label[level](self.class_tower[level](feature))], 1)
             if self.final:
-                box = torch.cat([box[:, :4], torch.sigmoid(box[:, 4:])], 1)
-                label = torch.sigmoid(label)
-            levels.append(torch.cat([box, label], 1).flatten(2))
+                chance = torch.sigmoid(chance)
+            rows = torch.cat([self.box[level](tower), chance], 1)
+            levels.append(rows.reshape(len(pixels), self.rows, -1))
         return torch.cat(levels, 2).transpose(1, 2)
 
 
@@ -99,3 +102,12 @@ def finish(network):
 def export(network, shape, path, output):
     torch.onnx.export(finish(network), torch.zeros(shape), path, opset_version=13, dynamo=False,
                       input_names=["images"], output_names=[output])
+    model = onnx.load(path)
+    shapes = {node.input[1] for node in model.graph.node if node.op_type == "Reshape"}
+    for node in model.graph.node:
+        if node.output[0] in shapes:  # 0 keeps the batch, whatever its size
+            shape = onnx.numpy_helper.to_array(node.attribute[0].t).copy()
+            shape[0] = 0
+            node.attribute[0].t.CopyFrom(onnx.numpy_helper.from_array(shape))
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
