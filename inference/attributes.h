@@ -16,9 +16,9 @@ namespace het {
 class Model;
 
 /// One attribute of a node, in ONNX's types. A graph attribute is the body of a control-flow node.
-using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>,
-                               std::vector<float>, std::vector<std::string>, Tensor,
-                               std::shared_ptr<Model>>;
+using Attribute =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                 std::vector<std::string>, Tensor, std::shared_ptr<Model>>;
 
 /// The attributes of a node by name. get_* return the fallback when the attribute is absent or has
 /// another type; validation of types happens once, in the operator's infer function.

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
 #include <iosfwd>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <sys/types.h>
 #include <vector>
 
 #include "inference/device.h"
@@ -42,8 +42,7 @@ class HET_API Core {
   Result<std::shared_ptr<CompiledModel>> compile_model(
       const Model& model, std::string_view device, const Properties& properties = {},
       const std::shared_ptr<DeviceContext>& context = nullptr);
-  Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream,
-                                                      std::string_view device,
+  Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream, std::string_view device,
                                                       const Properties& properties = {});
   Result<std::shared_ptr<DeviceContext>> create_context(std::string_view device,
                                                         const ContextParams& params);

@@ -23,11 +23,11 @@ struct DecoderConfig {
   std::vector<std::string> layer_names;  ///< empty: all outputs
   std::vector<std::string> labels;
   std::string attribute_name;
-  std::string method = "max";           ///< max, softmax, index, compound, multi
-  std::optional<float> threshold;       ///< minimum confidence; the decoder has a default
-  std::optional<float> iou_threshold;   ///< of NMS; the decoder has a default
+  std::string method = "max";          ///< max, softmax, index, compound, multi
+  std::optional<float> threshold;      ///< minimum confidence; the decoder has a default
+  std::optional<float> iou_threshold;  ///< of NMS; the decoder has a default
   std::optional<int> classes;
-  std::vector<int> strides;             ///< grid strides where they do not follow from the shapes
+  std::vector<int> strides;  ///< grid strides where they do not follow from the shapes
   std::vector<std::string> point_names;
 };
 
@@ -36,7 +36,7 @@ struct DecodeContext {
   int64_t batch_index = 0;
   int input_width = 0;  ///< of the model's picture input
   int input_height = 0;
-  int source_width = 0;   ///< of the ROI's source picture
+  int source_width = 0;  ///< of the ROI's source picture
   int source_height = 0;
   Rect roi;
   PictureTransform transform;  ///< model input pixels -> source pixels

@@ -43,7 +43,7 @@ class HET_API DeviceRegistry {
   };
   Entry* find(std::string_view kind);
 
-  mutable std::mutex mutex_;  ///< protects entries_; taken alone, also while a device is made
+  mutable std::mutex mutex_;  ///< protects entries_; taken alone
   std::vector<Entry> entries_;
 };
 

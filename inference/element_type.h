@@ -51,7 +51,9 @@ HET_API bool is_float(ElementType type);
 HET_API bool is_integer(ElementType type);
 
 /// Bytes of a whole-byte element; 0 for Undefined and sub-byte types.
-inline size_t byte_width(ElementType type) { return bit_width(type) / 8; }
+inline size_t byte_width(ElementType type) {
+  return bit_width(type) / 8;
+}
 
 HET_API float half_to_float(uint16_t bits);
 /// Rounds to nearest even; overflows to infinity; keeps NaN.

@@ -29,7 +29,9 @@ void set_log_sink(LogSink sink, LogLevel level) {
   s.level = level;
 }
 
-bool log_enabled(LogLevel level) { return level <= state().level.load(std::memory_order_relaxed); }
+bool log_enabled(LogLevel level) {
+  return level <= state().level.load(std::memory_order_relaxed);
+}
 
 void log_message(LogLevel level, std::string_view message) {
   Sink& s = state();

@@ -14,10 +14,10 @@ namespace het {
 
 /// One entry of input_preproc.
 struct InputPreproc {
-  std::string layer_name;       ///< empty: the only picture input
-  std::string format = "image"; ///< image, image_info (size of the source picture), sequence_index
+  std::string layer_name;        ///< empty: the only picture input
+  std::string format = "image";  ///< image, image_info (size of the source picture), sequence_index
   PreprocessDesc preprocess;
-  bool layout_given = false;    ///< false: taken from the input's shape
+  bool layout_given = false;  ///< false: taken from the input's shape
 };
 
 /// A model descriptor in DL Streamer's model-proc schema (json_schema_version 2.x).

@@ -41,7 +41,7 @@ HET_API Result<const PropertyDef*> find_property(std::string_view name, std::str
 HET_API Result<Properties> validate_properties(const Properties& properties,
                                                std::string_view device);
 
-/// Values of validated properties, or the table's default.
+/// Values of validated properties, or the table's default. An Integer that is AUTO reads as -1.
 HET_API std::string property_text(const Properties& properties, std::string_view name);
 HET_API int64_t property_integer(const Properties& properties, std::string_view name);
 HET_API bool property_boolean(const Properties& properties, std::string_view name);

@@ -72,7 +72,9 @@ Failure error(StatusCode code, fmt::format_string<Args...> format, Args&&... arg
 }
 
 namespace status_internal {
-inline Status take(Status status) { return status; }
+inline Status take(Status status) {
+  return status;
+}
 template <class T>
 Status take(Result<T>&& result) {
   return result ? Status() : std::move(result.error());
@@ -85,15 +87,15 @@ Status take(Result<T>&& result) {
 #define HET_CONCAT(a, b) HET_CONCAT_INNER(a, b)
 
 /// Returns from the enclosing function when the Status or Result of `expression` is a failure.
-#define HET_TRY(...)                                                    \
-  do {                                                                  \
+#define HET_TRY(...)                                                                            \
+  do {                                                                                          \
     if (::het::Status het_status = ::het::status_internal::take(__VA_ARGS__); !het_status.ok()) \
-      return ::het::Failure(std::move(het_status));                     \
+      return ::het::Failure(std::move(het_status));                                             \
   } while (false)
 
 /// `HET_ASSIGN(auto model, read_model(path));` declares or assigns, or returns the failure.
 #define HET_ASSIGN(lhs, ...) HET_ASSIGN_INNER(HET_CONCAT(het_result_, __LINE__), lhs, __VA_ARGS__)
-#define HET_ASSIGN_INNER(result, lhs, ...)                                  \
-  auto result = (__VA_ARGS__);                                              \
-  if (!result) return ::het::Failure(std::move(result.error()));            \
+#define HET_ASSIGN_INNER(result, lhs, ...)                       \
+  auto result = (__VA_ARGS__);                                   \
+  if (!result) return ::het::Failure(std::move(result.error())); \
   lhs = std::move(*result)

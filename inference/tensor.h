@@ -90,7 +90,9 @@ class HET_API Tensor {
   size_t offset() const { return offset_; }
 
   /// Host address of the first element; null when the memory is not host-addressable.
-  std::byte* bytes() const { return buffer_ && buffer_->host() ? buffer_->host() + offset_ : nullptr; }
+  std::byte* bytes() const {
+    return buffer_ && buffer_->host() ? buffer_->host() + offset_ : nullptr;
+  }
   /// Host elements of a tensor whose type is T's (asserted).
   template <class T>
   T* data() const;
@@ -132,7 +134,8 @@ T* Tensor::data() const {
 
 template <class T>
 Tensor Tensor::from(const Shape& shape, std::span<const T> values) {
-  return tensor_internal::copy_of({element_type_of<T>(), shape}, values.data(), values.size_bytes());
+  return tensor_internal::copy_of({element_type_of<T>(), shape}, values.data(),
+                                  values.size_bytes());
 }
 
 }  // namespace het

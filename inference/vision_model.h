@@ -16,14 +16,14 @@ namespace het {
 
 /// What a user says to run a vision model on pictures; the same for elements, tools and examples.
 struct VisionModelSettings {
-  std::string model;       ///< path of the model file
-  std::string model_proc;  ///< path of the descriptor; empty: none
-  std::string labels_file; ///< one label per line; empty: the descriptor's labels
+  std::string model;                ///< path of the model file
+  std::string model_proc;           ///< path of the descriptor; empty: none
+  std::string labels_file;          ///< one label per line; empty: the descriptor's labels
   std::vector<std::string> labels;  ///< given directly; wins over labels_file
   std::string device = "CPU";
   Properties properties;
   std::map<std::string, Shape> reshape;  ///< input name -> shape; unknown batch sizes become 1
-  bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
+  bool raw_tensors = false;              ///< true: no decoder is wanted (only set_picture is used)
 };
 
 /// A compiled model with its way in (preprocessing) and out (decoders): pictures in, Results out.

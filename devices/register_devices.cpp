@@ -1,0 +1,40 @@
+#include "devices/register_devices.h"
+
+#include <mutex>
+
+#include "devices/cpu/cpu_device.h"
+#include "devices/ref/ref_device.h"
+
+namespace het {
+namespace {
+
+std::vector<std::string> exists_once() {
+  return {""};
+}
+
+struct ProcessCore {
+  std::mutex mutex;  ///< protects core; taken alone
+  std::weak_ptr<Core> core;
+};
+
+}  // namespace
+
+std::shared_ptr<Core> core() {
+  // Only the weak reference stays; the Core itself goes with its last user, before exit.
+  static ProcessCore* const process = new ProcessCore;
+  std::lock_guard lock(process->mutex);
+  std::shared_ptr<Core> current = process->core.lock();
+  if (current == nullptr) {
+    current = std::make_shared<Core>();
+    register_devices(*current);
+    process->core = current;
+  }
+  return current;
+}
+
+void register_devices(Core& core) {
+  core.devices().add("CPU", cpu::make_device, exists_once);
+  core.devices().add("REF", ref::make_device, exists_once);
+}
+
+}  // namespace het

@@ -1,0 +1,111 @@
+#include "inference/core.h"
+
+#include <unistd.h>
+
+#include "inference/readers/onnx_reader.h"
+
+namespace het {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view ending) {
+  return text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
+}
+
+}  // namespace
+
+Core::Core() : process_(getpid()) {}
+Core::~Core() = default;
+
+Status Core::check_process() const {
+  if (getpid() != process_) {
+    return error(StatusCode::NotSupported,
+                 "the inference core of process {} cannot be used in process {} after fork(): its "
+                 "threads and devices stayed behind; create it after fork(), or exec()",
+                 process_, getpid());
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Model>> Core::read_model(const std::string& path) const {
+  HET_TRY(check_process());
+  if (ends_with(path, ".xml")) {
+    return error(StatusCode::NotSupported,
+                 "cannot read '{}': OpenVINO IR is not supported yet, only ONNX", path);
+  }
+  return read_onnx(path);
+}
+
+Result<Properties> Core::merged_properties(std::string_view device,
+                                           const Properties& properties) const {
+  const std::string kind = parse_device_name(device).kind;
+  HET_ASSIGN(Properties merged, validate_properties(properties, kind));
+  std::lock_guard lock(mutex_);
+  const auto defaults = defaults_.find(kind);
+  if (defaults != defaults_.end()) merged.insert(defaults->second.begin(), defaults->second.end());
+  return merged;
+}
+
+Result<std::vector<NodeSupport>> Core::query_model(const Model& model, std::string_view device,
+                                                   const Properties& properties) {
+  HET_TRY(check_process());
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  HET_ASSIGN(const Properties merged, merged_properties(device, properties));
+  return target->query_model(model, merged);
+}
+
+Result<std::shared_ptr<CompiledModel>> Core::compile_model(
+    const Model& model, std::string_view device, const Properties& properties,
+    const std::shared_ptr<DeviceContext>& context) {
+  HET_TRY(check_process());
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  HET_ASSIGN(const Properties merged, merged_properties(device, properties));
+  auto compiled = target->compile_model(model, merged, context.get());
+  if (!compiled) {
+    return Failure(compiled.error().with_context(
+        fmt::format("cannot compile model '{}' for {}", model.name(), device)));
+  }
+  return compiled;
+}
+
+Result<std::shared_ptr<CompiledModel>> Core::import_model(std::istream& stream,
+                                                          std::string_view device,
+                                                          const Properties& properties) {
+  HET_TRY(check_process());
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  HET_ASSIGN(const Properties merged, merged_properties(device, properties));
+  return target->import_model(stream, merged);
+}
+
+Result<std::shared_ptr<DeviceContext>> Core::create_context(std::string_view device,
+                                                            const ContextParams& params) {
+  HET_TRY(check_process());
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  return target->create_context(params);
+}
+
+Status Core::set_property(std::string_view device, const Properties& properties) {
+  HET_TRY(check_process());
+  const std::string kind = parse_device_name(device).kind;
+  HET_TRY(devices_.get(*this, device));
+  HET_ASSIGN(const Properties checked, validate_properties(properties, kind));
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, value] : checked) defaults_[kind][name] = value;
+  return {};
+}
+
+Result<std::string> Core::get_property(std::string_view device, std::string_view name) {
+  HET_TRY(check_process());
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  const std::string kind = parse_device_name(device).kind;
+  {
+    std::lock_guard lock(mutex_);
+    const auto defaults = defaults_.find(kind);
+    if (defaults != defaults_.end()) {
+      const auto value = defaults->second.find(std::string(name));
+      if (value != defaults->second.end()) return value->second;
+    }
+  }
+  return target->get_property(name);
+}
+
+}  // namespace het

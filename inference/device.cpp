@@ -1,0 +1,58 @@
+#include "inference/device.h"
+
+#include "inference/infer_request.h"
+
+namespace het {
+namespace {
+
+Result<size_t> find_port(const std::vector<Port>& ports, std::string_view name,
+                         std::string_view kind, const std::string& model) {
+  std::string valid;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return i;
+    valid += valid.empty() ? "'" : ", '";
+    valid += ports[i].name + "'";
+  }
+  return error(StatusCode::NotFound, "model '{}' has no {} '{}'; it has {}", model, kind, name,
+               valid.empty() ? "none" : valid);
+}
+
+}  // namespace
+
+Result<size_t> CompiledModel::input_index(std::string_view name) const {
+  return find_port(inputs_, name, "input", name_);
+}
+
+Result<size_t> CompiledModel::output_index(std::string_view name) const {
+  return find_port(outputs_, name, "output", name_);
+}
+
+Result<std::unique_ptr<InferRequest>> CompiledModel::create_infer_request() {
+  return InferRequest::create(shared_from_this());
+}
+
+Status CompiledModel::export_model(std::ostream&) const {
+  return error(StatusCode::NotSupported,
+               "model '{}' cannot be exported: its device does not "
+               "support export",
+               name_);
+}
+
+Status CompiledModel::reset_state(std::string_view) {
+  return {};
+}
+
+Result<Tensor> CompiledModel::allocate_tensor(const TensorDesc& desc) {
+  return Tensor::allocate(desc);
+}
+
+Result<std::shared_ptr<CompiledModel>> Device::import_model(std::istream&, const Properties&) {
+  return error(StatusCode::NotSupported, "device {} cannot import models", name());
+}
+
+Result<std::shared_ptr<DeviceContext>> Device::create_context(const ContextParams&) {
+  return error(StatusCode::NotSupported, "device {} cannot work in objects of the application",
+               name());
+}
+
+}  // namespace het

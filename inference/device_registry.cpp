@@ -1,0 +1,77 @@
+#include "inference/device_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace het {
+
+DeviceName parse_device_name(std::string_view device) {
+  DeviceName name;
+  const size_t colon = device.find(':');
+  if (colon != std::string_view::npos) name.arguments = device.substr(colon + 1);
+  const std::string_view head = device.substr(0, colon);
+  const size_t dot = head.find('.');
+  name.kind = head.substr(0, dot);
+  if (dot != std::string_view::npos) name.id = head.substr(dot + 1);
+  return name;
+}
+
+void DeviceRegistry::add(std::string kind, Factory factory, Lister lister, bool composite) {
+  std::lock_guard lock(mutex_);
+  entries_.push_back({std::move(kind), std::move(factory), std::move(lister), composite, {}});
+}
+
+DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const Entry& entry) { return entry.kind == kind; });
+  return it == entries_.end() ? nullptr : &*it;
+}
+
+Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view device) {
+  const DeviceName name = parse_device_name(device);
+  Factory factory;
+  {
+    std::lock_guard lock(mutex_);
+    Entry* entry = find(name.kind);
+    if (entry == nullptr) {
+      std::string valid;
+      for (const Entry& e : entries_) valid += (valid.empty() ? "" : ", ") + e.kind;
+      return error(StatusCode::NotFound, "there is no device '{}' (in '{}'); this build has {}",
+                   name.kind, device, valid);
+    }
+    const auto made = entry->devices.find(name.id);
+    if (made != entry->devices.end()) return made->second;
+    const std::vector<std::string> ids = entry->lister();
+    if (!name.id.empty() && std::find(ids.begin(), ids.end(), name.id) == ids.end()) {
+      return error(StatusCode::NotFound, "there is no device '{}.{}'; of this kind there is {}",
+                   name.kind, name.id,
+                   ids.empty() ? "none" : fmt::format("{} device(s)", ids.size()));
+    }
+    factory = entry->factory;
+  }
+  // Made outside the lock: a composite device asks for its members.
+  HET_ASSIGN(std::shared_ptr<Device> made, factory(core, name.id));
+  std::lock_guard lock(mutex_);
+  return find(name.kind)->devices.try_emplace(name.id, std::move(made)).first->second;
+}
+
+std::vector<std::string> DeviceRegistry::available() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.composite) continue;
+    for (const std::string& id : entry.lister()) {
+      names.push_back(id.empty() ? entry.kind : entry.kind + "." + id);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> DeviceRegistry::kinds() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.kind);
+  return names;
+}
+
+}  // namespace het

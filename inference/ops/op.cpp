@@ -1,0 +1,121 @@
+#include "inference/ops/op.h"
+
+#include <memory>
+#include <utility>
+
+#include "inference/ops/register_ops.h"
+
+namespace het {
+
+InferContext::InferContext(const Node& node, std::vector<const TensorDesc*> inputs,
+                           std::vector<const Tensor*> constants)
+    : node_(node),
+      inputs_(std::move(inputs)),
+      constants_(std::move(constants)),
+      outputs_(node.outputs().size()) {}
+
+void InferContext::set_output(size_t index, ElementType type, Shape shape) {
+  if (index < outputs_.size()) outputs_[index] = {type, std::move(shape), Layout::Plain};
+}
+
+EvaluateContext::EvaluateContext(const Node& node, std::vector<const Tensor*> inputs,
+                                 std::vector<Tensor> outputs)
+    : node_(node), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+
+Status EvaluateContext::allocate_output(size_t index, ElementType type, Shape shape) {
+  if (index >= outputs_.size()) return {};
+  HET_ASSIGN(outputs_[index], Tensor::allocate({type, std::move(shape), Layout::Plain}));
+  return {};
+}
+
+void OpRegistry::add(const OpDef& def) {
+  defs_.push_back(std::make_unique<OpDef>(def));
+}
+
+const OpDef* OpRegistry::find(std::string_view domain, std::string_view type) const {
+  if (domain == "ai.onnx") domain = "";
+  for (const auto& def : defs_) {
+    if (def->type == type && def->domain == domain) return def.get();
+  }
+  return nullptr;
+}
+
+std::vector<const OpDef*> OpRegistry::all() const {
+  std::vector<const OpDef*> result;
+  for (const auto& def : defs_) result.push_back(def.get());
+  return result;
+}
+
+const OpRegistry& op_registry() {
+  // Never destroyed: models may outlive the end of main().
+  static const OpRegistry* const registry = [] {
+    auto* made = new OpRegistry;
+    register_ops(*made);
+    return made;
+  }();
+  return *registry;
+}
+
+namespace {
+
+std::string describe(const Node& node) {
+  return fmt::format("node '{}' ({})", node.name(), node.qualified_type());
+}
+
+}  // namespace
+
+Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const TensorDesc*> inputs,
+                                           std::vector<const Tensor*> constants) {
+  const OpDef* op = node.op();
+  if (op == nullptr) {
+    return error(StatusCode::NotSupported, "{}: the operator is unknown to this build",
+                 describe(node));
+  }
+  size_t given = inputs.size();
+  while (given > 0 && inputs[given - 1] == nullptr) --given;
+  if (given < op->min_inputs || (op->max_inputs != kVariadic && given > op->max_inputs)) {
+    return error(
+        StatusCode::ParseError, "{} has {} inputs, but takes {} to {}", describe(node), given,
+        op->min_inputs,
+        op->max_inputs == kVariadic ? std::string("any number") : std::to_string(op->max_inputs));
+  }
+  for (size_t i = 0; i < op->min_inputs; ++i) {
+    // Variadic and trailing optional inputs may be omitted, required leading ones may not.
+    if (inputs[i] == nullptr && i == 0) {
+      return error(StatusCode::ParseError, "{}: input {} is missing", describe(node), i);
+    }
+  }
+  InferContext context(node, std::move(inputs), std::move(constants));
+  if (Status status = op->infer(context); !status.ok()) {
+    return Failure(status.with_context(describe(node)));
+  }
+  return context.outputs();
+}
+
+Result<std::vector<Tensor>> evaluate_node(const Node& node,
+                                          const std::vector<const Tensor*>& inputs,
+                                          std::vector<Tensor> preallocated) {
+  std::vector<const TensorDesc*> descs;
+  descs.reserve(inputs.size());
+  for (const Tensor* input : inputs) descs.push_back(input ? &input->desc() : nullptr);
+  HET_ASSIGN(const std::vector<TensorDesc> outputs, infer_node(node, std::move(descs), inputs));
+  preallocated.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].is_static()) {
+      preallocated[i] = {};
+      continue;
+    }
+    Tensor& tensor = preallocated[i];
+    if (!tensor.empty() && tensor.type() == outputs[i].type && tensor.shape() == outputs[i].shape) {
+      continue;
+    }
+    HET_ASSIGN(tensor, Tensor::allocate(outputs[i]));
+  }
+  EvaluateContext context(node, inputs, std::move(preallocated));
+  if (Status status = node.op()->evaluate(context); !status.ok()) {
+    return Failure(status.with_context(describe(node)));
+  }
+  return std::move(context.outputs());
+}
+
+}  // namespace het

@@ -1,0 +1,290 @@
+#include "inference/properties.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace het {
+namespace {
+
+constexpr int64_t kMaxStreams = 1024;
+constexpr int64_t kMaxRequests = 65536;
+
+constexpr std::array kTable = {
+    PropertyDef{.name = "EXECUTION_DEVICES",
+                .read_only = true,
+                .devices = "*",
+                .doc = "devices that run a compiled model"},
+    PropertyDef{.name = "EXECUTION_MODE_HINT",
+                .type = PropertyType::Choice,
+                .default_value = "PERFORMANCE",
+                .choices = "PERFORMANCE|ACCURACY",
+                .devices = "*",
+                .doc = "whether a device may choose a narrower type where it measured a gain"},
+    PropertyDef{.name = "FULL_DEVICE_NAME",
+                .read_only = true,
+                .devices = "*",
+                .doc = "name of the hardware"},
+    PropertyDef{.name = "INFERENCE_NUM_THREADS",
+                .type = PropertyType::Integer,
+                .default_value = "0",
+                .minimum = 0,
+                .maximum = kMaxStreams,
+                .devices = "CPU",
+                .doc = "threads of all streams together; 0: the cores this process may use"},
+    PropertyDef{.name = "INFERENCE_PRECISION_HINT",
+                .type = PropertyType::Choice,
+                .default_value = "dynamic",
+                .choices = "f32|bf16|f16|dynamic",
+                .devices = "*",
+                .doc = "type of the arithmetic; dynamic: the device chooses"},
+    PropertyDef{.name = "NETWORK_NAME",
+                .read_only = true,
+                .devices = "*",
+                .doc = "name of a compiled model"},
+    PropertyDef{.name = "NUM_STREAMS",
+                .type = PropertyType::Integer,
+                .default_value = "0",
+                .choices = "AUTO",
+                .minimum = 0,
+                .maximum = kMaxStreams,
+                .devices = "CPU,REF",
+                .doc = "requests executed at the same time; 0: as PERFORMANCE_HINT says; AUTO: "
+                       "one per core"},
+    PropertyDef{.name = "OPTIMAL_NUMBER_OF_INFER_REQUESTS",
+                .read_only = true,
+                .devices = "*",
+                .doc = "requests in flight that keep a compiled model busy"},
+    PropertyDef{.name = "OPTIMIZATION_CAPABILITIES",
+                .read_only = true,
+                .devices = "*",
+                .doc = "types that the device computes in"},
+    PropertyDef{.name = "PERFORMANCE_HINT",
+                .type = PropertyType::Choice,
+                .default_value = "LATENCY",
+                .choices = "LATENCY|THROUGHPUT|CUMULATIVE_THROUGHPUT",
+                .devices = "*",
+                .doc = "what streams and threads are chosen for"},
+    PropertyDef{.name = "PERFORMANCE_HINT_NUM_REQUESTS",
+                .type = PropertyType::Integer,
+                .default_value = "0",
+                .minimum = 0,
+                .maximum = kMaxRequests,
+                .devices = "*",
+                .doc = "requests the application will have in flight at most; 0: unknown"},
+    PropertyDef{.name = "PERF_COUNT",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "*",
+                .doc = "time every node; InferRequest::profiling() returns the rows"},
+    PropertyDef{.name = "RANGE_FOR_STREAMS",
+                .read_only = true,
+                .devices = "CPU,REF",
+                .doc = "smallest and largest useful NUM_STREAMS"},
+    PropertyDef{.name = "SUPPORTED_PROPERTIES",
+                .read_only = true,
+                .devices = "*",
+                .doc = "names of all properties that the device understands"},
+};
+
+struct Alias {
+  std::string_view old_name;
+  std::string_view name;
+};
+
+/// Names of OpenVINO's older guides.
+constexpr std::array kAliases = {
+    Alias{"CPU_THREADS_NUM", "INFERENCE_NUM_THREADS"},
+    Alias{"CPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
+    Alias{"ENFORCE_BF16", "INFERENCE_PRECISION_HINT"},
+};
+
+bool understands(const PropertyDef& def, std::string_view device) {
+  if (def.devices == "*") return true;
+  std::string_view rest = def.devices;
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    if (rest.substr(0, comma) == device) return true;
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+bool is_one_of(std::string_view value, std::string_view choices) {
+  while (!choices.empty()) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) break;
+    choices.remove_prefix(bar + 1);
+  }
+  return false;
+}
+
+std::string describe_choices(std::string_view choices) {
+  std::string text(choices);
+  std::replace(text.begin(), text.end(), '|', ' ');
+  return text;
+}
+
+Result<int64_t> parse_integer(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) {
+    return error(StatusCode::InvalidArgument, "'{}' is not an integer", text);
+  }
+  return value;
+}
+
+/// The value in its normal form, or why it is not one.
+Result<std::string> check_value(const PropertyDef& def, const std::string& value) {
+  switch (def.type) {
+    case PropertyType::Text:
+      return value;
+    case PropertyType::Boolean: {
+      if (value == "YES" || value == "true" || value == "TRUE" || value == "1") return "YES";
+      if (value == "NO" || value == "false" || value == "FALSE" || value == "0") return "NO";
+      return error(StatusCode::InvalidArgument, "property {} takes YES or NO, not '{}'", def.name,
+                   value);
+    }
+    case PropertyType::Choice:
+      if (is_one_of(value, def.choices)) return value;
+      return error(StatusCode::InvalidArgument, "property {} takes one of {}, not '{}'", def.name,
+                   describe_choices(def.choices), value);
+    case PropertyType::Integer: {
+      if (!def.choices.empty() && is_one_of(value, def.choices)) return value;
+      const auto number = parse_integer(value);
+      if (!number || *number < def.minimum || *number > def.maximum) {
+        return error(StatusCode::InvalidArgument,
+                     "property {} takes an integer from {} to {}{}{}, not '{}'", def.name,
+                     def.minimum, def.maximum, def.choices.empty() ? "" : " or ",
+                     describe_choices(def.choices), value);
+      }
+      return value;
+    }
+    case PropertyType::Float: {
+      char* end = nullptr;
+      const double number = std::strtod(value.c_str(), &end);
+      if (value.empty() || *end != '\0' || !std::isfinite(number)) {
+        return error(StatusCode::InvalidArgument, "property {} takes a number, not '{}'", def.name,
+                     value);
+      }
+      return value;
+    }
+  }
+  return value;
+}
+
+const PropertyDef* table_row(std::string_view name) {
+  const auto it = std::find_if(kTable.begin(), kTable.end(),
+                               [&](const PropertyDef& def) { return def.name == name; });
+  return it == kTable.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+std::span<const PropertyDef> property_table() {
+  return kTable;
+}
+
+Result<const PropertyDef*> find_property(std::string_view name, std::string_view device) {
+  const std::string_view given = name;
+  for (const Alias& alias : kAliases) {
+    if (alias.old_name == name) name = alias.name;
+  }
+  std::string valid;
+  std::string_view nearest;
+  size_t nearest_distance = std::numeric_limits<size_t>::max();
+  for (const PropertyDef& def : kTable) {
+    if (!understands(def, device)) continue;
+    if (def.name == name) return &def;
+    valid += valid.empty() ? "" : ", ";
+    valid += def.name;
+    const size_t distance = edit_distance(name, def.name);
+    if (distance < nearest_distance) {
+      nearest_distance = distance;
+      nearest = def.name;
+    }
+  }
+  const std::string hint = nearest_distance <= 1 + name.size() / 4
+                               ? fmt::format("; did you mean {}?", nearest)
+                               : std::string();
+  return error(StatusCode::InvalidArgument, "device {} has no property '{}'{} Valid are: {}",
+               device, given, hint.empty() ? "." : hint, valid);
+}
+
+Result<Properties> validate_properties(const Properties& properties, std::string_view device) {
+  Properties checked;
+  for (const auto& [name, value] : properties) {
+    HET_ASSIGN(const PropertyDef* def, find_property(name, device));
+    if (def->read_only) {
+      return error(StatusCode::InvalidArgument, "property {} can only be read", def->name);
+    }
+    std::string text = value;
+    if (name == "ENFORCE_BF16") text = value == "YES" ? "bf16" : "f32";
+    if (name == "CPU_THROUGHPUT_STREAMS") {
+      // The old guides' prefixed words.
+      if (value == "CPU_THROUGHPUT_AUTO") text = "AUTO";
+    }
+    HET_ASSIGN(text, check_value(*def, text));
+    checked[std::string(def->name)] = text;
+  }
+  return checked;
+}
+
+std::string property_text(const Properties& properties, std::string_view name) {
+  const auto it = properties.find(std::string(name));
+  if (it != properties.end()) return it->second;
+  const PropertyDef* def = table_row(name);
+  return def ? std::string(def->default_value) : std::string();
+}
+
+int64_t property_integer(const Properties& properties, std::string_view name) {
+  const std::string text = property_text(properties, name);
+  if (text == "AUTO") return -1;
+  const auto value = parse_integer(text);
+  return value ? *value : 0;
+}
+
+bool property_boolean(const Properties& properties, std::string_view name) {
+  return property_text(properties, name) == "YES";
+}
+
+Result<Properties> parse_properties(std::string_view text) {
+  Properties properties;
+  const std::string_view original = text;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
+    if (item.empty()) continue;
+    const size_t equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return error(StatusCode::InvalidArgument,
+                   "'{}' in '{}' is not of the form KEY=VALUE,KEY=VALUE", item, original);
+    }
+    properties[std::string(item.substr(0, equals))] = std::string(item.substr(equals + 1));
+  }
+  return properties;
+}
+
+}  // namespace het
