@@ -80,10 +80,13 @@ Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const T
         op->max_inputs == kVariadic ? std::string("any number") : std::to_string(op->max_inputs));
   }
   for (size_t i = 0; i < op->min_inputs; ++i) {
-    // Variadic and trailing optional inputs may be omitted, required leading ones may not.
-    if (inputs[i] == nullptr && i == 0) {
+    // Operators read the first min_inputs inputs without asking; later ones may be omitted.
+    if (inputs[i] == nullptr) {
       return error(StatusCode::ParseError, "{}: input {} is missing", describe(node), i);
     }
+  }
+  if (node.outputs().empty()) {
+    return error(StatusCode::ParseError, "{} has no outputs", describe(node));
   }
   InferContext context(node, std::move(inputs), std::move(constants));
   if (Status status = op->infer(context); !status.ok()) {
