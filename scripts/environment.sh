@@ -1,0 +1,79 @@
+# Sourced by ./demo.sh and ./check.sh: installs what is missing and builds. Needs $root, the checkout.
+# shellcheck shell=bash
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# Runs a command as root: directly, or through sudo.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "these packages are missing and neither root nor sudo is at hand to install them: $missing"
+  fi
+}
+
+probe() {
+  local what=${1%%:*} name=${1#*:}
+  case $what in
+    cmd) command -v "$name" >/dev/null ;;
+    pc) pkg-config --exists "$name" 2>/dev/null ;;
+    header) [ -e "/usr/include/$name" ] || [ -e "/usr/local/include/$name" ] || [ -e "$name" ] ;;
+    element) gst-inspect-1.0 --exists "$name" 2>/dev/null ;;
+    python) /usr/bin/python3 -c "import $name" 2>/dev/null ;;
+    *) fail "scripts/packages.txt has an unknown probe '$1'" ;;
+  esac
+}
+
+# require GROUP...: every package of these groups is there afterwards.
+require() {
+  local group package how
+  missing=
+  while read -r group package how; do
+    case " $* " in *" $group "*) ;; *) continue ;; esac
+    if [ -e /etc/debian_version ]; then
+      [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+        missing="$missing $package"
+    else
+      probe "$how" || missing="$missing $package($how)"
+    fi
+  done < <(grep -v '^#' "$root/scripts/packages.txt")
+  [ -n "$missing" ] || return 0
+  [ -e /etc/debian_version ] ||
+    fail "this is not Debian; install the equivalents of these packages (probe in brackets):$missing"
+  echo "Installing:$missing"
+  as_root env DEBIAN_FRONTEND=noninteractive sh -c "
+    apt-get -qq update && apt-get -qq -y --no-install-recommends install $missing" \
+    >"${TMPDIR:-/tmp}/gst-hetero-apt.log" 2>&1 || {
+    tail -n 20 "${TMPDIR:-/tmp}/gst-hetero-apt.log" >&2
+    fail "apt-get could not install:$missing"
+  }
+}
+
+# configure DIR OPTION...: a build folder with these options; nothing to do when it is there.
+configure() {
+  local dir=$1
+  shift
+  if [ ! -e "$dir/build.ninja" ]; then
+    meson setup "$dir" "$root" "$@" >"$dir.log" 2>&1 || {
+      tail -n 30 "$dir.log" >&2
+      fail "meson could not configure $dir"
+    }
+  else
+    meson configure "$dir" "$@" >/dev/null
+  fi
+}
+
+# build DIR TARGET...: compiles what changed; prints the compiler's output on failure only.
+build() {
+  local dir=$1
+  shift
+  ninja -C "$dir" "$@" >"$dir.log" 2>&1 || {
+    grep -A 30 -m 3 -E 'FAILED|error:' "$dir.log" >&2 || tail -n 40 "$dir.log" >&2
+    fail "the build in $dir failed; the whole output is in $dir.log"
+  }
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Prints the skipped tests with their reasons, the failed ones, and the counts as the last line.
+
+Reads the JUnit file that `meson test` writes; GoogleTest cases count one each. Exit status 1 when a
+test failed or none ran.
+"""
+import collections
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def outcome(case):
+    """'failed', 'skipped' or 'passed', and the reason of a skip."""
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed", ""
+    skipped = case.find("skipped")
+    if skipped is None and case.get("result") not in ("skipped", "suppressed"):
+        return "passed", ""
+    text = "" if skipped is None else (skipped.get("message") or skipped.text or "")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # GoogleTest puts "file:line" before the message.
+    reason = " ".join(line for line in lines if not line.startswith("Skipped") and ".cpp:" not in line)
+    return "skipped", reason or "no reason given"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: test_summary.py TESTLOG.junit.xml")
+    counts = collections.Counter()
+    skipped = collections.defaultdict(list)
+    failed = []
+    for case in ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
+        name = f"{case.get('classname', '')}.{case.get('name', '')}".lstrip(".")
+        result, reason = outcome(case)
+        counts[result] += 1
+        if result == "skipped":
+            skipped[reason].append(name)
+        elif result == "failed":
+            failed.append(name)
+    for reason, names in sorted(skipped.items()):
+        print(f"skipped ({reason}): {', '.join(names)}")
+    for name in failed:
+        print(f"FAILED: {name}")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

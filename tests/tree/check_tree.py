@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Rules about the tree itself: who may include whom, sizes, names, formatting, READMEs.
+
+Usage: check_tree.py RULE ROOT. One rule a run, so that each is a test of its own; `--list` prints
+them. Exit status 77 means skipped, with the reason printed.
+"""
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+FOLDERS = ["inference", "devices", "hetero", "gst", "pipelines", "tools", "benchmarks", "examples", "tests", "docs"]
+BANNED = re.compile(r"(^|[_/.-])(manager|helper|helpers|util|utils|common|misc|engine|backend|blob|network|info)([_./-]|$)")
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
+
+# Prefixes of third-party headers and the folders that may include them.
+THIRD_PARTY = {
+    "gst/": ("gst/", "tests/gst/", "examples/"),
+    "glib": ("gst/", "tests/gst/", "examples/"),
+    "dnnl": ("devices/cpu/", "tests/devices/"),
+    "oneapi/": ("devices/cpu/",),
+    "CL/": ("devices/gpu/", "tests/"),
+    "va/": ("devices/va/", "devices/gpu/import", "tests/va/"),
+    "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
+    "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
+    "nlohmann/": ("inference/", "gst/", "tools/", "tests/"),
+    "CLI/": ("tools/",),
+}
+# Folder -> folders of ours that it may include, besides itself.
+OURS = {
+    "inference/": (),
+    "devices/": ("inference/",),
+    "hetero/": ("inference/",),
+    "gst/": ("inference/", "devices/register_devices.h"),
+    "tools/": ("inference/", "devices/register_devices.h"),
+    "examples/": ("inference/", "devices/register_devices.h"),
+    "benchmarks/": ("inference/", "devices/register_devices.h"),
+    "tests/": ("inference/", "devices/", "hetero/", "gst/", "tools/"),
+}
+
+
+def tracked(root, *suffixes):
+    if (root / ".git").exists() and shutil.which("git"):
+        out = subprocess.run(["git", "-C", str(root), "-c", f"safe.directory={root}", "ls-files", "-co", "--exclude-standard"],
+                             check=True, capture_output=True, text=True).stdout.splitlines()
+    else:
+        out = [str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and not p.parts[len(root.parts)].startswith("build")]
+    return sorted(f for f in out if f.endswith(suffixes) and (root / f).is_file())
+
+
+def sources(root):
+    return tracked(root, ".h", ".cpp", ".cl", ".c")
+
+
+def include_rule(root):
+    problems = []
+    for name in sources(root):
+        folder = next((f for f in OURS if name.startswith(f)), None)
+        for kind, target in INCLUDE.findall((root / name).read_text(encoding="utf-8")):
+            for prefix, allowed in THIRD_PARTY.items():
+                third_party = target.startswith(prefix) and (kind == "<" or prefix == "opencv2/")
+                if third_party and not name.startswith(allowed):
+                    problems.append(f"{name}: <{target}> may only be included in {', '.join(allowed)}")
+            if kind != '"' or folder is None:
+                continue
+            top = next((f for f in OURS if target.startswith(f)), None)
+            if top is None:
+                continue  # by bare file name, inside its own folder
+            if folder == "devices/" and target.startswith("devices/"):
+                own = name.split("/")[1] if name.count("/") > 1 else None
+                other = target.split("/")[1]
+                if own is not None and own != other and target != "devices/register_devices.h":
+                    problems.append(f"{name}: a device never includes another device ({target})")
+                continue
+            if top != folder and not any(target.startswith(a) for a in OURS[folder]):
+                problems.append(f"{name}: {folder} may not include {target}")
+    if (root / "gst/gst.h").exists():
+        problems.append("gst/gst.h would hide GStreamer's own header")
+    return problems
+
+
+def file_sizes(root):
+    lines = {name: len((root / name).read_text(encoding="utf-8").splitlines()) for name in sources(root) + tracked(root, ".py", ".sh")}
+    problems = [f"{name} has {count} lines; at most 800" for name, count in lines.items() if count > 800]
+    if lines and statistics.median(lines.values()) >= 300:
+        problems.append(f"the median file has {statistics.median(lines.values())} lines; it should be under 300")
+    return problems
+
+
+def file_names(root):
+    return [f"{name}: a file name must say what is inside" for name in sources(root) + tracked(root, ".py", ".sh") if BANNED.search(name)]
+
+
+def clang_format(root):
+    tool = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if tool is None:
+        print("skipped: clang-format 14 is not installed")
+        sys.exit(77)
+    version = subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
+    if "version 14" not in version:
+        print(f"skipped: the style is checked with clang-format 14, here is {version.strip()}")
+        sys.exit(77)
+    result = subprocess.run([tool, "--dry-run", "-Werror", *[str(root / f) for f in tracked(root, ".h", ".cpp")]],
+                            capture_output=True, text=True)
+    return sorted({line.split(":")[0] + ": not formatted; run clang-format -i" for line in result.stderr.splitlines() if "error:" in line})
+
+
+def readmes(root):
+    problems = [f"{folder}/README.md is missing" for folder in FOLDERS if not (root / folder / "README.md").exists()]
+    for readme in tracked(root, "README.md"):
+        text = (root / readme).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            if not (root / readme).parent.joinpath(target).exists():
+                problems.append(f"{readme}: link to {target}, which does not exist")
+    return problems
+
+
+def static_constructors(root):
+    """libhetinference must not run code at load time (design, section 2): no _GLOBAL__sub_I symbols."""
+    build = pathlib.Path(os.environ.get("HET_BUILD_ROOT", ""))
+    libraries = sorted(build.glob("libhetinference-1.0.so*")) + sorted(build.glob("gst/libgsthetero.so"))
+    libraries = [p for p in libraries if p.is_file() and not p.is_symlink() and p.suffix != ".p"]
+    if not libraries:
+        return [f"no library found in {build}"]
+    problems = []
+    for library in libraries:
+        symbols = subprocess.run(["nm", "-C", str(library)], check=True, capture_output=True, text=True).stdout
+        problems += [f"{library.name}: static constructor {line.split()[-1]}" for line in symbols.splitlines() if "_GLOBAL__sub_I" in line]
+    return problems
+
+
+RULES = {f.__name__: f for f in (include_rule, file_sizes, file_names, clang_format, readmes, static_constructors)}
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(RULES))
+        return 0
+    if len(sys.argv) != 3 or sys.argv[1] not in RULES:
+        sys.exit(f"usage: check_tree.py RULE ROOT; rules: {', '.join(RULES)}")
+    problems = RULES[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve())
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
