@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/device.h"
+#include "inference/export.h"
+#include "inference/model.h"
+#include "inference/passes/infer_shapes.h"
+#include "inference/status.h"
+
+namespace het {
+
+/// What every device does to its clone of a model before its own rewrites: checks that the input
+/// shapes are static, removes identities, infers shapes, folds constants, removes unused nodes and
+/// sorts. Afterwards every node has a known operator, and a value without a static desc is sized at
+/// run time. A model output may be a model input or a constant.
+/// Fails with InvalidArgument for an unbound dimension and with NotSupported naming every node that
+/// cannot run.
+HET_API Status prepare_model(Model& model);
+
+/// The same for query_model(): unbound dimensions are allowed (shapes are inferred as far as they
+/// go) and nodes that cannot run are returned instead of being an error. Fails on a cycle only.
+HET_API Result<std::vector<NodeFailure>> prepare_model_for_query(Model& model);
+
+/// Rows of Device::query_model() for `original`, in the order of its nodes, from what the device
+/// says about the nodes of `prepared`, its rewritten clone. `failures` are
+/// prepare_model_for_query's; `refuse` gives the device's own reason against a node, or an empty
+/// text. Nodes are found by Node::original_names(); those that no node stands for were folded or
+/// removed and cost nothing.
+HET_API std::vector<NodeSupport> query_rows(const Model& original, const Model& prepared,
+                                            const std::vector<NodeFailure>& failures,
+                                            std::string_view device,
+                                            const std::function<std::string(const Node&)>& refuse);
+
+}  // namespace het

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "inference/export.h"
+#include "inference/model.h"
+
+namespace het {
+
+/// The model as text for tests and logs, in the order of its nodes: one line per input, per node
+/// (`c = Conv(x, w) {group=1} : float32[1,8,4,4]`) and per output. Constants appear by name where
+/// they are used, those of up to eight numbers with their content. Bodies of control flow follow
+/// their node, indented.
+HET_API std::string print_model(const Model& model);
+
+}  // namespace het
