@@ -13,6 +13,12 @@ std::string Node::qualified_type() const {
   return domain_.empty() ? op_type_ : domain_ + "." + op_type_;
 }
 
+std::string Node::unsupported_reason() const {
+  if (op_ != nullptr) return {};
+  if (!unsupported_reason_.empty()) return unsupported_reason_;
+  return fmt::format("operator {} is unknown to this build", qualified_type());
+}
+
 void Node::add_original_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::find(original_names_.begin(), original_names_.end(), name) == original_names_.end()) {
@@ -129,6 +135,11 @@ Node* Model::add_node(std::string name, std::string op_type, std::string domain,
   node->original_names_ = {std::move(name)};
   nodes_.push_back(std::move(node));
   return nodes_.back().get();
+}
+
+void Model::mark_unsupported(Node* node, std::string reason) {
+  node->op_ = nullptr;
+  node->unsupported_reason_ = std::move(reason);
 }
 
 void Model::add_output(std::string name, Value* value) {

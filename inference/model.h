@@ -54,8 +54,11 @@ class HET_API Node {
   const std::string& domain() const { return domain_; }
   /// "Conv", or "com.microsoft.QLinearAdd" outside the default domain.
   std::string qualified_type() const;
-  /// Semantics from the operator registry; null when the operator is unknown.
+  /// Semantics from the operator registry; null when the operator is unknown or the node cannot be
+  /// expressed.
   const OpDef* op() const { return op_; }
+  /// Why op() is null, for users to read; empty when it is not.
+  std::string unsupported_reason() const;
   /// A null entry is an omitted optional input.
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
@@ -79,6 +82,7 @@ class HET_API Node {
   std::string op_type_;
   std::string domain_;
   const OpDef* op_ = nullptr;
+  std::string unsupported_reason_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   Attributes attributes_;
@@ -129,6 +133,9 @@ class HET_API Model {
   Node* add_node(std::string name, std::string op_type, std::string domain,
                  std::vector<Value*> inputs, std::vector<std::string> output_names,
                  Attributes attributes = {});
+  /// For a node whose operator is known, but which the model cannot hold as the file has it (a
+  /// string tensor, a missing translation): op() becomes null, so that no device runs it.
+  void mark_unsupported(Node* node, std::string reason);
   void add_output(std::string name, Value* value);
   void set_output(size_t index, Value* value);
   void set_preprocess(size_t input_index, std::optional<PreprocessDesc> desc);

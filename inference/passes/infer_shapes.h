@@ -23,7 +23,4 @@ struct NodeFailure {
 /// `failures` such nodes are listed there instead and their outputs stay undefined.
 HET_API Status infer_shapes(Model& model, std::vector<NodeFailure>* failures = nullptr);
 
-/// Empty when the operator of the node is known, else why it is not.
-HET_API std::string unsupported_reason(const Node& node);
-
 }  // namespace het
