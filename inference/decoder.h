@@ -29,6 +29,9 @@ struct DecoderConfig {
   std::optional<int> classes;
   std::vector<int> strides;  ///< grid strides where they do not follow from the shapes
   std::vector<std::string> point_names;
+  std::string box_format;               ///< xywh, xyxy or cxcywh; empty: the decoder's own
+  std::optional<int> background_class;  ///< label id that is no object
+  bool class_softmax = false;           ///< class scores are logits that need a softmax
 };
 
 /// The picture that a batch item shows.

@@ -14,10 +14,16 @@ namespace het {
 
 /// One entry of input_preproc.
 struct InputPreproc {
-  std::string layer_name;        ///< empty: the only picture input
-  std::string format = "image";  ///< image, image_info (size of the source picture), sequence_index
-  PreprocessDesc preprocess;
-  bool layout_given = false;  ///< false: taken from the input's shape
+  std::string layer_name;        ///< empty: the only input of its kind
+  std::string format = "image";  ///< image, image_info, sequence_index
+  PreprocessDesc preprocess;     ///< image only
+  bool layout_given = false;     ///< false: taken from the input's shape
+  bool color_given = false;      ///< false: grey for one channel, else BGR
+  Shape shape;                   ///< what unknown dimensions of the input become; may be empty
+  /// image_info only: the first two values are the size of the model's picture input in this
+  /// order, the rest is `scale`.
+  bool width_first = false;
+  float scale = 1.0f;
 };
 
 /// A model descriptor in DL Streamer's model-proc schema (json_schema_version 2.x).
