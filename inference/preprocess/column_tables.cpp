@@ -1,0 +1,104 @@
+#include "inference/preprocess/column_tables.h"
+
+#include <algorithm>
+
+#include "inference/preprocess/axis_sample.h"
+
+namespace het::preprocess_internal {
+namespace {
+
+constexpr int64_t kWordBytes = 4;
+constexpr size_t kMaxTables = 7;
+
+/// Samples of `sample_bytes` bytes at first and second; `row_bytes` bytes may be read. The word
+/// starts at the first sample, or earlier so that it does not leave the row.
+class SampleWriter {
+ public:
+  SampleWriter(int columns, int64_t row_bytes, Scratch& scratch)
+      : row_bytes_(row_bytes),
+        offset_(scratch.take<int32_t>(static_cast<size_t>(columns))),
+        first_(scratch.take<int32_t>(static_cast<size_t>(columns))),
+        second_(scratch.take<int32_t>(static_cast<size_t>(columns))) {}
+
+  void put(int column, int64_t first_byte, int64_t second_byte) {
+    const int64_t offset = std::min(first_byte, row_bytes_ - kWordBytes);
+    offset_[column] = static_cast<int32_t>(offset);
+    first_[column] = static_cast<int32_t>(8 * (first_byte - offset));
+    second_[column] = static_cast<int32_t>(8 * (second_byte - offset));
+  }
+
+  ColumnSamples samples() const { return {offset_, first_, second_}; }
+
+ private:
+  int64_t row_bytes_;
+  int32_t* offset_;
+  int32_t* first_;
+  int32_t* second_;
+};
+
+template <class Put>
+void for_each_column(const Conversion& conversion, int columns, float* weight, Put put) {
+  const Rect& from = conversion.geometry.source;
+  const int width = conversion.geometry.destination.width;
+  for (int x = 0; x < columns; ++x) {
+    const AxisSample sample = axis_sample(std::min(x, width - 1), width, from.width);
+    weight[x] = sample.weight;
+    put(x, from.x + sample.first, from.x + sample.second);
+  }
+}
+
+}  // namespace
+
+int padded_columns(int columns) {
+  return (columns + kColumnBlock - 1) / kColumnBlock * kColumnBlock;
+}
+
+bool fits_row_kernels(const Conversion& conversion) {
+  for (const SourcePlane& plane : conversion.planes) {
+    if (plane.address != nullptr && plane.row_bytes < kWordBytes) return false;
+  }
+  return true;
+}
+
+size_t column_tables_bytes(const Conversion& conversion) {
+  const auto columns = static_cast<size_t>(padded_columns(conversion.geometry.destination.width));
+  return kMaxTables * Scratch::padded(columns * sizeof(int32_t));
+}
+
+ColumnTables make_column_tables(const Conversion& conversion, Scratch& scratch) {
+  ColumnTables tables;
+  tables.columns = padded_columns(conversion.geometry.destination.width);
+  auto* const weight = scratch.take<float>(static_cast<size_t>(tables.columns));
+  tables.weight = weight;
+  const int64_t row_bytes = conversion.planes[0].row_bytes;
+  const RgbPlacement placement = rgb_placement(conversion.format);
+  if (!placement.planar) {
+    const int bytes = placement.pixel_bytes;
+    SampleWriter first(tables.columns, row_bytes, scratch);
+    SampleWriter second(tables.columns, row_bytes, scratch);
+    for_each_column(conversion, tables.columns, weight, [&](int x, int left, int right) {
+      first.put(x, static_cast<int64_t>(left) * bytes, static_cast<int64_t>(left) * bytes);
+      second.put(x, static_cast<int64_t>(right) * bytes, static_cast<int64_t>(right) * bytes);
+    });
+    tables.pixels = {first.samples(), second.samples()};
+    return tables;
+  }
+  SampleWriter luma(tables.columns, row_bytes, scratch);
+  if (!is_yuv(conversion.format) || conversion.gray) {
+    for_each_column(conversion, tables.columns, weight,
+                    [&](int x, int left, int right) { luma.put(x, left, right); });
+    tables.luma = luma.samples();
+    return tables;
+  }
+  const int bytes = conversion.format == PixelFormat::NV12 ? 2 : 1;
+  SampleWriter chroma(tables.columns, conversion.planes[1].row_bytes, scratch);
+  for_each_column(conversion, tables.columns, weight, [&](int x, int left, int right) {
+    luma.put(x, left, right);
+    chroma.put(x, static_cast<int64_t>(left / 2) * bytes, static_cast<int64_t>(right / 2) * bytes);
+  });
+  tables.luma = luma.samples();
+  tables.chroma = chroma.samples();
+  return tables;
+}
+
+}  // namespace het::preprocess_internal

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "inference/preprocess/conversion.h"
+
+namespace het::preprocess_internal {
+
+/// The conversion in one pass over the target rows, vectorised. Needs fits_row_kernels(). Within
+/// float rounding of convert_by_definition(). Fails with OutOfMemory only.
+Status convert_by_rows(const Conversion& conversion, const PreprocessDesc& desc);
+
+}  // namespace het::preprocess_internal

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "inference/preprocess/axis_sample.h"
+#include "inference/preprocess/conversion.h"
+
+namespace het {
+namespace preprocess_internal {
+namespace {
+
+/// A pixel in the tensor's channel order, 0..255.
+using Pixel = std::array<double, 3>;
+
+double clamp_pixel(double value) {
+  return std::clamp(value, 0.0, 255.0);
+}
+
+/// Red, green and blue of a source pixel; chroma samples belong to 2x2 pixels each and are
+/// repeated.
+Pixel rgb_at(const Conversion& conversion, int x, int y) {
+  const auto byte_at = [&](size_t plane, int px, int py) {
+    return static_cast<double>(conversion.planes[plane].row(py)[px]);
+  };
+  if (!is_yuv(conversion.format)) {
+    const RgbPlacement placement = rgb_placement(conversion.format);
+    Pixel pixel{};
+    for (size_t color = 0; color < 3; ++color) {
+      const int position = placement.position[color];
+      pixel[color] = placement.planar ? byte_at(static_cast<size_t>(position), x, y)
+                                      : byte_at(0, x * placement.pixel_bytes + position, y);
+    }
+    return pixel;
+  }
+  const bool semi_planar = conversion.format == PixelFormat::NV12;
+  const int cx = x / 2;
+  const int cy = y / 2;
+  const double u = (semi_planar ? byte_at(1, 2 * cx, cy) : byte_at(1, cx, cy)) - 128.0;
+  const double v = (semi_planar ? byte_at(1, 2 * cx + 1, cy) : byte_at(2, cx, cy)) - 128.0;
+  const YuvToRgb& k = conversion.yuv;
+  const double luma = (byte_at(0, x, y) - k.luma_offset) * k.luma_scale;
+  return {clamp_pixel(luma + k.v_to_red * v),
+          clamp_pixel(luma + k.u_to_green * u + k.v_to_green * v),
+          clamp_pixel(luma + k.u_to_blue * u)};
+}
+
+double gray_at(const Conversion& conversion, int x, int y) {
+  if (is_yuv(conversion.format)) {
+    const YuvToRgb& k = conversion.yuv;
+    return clamp_pixel((conversion.planes[0].row(y)[x] - k.luma_offset) * k.luma_scale);
+  }
+  if (conversion.format == PixelFormat::GRAY8) return conversion.planes[0].row(y)[x];
+  const Pixel rgb = rgb_at(conversion, x, y);
+  return rgb[kRed] * kRedToGray + rgb[kGreen] * kGreenToGray + rgb[kBlue] * kBlueToGray;
+}
+
+Pixel pixel_at(const Conversion& conversion, int x, int y) {
+  if (conversion.gray) return {gray_at(conversion, x, y), 0.0, 0.0};
+  const Pixel rgb = rgb_at(conversion, x, y);
+  Pixel pixel{};
+  for (size_t c = 0; c < 3; ++c) {
+    pixel[c] = rgb[static_cast<size_t>(conversion.color_of_channel[c])];
+  }
+  return pixel;
+}
+
+Pixel mix(const Pixel& a, const Pixel& b, double weight) {
+  Pixel pixel{};
+  for (size_t c = 0; c < 3; ++c) pixel[c] = a[c] + (b[c] - a[c]) * weight;
+  return pixel;
+}
+
+/// The picture at the centre of pixel (x, y) of the destination rectangle.
+Pixel interpolated(const Conversion& conversion, int x, int y) {
+  const Rect& from = conversion.geometry.source;
+  const Rect& to = conversion.geometry.destination;
+  const AxisSample sx = axis_sample(x, to.width, from.width);
+  const AxisSample sy = axis_sample(y, to.height, from.height);
+  const Pixel top = mix(pixel_at(conversion, from.x + sx.first, from.y + sy.first),
+                        pixel_at(conversion, from.x + sx.second, from.y + sy.first), sx.weight);
+  const Pixel bottom = mix(pixel_at(conversion, from.x + sx.first, from.y + sy.second),
+                           pixel_at(conversion, from.x + sx.second, from.y + sy.second), sx.weight);
+  return mix(top, bottom, sy.weight);
+}
+
+}  // namespace
+
+void store_element(ElementType type, double value, std::byte* address) {
+  const auto put = [address](auto element) { std::memcpy(address, &element, sizeof element); };
+  switch (type) {
+    case ElementType::Float64:
+      return put(value);
+    case ElementType::Float32:
+      return put(static_cast<float>(value));
+    case ElementType::Float16:
+      return put(float_to_half(static_cast<float>(value)));
+    case ElementType::BFloat16:
+      return put(float_to_bfloat16(static_cast<float>(value)));
+    default:  // UInt8; validate() admits no other type
+      return put(static_cast<uint8_t>(std::nearbyint(clamp_pixel(value))));
+  }
+}
+
+void convert_by_definition(const Conversion& conversion, const PreprocessDesc& desc) {
+  const Rect& to = conversion.geometry.destination;
+  const TargetElements& target = conversion.target;
+  for (int y = 0; y < target.height; ++y) {
+    for (int x = 0; x < target.width; ++x) {
+      const bool inside = x >= to.x && x < to.x + to.width && y >= to.y && y < to.y + to.height;
+      const Pixel pixel = inside ? interpolated(conversion, x - to.x, y - to.y)
+                                 : Pixel{desc.pad_value[0], desc.pad_value[1], desc.pad_value[2]};
+      for (int channel = 0; channel < target.channels; ++channel) {
+        const auto c = static_cast<size_t>(channel);
+        const double span = static_cast<double>(desc.range_high) - desc.range_low;
+        const double value =
+            (desc.range_low + pixel[c] / 255.0 * span - desc.mean[c]) / desc.std[c];
+        store_element(target.type, value, target.at(channel, y, x));
+      }
+    }
+  }
+}
+
+}  // namespace preprocess_internal
+
+Status preprocess_reference(const Image& image, const Rect& roi, const PreprocessDesc& desc,
+                            Tensor& dst, int64_t batch_index) {
+  using namespace preprocess_internal;
+  MappedPicture picture;
+  HET_ASSIGN(const Conversion conversion,
+             prepare_conversion(image, roi, desc, dst, batch_index, picture));
+  convert_by_definition(conversion, desc);
+  return {};
+}
+
+}  // namespace het

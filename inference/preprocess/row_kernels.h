@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "inference/preprocess/yuv_to_rgb.h"
+
+namespace het::preprocess_internal {
+
+/// Column tables and rows of resampled pixels are padded to a multiple of this many entries, so
+/// that the kernels work on whole vectors of any width up to it.
+inline constexpr int kColumnBlock = 64;
+
+/// For each target column: where its two samples are in a source row. A row is read in 32-bit
+/// words (little endian) that never leave it: at byte `offset` lies a word that holds the sample's
+/// first byte from bit `shift` on.
+struct ColumnSamples {
+  const int32_t* offset = nullptr;
+  const int32_t* first_shift = nullptr;
+  const int32_t* second_shift = nullptr;
+};
+
+/// The same for samples wider than a word's half: first and second have a word each.
+struct ColumnPixels {
+  ColumnSamples first;  ///< second_shift unused
+  ColumnSamples second;
+};
+
+/// Red, green and blue rows of interpolated pixels, 0..255.
+using ColorRows = std::array<float*, 3>;
+
+// All kernels: `columns` is a multiple of kColumnBlock unless stated; `weight` is the weight of the
+// second sample per column; vectorised along the row, one row a call. Thread-safe.
+
+/// One byte per pixel: out = clamp((byte - offset) * scale), interpolated.
+void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const float* weight,
+                        int columns, float offset, float scale, float* out);
+
+/// Y and interleaved UV rows to colours; colour conversion and clamping come before interpolation.
+void resample_nv12_row(const uint8_t* y_row, const uint8_t* uv_row, const ColumnSamples& luma,
+                       const ColumnSamples& chroma, const float* weight, int columns,
+                       const YuvToRgb& yuv, const ColorRows& out);
+
+/// The same with U and V in rows of their own.
+void resample_i420_row(const uint8_t* y_row, const uint8_t* u_row, const uint8_t* v_row,
+                       const ColumnSamples& luma, const ColumnSamples& chroma, const float* weight,
+                       int columns, const YuvToRgb& yuv, const ColorRows& out);
+
+/// Packed pixels of 3 or 4 bytes; `bit` is where each colour starts in a pixel.
+void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const float* weight,
+                         int columns, const std::array<int, 3>& bit, const ColorRows& out);
+
+/// Colours to gray, in place of red.
+void gray_of_colors(const ColorRows& rows, int columns);
+
+/// out = (top + (bottom - top) * weight) * gain + bias; `columns` may be any number and `out` needs
+/// no alignment or padding.
+void blend_rows(const float* top, const float* bottom, float weight, float gain, float bias,
+                int columns, float* out);
+
+/// Floats to other types; `columns` as padded, `out` padded too. UInt8 is rounded (half to even)
+/// and clamped; the 16-bit floats are rounded to nearest even.
+void to_uint8_row(const float* row, int columns, uint8_t* out);
+void to_float16_row(const float* row, int columns, uint16_t* out);
+void to_bfloat16_row(const float* row, int columns, uint16_t* out);
+
+/// Interleaves three rows of elements of 1, 2, 4 or 8 bytes; `columns` may be any number, `out`
+/// needs no padding.
+void interleave_rows(const std::array<const std::byte*, 3>& rows, size_t element_bytes, int columns,
+                     std::byte* out);
+
+}  // namespace het::preprocess_internal

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+
+#include "inference/preprocess/column_tables.h"
+#include "inference/preprocess/conversion.h"
+#include "inference/preprocess/scratch.h"
+
+namespace het::preprocess_internal {
+
+/// Source rows converted to colour and resampled to the target's columns. The last two are kept, so
+/// that each source row is resampled once when target rows go downwards. Thread-bound.
+class RowSource {
+ public:
+  static size_t scratch_bytes(const Conversion& conversion);
+  RowSource(const Conversion& conversion, Scratch& scratch);
+
+  /// Rows in the tensor's channel order, valid until the second next call; `keep` is a source row
+  /// that must stay valid.
+  using ChannelRows = std::array<const float*, 3>;
+  ChannelRows row(int y, int keep);
+
+ private:
+  struct Slot {
+    int y = -1;
+    ColorRows colors{};
+  };
+  void resample(int y, const ColorRows& out) const;
+
+  const Conversion& conversion_;
+  ColumnTables tables_;
+  std::array<Slot, 2> slots_;
+};
+
+}  // namespace het::preprocess_internal
