@@ -1,0 +1,90 @@
+#include "tools/bench.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "devices/register_devices.h"
+#include "tools/commands.h"
+
+namespace het {
+namespace {
+
+/// Options of benchmark_app that a later step fills in: using one is a clear error.
+struct LaterOption {
+  const char* name;
+  const char* what;
+};
+constexpr LaterOption kLaterOptions[] = {
+    {"--ip", "conversion of the input precision comes with model preparation (step 2)"},
+    {"--op", "conversion of the output precision comes with model preparation (step 2)"},
+    {"--iop", "conversion of input and output precisions comes with model preparation (step 2)"},
+    {"--cache_dir", "stored choices come with the measured CPU device (step 3)"},
+    {"--extensions", "custom CPU operators come with step 3"},
+    {"-c", "custom GPU kernels come with the GPU device (step 4)"},
+};
+
+Status check(const BenchOptions& options) {
+  if (!options.api.empty() && options.api != "sync" && options.api != "async") {
+    return error(StatusCode::InvalidArgument, "-api takes sync or async, not '{}'", options.api);
+  }
+  if (options.api == "sync" && options.requests > 1) {
+    return error(StatusCode::InvalidArgument, "-api sync has one request; -nireq {} needs async",
+                 options.requests);
+  }
+  if (options.seconds <= 0.0) {
+    return error(StatusCode::InvalidArgument, "-t takes seconds above 0, not {}", options.seconds);
+  }
+  return {};
+}
+
+int bench(const BenchOptions& options) {
+  Status status = check(options);
+  if (!status.ok()) return report(status);
+  const std::shared_ptr<Core> core = het::core();
+  const auto result = run_bench(*core, options);
+  if (!result) return report(result.error());
+  print_bench(options, *result);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_status) {
+  CLI::App* command =
+      app.add_subcommand("bench", "Measure latency and throughput, with benchmark_app's options");
+  auto o = std::make_shared<BenchOptions>();
+  command->add_option("model,-m", o->model, "Model file")->required();
+  command->add_option("-d,--device", o->device, "Device");
+  command->add_option("--hint", o->hint, "latency, throughput, cumulative_throughput or none");
+  command->add_option("--api", o->api, "sync or async (default: sync for the latency hint)");
+  command->add_option("--nireq", o->requests, "Requests in flight (0: the optimal number)")
+      ->check(CLI::Range(0, 65536));
+  command->add_option("--nstreams", o->streams, "Streams of the device, a number or AUTO");
+  command->add_option("--nthreads", o->threads, "Threads of the device")
+      ->check(CLI::Range(0, 1024));
+  command->add_option("-b", o->batch, "Batch size")->check(CLI::Range(0, 65536));
+  command->add_option("-t", o->seconds, "Duration in seconds (default 10)");
+  command->add_option("--niter", o->iterations, "Number of inferences (0: by duration)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-i", o->inputs, "FILE or NAME:FILE (.npy or a picture), random otherwise");
+  command->add_option("--shape", o->shape, "Input shapes: \"[1,3,224,224]\" or \"name[...]\"");
+  command->add_option("--layout", o->layout, "Layout of the inputs, e.g. NCHW: where -b applies");
+  command->add_option("--infer_precision", o->precision, "f32, bf16, f16 or dynamic");
+  command->add_flag("--pc", o->counters, "Print the time of every node");
+  command->add_option("--pcsort", o->counters_sort, "sort, no_sort or simple_sort; implies -pc")
+      ->check(CLI::IsMember({"sort", "no_sort", "simple_sort"}));
+  command->add_option("--load_config", o->load_config, "JSON file {device: {KEY: value}}");
+  command->add_flag("--json", o->json, "Print one JSON object on stdout");
+  for (const LaterOption& later : kLaterOptions) {
+    command->add_option(
+        later.name,
+        [later](const CLI::results_t&) -> bool {
+          throw CLI::ValidationError(later.name, std::string("not available yet: ") + later.what);
+        },
+        std::string("Not available yet: ") + later.what);
+  }
+  command->callback([o, &exit_status] { exit_status = bench(*o); });
+}
+
+}  // namespace het

@@ -1,0 +1,52 @@
+/// `hetero`, the command line: one thin file per subcommand.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+
+namespace het {
+
+int report(const Status& status) {
+  std::fprintf(stderr, "hetero: %s\n", status.message().c_str());
+  return status.code() == StatusCode::InvalidArgument ? kExitUsage : kExitFailed;
+}
+
+namespace {
+
+/// benchmark_app's options have one dash and several letters ("-nireq 4"); the parser wants two.
+std::vector<std::string> with_double_dashes(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string argument = argv[i];
+    const bool long_name = argument.size() > 2 && argument[0] == '-' &&
+                           std::isalpha(static_cast<unsigned char>(argument[1])) != 0 &&
+                           std::isalpha(static_cast<unsigned char>(argument[2])) != 0;
+    arguments.push_back(long_name ? "-" + argument : argument);
+  }
+  return arguments;  // CLI11 takes them last first
+}
+
+}  // namespace
+}  // namespace het
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs, measures and verifies models on the devices of this machine.", "hetero");
+  app.require_subcommand(1);
+  int exit_status = het::kExitOk;
+  het::add_devices_command(app, exit_status);
+  het::add_query_command(app, exit_status);
+  het::add_run_command(app, exit_status);
+  het::add_bench_command(app, exit_status);
+  het::add_verify_command(app, exit_status);
+  try {
+    app.parse(het::with_double_dashes(argc, argv));
+  } catch (const CLI::ParseError& failure) {
+    return app.exit(failure) == 0 ? het::kExitOk : het::kExitUsage;
+  }
+  return exit_status;
+}

@@ -1,0 +1,49 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "devices/register_devices.h"
+#include "tools/commands.h"
+#include "tools/model_source.h"
+
+namespace het {
+namespace {
+
+struct QueryOptions {
+  std::string model;
+  std::string device = "CPU";
+  std::string shape;
+};
+
+Result<bool> print_support(const QueryOptions& options) {
+  const std::shared_ptr<Core> core = het::core();
+  HET_ASSIGN(const auto model, load_model(*core, options.model, options.shape));
+  HET_ASSIGN(const auto nodes, core->query_model(*model, options.device));
+  size_t supported = 0;
+  for (const NodeSupport& node : nodes) {
+    supported += node.supported() ? 1 : 0;
+    std::printf("%-8s %-24s %s%s%s\n", node.supported() ? node.device.c_str() : "-",
+                node.op_type.c_str(), node.node_name.c_str(), node.reason.empty() ? "" : ": ",
+                node.reason.c_str());
+  }
+  std::printf("%zu of %zu nodes run on %s\n", supported, nodes.size(), options.device.c_str());
+  return supported == nodes.size();
+}
+
+}  // namespace
+
+void add_query_command(CLI::App& app, int& exit_status) {
+  CLI::App* command =
+      app.add_subcommand("query", "Print for each node its device, or why no device runs it");
+  auto options = std::make_shared<QueryOptions>();
+  command->add_option("model", options->model, "Model file")->required();
+  command->add_option("-d,--device", options->device, "Device");
+  command->add_option("--shape", options->shape, "Input shapes, e.g. \"[1,3,224,224]\"");
+  command->callback([options, &exit_status] {
+    const auto all = print_support(*options);
+    exit_status = !all ? report(all.error()) : *all ? kExitOk : kExitFailed;
+  });
+}
+
+}  // namespace het

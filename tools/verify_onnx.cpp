@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <vector>
+
+#include "inference/infer_request.h"
+#include "inference/readers/onnx_reader.h"
+#include "tools/compare.h"
+#include "tools/verify_case.h"
+
+namespace het {
+namespace {
+
+constexpr double kRelative = 1e-3;
+constexpr double kAbsolute = 1e-7;
+
+std::vector<std::filesystem::path> data_sets(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> sets;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename().string().rfind("test_data_set_", 0) == 0) {
+      sets.push_back(entry.path());
+    }
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+/// input_0.pb, input_1.pb ... or output_0.pb ...; NotSupported for sequences, strings and the like.
+Result<std::vector<Tensor>> read_tensors(const std::filesystem::path& set,
+                                         const std::string& prefix) {
+  std::vector<Tensor> tensors;
+  for (size_t k = 0;; ++k) {
+    const std::filesystem::path file = set / fmt::format("{}_{}.pb", prefix, k);
+    if (!std::filesystem::exists(file)) return tensors;
+    HET_ASSIGN(tensors.emplace_back(), read_onnx_tensor(file.string()));
+  }
+}
+
+Status check_output(const Tensor& actual, const Tensor& expected) {
+  if (actual.type() != expected.type() || actual.shape() != expected.shape()) {
+    return error(StatusCode::Internal, "{}, {} is wanted", to_string(actual.desc()),
+                 to_string(expected.desc()));
+  }
+  HET_ASSIGN(const std::vector<double> values, to_doubles(actual));
+  HET_ASSIGN(const std::vector<double> wanted, to_doubles(expected));
+  Comparison worst;
+  if (all_close(values, wanted, kRelative, kAbsolute, worst)) return {};
+  return error(StatusCode::Internal, "error {:.6g} at flat index {}: {} instead of {}",
+               worst.maximum_error, worst.position, worst.actual, worst.expected);
+}
+
+Status verify_set(const VerifyContext& context, const std::filesystem::path& model_file,
+                  const std::filesystem::path& set) {
+  HET_ASSIGN(const auto model, context.core.read_model(model_file.string()));
+  HET_ASSIGN(std::vector<Tensor> inputs, read_tensors(set, "input"));
+  HET_ASSIGN(const std::vector<Tensor> expected, read_tensors(set, "output"));
+  if (inputs.size() > model->inputs().size()) {
+    return error(StatusCode::ParseError, "{} input files for a model with {} inputs", inputs.size(),
+                 model->inputs().size());
+  }
+  std::map<std::string, Shape> shapes;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    shapes[model->inputs()[k].value->name()] = inputs[k].shape();
+  }
+  HET_TRY(model->reshape(shapes));
+  HET_ASSIGN(const auto compiled,
+             context.core.compile_model(*model, context.device, context.properties));
+  HET_ASSIGN(const auto request, compiled->create_infer_request());
+  for (size_t k = 0; k < inputs.size(); ++k) HET_TRY(request->set_input(k, std::move(inputs[k])));
+  HET_TRY(request->infer());
+  for (size_t k = 0; k < expected.size() && k < compiled->outputs().size(); ++k) {
+    const Status status = check_output(request->output(k), expected[k]);
+    if (!status.ok()) {
+      return status.with_context(
+          fmt::format("{}, output '{}'", set.filename().string(), compiled->outputs()[k].name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+CaseResult verify_onnx_folder(const VerifyContext& context, const std::filesystem::path& folder) {
+  for (const std::filesystem::path& set : data_sets(folder)) {
+    const Status status = verify_set(context, folder / "model.onnx", set);
+    if (!status.ok()) return case_result(folder.string(), status);
+  }
+  return case_result(folder.string(), {});
+}
+
+}  // namespace het
