@@ -109,7 +109,9 @@ TEST(InferRequest, CallbackMayStartTheNextExecution) {
   const auto request = make_request({.complete_inline = true});
   int runs = 0;
   request->set_callback([&](const Status&) {
-    if (++runs < 5) EXPECT_TRUE(request->start_async().ok());
+    if (++runs < 5) {
+      EXPECT_TRUE(request->start_async().ok());
+    }
   });
   ASSERT_TRUE(request->start_async().ok());
   ASSERT_TRUE(request->wait().ok());

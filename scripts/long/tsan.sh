@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The tests with threads (core, devices, pipelines) under ThreadSanitizer. Debian's libgomp is not
+# instrumented, so its barriers are unknown to the sanitizer: one OpenMP thread a stream.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root"
+# shellcheck source=scripts/environment.sh
+. "$root/scripts/environment.sh"
+
+require build demo check
+configure build-tsan -Dtests=true -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
+build build-tsan
+export OMP_NUM_THREADS=1 HET_PRELOAD
+HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
+export TSAN_OPTIONS=halt_on_error=0:exitcode=66:ignore_noninstrumented_modules=1:suppressions=$root/scripts/long/tsan.supp
+meson test -C build-tsan --no-rebuild --timeout-multiplier 10 --print-errorlogs inference devices gst || true
+exec /usr/bin/python3 scripts/test_summary.py build-tsan/meson-logs/testlog.junit.xml
