@@ -166,21 +166,25 @@ def encoder(path, width, height, fps):
         f"fdsrc fd=0 ! rawvideoparse format=bgr width={width} height={height} framerate={fps}/1 "
         "! videoconvert ! video/x-raw,format=I420 "
         "! x264enc pass=qual quantizer=21 speed-preset=veryfast bframes=0 key-int-max=60 "
-        f"! h264parse ! mp4mux ! filesink location={path}"
+        "! h264parse ! mp4mux ! filesink"
     )
-    return subprocess.Popen(["gst-launch-1.0", "-q"] + pipeline.split(), stdin=subprocess.PIPE)
+    command = ["gst-launch-1.0", "-q"] + pipeline.split() + [f"location={path}"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE)
 
 
 def write(scene, video, ground_truth):
     process = encoder(video, scene.width, scene.height, scene.fps)
     frames = []
-    for index in range(scene.frames):
-        picture, objects = scene.render(index)
-        process.stdin.write(picture.tobytes())
-        frames.append({"index": index, "timestamp": scene.timestamp(index), "objects": objects})
-    process.stdin.close()
+    try:
+        for index in range(scene.frames):
+            picture, objects = scene.render(index)
+            process.stdin.write(picture.tobytes())
+            frames.append({"index": index, "timestamp": scene.timestamp(index), "objects": objects})
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # gst-launch-1.0 ended early and says why itself
     if process.wait() != 0:
-        sys.exit(f"scene.py: gst-launch-1.0 ended with status {process.returncode}")
+        sys.exit(f"scene.py: gst-launch-1.0 ended with status {process.returncode} before the video was complete")
     truth = {"classes": CLASSES, "attributes": ATTRIBUTES, "seed": scene.seed, "width": scene.width,
              "height": scene.height, "fps": scene.fps, "frames": frames}
     with open(ground_truth, "w", encoding="utf-8") as file:
