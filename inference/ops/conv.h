@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "inference/model.h"
+#include "inference/ops/window.h"
+#include "inference/shape.h"
+#include "inference/status.h"
+
+namespace het {
+
+/// Conv, ConvInteger and QLinearConv with auto_pad resolved and everything checked.
+struct ConvAttributes : Window {
+  int64_t group = 1;
+  Shape output_shape;  ///< [n, oc, spatial...]
+};
+
+/// `x` is [n, ic, spatial...], `w` is [oc, ic / group, kernel...], both static. Fails on ranks
+/// below 3 or above 5, on channels that do not fit the groups, and on what resolve_window()
+/// refuses.
+Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const Shape& w);
+
+}  // namespace het
