@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "inference/core.h"
@@ -23,9 +24,9 @@ struct VisionModelSettings {
   std::string device = "CPU";
   Properties properties;
   std::map<std::string, Shape> reshape;  ///< input name -> shape; unknown batch sizes become 1
-  int picture_width = 0;   ///< of the picture input after reshaping, in pixels; 0: as in the file
-  int picture_height = 0;  ///< the same; both fail where `reshape` names that input too
-  bool raw_tensors = false;              ///< true: no decoder is wanted (only set_picture is used)
+  int picture_width = 0;     ///< of the picture input after reshaping, in pixels; 0: as in the file
+  int picture_height = 0;    ///< the same; both fail where `reshape` names that input too
+  bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
 };
 
 /// A compiled model with its way in (preprocessing) and out (decoders): pictures in, Results out.
@@ -56,7 +57,9 @@ class HET_API VisionModel {
   VisionModel() = default;
   std::shared_ptr<CompiledModel> compiled_;
   std::vector<std::unique_ptr<Decoder>> decoders_;
-  std::vector<InputPreproc> other_inputs_;  ///< image_info and the like, by port name
+  /// Content of the inputs that are no pictures (image_info and the like); the same for every
+  /// execution, so all requests share it.
+  std::vector<std::pair<size_t, Tensor>> fixed_inputs_;
   PreprocessDesc preprocess_;
   size_t picture_input_ = 0;
   int64_t batch_size_ = 1;

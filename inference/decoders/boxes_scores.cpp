@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "inference/decoders/decoder_registry.h"
+#include "inference/decoders/detections.h"
+#include "inference/decoders/nms.h"
+#include "inference/decoders/output_ports.h"
+#include "inference/decoders/output_values.h"
+
+namespace het {
+namespace {
+
+constexpr std::string_view kName = "boxes_scores";
+constexpr float kDefaultThreshold = 0.5f;
+constexpr float kDefaultIouThreshold = 0.4f;
+
+enum class BoxFormat { Xywh, Xyxy, Cxcywh };
+
+/// Two outputs: boxes [batch, N, 4] as shares of the input picture and scores [batch, N, classes].
+/// Every class but the background that reaches the threshold gives an object, so one box may have
+/// several labels (UltraFace's own post-processing).
+class BoxesScoresDecoder final : public Decoder {
+ public:
+  BoxesScoresDecoder(DecoderConfig config, BoxFormat format, size_t boxes, size_t scores)
+      : config_(std::move(config)), format_(format), boxes_(boxes), scores_(scores) {}
+
+  Result<Results> decode(std::span<const Tensor> outputs,
+                         const DecodeContext& context) const override {
+    HET_TRY(expect_shape(kName, outputs[boxes_], {kUnknownDim, kUnknownDim, 4}));
+    const int64_t count = outputs[boxes_].shape()[1];
+    HET_TRY(expect_shape(kName, outputs[scores_], {kUnknownDim, count, kUnknownDim}));
+    const auto classes = static_cast<size_t>(outputs[scores_].shape()[2]);
+    HET_ASSIGN(const OutputValues boxes,
+               OutputValues::batch_item(outputs[boxes_], context.batch_index));
+    HET_ASSIGN(const OutputValues scores,
+               OutputValues::batch_item(outputs[scores_], context.batch_index));
+
+    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    std::vector<Candidate> candidates;
+    std::vector<float> probabilities(classes);
+    for (int64_t n = 0; n < count; ++n) {
+      const float* row = scores.data() + static_cast<size_t>(n) * classes;
+      if (config_.class_softmax) {
+        softmax(row, probabilities);
+        row = probabilities.data();
+      }
+      for (size_t c = 0; c < classes; ++c) {
+        const auto label_id = static_cast<int>(c);
+        if (!(row[c] >= threshold) || config_.background_class == label_id) continue;
+        candidates.push_back(make_candidate(boxes.data() + n * 4, row[c], label_id, context));
+      }
+    }
+    candidates = non_maximum_suppression(std::move(candidates),
+                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+    return to_results(candidates, config_.labels, context.transform);
+  }
+
+ private:
+  Candidate make_candidate(const float* box, float score, int label_id,
+                           const DecodeContext& context) const {
+    const auto width = static_cast<float>(context.input_width);
+    const auto height = static_cast<float>(context.input_height);
+    float x_min = box[0];
+    float y_min = box[1];
+    float x_max = box[2];
+    float y_max = box[3];
+    if (format_ == BoxFormat::Xywh) {
+      x_max = box[0] + box[2];
+      y_max = box[1] + box[3];
+    } else if (format_ == BoxFormat::Cxcywh) {
+      x_min = box[0] - box[2] / 2.0f;
+      y_min = box[1] - box[3] / 2.0f;
+      x_max = box[0] + box[2] / 2.0f;
+      y_max = box[1] + box[3] / 2.0f;
+    }
+    return {x_min * width, y_min * height, x_max * width, y_max * height, score, label_id};
+  }
+
+  static void softmax(const float* logits, std::vector<float>& probabilities) {
+    const float largest = *std::max_element(logits, logits + probabilities.size());
+    float sum = 0.0f;
+    for (size_t c = 0; c < probabilities.size(); ++c) {
+      probabilities[c] = std::exp(logits[c] - largest);
+      sum += probabilities[c];
+    }
+    for (float& p : probabilities) p /= sum;
+  }
+
+  DecoderConfig config_;
+  BoxFormat format_;
+  size_t boxes_;
+  size_t scores_;
+};
+
+Result<BoxFormat> parse_box_format(const std::string& text) {
+  if (text.empty() || text == "xywh") return BoxFormat::Xywh;
+  if (text == "xyxy") return BoxFormat::Xyxy;
+  if (text == "cxcywh") return BoxFormat::Cxcywh;
+  return error(StatusCode::InvalidArgument, "box_format '{}' is none of xywh, xyxy, cxcywh", text);
+}
+
+Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
+                                        const std::vector<Port>& outputs) {
+  HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
+  HET_ASSIGN(const BoxFormat format, parse_box_format(config.box_format));
+  const Shape box_shape{kUnknownDim, kUnknownDim, 4};
+  if (selected.size() != 2)
+    return error(StatusCode::ShapeMismatch,
+                 "converter '{}' reads two outputs, boxes and scores, the model has {}", kName,
+                 describe(outputs, selected));
+  // Where both shapes fit (four classes, or sized at run time) the name decides, then the order.
+  size_t boxes = selected[0];
+  size_t scores = selected[1];
+  const auto fits = [&](size_t index) {
+    return is_sized_at_run_time(outputs[index]) || matches(outputs[index].desc.shape, box_shape);
+  };
+  if (fits(scores) && (!fits(boxes) || outputs[scores].name.find("box") != std::string::npos))
+    std::swap(boxes, scores);
+  HET_TRY(expect_shape(kName, outputs[boxes], box_shape));
+  const Shape score_shape{kUnknownDim, dimension(outputs[boxes], 1), kUnknownDim};
+  HET_TRY(expect_shape(kName, outputs[scores], score_shape));
+  const int64_t classes = dimension(outputs[scores], 2);
+  HET_TRY(expect_labels(config, classes));
+  if (classes != kUnknownDim &&
+      config.background_class.value_or(0) >= std::max<int64_t>(classes, 1))
+    return error(StatusCode::InvalidArgument,
+                 "background_class {} is none of the {} classes of output '{}'",
+                 *config.background_class, classes, outputs[scores].name);
+  return std::make_unique<BoxesScoresDecoder>(config, format, boxes, scores);
+}
+
+}  // namespace
+
+void register_boxes_scores_decoder(DecoderRegistry& registry) {
+  registry.add({kName,
+                {"labels", "threshold", "iou_threshold", "classes", "box_format",
+                 "background_class", "do_cls_softmax"},
+                create});
+}
+
+}  // namespace het

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inference/decoder.h"
+#include "inference/model.h"
+#include "inference/model_proc.h"
+
+namespace het {
+
+/// How the results of a model will be read, and why so.
+struct DecoderChoice {
+  std::vector<DecoderConfig> configs;
+  std::string reason;
+};
+
+/// Decides in this order: the descriptor's output_postproc; the graph and its output shapes. With
+/// several possible readings or none it fails and lists the converters. `outputs` are the ports of
+/// the compiled `model`; `labels`, when not empty, replace the labels of the one converter.
+Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const Model& model,
+                                      const std::vector<Port>& outputs,
+                                      const std::vector<std::string>& labels);
+
+}  // namespace het

@@ -1,0 +1,66 @@
+#include <cmath>
+#include <utility>
+
+#include "inference/decoders/decoder_registry.h"
+#include "inference/decoders/detections.h"
+#include "inference/decoders/nms.h"
+#include "inference/decoders/output_ports.h"
+#include "inference/decoders/output_values.h"
+
+namespace het {
+namespace {
+
+constexpr std::string_view kName = "detection_output";
+constexpr float kDefaultThreshold = 0.5f;
+constexpr int64_t kRowValues = 7;
+constexpr float kMaxLabelId = 1e6f;
+
+/// The tensor of OpenVINO's DetectionOutput: [1, 1, N, 7] with rows [image_id, label, confidence,
+/// x_min, y_min, x_max, y_max], coordinates as shares of the input picture. image_id is the batch
+/// item; the first negative one ends the list. Suppression has happened in the graph.
+class DetectionOutputDecoder final : public Decoder {
+ public:
+  DetectionOutputDecoder(DecoderConfig config, size_t output)
+      : config_(std::move(config)), output_(output) {}
+
+  Result<Results> decode(std::span<const Tensor> outputs,
+                         const DecodeContext& context) const override {
+    const Tensor& tensor = outputs[output_];
+    HET_TRY(expect_shape(kName, tensor, {1, 1, kUnknownDim, kRowValues}));
+    HET_ASSIGN(const OutputValues values, OutputValues::whole(tensor));
+    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const auto width = static_cast<float>(context.input_width);
+    const auto height = static_cast<float>(context.input_height);
+    const auto item = static_cast<float>(context.batch_index);
+    std::vector<Candidate> candidates;
+    for (int64_t n = 0; n < tensor.shape()[2]; ++n) {
+      const float* row = values.data() + n * kRowValues;
+      if (!(row[0] >= 0.0f)) break;
+      if (row[0] != item) continue;
+      const float label = row[1];
+      if (!(row[2] >= threshold) || !(label >= 0.0f && label <= kMaxLabelId)) continue;
+      candidates.push_back({row[3] * width, row[4] * height, row[5] * width, row[6] * height,
+                            row[2], static_cast<int>(label)});
+    }
+    return to_results(sorted_by_score(std::move(candidates)), config_.labels, context.transform);
+  }
+
+ private:
+  DecoderConfig config_;
+  size_t output_;
+};
+
+Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
+                                        const std::vector<Port>& outputs) {
+  HET_ASSIGN(const size_t output, select_single_output(config, outputs));
+  HET_TRY(expect_shape(kName, outputs[output], {1, 1, kUnknownDim, kRowValues}));
+  return std::make_unique<DetectionOutputDecoder>(config, output);
+}
+
+}  // namespace
+
+void register_detection_output_decoder(DecoderRegistry& registry) {
+  registry.add({kName, {"labels", "threshold"}, create});
+}
+
+}  // namespace het

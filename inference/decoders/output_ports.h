@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/decoder.h"
+
+namespace het {
+
+/// The outputs that `config` names, in its order; all of them when it names none. Fails when a
+/// layer does not exist, listing those that do.
+Result<std::vector<size_t>> select_outputs(const DecoderConfig& config,
+                                           const std::vector<Port>& outputs);
+
+/// The same where a converter reads exactly one output.
+Result<size_t> select_single_output(const DecoderConfig& config, const std::vector<Port>& outputs);
+
+/// True when nothing is known of the output before an execution; its tensor is checked then.
+bool is_sized_at_run_time(const Port& port);
+
+/// One dimension of an output, unknown where the output is sized at run time.
+int64_t dimension(const Port& port, size_t axis);
+
+/// True when ranks agree and every dimension of `pattern` that is known equals the shape's; an
+/// unknown dimension of the shape agrees with everything.
+bool matches(const Shape& shape, const Shape& pattern);
+
+/// Fails unless matches() or is_sized_at_run_time(), naming converter, output and both shapes.
+Status expect_shape(std::string_view converter, const Port& port, const Shape& pattern);
+/// The same for the tensor that an execution left, which may have been sized at run time.
+Status expect_shape(std::string_view converter, const Tensor& tensor, const Shape& pattern);
+
+/// "'boxes' float32[1,4420,4], 'scores' float32[1,4420,2]"
+std::string describe(const std::vector<Port>& outputs, const std::vector<size_t>& selected);
+
+/// Fails when labels are given but their number is not `classes` (unknown: not checked).
+Status expect_labels(const DecoderConfig& config, int64_t classes);
+
+/// Width and height of the model's picture input as far as known.
+struct InputSize {
+  int64_t width = kUnknownDim;
+  int64_t height = kUnknownDim;
+};
+InputSize picture_input_size(const std::vector<Port>& inputs);
+
+}  // namespace het

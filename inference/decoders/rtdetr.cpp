@@ -1,0 +1,89 @@
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "inference/decoders/decoder_registry.h"
+#include "inference/decoders/detections.h"
+#include "inference/decoders/nms.h"
+#include "inference/decoders/output_ports.h"
+#include "inference/decoders/output_values.h"
+
+namespace het {
+namespace {
+
+constexpr std::string_view kName = "rtdetr";
+constexpr float kDefaultThreshold = 0.5f;
+constexpr float kMaxLabelId = 1e6f;
+
+/// RT-DETR, D-FINE and DEIM with their post-processor in the graph: labels [batch, N], boxes
+/// [batch, N, 4] as x_min, y_min, x_max, y_max, scores [batch, N]. Boxes are in pixels of the size
+/// that the model got as orig_target_sizes, which image_info makes the model's input picture. No
+/// suppression: the network does not repeat objects, and two classes of one box are its answer.
+class RtDetrDecoder final : public Decoder {
+ public:
+  RtDetrDecoder(DecoderConfig config, size_t labels, size_t boxes, size_t scores)
+      : config_(std::move(config)), labels_(labels), boxes_(boxes), scores_(scores) {}
+
+  Result<Results> decode(std::span<const Tensor> outputs,
+                         const DecodeContext& context) const override {
+    HET_TRY(expect_shape(kName, outputs[boxes_], {kUnknownDim, kUnknownDim, 4}));
+    const int64_t count = outputs[boxes_].shape()[1];
+    HET_TRY(expect_shape(kName, outputs[labels_], {kUnknownDim, count}));
+    HET_TRY(expect_shape(kName, outputs[scores_], {kUnknownDim, count}));
+    HET_ASSIGN(const OutputValues labels,
+               OutputValues::batch_item(outputs[labels_], context.batch_index));
+    HET_ASSIGN(const OutputValues boxes,
+               OutputValues::batch_item(outputs[boxes_], context.batch_index));
+    HET_ASSIGN(const OutputValues scores,
+               OutputValues::batch_item(outputs[scores_], context.batch_index));
+    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    std::vector<Candidate> candidates;
+    for (size_t n = 0; n < static_cast<size_t>(count); ++n) {
+      if (!(scores[n] >= threshold) || !(labels[n] >= 0.0f && labels[n] <= kMaxLabelId)) continue;
+      const float* box = boxes.data() + 4 * n;
+      candidates.push_back(
+          {box[0], box[1], box[2], box[3], scores[n], static_cast<int>(labels[n])});
+    }
+    return to_results(sorted_by_score(std::move(candidates)), config_.labels, context.transform);
+  }
+
+ private:
+  DecoderConfig config_;
+  size_t labels_;
+  size_t boxes_;
+  size_t scores_;
+};
+
+Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
+                                        const std::vector<Port>& outputs) {
+  HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
+  std::optional<size_t> labels;
+  std::optional<size_t> boxes;
+  std::optional<size_t> scores;
+  for (size_t index : selected) {
+    const Port& port = outputs[index];
+    const bool row = matches(port.desc.shape, {kUnknownDim, kUnknownDim});
+    const bool unsized = is_sized_at_run_time(port);
+    if (matches(port.desc.shape, {kUnknownDim, kUnknownDim, 4}) ||
+        (unsized && port.name == "boxes"))
+      boxes = index;
+    else if ((row && is_integer(port.desc.type)) || (unsized && port.name == "labels"))
+      labels = index;
+    else if ((row && is_float(port.desc.type)) || (unsized && port.name == "scores"))
+      scores = index;
+  }
+  if (selected.size() != 3 || !labels || !boxes || !scores)
+    return error(StatusCode::ShapeMismatch,
+                 "converter '{}' reads labels [batch,N] (integers), boxes [batch,N,4] and scores "
+                 "[batch,N], the model has {}",
+                 kName, describe(outputs, selected));
+  return std::make_unique<RtDetrDecoder>(config, *labels, *boxes, *scores);
+}
+
+}  // namespace
+
+void register_rtdetr_decoder(DecoderRegistry& registry) {
+  registry.add({kName, {"labels", "threshold"}, create});
+}
+
+}  // namespace het

@@ -1,0 +1,218 @@
+#include "inference/vision_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "inference/decoders/choose_decoders.h"
+#include "inference/decoders/model_inputs.h"
+#include "inference/decoders/name_list.h"
+#include "inference/log.h"
+
+namespace het {
+namespace {
+
+Result<std::vector<std::string>> chosen_labels(const VisionModelSettings& settings) {
+  if (!settings.labels.empty()) return settings.labels;
+  if (!settings.labels_file.empty()) return read_labels(settings.labels_file);
+  return std::vector<std::string>{};
+}
+
+/// Writes the shape that an input shall have into `shapes`: the user's wish, then the descriptor's,
+/// then the file's.
+Status bind_shape(const VisionModelSettings& settings, const BoundInput& input, const Value& value,
+                  std::map<std::string, Shape>& shapes) {
+  const Shape& declared = input.preproc.shape;
+  Shape& shape = shapes.try_emplace(value.name(), value.desc().shape).first->second;
+  if (!declared.empty() && declared.size() != shape.size())
+    return error(StatusCode::ShapeMismatch,
+                 "the model-proc's shape {} of input '{}' does not fit the model's {}",
+                 to_string(declared), value.name(), to_string(value.desc()));
+  for (size_t axis = 0; axis < declared.size(); ++axis) {
+    if (shape[axis] == kUnknownDim) shape[axis] = declared[axis];
+  }
+  if (input.preproc.format != "image" || shape.size() < 3) return {};
+  const PictureAxes axes = picture_axes(input.preproc.preprocess, shape.size());
+  if (settings.picture_width > 0) shape[axes.width] = settings.picture_width;
+  if (settings.picture_height > 0) shape[axes.height] = settings.picture_height;
+  return {};
+}
+
+/// Gives every input a static shape, or says which one lacks what.
+Status bind_shapes(const VisionModelSettings& settings, const std::vector<BoundInput>& inputs,
+                   const BoundInput& picture, Model& model) {
+  const std::string& picture_name = model.inputs()[picture.index].value->name();
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, shape] : settings.reshape) {
+    HET_ASSIGN(const size_t index, find_input(model, name));
+    const Value& value = *model.inputs()[index].value;
+    if (index == picture.index && (settings.picture_width > 0 || settings.picture_height > 0))
+      return error(StatusCode::InvalidArgument,
+                   "input '{}' of model '{}' is reshaped twice: to {} and by a picture size; give "
+                   "one of them",
+                   value.name(), model.name(), to_string(shape));
+    if (shape.size() != value.desc().shape.size())
+      return error(StatusCode::ShapeMismatch, "input '{}' of model '{}' is {}, it cannot become {}",
+                   value.name(), model.name(), to_string(value.desc()), to_string(shape));
+    Shape& bound = shapes[value.name()] = value.desc().shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] != kUnknownDim) bound[axis] = shape[axis];
+    }
+  }
+  for (const BoundInput& input : inputs)
+    HET_TRY(bind_shape(settings, input, *model.inputs()[input.index].value, shapes));
+
+  Shape& picture_shape = shapes.at(picture_name);
+  if (picture_shape.size() == 4 && picture_shape[0] == kUnknownDim) picture_shape[0] = 1;
+  for (const ModelInput& input : model.inputs()) {
+    Shape& shape = shapes.try_emplace(input.value->name(), input.value->desc().shape).first->second;
+    if (!shape.empty() && shape[0] == kUnknownDim)
+      shape[0] = picture_shape.size() == 4 ? picture_shape[0] : 1;
+    if (!is_static(shape))
+      return error(StatusCode::InvalidArgument,
+                   "input '{}' of model '{}' is {}: give its size by reshape-width and "
+                   "reshape-height, or by \"shape\" in the model-proc file",
+                   input.value->name(), model.name(), to_string(input.value->desc()));
+  }
+  return model.reshape(shapes);
+}
+
+template <class T>
+void fill(Tensor& tensor, const std::vector<float>& row) {
+  const std::span<T> values = tensor.values<T>();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(row[i % row.size()]);
+}
+
+/// The content of an input that is no picture: every batch item is `row`.
+Result<Tensor> make_fixed_input(const Port& port, const std::vector<float>& row) {
+  HET_ASSIGN(Tensor tensor, Tensor::allocate(port.desc));
+  switch (port.desc.type) {
+    case ElementType::Float32:
+      fill<float>(tensor, row);
+      return tensor;
+    case ElementType::Float64:
+      fill<double>(tensor, row);
+      return tensor;
+    case ElementType::Float16:
+      fill<Float16>(tensor, row);
+      return tensor;
+    case ElementType::Int64:
+      fill<int64_t>(tensor, row);
+      return tensor;
+    case ElementType::Int32:
+      fill<int32_t>(tensor, row);
+      return tensor;
+    default:
+      return error(StatusCode::NotSupported,
+                   "input '{}' {} cannot hold sizes or indices; float32, float64, float16, int64 "
+                   "and int32 can",
+                   port.name, to_string(port.desc));
+  }
+}
+
+/// DL Streamer's rules: image_info is the size of the picture input, then `scale`; sequence_index
+/// is all ones.
+Result<Tensor> fixed_input(const Port& port, const InputPreproc& preproc, int width, int height) {
+  if (preproc.format == "sequence_index") return make_fixed_input(port, {1.0f});
+  const int64_t values = port.desc.shape.empty() ? 0 : port.desc.shape.back();
+  if (values < 2 || values > 64)
+    return error(StatusCode::ShapeMismatch,
+                 "input '{}' {} cannot be image_info: its last dimension has to hold the size and "
+                 "perhaps a scale",
+                 port.name, to_string(port.desc));
+  std::vector<float> row(static_cast<size_t>(values), preproc.scale);
+  row[0] = static_cast<float>(preproc.width_first ? width : height);
+  row[1] = static_cast<float>(preproc.width_first ? height : width);
+  return make_fixed_input(port, row);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
+                                                       const VisionModelSettings& settings) {
+  HET_ASSIGN(const std::unique_ptr<Model> model, core.read_model(settings.model));
+  ModelProc model_proc;
+  if (!settings.model_proc.empty()) {
+    HET_ASSIGN(model_proc, read_model_proc(settings.model_proc));
+  }
+  HET_ASSIGN(const std::vector<std::string> labels, chosen_labels(settings));
+  HET_ASSIGN(const std::vector<BoundInput> inputs, bind_inputs(model_proc, *model));
+  HET_ASSIGN(const BoundInput picture, picture_input(inputs, *model));
+  if (inputs.size() != model->inputs().size())
+    return error(StatusCode::InvalidArgument,
+                 "model '{}' has {} inputs, {} of them are filled; describe the others in "
+                 "input_preproc of a model-proc file (format image_info or sequence_index)",
+                 settings.model, model->inputs().size(), inputs.size());
+  HET_TRY(bind_shapes(settings, inputs, picture, *model));
+  HET_TRY(apply_preprocess(model_proc, *model));
+
+  std::shared_ptr<VisionModel> vision(new VisionModel());
+  HET_ASSIGN(vision->compiled_, core.compile_model(*model, settings.device, settings.properties));
+  const Port& port = vision->compiled_->inputs()[picture.index];
+  const PictureAxes axes = picture_axes(picture.preproc.preprocess, port.desc.shape.size());
+  vision->preprocess_ = picture.preproc.preprocess;
+  vision->picture_input_ = picture.index;
+  vision->batch_size_ = port.desc.shape.size() == 4 ? port.desc.shape[0] : 1;
+  vision->input_width_ = static_cast<int>(port.desc.shape[axes.width]);
+  vision->input_height_ = static_cast<int>(port.desc.shape[axes.height]);
+  for (const BoundInput& input : inputs) {
+    if (input.index == picture.index) continue;
+    HET_ASSIGN(Tensor tensor, fixed_input(vision->compiled_->inputs()[input.index], input.preproc,
+                                          vision->input_width_, vision->input_height_));
+    vision->fixed_inputs_.emplace_back(input.index, std::move(tensor));
+  }
+  if (settings.raw_tensors) return vision;
+
+  const std::vector<Port>& outputs = vision->compiled_->outputs();
+  HET_ASSIGN(const DecoderChoice choice, choose_decoders(model_proc, *model, outputs, labels));
+  std::vector<std::string> converters;
+  for (const DecoderConfig& config : choice.configs) {
+    HET_ASSIGN(std::unique_ptr<Decoder> decoder,
+               create_decoder(config, vision->compiled_->inputs(), outputs));
+    vision->decoders_.push_back(std::move(decoder));
+    converters.push_back(config.converter);
+  }
+  log(LogLevel::Info, "model '{}' on {}: picture input '{}' {}, results read by {} because {}",
+      settings.model, settings.device, port.name, to_string(port.desc), name_list(converters),
+      choice.reason);
+  return vision;
+}
+
+Status VisionModel::set_picture(InferRequest& request, const Image& image, const Rect& roi,
+                                int64_t batch_index) const {
+  if (batch_index < 0 || batch_index >= batch_size_)
+    return error(StatusCode::InvalidArgument, "batch item {} of model '{}' does not exist in 0..{}",
+                 batch_index, compiled_->name(), batch_size_ - 1);
+  for (const auto& [index, tensor] : fixed_inputs_) HET_TRY(request.set_input(index, tensor));
+  return request.set_image(picture_input_, image, roi, static_cast<size_t>(batch_index));
+}
+
+Result<Results> VisionModel::results(const InferRequest& request, int source_width,
+                                     int source_height, const Rect& roi, int64_t batch_index,
+                                     float threshold) const {
+  DecodeContext context;
+  context.batch_index = batch_index;
+  context.input_width = input_width_;
+  context.input_height = input_height_;
+  context.source_width = source_width;
+  context.source_height = source_height;
+  context.roi = clip(roi, source_width, source_height);
+  context.threshold = threshold;
+  HET_ASSIGN(const PictureGeometry geometry,
+             picture_geometry(preprocess_, context.roi, input_width_, input_height_));
+  context.transform = geometry.transform;
+
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < compiled_->outputs().size(); ++i) outputs.push_back(request.output(i));
+  Results results;
+  for (const std::unique_ptr<Decoder>& decoder : decoders_) {
+    HET_ASSIGN(Results part, decoder->decode(outputs, context));
+    std::move(part.detections.begin(), part.detections.end(),
+              std::back_inserter(results.detections));
+    std::move(part.classifications.begin(), part.classifications.end(),
+              std::back_inserter(results.classifications));
+  }
+  return results;
+}
+
+}  // namespace het
