@@ -48,8 +48,10 @@ struct PictureTransform {
   float offset_y = 0.0f;
 };
 
-/// Where the resized picture lies in the tensor and what part of the source it shows. Letterbox
-/// and crop sizes are rounded to whole tensor pixels.
+/// Where the resized picture lies in the tensor and what part of the source it shows, in whole
+/// pixels: LetterboxTopLeft rounds the picture's size down (as YOLOX), LetterboxCentre to nearest,
+/// the odd pixel of padding below and on the right (as Ultralytics); CentralCrop cuts whole source
+/// pixels, then resizes. The transform follows from the rounded sizes.
 struct PictureGeometry {
   Rect source;       ///< part of the source picture that is shown
   Rect destination;  ///< where it lies in the tensor; outside is padding
@@ -65,10 +67,20 @@ HET_API Result<PictureGeometry> picture_geometry(const PreprocessDesc& desc, con
 /// or 3 as color_order says, type UInt8 or a float type.
 HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 
-/// Converts, crops, resizes (bilinear, pixel centres aligned, borders repeated) and normalises the
-/// ROI of a host image into batch item `batch_index` of `dst` in one pass over the target. The ROI
-/// is clipped to the picture; an empty one is an error. UInt8 results are rounded and clamped.
-/// Thread-safe; uses the calling thread only.
+/// Converts, crops, resizes and normalises the ROI of an image into batch item `batch_index` of the
+/// host tensor `dst` in one pass over the target, within one level of 255 of
+/// preprocess_reference(). The ROI is clipped to the picture; an empty one is an error. Image memory
+/// without a host address is mapped for the call. Thread-safe; uses the calling thread only and,
+/// from its second call with the same sizes on, allocates nothing.
+///
+/// The definition: each source pixel becomes a colour, then colours are interpolated.
+/// - YUV: ITU-R BT.601 or BT.709 with the image's range, clamped to 0..255, not rounded; a chroma
+///   sample belongs to its 2x2 pixels. Gray is the luma, stretched to 0..255.
+/// - RGB and GRAY8 are taken as they are, whatever the image's matrix and range; gray of RGB is
+///   0.299 R + 0.587 G + 0.114 B, colour of GRAY8 three times the same.
+/// - Bilinear without antialiasing, pixel centres aligned (OpenCV's INTER_LINEAR). Samples never
+///   leave the shown part of the ROI, whose borders are repeated: crop first, then resize.
+/// - Normalised as PreprocessDesc says; UInt8 is rounded (half to even) and clamped.
 HET_API Status preprocess(const Image& image, const Rect& roi, const PreprocessDesc& desc,
                           Tensor& dst, int64_t batch_index = 0);
 

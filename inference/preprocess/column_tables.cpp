@@ -54,6 +54,7 @@ int padded_columns(int columns) {
 }
 
 bool fits_row_kernels(const Conversion& conversion) {
+  if (!row_kernels_supported()) return false;
   for (const SourcePlane& plane : conversion.planes) {
     if (plane.address != nullptr && plane.row_bytes < kWordBytes) return false;
   }

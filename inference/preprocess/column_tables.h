@@ -15,7 +15,8 @@ struct ColumnTables {
   ColumnPixels pixels;   ///< packed RGB
 };
 
-/// True when the format's rows are long enough to be read in 32-bit words.
+/// True when the machine has the vector instructions and the format's rows are long enough to be
+/// read in 32-bit words.
 bool fits_row_kernels(const Conversion& conversion);
 
 int padded_columns(int columns);

@@ -38,7 +38,7 @@ Status preprocess(const Image& image, const Rect& roi, const PreprocessDesc& des
   HET_ASSIGN(const Conversion conversion,
              prepare_conversion(image, roi, desc, dst, batch_index, picture));
   if (fits_row_kernels(conversion)) return convert_by_rows(conversion, desc);
-  // Rows of a few bytes are not worth kernels of their own.
+  // Rows of a few bytes and machines without SSE4 are not worth kernels of their own.
   convert_by_definition(conversion, desc);
   return {};
 }

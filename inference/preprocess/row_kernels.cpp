@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
-// Machines between SSE4 and AVX2 are common among small media boxes; Highway leaves them to its
-// emulation unless asked.
+// Small media boxes have SSE4 without AVX2. Asked for SSE4, Highway builds nothing below it:
+// row_kernels_supported() guards that.
 #define HWY_WANT_SSE4 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inference/preprocess/row_kernels.cpp"
@@ -287,6 +287,11 @@ HWY_EXPORT(to_uint8_row_simd);
 HWY_EXPORT(to_float16_row_simd);
 HWY_EXPORT(to_bfloat16_row_simd);
 HWY_EXPORT(interleave_rows_simd);
+
+bool row_kernels_supported() {
+  static const bool supported = (hwy::SupportedTargets() & HWY_TARGETS) != 0;
+  return supported;
+}
 
 void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const float* weight,
                         int columns, float offset, float scale, float* out) {

@@ -30,6 +30,9 @@ struct ColumnPixels {
 /// Red, green and blue rows of interpolated pixels, 0..255.
 using ColorRows = std::array<float*, 3>;
 
+/// False on machines older than every instruction set that the kernels were built for.
+bool row_kernels_supported();
+
 // All kernels: `columns` is a multiple of kColumnBlock unless stated; `weight` is the weight of the
 // second sample per column; vectorised along the row, one row a call. Thread-safe.
 
