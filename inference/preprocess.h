@@ -69,9 +69,9 @@ HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 
 /// Converts, crops, resizes and normalises the ROI of an image into batch item `batch_index` of the
 /// host tensor `dst` in one pass over the target, within one level of 255 of
-/// preprocess_reference(). The ROI is clipped to the picture; an empty one is an error. Image memory
-/// without a host address is mapped for the call. Thread-safe; uses the calling thread only and,
-/// from its second call with the same sizes on, allocates nothing.
+/// preprocess_reference(). The ROI is clipped to the picture; an empty one is an error. Image
+/// memory without a host address is mapped for the call. Thread-safe; uses the calling thread only
+/// and, from its second call with the same sizes on, allocates nothing.
 ///
 /// The definition: each source pixel becomes a colour, then colours are interpolated.
 /// - YUV: ITU-R BT.601 or BT.709 with the image's range, clamped to 0..255, not rounded; a chroma
