@@ -267,6 +267,16 @@ bool property_boolean(const Properties& properties, std::string_view name) {
   return property_text(properties, name) == "YES";
 }
 
+std::string supported_properties(std::string_view device) {
+  std::string names;
+  for (const PropertyDef& def : kTable) {
+    if (!understands(def, device)) continue;
+    names += names.empty() ? "" : " ";
+    names += def.name;
+  }
+  return names;
+}
+
 Result<Properties> parse_properties(std::string_view text) {
   Properties properties;
   const std::string_view original = text;

@@ -46,6 +46,9 @@ HET_API std::string property_text(const Properties& properties, std::string_view
 HET_API int64_t property_integer(const Properties& properties, std::string_view name);
 HET_API bool property_boolean(const Properties& properties, std::string_view name);
 
+/// Names of all properties of a device, separated by blanks: the value of SUPPORTED_PROPERTIES.
+HET_API std::string supported_properties(std::string_view device);
+
 /// Parses "KEY=VALUE,KEY=VALUE" as ie-config and -load_config strings have it.
 HET_API Result<Properties> parse_properties(std::string_view text);
 

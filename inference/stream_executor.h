@@ -22,7 +22,7 @@ class HET_API StreamJob {
   virtual void run(size_t stream) = 0;
 
  protected:
-  ~StreamJob() = default;
+  virtual ~StreamJob() = default;
 
  private:
   friend class StreamExecutor;
