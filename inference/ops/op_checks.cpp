@@ -63,6 +63,20 @@ Status check_rank(const InferContext& context, size_t index, std::string_view na
                index, name, to_string(context.shape(index)), wanted);
 }
 
+Result<std::optional<std::vector<int64_t>>> known_ints(const InferContext& context, size_t index,
+                                                       std::string_view name) {
+  HET_TRY(check_input(context, index, name, kIndexTypes));
+  HET_TRY(check_rank(context, index, name, 0, 1));
+  const Tensor* content = context.constant(index);
+  if (content == nullptr) return std::optional<std::vector<int64_t>>();
+  HET_ASSIGN(std::vector<int64_t> values, to_int64_vector(*content));
+  return std::optional(std::move(values));
+}
+
+Shape unknown_shape(int64_t rank) {
+  return Shape(static_cast<size_t>(rank), kUnknownDim);
+}
+
 Result<std::vector<int64_t>> normalize_axes(const std::vector<int64_t>& axes, int64_t rank) {
   std::vector<int64_t> result;
   std::vector<bool> seen(static_cast<size_t>(rank));

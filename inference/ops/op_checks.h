@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +43,10 @@ inline constexpr TypeSet kWholeByteTypes =
     kNumbersAndBool | TypeSet{ElementType::Float8E4M3FN, ElementType::Float8E4M3FNUZ,
                               ElementType::Float8E5M2, ElementType::Float8E5M2FNUZ,
                               ElementType::Float8E8M0};
+/// Everything that has a size, packed types included.
+inline constexpr TypeSet kAllTypes =
+    kWholeByteTypes | TypeSet{ElementType::Int2, ElementType::UInt2, ElementType::Int4,
+                              ElementType::UInt4, ElementType::Float4E2M1};
 /// Types of indices, axes and shapes.
 inline constexpr TypeSet kIndexTypes{ElementType::Int32, ElementType::Int64};
 
@@ -72,6 +77,14 @@ Status check_rank(const InferContext& context, size_t index, std::string_view na
                   int64_t min_rank, int64_t max_rank);
 
 inline constexpr int64_t kAnyRank = INT64_MAX;
+
+/// Checks that an input is a list of integers (rank 1, or a scalar where ONNX' tools write one) and
+/// reads it when it is known; null content gives nothing.
+Result<std::optional<std::vector<int64_t>>> known_ints(const InferContext& context, size_t index,
+                                                       std::string_view name);
+
+/// A shape of this rank with nothing known, for outputs that wait for an input's content.
+Shape unknown_shape(int64_t rank);
 
 /// Axes of a list in [0, rank), in its order; fails on an axis out of range or given twice.
 Result<std::vector<int64_t>> normalize_axes(const std::vector<int64_t>& axes, int64_t rank);
