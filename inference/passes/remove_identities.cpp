@@ -1,0 +1,68 @@
+#include "inference/passes/remove_identities.h"
+
+#include <string_view>
+
+namespace het {
+namespace {
+
+bool is_inference_dropout(const Node& node) {
+  if (node.output(1) != nullptr && !node.output(1)->consumers().empty()) return false;
+  const Value* training_mode = node.input(2);
+  if (training_mode == nullptr) return true;
+  return training_mode->is_constant() && training_mode->constant().type() == ElementType::Bool &&
+         training_mode->constant().element_count() == 1 && !*training_mode->constant().data<bool>();
+}
+
+bool keeps_order(const Node& node) {
+  const std::vector<int64_t> perm = node.attributes().get_ints("perm");
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return !perm.empty();
+}
+
+/// Operators that are identities exactly when they change neither type nor shape.
+bool only_relabels(std::string_view op_type) {
+  return op_type == "Reshape" || op_type == "Flatten" || op_type == "Squeeze" ||
+         op_type == "Unsqueeze" || op_type == "Expand" || op_type == "Cast" ||
+         op_type == "CastLike";
+}
+
+bool same_desc(const Node& node) {
+  const TensorDesc& x = node.input(0)->desc();
+  return x.is_static() && x == node.output()->desc();
+}
+
+bool is_identity(const Node& node) {
+  if (!node.domain().empty() || node.op() == nullptr || node.input(0) == nullptr) return false;
+  const std::string& type = node.op_type();
+  if (type == "Identity") return true;
+  if (type == "Dropout") return is_inference_dropout(node);
+  if (type == "Concat") return node.inputs().size() == 1;
+  if (type == "Transpose") return keeps_order(node);
+  return only_relabels(type) && same_desc(node);
+}
+
+bool is_model_output(const Model& model, const Value* value) {
+  for (const ModelOutput& output : model.outputs()) {
+    if (output.value == value) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+size_t remove_identities(Model& model) {
+  size_t removed = 0;
+  for (const auto& node : model.nodes()) {
+    if (!is_identity(*node)) continue;
+    // The mask of a Dropout counts as used when it is an output of the model.
+    if (node->output(1) != nullptr && is_model_output(model, node->output(1))) continue;
+    model.replace_uses(node->output(), node->input(0));
+    ++removed;
+  }
+  if (removed > 0) model.remove_unused();
+  return removed;
+}
+
+}  // namespace het

@@ -1,0 +1,450 @@
+#include "inference/readers/onnx/graph.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "inference/ops/onnx_type.h"
+
+namespace het::onnx {
+namespace {
+
+/// The number of outputs means something here, so trailing omitted ones are kept.
+constexpr std::string_view kVariadicOutputs[] = {"Split", "If", "Loop", "Scan"};
+
+bool is_default_domain(std::string_view domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
+/// Names that a graph or the graphs inside it read. Names that they define themselves are among
+/// them: outside, nothing has such a name.
+void collect_reads(const ParsedGraph& graph, std::vector<std::string_view>& names) {
+  for (const ParsedNode& node : graph.nodes) {
+    for (const std::string_view input : node.inputs) names.push_back(input);
+    for (const ParsedAttribute& attribute : node.attributes) {
+      if (attribute.graph) collect_reads(*attribute.graph, names);
+    }
+  }
+  for (const ParsedValue& output : graph.outputs) names.push_back(output.name);
+}
+
+void collect_types(const ParsedGraph& graph, std::set<int64_t>& codes) {
+  for (const ParsedTensor& tensor : graph.initializers) codes.insert(tensor.data_type);
+  for (const ParsedValue& input : graph.inputs) codes.insert(input.data_type);
+  for (const ParsedNode& node : graph.nodes) {
+    for (const ParsedAttribute& attribute : node.attributes) {
+      if (attribute.name == "to" || attribute.name == "dtype") codes.insert(attribute.integer);
+      if (attribute.tensor) codes.insert(attribute.tensor->data_type);
+      if (attribute.graph) collect_types(*attribute.graph, codes);
+    }
+  }
+}
+
+/// Type and shape that the file declares; [] without a shape.
+Result<TensorDesc> declared_desc(const ParsedValue& value) {
+  if (!value.unsupported.empty()) {
+    return error(StatusCode::NotSupported, "it is a {}, only dense tensors are supported",
+                 value.unsupported);
+  }
+  TensorDesc desc;
+  HET_ASSIGN(desc.type, element_type_from_onnx(value.data_type));
+  if (value.shape) desc.shape.assign(value.shape->begin(), value.shape->end());
+  return desc;
+}
+
+}  // namespace
+
+ElementType only_float_type(const ParsedGraph& graph) {
+  std::set<int64_t> codes;
+  collect_types(graph, codes);
+  ElementType found = ElementType::Undefined;
+  for (const int64_t code : codes) {
+    const auto type = element_type_from_onnx(code);
+    if (!type || !is_float(*type)) continue;
+    if (found != ElementType::Undefined) return ElementType::Undefined;
+    found = *type;
+  }
+  return found;
+}
+
+GraphBuilder::GraphBuilder(FileContext& file, const ParsedGraph& graph, GraphBuilder* outer)
+    : file_(file),
+      graph_(graph),
+      outer_(outer),
+      model_(std::make_unique<Model>(graph.name.empty() ? "model" : std::string(graph.name))) {}
+
+Result<std::unique_ptr<Model>> GraphBuilder::build() {
+  HET_TRY(add_initializers());
+  HET_TRY(add_inputs());
+  HET_TRY(sort_nodes());
+  HET_TRY(add_nodes());
+  HET_TRY(add_outputs());
+  return std::move(model_);
+}
+
+// 1. Initialisers are constants, also those that are listed as inputs.
+Status GraphBuilder::add_initializers() {
+  for (const ParsedTensor& tensor : graph_.initializers) {
+    if (tensor.name.empty()) {
+      return error(StatusCode::ParseError, "an initialiser of graph '{}' has no name", graph_.name);
+    }
+    Known known;
+    auto content = file_.tensors.read(tensor);
+    if (content) {
+      known.value = model_->add_constant(std::string(tensor.name), std::move(*content));
+    } else if (content.error().code() == StatusCode::NotSupported) {
+      known.reason = content.error().message();
+    } else {
+      return content.error();
+    }
+    HET_TRY(define(tensor.name, std::move(known)));
+  }
+  for (const std::string_view name : graph_.sparse_initializers) {
+    HET_TRY(define(name, {nullptr, fmt::format("'{}' is a sparse tensor", name)}));
+  }
+  return {};
+}
+
+// 2. The other inputs are the model's.
+Status GraphBuilder::add_inputs() {
+  std::unordered_set<std::string_view> seen;
+  for (const ParsedValue& input : graph_.inputs) {
+    if (input.name.empty() || !seen.insert(input.name).second) {
+      return error(StatusCode::ParseError, "graph '{}' has {} input '{}'", graph_.name,
+                   input.name.empty() ? "an unnamed" : "twice the", input.name);
+    }
+    if (known_.contains(input.name)) continue;
+    Result<TensorDesc> desc = declared_desc(input);
+    if (!desc && outer_ != nullptr) desc = TensorDesc{};  // bodies may leave types open
+    if (!desc) return desc.error().with_context(fmt::format("input '{}'", input.name));
+    HET_TRY(define(input.name, {model_->add_input(std::string(input.name), *desc), {}}));
+  }
+  return {};
+}
+
+// 3. Nodes in topological order, in the order of the file where the graph leaves a choice.
+Status GraphBuilder::sort_nodes() {
+  const size_t count = graph_.nodes.size();
+  reads_.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const ParsedNode& node = graph_.nodes[i];
+    if (node.op_type.empty()) {
+      return error(StatusCode::ParseError, "node {} ('{}') of graph '{}' has no operator type", i,
+                   node.name, graph_.name);
+    }
+    for (const std::string_view output : node.outputs) {
+      if (output.empty()) continue;
+      const auto [other, is_new] = producers_.emplace(output, i);
+      if (!is_new || known_.contains(output)) {
+        return error(StatusCode::ParseError, "value '{}' is defined twice, the second time by {}",
+                     output, describe(node));
+      }
+    }
+    reads_[i] = node.inputs;
+    for (const ParsedAttribute& attribute : node.attributes) {
+      if (attribute.graph) collect_reads(*attribute.graph, reads_[i]);
+    }
+    read_names_.insert(reads_[i].begin(), reads_[i].end());
+  }
+  for (const ParsedValue& output : graph_.outputs) read_names_.insert(output.name);
+
+  std::vector<size_t> waiting(count, 0);
+  std::vector<std::vector<size_t>> readers(count);
+  std::vector<size_t> ready;
+  for (size_t i = 0; i < count; ++i) {
+    for (const std::string_view name : reads_[i]) {
+      const auto producer = producers_.find(name);
+      if (producer == producers_.end()) continue;
+      readers[producer->second].push_back(i);
+      ++waiting[i];
+    }
+    if (waiting[i] == 0) ready.push_back(i);
+  }
+  const auto later = std::greater<size_t>();
+  std::make_heap(ready.begin(), ready.end(), later);
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), later);
+    const size_t i = ready.back();
+    ready.pop_back();
+    order_.push_back(i);
+    for (const size_t reader : readers[i]) {
+      if (--waiting[reader] > 0) continue;
+      ready.push_back(reader);
+      std::push_heap(ready.begin(), ready.end(), later);
+    }
+  }
+  return order_.size() == count ? Status() : cycle_error(waiting);
+}
+
+Status GraphBuilder::cycle_error(const std::vector<size_t>& waiting) const {
+  // Nodes behind a cycle wait too: going upstream from any of them ends in the cycle.
+  size_t i = 0;
+  while (waiting[i] == 0) ++i;
+  std::unordered_set<size_t> seen;
+  while (seen.insert(i).second) {
+    for (const std::string_view name : reads_[i]) {
+      const auto producer = producers_.find(name);
+      if (producer == producers_.end() || waiting[producer->second] == 0) continue;
+      i = producer->second;
+      break;
+    }
+  }
+  return error(StatusCode::ParseError,
+               "graph '{}' has a cycle through {}: its inputs depend on its own outputs",
+               graph_.name, describe(graph_.nodes[i]));
+}
+
+// 4. Nodes, lifted to the newest form of their operators.
+Status GraphBuilder::add_nodes() {
+  for (const size_t i : order_) {
+    const ParsedNode& node = graph_.nodes[i];
+    const bool constant = node.op_type == "Constant" && is_default_domain(node.domain);
+    const Status status = constant ? add_constant_node(node) : add_node(node);
+    if (!status.ok()) return status.with_context(describe(node));
+  }
+  return {};
+}
+
+// 5. Outputs.
+Status GraphBuilder::add_outputs() {
+  if (graph_.outputs.empty()) {
+    return error(StatusCode::ParseError, "graph '{}' has no outputs", graph_.name);
+  }
+  std::unordered_set<std::string_view> seen;
+  for (const ParsedValue& output : graph_.outputs) {
+    if (!seen.insert(output.name).second) {
+      return error(StatusCode::ParseError, "graph '{}' has twice the output '{}'", graph_.name,
+                   output.name);
+    }
+    const Known* known = resolve(output.name);
+    if (known == nullptr) {
+      return error(StatusCode::ParseError,
+                   "output '{}' of graph '{}' is not computed by any node of the file", output.name,
+                   graph_.name);
+    }
+    if (known->value == nullptr) {
+      return error(StatusCode::NotSupported, "output '{}': {}", output.name, known->reason);
+    }
+    if (!output.unsupported.empty() && outer_ == nullptr) {
+      return error(StatusCode::NotSupported,
+                   "output '{}' is a {}, only dense tensors are supported", output.name,
+                   output.unsupported);
+    }
+    model_->add_output(std::string(output.name), known->value);
+  }
+  return {};
+}
+
+Status GraphBuilder::define(std::string_view name, Known known) {
+  if (!known_.emplace(name, std::move(known)).second) {
+    return error(StatusCode::ParseError, "value '{}' is defined twice in graph '{}'", name,
+                 graph_.name);
+  }
+  return {};
+}
+
+const GraphBuilder::Known* GraphBuilder::resolve(std::string_view name) {
+  const auto here = known_.find(name);
+  if (here != known_.end()) return &here->second;
+  const Known* outside = outer_ ? outer_->resolve(name) : nullptr;
+  if (outside == nullptr) return nullptr;
+  Known inside;
+  inside.reason = outside->reason;
+  if (outside->value && outside->value->is_constant()) {
+    inside.value = model_->add_constant(std::string(name), outside->value->constant());
+  } else if (outside->value) {
+    inside.value = model_->add_input(std::string(name), outside->value->desc());
+    captures_.emplace_back(outside->value, inside.value->name());
+  }
+  return &known_.emplace(name, std::move(inside)).first->second;
+}
+
+Status GraphBuilder::add_node(const ParsedNode& node) {
+  PendingNode pending;
+  pending.name = unique_node_name(node);
+  pending.op_type = node.op_type;
+  pending.domain = is_default_domain(node.domain) ? "" : node.domain;
+  for (const std::string_view name : node.inputs) {
+    if (name.empty()) {
+      pending.inputs.push_back(nullptr);
+      continue;
+    }
+    const Known* known = resolve(name);
+    if (known == nullptr) {
+      return error(StatusCode::ParseError,
+                   "it reads '{}', which is no input, no initialiser and no output of another node",
+                   name);
+    }
+    pending.inputs.push_back(known->value);
+    if (known->value == nullptr) pending.unsupported_reason = known->reason;
+  }
+  while (!pending.inputs.empty() && pending.inputs.back() == nullptr) pending.inputs.pop_back();
+  pending.outputs.assign(node.outputs.begin(), node.outputs.end());
+  if (std::find(std::begin(kVariadicOutputs), std::end(kVariadicOutputs), node.op_type) ==
+      std::end(kVariadicOutputs)) {
+    while (!pending.outputs.empty() && pending.outputs.back().empty()) pending.outputs.pop_back();
+  }
+  for (const ParsedAttribute& attribute : node.attributes) {
+    HET_TRY(add_attribute(attribute, pending));
+  }
+  if (!pending.captures.empty()) {
+    pending.attributes.set(std::string(kCapturesAttribute), pending.captures);
+  }
+  if (file_.functions.contains({node.domain, node.op_type})) {
+    pending.unsupported_reason = fmt::format(
+        "{} is a function of the model; such functions are not supported", node.op_type);
+  }
+  if (pending.domain.empty() && pending.unsupported_reason.empty()) {
+    LiftContext context(*model_, pending, file_.opset, file_.float_type,
+                        [this](std::string_view name) { return read_names_.contains(name); });
+    lift(context);
+  }
+  for (size_t i = 0; i < pending.outputs.size(); ++i) {
+    if (pending.outputs[i].empty()) {
+      pending.outputs[i] = fmt::format("{}/unused_{}", pending.name, i);
+    }
+  }
+  Node* added = model_->add_node(pending.name, pending.op_type, pending.domain, pending.inputs,
+                                 pending.outputs, std::move(pending.attributes));
+  if (!pending.unsupported_reason.empty()) {
+    model_->mark_unsupported(added, pending.unsupported_reason);
+  }
+  // A rule may drop outputs, but only ones that nobody reads.
+  for (size_t i = 0; i < node.outputs.size() && i < added->outputs().size(); ++i) {
+    if (!node.outputs[i].empty()) HET_TRY(define(node.outputs[i], {added->outputs()[i], {}}));
+  }
+  return {};
+}
+
+Status GraphBuilder::add_constant_node(const ParsedNode& node) {
+  if (node.outputs.size() != 1 || node.outputs[0].empty() || node.attributes.size() != 1) {
+    return error(StatusCode::ParseError,
+                 "a Constant has one output and one attribute, this one has {} and {}",
+                 node.outputs.size(), node.attributes.size());
+  }
+  PendingNode pending;
+  HET_TRY(add_attribute(node.attributes[0], pending));
+  const std::string_view name = node.outputs[0];
+  const Attribute* attribute = pending.attributes.find(node.attributes[0].name);
+  Tensor content;
+  if (attribute == nullptr) {
+    return define(name, {nullptr, pending.unsupported_reason});
+  } else if (const auto* tensor = std::get_if<Tensor>(attribute)) {
+    content = *tensor;
+  } else if (const auto* number = std::get_if<float>(attribute)) {
+    content = Tensor::scalar(*number);
+  } else if (const auto* integer = std::get_if<int64_t>(attribute)) {
+    content = Tensor::scalar(*integer);
+  } else if (const auto* numbers = std::get_if<std::vector<float>>(attribute)) {
+    content = Tensor::from<float>({static_cast<int64_t>(numbers->size())}, *numbers);
+  } else if (const auto* integers = std::get_if<std::vector<int64_t>>(attribute)) {
+    content = Tensor::from<int64_t>({static_cast<int64_t>(integers->size())}, *integers);
+  } else {
+    return define(
+        name, {nullptr, fmt::format("constant '{}' holds strings, which are not supported", name)});
+  }
+  return define(name, {model_->add_constant(std::string(name), std::move(content)), {}});
+}
+
+Status GraphBuilder::add_attribute(const ParsedAttribute& attribute, PendingNode& pending) {
+  if (attribute.name.empty() || pending.attributes.has(attribute.name) ||
+      attribute.name == kCapturesAttribute) {
+    return error(StatusCode::ParseError, "it has {} attribute '{}'",
+                 attribute.name.empty() ? "an unnamed" : "twice (or a reserved)", attribute.name);
+  }
+  const std::string name(attribute.name);
+  if (attribute.refers_to_function) {
+    return error(StatusCode::ParseError,
+                 "attribute '{}' refers to the attribute of a function, but is not in one", name);
+  }
+  switch (attribute.kind) {
+    case AttributeKind::Float:
+      pending.attributes.set(name, attribute.number);
+      return {};
+    case AttributeKind::Int:
+      pending.attributes.set(name, attribute.integer);
+      return {};
+    case AttributeKind::String:
+      pending.attributes.set(name, std::string(attribute.text));
+      return {};
+    case AttributeKind::Floats:
+      pending.attributes.set(name, attribute.numbers);
+      return {};
+    case AttributeKind::Ints:
+      pending.attributes.set(name, attribute.integers);
+      return {};
+    case AttributeKind::Strings:
+      pending.attributes.set(
+          name, std::vector<std::string>(attribute.texts.begin(), attribute.texts.end()));
+      return {};
+    case AttributeKind::Tensor: {
+      if (!attribute.tensor) {
+        return error(StatusCode::ParseError, "attribute '{}' has no tensor", name);
+      }
+      auto content = file_.tensors.read(*attribute.tensor);
+      if (content) {
+        pending.attributes.set(name, std::move(*content));
+      } else if (content.error().code() == StatusCode::NotSupported) {
+        pending.unsupported_reason =
+            content.error().with_context(fmt::format("attribute '{}'", name)).message();
+      } else {
+        return content.error().with_context(fmt::format("attribute '{}'", name));
+      }
+      return {};
+    }
+    case AttributeKind::Graph:
+      if (!attribute.graph) {
+        return error(StatusCode::ParseError, "attribute '{}' has no graph", name);
+      }
+      return add_body(attribute, pending).with_context(fmt::format("body '{}'", name));
+    case AttributeKind::Undefined:
+      return error(StatusCode::ParseError, "attribute '{}' has neither type nor content", name);
+    default:
+      pending.unsupported_reason = fmt::format(
+          "attribute '{}' is of kind {} (sparse tensor, type or list of tensors or "
+          "graphs), which is not supported",
+          name, static_cast<int64_t>(attribute.kind));
+      return {};
+  }
+}
+
+Status GraphBuilder::add_body(const ParsedAttribute& attribute, PendingNode& pending) {
+  GraphBuilder body(file_, *attribute.graph, this);
+  auto model = body.build();
+  if (!model && model.error().code() == StatusCode::NotSupported) {
+    pending.unsupported_reason =
+        model.error().with_context(fmt::format("body '{}'", attribute.name)).message();
+    return {};
+  }
+  if (!model) return model.error();
+  for (const auto& [value, name] : body.captures()) {
+    std::vector<std::string>& names = pending.captures;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    names.push_back(name);
+    pending.inputs.push_back(value);
+  }
+  pending.attributes.set(std::string(attribute.name), std::shared_ptr<Model>(std::move(*model)));
+  return {};
+}
+
+std::string GraphBuilder::unique_node_name(const ParsedNode& node) {
+  std::string name(node.name);
+  for (size_t i = 0; name.empty() && i < node.outputs.size(); ++i) name = node.outputs[i];
+  if (name.empty()) name = node.op_type;
+  // Counting from the number of times the name was seen keeps many equal names cheap.
+  size_t& uses = node_names_[name];
+  if (++uses == 1) return name;
+  std::string candidate;
+  do {
+    candidate = fmt::format("{}_{}", name, uses++);
+  } while (node_names_.contains(candidate));
+  node_names_[candidate] = 1;
+  return candidate;
+}
+
+std::string GraphBuilder::describe(const ParsedNode& node) const {
+  std::string_view name = node.name;
+  for (size_t i = 0; name.empty() && i < node.outputs.size(); ++i) name = node.outputs[i];
+  return fmt::format("node '{}' ({})", name, node.op_type);
+}
+
+}  // namespace het::onnx

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "inference/model.h"
+#include "inference/readers/onnx/lift.h"
+#include "inference/readers/onnx/parsed_model.h"
+#include "inference/readers/onnx/tensor.h"
+#include "inference/status.h"
+
+namespace het::onnx {
+
+/// Attribute of control-flow nodes: the names of outer values that their bodies read. They are the
+/// last inputs of the node, in this order, and inputs of the bodies by name.
+inline constexpr std::string_view kCapturesAttribute = "het.captures";
+
+/// What all graphs of a file share.
+struct FileContext {
+  std::string origin;
+  int64_t opset = 0;       ///< of the default domain
+  ElementType float_type;  ///< the only floating-point type in the file, or Undefined
+  std::set<std::pair<std::string_view, std::string_view>> functions;  ///< domain, name
+  TensorReader tensors;
+};
+
+/// Turns one parsed graph into a Model, in numbered steps; bodies of control flow are built by a
+/// builder of their own that asks the outer one for the values it does not know.
+class GraphBuilder {
+ public:
+  GraphBuilder(FileContext& file, const ParsedGraph& graph, GraphBuilder* outer);
+
+  /// Fails with ParseError on names that are defined twice or not at all and on cycles, with
+  /// NotSupported on inputs and outputs that are no dense tensors.
+  Result<std::unique_ptr<Model>> build();
+  /// Values of outer graphs that this body reads and the names of its inputs for them.
+  const std::vector<std::pair<Value*, std::string>>& captures() const { return captures_; }
+
+ private:
+  /// What a name of the file stands for.
+  struct Known {
+    Value* value = nullptr;  ///< null: no dense tensor, for `reason`
+    std::string reason;
+  };
+
+  // The steps of build().
+  Status add_initializers();
+  Status add_inputs();
+  Status sort_nodes();
+  Status add_nodes();
+  Status add_outputs();
+
+  Status define(std::string_view name, Known known);
+  /// Looks in this graph, then outwards; null when nobody defines the name.
+  const Known* resolve(std::string_view name);
+  Status add_node(const ParsedNode& node);
+  Status add_constant_node(const ParsedNode& node);
+  Status add_attribute(const ParsedAttribute& attribute, PendingNode& pending);
+  Status add_body(const ParsedAttribute& attribute, PendingNode& pending);
+  std::string unique_node_name(const ParsedNode& node);
+  std::string describe(const ParsedNode& node) const;
+  Status cycle_error(const std::vector<size_t>& waiting) const;
+
+  FileContext& file_;
+  const ParsedGraph& graph_;
+  GraphBuilder* outer_;
+  std::unique_ptr<Model> model_;
+  std::unordered_map<std::string_view, Known> known_;
+  std::unordered_map<std::string_view, size_t> producers_;  ///< value -> node of graph_
+  std::vector<std::vector<std::string_view>> reads_;        ///< per node, bodies included
+  std::unordered_set<std::string_view> read_names_;
+  std::vector<size_t> order_;
+  std::unordered_map<std::string, size_t> node_names_;
+  std::vector<std::pair<Value*, std::string>> captures_;
+};
+
+/// The only floating-point type of initialisers, inputs, constants and casts, or Undefined.
+ElementType only_float_type(const ParsedGraph& graph);
+
+}  // namespace het::onnx

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "inference/readers/onnx/proto.h"
+
+/// A model file taken apart, before anything is interpreted. Texts and tensors are views into the
+/// file, which must outlive them.
+namespace het::onnx {
+
+struct ParsedTensor {
+  std::string_view name;
+  std::vector<int64_t> dims;
+  int64_t data_type = 0;  ///< TensorProto.DataType
+  bool has_raw = false;
+  std::string_view raw;
+  std::string_view message;  ///< the whole TensorProto; typed fields are unpacked from it on demand
+  bool external = false;
+  std::vector<std::pair<std::string_view, std::string_view>> external_entries;
+};
+
+struct ParsedGraph;
+
+struct ParsedAttribute {
+  std::string_view name;
+  AttributeKind kind = AttributeKind::Undefined;
+  float number = 0.0f;
+  int64_t integer = 0;
+  std::string_view text;
+  std::unique_ptr<ParsedTensor> tensor;
+  std::unique_ptr<ParsedGraph> graph;
+  std::vector<float> numbers;
+  std::vector<int64_t> integers;
+  std::vector<std::string_view> texts;
+  bool refers_to_function = false;  ///< has ref_attr_name: only valid inside functions
+};
+
+struct ParsedNode {
+  std::string_view name;
+  std::string_view op_type;
+  std::string_view domain;
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::vector<ParsedAttribute> attributes;
+};
+
+/// A graph input or output with its declared type.
+struct ParsedValue {
+  std::string_view name;
+  std::string_view unsupported;               ///< "sequence", "optional" ...: not a dense tensor
+  int64_t data_type = 0;                      ///< TensorProto.DataType
+  std::optional<std::vector<int64_t>> shape;  ///< -1: symbolic or absent
+};
+
+struct ParsedGraph {
+  std::string_view name;
+  std::vector<ParsedNode> nodes;
+  std::vector<ParsedTensor> initializers;
+  std::vector<std::string_view> sparse_initializers;  ///< names
+  std::vector<ParsedValue> inputs;
+  std::vector<ParsedValue> outputs;
+};
+
+struct ParsedModel {
+  int64_t ir_version = 0;
+  std::map<std::string_view, int64_t> opsets;
+  std::vector<std::pair<std::string_view, std::string_view>> metadata;
+  std::vector<std::pair<std::string_view, std::string_view>> functions;  ///< domain, name
+  bool has_graph = false;
+  ParsedGraph graph;
+};
+
+}  // namespace het::onnx

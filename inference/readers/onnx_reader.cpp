@@ -1,0 +1,108 @@
+#include "inference/readers/onnx_reader.h"
+
+#include <filesystem>
+#include <new>
+#include <string_view>
+
+#include "inference/log.h"
+#include "inference/readers/mapped_file.h"
+#include "inference/readers/onnx/graph.h"
+#include "inference/readers/onnx/limits.h"
+#include "inference/readers/onnx/parse.h"
+#include "inference/readers/onnx/tensor.h"
+
+namespace het {
+namespace {
+
+/// The oldest opset whose changes the lift rules know completely.
+constexpr int64_t kOldestOpset = 7;
+/// Files of older IR versions may leave their opset out; it is 1 then.
+constexpr int64_t kFirstIrVersionWithOpsets = 3;
+
+constexpr std::string_view kLfsPointer = "version https://git-lfs";
+
+bool uses_default_domain(const onnx::ParsedGraph& graph) {
+  for (const onnx::ParsedNode& node : graph.nodes) {
+    if (node.domain.empty() || node.domain == "ai.onnx") return true;
+  }
+  return false;
+}
+
+Result<int64_t> default_opset(const onnx::ParsedModel& parsed, const std::string& origin) {
+  const auto found = parsed.opsets.find("");
+  if (found == parsed.opsets.end()) {
+    if (parsed.ir_version >= kFirstIrVersionWithOpsets && uses_default_domain(parsed.graph)) {
+      return error(StatusCode::ParseError,
+                   "ONNX model '{}' does not say which opset of ai.onnx it uses (opset_import)",
+                   origin);
+    }
+    return 1;
+  }
+  if (found->second < 1) {
+    return error(StatusCode::ParseError, "ONNX model '{}' declares opset {}", origin,
+                 found->second);
+  }
+  if (found->second < kOldestOpset) {
+    log(LogLevel::Warning,
+        "ONNX model '{}' is of opset {}; before {} not every operator is translated", origin,
+        found->second, kOldestOpset);
+  }
+  return found->second;
+}
+
+Result<std::unique_ptr<Model>> build_model(std::string_view bytes,
+                                           const std::shared_ptr<const void>& owner,
+                                           const std::string& folder, const std::string& origin) {
+  HET_ASSIGN(const onnx::ParsedModel parsed, onnx::parse_model(bytes, origin));
+  HET_ASSIGN(const int64_t opset, default_opset(parsed, origin));
+  onnx::FileContext file{origin,
+                         opset,
+                         onnx::only_float_type(parsed.graph),
+                         {parsed.functions.begin(), parsed.functions.end()},
+                         onnx::TensorReader(owner, bytes.size(), folder)};
+  auto model = onnx::GraphBuilder(file, parsed.graph, nullptr).build();
+  if (!model) {
+    return Failure(model.error().with_context(fmt::format("ONNX model '{}'", origin)));
+  }
+  for (const auto& [key, value] : parsed.metadata) {
+    (*model)->metadata()[std::string(key)] = std::string(value);
+  }
+  return model;
+}
+
+Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
+                                          const std::shared_ptr<const void>& owner,
+                                          const std::string& folder, const std::string& origin) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.empty()) return error(StatusCode::ParseError, "ONNX model '{}' is empty", origin);
+  if (text.substr(0, kLfsPointer.size()) == kLfsPointer) {
+    return error(StatusCode::ParseError,
+                 "'{}' is a Git LFS pointer, not the model itself: run `git lfs pull`", origin);
+  }
+  if (bytes.size() > onnx::kMaxModelBytes) {
+    return error(StatusCode::OutOfMemory,
+                 "ONNX model '{}' has {} bytes; the format allows {} (use external data)", origin,
+                 bytes.size(), onnx::kMaxModelBytes);
+  }
+  try {
+    return build_model(text, owner, folder, origin);
+  } catch (const std::bad_alloc&) {
+    return error(StatusCode::OutOfMemory, "ONNX model '{}' does not fit into memory", origin);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> read_onnx(const std::string& path) {
+  HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return read_bytes(file->bytes(), file, folder.empty() ? "." : folder, path);
+}
+
+Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
+                                               const std::string& folder,
+                                               const std::string& origin) {
+  return read_bytes(bytes, nullptr, folder, origin);
+}
+
+}  // namespace het
