@@ -7,13 +7,15 @@ namespace {
 
 constexpr int64_t kMaxPrintedNumbers = 8;
 
+void append(std::string& text, std::string_view separator, std::string_view part) {
+  if (!text.empty()) text += separator;
+  text += part;
+}
+
 template <class T>
 std::string join(const std::vector<T>& values) {
   std::string text;
-  for (const T& value : values) {
-    if (!text.empty()) text += ",";
-    text += fmt::format("{}", value);
-  }
+  for (const T& value : values) append(text, ",", fmt::format("{}", value));
   return text;
 }
 
@@ -32,14 +34,14 @@ std::string content_text(const Tensor& tensor) {
   } else {
     return {};
   }
-  return tensor.rank() == 0 ? text : "[" + text + "]";
+  return tensor.rank() == 0 ? text : fmt::format("[{}]", text);
 }
 
 std::string value_text(const Value* value) {
   if (value == nullptr) return "-";
   if (!value->is_constant()) return value->name();
   const std::string content = content_text(value->constant());
-  return value->name() + "=" + (content.empty() ? to_string(value->desc()) : content);
+  return fmt::format("{}={}", value->name(), content.empty() ? to_string(value->desc()) : content);
 }
 
 std::string attribute_text(const Attribute& attribute) {
@@ -54,7 +56,7 @@ std::string attribute_text(const Attribute& attribute) {
         } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
           return fmt::format("{}", value);
         } else {
-          return "[" + join(value) + "]";
+          return fmt::format("[{}]", join(value));
         }
       },
       attribute);
@@ -69,18 +71,18 @@ void print(const Model& model, const std::string& indent, std::string& text) {
     std::string outputs;
     std::string descs;
     for (const Value* output : node->outputs()) {
-      outputs += (outputs.empty() ? "" : ", ") + output->name();
-      descs += (descs.empty() ? "" : ", ") + desc_text(output->desc());
+      append(outputs, ", ", output->name());
+      append(descs, ", ", desc_text(output->desc()));
     }
     std::string inputs;
     for (const Value* input : node->inputs()) {
-      inputs += (inputs.empty() ? "" : ", ") + value_text(input);
+      append(inputs, ", ", value_text(input));
     }
     std::string attributes;
     for (const auto& [name, attribute] : node->attributes()) {
-      attributes += (attributes.empty() ? "" : " ") + name + "=" + attribute_text(attribute);
+      append(attributes, " ", fmt::format("{}={}", name, attribute_text(attribute)));
     }
-    if (!attributes.empty()) attributes = " {" + attributes + "}";
+    if (!attributes.empty()) attributes = fmt::format(" {{{}}}", attributes);
     text += fmt::format("{}{} = {}({}){} : {}\n", indent, outputs, node->qualified_type(), inputs,
                         attributes, descs);
     for (const auto& [name, attribute] : node->attributes()) {
