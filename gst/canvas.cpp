@@ -1,0 +1,134 @@
+#include "canvas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "frame_map.h"
+
+namespace het::gst {
+namespace {
+
+constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
+constexpr std::array<int, 4> kRgba{0, 1, 2, 3};
+constexpr std::array<int, 4> kBgra{2, 1, 0, 3};
+
+double luma(const Rgb& color, bool bt709) {
+  return bt709 ? 0.2126 * color.r + 0.7152 * color.g + 0.0722 * color.b
+               : 0.299 * color.r + 0.587 * color.g + 0.114 * color.b;
+}
+
+}  // namespace
+
+Canvas::Canvas(GstVideoFrame& frame)
+    : width_(GST_VIDEO_FRAME_WIDTH(&frame)),
+      height_(GST_VIDEO_FRAME_HEIGHT(&frame)),
+      yuv_(GST_VIDEO_INFO_IS_YUV(&frame.info) || GST_VIDEO_INFO_IS_GRAY(&frame.info)),
+      bt709_(color_matrix(frame.info) == ColorMatrix::BT709),
+      full_range_(color_range(frame.info) == ColorRange::Full) {
+  switch (GST_VIDEO_FRAME_FORMAT(&frame)) {
+    case GST_VIDEO_FORMAT_RGB:
+      add_plane(frame, 0, 3, 0, kRgba);
+      break;
+    case GST_VIDEO_FORMAT_BGR:
+      add_plane(frame, 0, 3, 0, kBgra);
+      break;
+    case GST_VIDEO_FORMAT_RGBx:
+    case GST_VIDEO_FORMAT_RGBA:
+      add_plane(frame, 0, 4, 0, kRgba);
+      break;
+    case GST_VIDEO_FORMAT_BGRx:
+    case GST_VIDEO_FORMAT_BGRA:
+      add_plane(frame, 0, 4, 0, kBgra);
+      break;
+    case GST_VIDEO_FORMAT_NV12:
+      add_plane(frame, 0, 1, 0, {0});
+      add_plane(frame, 1, 2, 1, {1, 2});
+      break;
+    case GST_VIDEO_FORMAT_I420:
+      add_plane(frame, 0, 1, 0, {0});
+      add_plane(frame, 1, 1, 1, {1});
+      add_plane(frame, 2, 1, 1, {2});
+      break;
+    default:
+      add_plane(frame, 0, 1, 0, {0});
+      break;
+  }
+}
+
+void Canvas::add_plane(GstVideoFrame& frame, int index, int channels, int shift,
+                       std::array<int, 4> components) {
+  const int round = (1 << shift) - 1;
+  planes_.push_back(
+      {cv::Mat((height_ + round) >> shift, (width_ + round) >> shift, CV_MAKETYPE(CV_8U, channels),
+               GST_VIDEO_FRAME_PLANE_DATA(&frame, index),
+               static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, index))),
+       shift, components});
+}
+
+std::array<double, 4> Canvas::components_of(const Rgb& color) const {
+  if (!yuv_) {
+    return {static_cast<double>(color.r), static_cast<double>(color.g),
+            static_cast<double>(color.b), 255.0};
+  }
+  // ITU-R BT.601 and BT.709, quantised as their tables for 8 bits say.
+  const double y = luma(color, bt709_);
+  const double u = (color.b - y) / (bt709_ ? 1.8556 : 1.772);
+  const double v = (color.r - y) / (bt709_ ? 1.5748 : 1.402);
+  if (full_range_) return {y, u + 128.0, v + 128.0, 0.0};
+  return {16.0 + y * 219.0 / 255.0, 128.0 + u * 224.0 / 255.0, 128.0 + v * 224.0 / 255.0, 0.0};
+}
+
+cv::Scalar Canvas::scalar(const Plane& plane, const Rgb& color) const {
+  const std::array<double, 4> components = components_of(color);
+  cv::Scalar result;
+  for (int c = 0; c < plane.pixels.channels(); ++c) {
+    const auto component = static_cast<size_t>(plane.components[static_cast<size_t>(c)]);
+    result[c] = std::clamp(std::round(components[component]), 0.0, 255.0);
+  }
+  return result;
+}
+
+void Canvas::rectangle(const cv::Rect& rect, const Rgb& color, int line_width) {
+  // Four bars inside the box, so that every plane shows the same thickness at the same place.
+  const int bar = std::clamp(line_width, 1, std::max(1, std::min(rect.width, rect.height) / 2));
+  fill({rect.x, rect.y, rect.width, bar}, color);
+  fill({rect.x, rect.y + rect.height - bar, rect.width, bar}, color);
+  fill({rect.x, rect.y, bar, rect.height}, color);
+  fill({rect.x + rect.width - bar, rect.y, bar, rect.height}, color);
+}
+
+void Canvas::fill(const cv::Rect& rect, const Rgb& color) {
+  const cv::Rect inside = rect & cv::Rect(0, 0, width_, height_);
+  if (inside.empty()) return;
+  for (Plane& plane : planes_) {
+    const int round = (1 << plane.shift) - 1;
+    const int x = inside.x >> plane.shift;
+    const int y = inside.y >> plane.shift;
+    const cv::Rect part(x, y, ((inside.x + inside.width + round) >> plane.shift) - x,
+                        ((inside.y + inside.height + round) >> plane.shift) - y);
+    plane.pixels(part).setTo(scalar(plane, color));
+  }
+}
+
+void Canvas::dot(const cv::Point& centre, int radius, const Rgb& color) {
+  for (Plane& plane : planes_) {
+    cv::circle(plane.pixels, {centre.x >> plane.shift, centre.y >> plane.shift},
+               std::max(1, radius >> plane.shift), scalar(plane, color), cv::FILLED);
+  }
+}
+
+void Canvas::text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
+                  const Rgb& background) {
+  const Rgb color = luma(background, bt709_) > 140.0 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
+  // In YUV the letters are a matter of luma; their colour stays that of the background.
+  Plane& plane = planes_.front();
+  cv::putText(plane.pixels, text, baseline, kFont, scale, scalar(plane, color), line_width,
+              cv::LINE_AA);
+}
+
+cv::Size Canvas::text_size(const std::string& text, double scale, int line_width, int* below) {
+  return cv::getTextSize(text, kFont, scale, line_width, below);
+}
+
+}  // namespace het::gst

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <array>
+#include <opencv2/core/mat.hpp>
+#include <opencv2/core/types.hpp>
+#include <string>
+#include <vector>
+
+namespace het::gst {
+
+struct Rgb {
+  int r = 0;
+  int g = 0;
+  int b = 0;
+};
+
+/// Draws on the planes of a frame that is mapped for writing, in the frame's own format: on YUV in
+/// the luma plane and, with half the coordinates, in the chroma planes. Coordinates are pixels of
+/// the frame; what lies outside is cut off. Thread-bound.
+class Canvas {
+ public:
+  /// The frame must outlive the canvas. Formats: see kFormats.
+  explicit Canvas(GstVideoFrame& frame);
+
+#define HET_GST_CANVAS_FORMATS "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, GRAY8 }"
+
+  int width() const {
+    return width_;
+  }
+  int height() const {
+    return height_;
+  }
+  void rectangle(const cv::Rect& rect, const Rgb& color, int line_width);
+  void fill(const cv::Rect& rect, const Rgb& color);
+  void dot(const cv::Point& centre, int radius, const Rgb& color);
+  /// Black or white text, whichever reads better on `background`, which shall be filled already.
+  /// `baseline` is the left end of the base line.
+  void text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
+            const Rgb& background);
+  /// Size of a text, and how far it goes below its base line.
+  static cv::Size text_size(const std::string& text, double scale, int line_width, int* below);
+
+ private:
+  struct Plane {
+    cv::Mat pixels;
+    int shift = 0;                    ///< 1: half the coordinates
+    std::array<int, 4> components{};  ///< which of R G B A or Y U V each channel holds
+  };
+  void add_plane(GstVideoFrame& frame, int index, int channels, int shift,
+                 std::array<int, 4> components);
+  /// The colour in the components of the frame: RGBA, or YUV by its matrix and range.
+  std::array<double, 4> components_of(const Rgb& color) const;
+  cv::Scalar scalar(const Plane& plane, const Rgb& color) const;
+
+  int width_;
+  int height_;
+  bool yuv_;
+  bool bt709_;
+  bool full_range_;
+  std::vector<Plane> planes_;
+};
+
+}  // namespace het::gst

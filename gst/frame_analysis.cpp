@@ -1,0 +1,147 @@
+#include "frame_analysis.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "devices/register_devices.h"
+#include "frame_map.h"
+#include "inference/log.h"
+#include "metadata.h"
+#include "shared_models.h"
+
+namespace het::gst {
+namespace {
+
+/// While a frame is decoded and one is preprocessed, another one should run.
+constexpr size_t kMinRequests = 2;
+/// Frames between two analysed ones wait in the queue too; more than these are not buffered.
+constexpr guint kMaxIntervalInQueue = 8;
+
+Result<size_t> request_count(const CompiledModel& model, guint wanted) {
+  if (wanted > 0) return static_cast<size_t>(wanted);
+  HET_ASSIGN(const std::string text, model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
+  size_t optimal = 0;
+  std::from_chars(text.data(), text.data() + text.size(), optimal);
+  return std::max(optimal, kMinRequests);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSettings& settings) {
+  std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis());
+  analysis->core_ = core();
+  HET_ASSIGN(const VisionModelSettings wanted, vision_model_settings(settings));
+  HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
+  CompiledModel& compiled = analysis->model_->compiled();
+  HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
+  HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests));
+  const size_t interval = std::min(settings.inference_interval, kMaxIntervalInQueue);
+  analysis->queue_ = std::make_unique<OutputQueue>(std::max(requests, kMinRequests) * interval);
+  log(LogLevel::Info, "model '{}' on {}: {} requests in flight", compiled.name(), settings.device,
+      requests);
+  return analysis;
+}
+
+FrameAnalysis::~FrameAnalysis() {
+  // Not all members exist when start() failed on the way.
+  if (queue_) queue_->clear(*pool_, nullptr);
+}
+
+void FrameAnalysis::open() {
+  pool_->open();
+  queue_->open();
+}
+
+void FrameAnalysis::close(GstFlowReturn reason) {
+  queue_->close(reason);
+  pool_->close();
+  if (reason == GST_FLOW_FLUSHING) queue_->cancel_jobs();
+}
+
+Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
+  std::vector<Region> regions;
+  if (plan.analyse) regions = regions_of(buffer, info, plan);
+  const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);
+  if (!frame) return {};
+  frame->threshold = plan.threshold;
+  Status status = regions.empty() ? Status() : start_jobs(*frame, regions);
+  queue_->end_frame(*frame);
+  return status;
+}
+
+std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
+                                                             const GstVideoInfo& info,
+                                                             const FramePlan& plan) {
+  const int width = GST_VIDEO_INFO_WIDTH(&info);
+  const int height = GST_VIDEO_INFO_HEIGHT(&info);
+  if (plan.region == kInferenceRegionFullFrame) return {{{0, 0, width, height}, -1}};
+  std::vector<Region> regions;
+  for (const FrameRegion& region : frame_regions(buffer)) {
+    const auto& classes = plan.object_classes;
+    if (!classes.empty() && std::find(classes.begin(), classes.end(), region.type) == classes.end())
+      continue;
+    const Rect rect = clip(region.rect, width, height);
+    if (rect.width > 0 && rect.height > 0) {
+      regions.push_back({rect, region.index});
+      continue;
+    }
+    stats_.region_skipped();
+    if (!warned_of_empty_region_.exchange(true)) {
+      log(LogLevel::Warning,
+          "region '{}' of {}x{} at ({},{}) has no pixel in a picture of {}x{} and is not analysed; "
+          "further ones are only counted (regions-skipped in the property stats)",
+          region.type, region.rect.width, region.rect.height, region.rect.x, region.rect.y, width,
+          height);
+    }
+  }
+  return regions;
+}
+
+Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions) {
+  HET_ASSIGN(const Image image, map_frame(frame.buffer, frame.info));
+  for (const Region& region : regions) {
+    TimedRequest* request = pool_->acquire();
+    if (!request) return {};
+    Status status = model_->set_picture(request->request(), image, region.rect);
+    if (status.ok()) status = request->start();
+    if (!status.ok()) {
+      pool_->replace(request);
+      return status;
+    }
+    queue_->add_job(frame, {request, region.rect, region.index});
+  }
+  return {};
+}
+
+Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
+  std::vector<RegionResults> found;
+  const int width = GST_VIDEO_INFO_WIDTH(&frame.info);
+  const int height = GST_VIDEO_INFO_HEIGHT(&frame.info);
+  while (const auto job = queue_->next_job(frame)) {
+    TimedRequest* request = job->request;
+    const Status status = request->wait();
+    queue_->job_done();
+    if (!status.ok()) {
+      pool_->replace(request);
+      if (queue_->flow() != GST_FLOW_OK) return false;  // we cancelled it
+      return Failure(status);
+    }
+    auto results = model_->results(request->request(), width, height, job->roi, 0, frame.threshold);
+    stats_.region_analysed(request->run_time());
+    pool_->release(request);
+    if (!results) return Failure(std::move(results.error()));
+    found.push_back({job->index, std::move(*results)});
+  }
+  if (queue_->flow() != GST_FLOW_OK) return false;
+
+  int objects = 0;
+  if (!found.empty()) {
+    frame.buffer = gst_buffer_make_writable(frame.buffer);
+    objects = attach_results(frame.buffer, frame.info, model_->compiled().name(), found);
+  }
+  stats_.frame_passed(!found.empty(), std::chrono::steady_clock::now() - frame.arrived, objects);
+  return true;
+}
+
+}  // namespace het::gst

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/status.h"
+#include "inference/vision_model.h"
+#include "inference_settings.h"
+#include "inference_stats.h"
+#include "output_queue.h"
+#include "request_pool.h"
+
+namespace het::gst {
+
+/// How one frame is to be analysed.
+struct FramePlan {
+  bool analyse = true;  ///< false: the frame passes without results
+  InferenceRegion region = kInferenceRegionFullFrame;
+  std::vector<std::string> object_classes;  ///< of the regions; empty: all
+  float threshold = 0.0f;                   ///< 0: the decoder's own
+};
+
+/// What an inference element holds between start and stop: the model, its requests and the frames
+/// in flight. take() belongs to the streaming thread, finish() to the source task; close() may come
+/// from any thread.
+class FrameAnalysis {
+ public:
+  /// Loads the model, makes the requests.
+  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings);
+  ~FrameAnalysis();
+  FrameAnalysis(const FrameAnalysis&) = delete;
+  FrameAnalysis& operator=(const FrameAnalysis&) = delete;
+
+  OutputQueue& queue() { return *queue_; }
+  InferenceStats& stats() { return stats_; }
+  const InferenceStats& stats() const { return stats_; }
+  size_t request_count() const { return pool_->size(); }
+
+  void open();
+  /// Both sides stop; GST_FLOW_FLUSHING also cancels what runs.
+  void close(GstFlowReturn reason);
+  /// See OutputQueue::clear().
+  void clear(GstPad* source_pad) { queue_->clear(*pool_, source_pad); }
+
+  /// Queues the frame (taken over) and starts a request for each of its regions; blocks while all
+  /// are busy. When the queue is closed the frame is dropped; queue().flow() says why.
+  Status take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
+  /// Waits for the requests of the frame in front and attaches what they found. False: the queue
+  /// was closed meanwhile.
+  Result<bool> finish(QueuedFrame& frame);
+
+ private:
+  FrameAnalysis() = default;
+  struct Region {
+    Rect rect;
+    int index = -1;
+  };
+  std::vector<Region> regions_of(GstBuffer* buffer, const GstVideoInfo& info,
+                                 const FramePlan& plan);
+  Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
+
+  std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
+  std::shared_ptr<VisionModel> model_;
+  std::unique_ptr<RequestPool> pool_;
+  std::unique_ptr<OutputQueue> queue_;
+  InferenceStats stats_;
+  std::atomic<bool> warned_of_empty_region_ = false;
+};
+
+}  // namespace het::gst

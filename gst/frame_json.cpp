@@ -1,0 +1,83 @@
+#include "frame_json.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace het::gst {
+namespace {
+
+using nlohmann::json;
+
+/// Confidences and coordinates were floats: as doubles they would print digits that mean nothing.
+double shortest(double value) {
+  return std::strtod(fmt::format("{}", static_cast<float>(value)).c_str(), nullptr);
+}
+
+json detection_to_json(const ObjectDetection& detection, const std::string& label) {
+  json entry = {{"bounding_box",
+                 {{"x_min", shortest(detection.x_min)},
+                  {"x_max", shortest(detection.x_max)},
+                  {"y_min", shortest(detection.y_min)},
+                  {"y_max", shortest(detection.y_max)}}}};
+  if (detection.confidence) entry["confidence"] = shortest(*detection.confidence);
+  if (detection.label_id) entry["label_id"] = *detection.label_id;
+  if (!label.empty()) entry["label"] = label;
+  return entry;
+}
+
+json attribute_to_json(const ObjectAttribute& attribute) {
+  json entry = json::object();
+  if (attribute.label) entry["label"] = *attribute.label;
+  if (!attribute.model_name.empty()) entry["model"] = {{"name", attribute.model_name}};
+  if (attribute.confidence) entry["confidence"] = shortest(*attribute.confidence);
+  if (attribute.label_id) entry["label_id"] = *attribute.label_id;
+  return entry;
+}
+
+json landmarks_to_json(const ObjectLandmarks& landmarks) {
+  json points = json::array();
+  for (size_t i = 0; i < landmarks.x.size(); ++i) {
+    json point = {{"x", shortest(landmarks.x[i])}, {"y", shortest(landmarks.y[i])}};
+    if (!landmarks.names.empty()) point["name"] = landmarks.names[i];
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+json object_to_json(const FrameObject& object) {
+  json entry = {{"x", object.rect.x},
+                {"y", object.rect.y},
+                {"w", object.rect.width},
+                {"h", object.rect.height}};
+  if (!object.type.empty()) entry["roi_type"] = object.type;
+  if (object.detection) entry["detection"] = detection_to_json(*object.detection, object.type);
+  if (object.landmarks) entry["landmarks"] = landmarks_to_json(*object.landmarks);
+  // An attribute that is called like a key above does not replace it.
+  for (const ObjectAttribute& attribute : object.attributes) {
+    entry.emplace(attribute.name, attribute_to_json(attribute));
+  }
+  return entry;
+}
+
+}  // namespace
+
+std::string frame_to_json(const FrameDescription& frame, const std::vector<FrameObject>& objects,
+                          int indent) {
+  json message = {{"resolution", {{"width", frame.width}, {"height", frame.height}}}};
+  if (frame.timestamp_ns) message["timestamp"] = *frame.timestamp_ns;
+  if (!frame.source.empty()) message["source"] = frame.source;
+  if (!frame.system_timestamp.empty()) message["system_timestamp"] = frame.system_timestamp;
+  if (!frame.tags_json.empty()) {
+    json tags = json::parse(frame.tags_json, nullptr, /*allow_exceptions=*/false);
+    if (!tags.is_discarded()) message["tags"] = std::move(tags);
+  }
+  for (const FrameObject& object : objects) message["objects"].push_back(object_to_json(object));
+  return message.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+Status check_json(const std::string& text) {
+  if (!json::accept(text)) return error(StatusCode::ParseError, "'{}' is not JSON", text);
+  return {};
+}
+
+}  // namespace het::gst

@@ -1,0 +1,136 @@
+#include "frame_map.h"
+
+#include <memory>
+#include <optional>
+
+namespace het::gst {
+namespace {
+
+/// A frame mapped for reading; unmapped with the last plane that uses it.
+class MappedFrame {
+ public:
+  static std::shared_ptr<MappedFrame> map(GstBuffer* buffer, const GstVideoInfo& info) {
+    auto mapped = std::make_shared<MappedFrame>();
+    mapped->mapped_ = gst_video_frame_map(&mapped->frame_, &info, buffer, GST_MAP_READ);
+    return mapped->mapped_ ? mapped : nullptr;
+  }
+  MappedFrame() = default;
+  MappedFrame(const MappedFrame&) = delete;
+  MappedFrame& operator=(const MappedFrame&) = delete;
+  ~MappedFrame() {
+    if (mapped_) gst_video_frame_unmap(&frame_);
+  }
+  GstVideoFrame& frame() { return frame_; }
+
+ private:
+  GstVideoFrame frame_ = {};
+  bool mapped_ = false;
+};
+
+std::optional<PixelFormat> pixel_format(GstVideoFormat format) {
+  switch (format) {
+    case GST_VIDEO_FORMAT_NV12:
+      return PixelFormat::NV12;
+    case GST_VIDEO_FORMAT_I420:
+      return PixelFormat::I420;
+    case GST_VIDEO_FORMAT_RGB:
+      return PixelFormat::RGB;
+    case GST_VIDEO_FORMAT_BGR:
+      return PixelFormat::BGR;
+    case GST_VIDEO_FORMAT_RGBx:
+      return PixelFormat::RGBx;
+    case GST_VIDEO_FORMAT_BGRx:
+      return PixelFormat::BGRx;
+    case GST_VIDEO_FORMAT_RGBA:
+      return PixelFormat::RGBA;
+    case GST_VIDEO_FORMAT_BGRA:
+      return PixelFormat::BGRA;
+    case GST_VIDEO_FORMAT_RGBP:
+      return PixelFormat::RGBP;
+    case GST_VIDEO_FORMAT_BGRP:
+      return PixelFormat::BGRP;
+    case GST_VIDEO_FORMAT_GRAY8:
+      return PixelFormat::GRAY8;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool read_video_info(const GstCaps* caps, GstVideoInfo* info) {
+  if (!gst_video_info_from_caps(info, caps)) return false;
+  const char* text = gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry");
+  GstVideoColorimetry given;
+  if (text && gst_video_colorimetry_from_string(&given, text) &&
+      given.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN &&
+      given.range != GST_VIDEO_COLOR_RANGE_UNKNOWN) {
+    info->colorimetry.range = given.range;
+  }
+  return true;
+}
+
+ColorMatrix color_matrix(const GstVideoInfo& info) {
+  switch (info.colorimetry.matrix) {
+    case GST_VIDEO_COLOR_MATRIX_BT709:
+    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
+    // The nearest matrix that Image knows; the red and blue weights differ by less than 0.06.
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      return ColorMatrix::BT709;
+    default:
+      return ColorMatrix::BT601;
+  }
+}
+
+ColorRange color_range(const GstVideoInfo& info) {
+  return info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 ? ColorRange::Full
+                                                               : ColorRange::Video;
+}
+
+Result<Image> map_frame(GstBuffer* buffer, const GstVideoInfo& info) {
+  const std::optional<PixelFormat> format = pixel_format(GST_VIDEO_INFO_FORMAT(&info));
+  if (!format) {
+    return error(StatusCode::NotSupported,
+                 "cannot read pictures of format {}; put videoconvert before the element",
+                 gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)));
+  }
+  const std::shared_ptr<MappedFrame> mapped = MappedFrame::map(buffer, info);
+  if (!mapped) {
+    return error(
+        StatusCode::InvalidArgument,
+        "cannot map a buffer of {} bytes as a {} picture of {}x{}, which takes {} bytes; "
+        "its caps do not describe it",
+        gst_buffer_get_size(buffer), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)),
+        GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info), GST_VIDEO_INFO_SIZE(&info));
+  }
+  GstVideoFrame& frame = mapped->frame();
+  Image image;
+  image.format = *format;
+  image.width = GST_VIDEO_FRAME_WIDTH(&frame);
+  image.height = GST_VIDEO_FRAME_HEIGHT(&frame);
+  image.matrix = color_matrix(info);
+  image.range = color_range(info);
+  image.plane_count = plane_count(*format);
+  for (int i = 0; i < image.plane_count; ++i) {
+    ImagePlane& plane = image.planes[static_cast<size_t>(i)];
+    plane.stride_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, i);
+    const int64_t row_bytes = plane_row_bytes(*format, i, image.width);
+    const int64_t rows = plane_rows(*format, i, image.height);
+    // The last row may end before its stride does.
+    const auto size = static_cast<size_t>(plane.stride_bytes * (rows - 1) + row_bytes);
+    if (plane.stride_bytes < row_bytes ||
+        GST_VIDEO_FRAME_PLANE_OFFSET(&frame, i) + size > gst_buffer_get_size(buffer)) {
+      return error(StatusCode::InvalidArgument,
+                   "plane {} of a {} picture of {}x{} (offset {}, stride {}) does not fit into its "
+                   "buffer of {} bytes",
+                   i, to_string(*format), image.width, image.height,
+                   GST_VIDEO_FRAME_PLANE_OFFSET(&frame, i), plane.stride_bytes,
+                   gst_buffer_get_size(buffer));
+    }
+    // The callback holds the mapping; it goes when the buffer drops the callback.
+    plane.buffer = wrap_host_memory(GST_VIDEO_FRAME_PLANE_DATA(&frame, i), size, [mapped] {});
+  }
+  return image;
+}
+
+}  // namespace het::gst

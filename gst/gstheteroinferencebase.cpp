@@ -1,0 +1,421 @@
+#include "gstheteroinferencebase.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "allocation.h"
+#include "element_error.h"
+#include "frame_analysis.h"
+#include "frame_map.h"
+
+GST_DEBUG_CATEGORY_STATIC(heteroinference_debug);
+#define GST_CAT_DEFAULT heteroinference_debug
+
+using het::gst::FrameAnalysis;
+
+/// Lives as long as the element; `analysis` from start to stop.
+struct GstHeteroInferenceState {
+  std::shared_ptr<FrameAnalysis> analysis;  ///< protected by the object lock
+  // Streaming thread only.
+  GstVideoInfo info = {};
+  bool negotiated = false;
+  guint64 frame_number = 0;
+  GstClockTime reported_latency = 0;
+
+  std::atomic<bool> eos_received = false;
+  std::atomic<bool> failed = false;  ///< an error of our own has been posted
+  /// Upstream may pad rows because we said so, but downstream cannot read GstVideoMeta.
+  std::atomic<bool> downstream_needs_plain_rows = false;
+};
+
+namespace {
+
+constexpr guint kPropStats = 100;
+
+GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                            GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)));
+GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+                            GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)));
+
+std::shared_ptr<FrameAnalysis> analysis_of(GstHeteroInferenceBase* self) {
+  GST_OBJECT_LOCK(self);
+  std::shared_ptr<FrameAnalysis> analysis = self->state->analysis;
+  GST_OBJECT_UNLOCK(self);
+  return analysis;
+}
+
+/// The element cannot go on: one message, and upstream is told at its next buffer.
+void fail(GstHeteroInferenceBase* self, FrameAnalysis& analysis, const het::Status& status) {
+  analysis.close(GST_FLOW_ERROR);
+  if (self->state->failed.exchange(true)) return;
+  het::gst::post_error(GST_ELEMENT(self), status);
+}
+
+het::gst::FramePlan plan_frame(GstHeteroInferenceBase* self) {
+  het::gst::FramePlan plan;
+  GST_OBJECT_LOCK(self);
+  const het::gst::InferenceSettings& settings = *self->settings;
+  plan.analyse = self->state->frame_number % settings.inference_interval == 0;
+  plan.region = static_cast<het::gst::InferenceRegion>(settings.region);
+  if (!settings.object_class.empty()) {
+    plan.object_classes = het::gst::split_list(settings.object_class);
+  }
+  // 0 would mean "the decoder's own"; a user who says 0 wants everything.
+  if (settings.threshold_given) plan.threshold = std::max(settings.threshold, G_MINFLOAT);
+  GST_OBJECT_UNLOCK(self);
+  ++self->state->frame_number;
+  return plan;
+}
+
+/// Time that frames spend here at most, as told to live pipelines: every request in flight holds
+/// one, so that many frame durations; without a frame rate, the measured time.
+GstClockTime own_latency(const FrameAnalysis& analysis, const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_FPS_N(&info) > 0 && GST_VIDEO_INFO_FPS_D(&info) > 0) {
+    return gst_util_uint64_scale(analysis.request_count() * GST_SECOND,
+                                 static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
+                                 static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info)));
+  }
+  return static_cast<GstClockTime>(analysis.stats().mean_frame_time().count());
+}
+
+// --- Source pad: its task --------------------------------------------------------------------
+
+/// Where upstream has ended already, no buffer is left that could carry a bad flow to it.
+void report_flow_at_eos(GstHeteroInferenceBase* self, GstFlowReturn flow) {
+  if (self->state->failed) return;  // has been reported
+  if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS) GST_ELEMENT_FLOW_ERROR(self, flow);
+}
+
+/// Downstream takes nothing more.
+void stop_after(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstFlowReturn flow) {
+  GST_DEBUG_OBJECT(self, "downstream returned %s", gst_flow_get_name(flow));
+  analysis.close(flow);
+  if (!self->state->eos_received || flow == GST_FLOW_FLUSHING) return;
+  report_flow_at_eos(self, flow);
+  gst_pad_push_event(self->srcpad, gst_event_new_eos());
+}
+
+void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
+                      het::gst::QueuedFrame& frame) {
+  const het::Result<bool> ready = analysis.finish(frame);
+  if (!ready) {
+    fail(self, analysis, ready.error());
+    return;
+  }
+  if (!*ready || !analysis.queue().pop()) return;
+  GstBuffer* buffer = std::exchange(frame.buffer, nullptr);
+  if (self->state->downstream_needs_plain_rows) {
+    buffer = het::gst::with_plain_rows(buffer, frame.info);
+  }
+  const GstFlowReturn flow = gst_pad_push(self->srcpad, buffer);
+  if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
+}
+
+void source_loop(gpointer user) {
+  auto* self = static_cast<GstHeteroInferenceBase*>(user);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  const auto item = analysis ? analysis->queue().front() : std::nullopt;
+  if (!item) {
+    gst_pad_pause_task(self->srcpad);
+  } else if (item->frame) {
+    push_front_frame(self, *analysis, *item->frame);
+  } else if (item->query) {
+    analysis->queue().answer_query(gst_pad_peer_query(self->srcpad, item->query));
+  } else if (analysis->queue().pop()) {
+    gst_pad_push_event(self->srcpad, item->event);
+  }
+}
+
+void start_source_task(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
+  analysis.open();
+  gst_pad_start_task(self->srcpad, source_loop, self, nullptr);
+}
+
+// --- Sink pad: streaming thread --------------------------------------------------------------
+
+GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (!analysis || !self->state->negotiated) {
+    gst_buffer_unref(buffer);
+    return analysis ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_FLUSHING;
+  }
+  const het::Status status = analysis->take(buffer, self->state->info, plan_frame(self));
+  if (!status.ok()) fail(self, *analysis, status);
+  return analysis->queue().flow();
+}
+
+bool take_caps(GstHeteroInferenceBase* self, const FrameAnalysis& analysis, GstEvent* event) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event, &caps);
+  GstVideoInfo info;
+  if (!het::gst::read_video_info(caps, &info)) {
+    GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT, caps);
+    return false;
+  }
+  self->state->info = info;
+  self->state->negotiated = true;
+  const GstClockTime latency = own_latency(analysis, info);
+  if (std::exchange(self->state->reported_latency, latency) != latency) {
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+  }
+  return true;
+}
+
+gboolean queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_CAPS && !take_caps(self, analysis, event)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  // Before the look at the flow, so that either we or stop_after() see what the other did.
+  if (type == GST_EVENT_EOS) self->state->eos_received = true;
+  if (type == GST_EVENT_STREAM_START) self->state->eos_received = false;
+  const GstFlowReturn flow = analysis.queue().flow();
+  if (type == GST_EVENT_EOS && flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING) {
+    report_flow_at_eos(self, flow);
+    return gst_pad_push_event(self->srcpad, event);
+  }
+  if (flow == GST_FLOW_EOS) {
+    // A new stream or segment begins; what is still queued belongs to the old one.
+    if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) {
+      gst_pad_pause_task(self->srcpad);
+      analysis.clear(self->srcpad);
+      start_source_task(self, analysis);
+    }
+  }
+  // An error while sticky events travel shows at the next buffer; EOS has none after it.
+  const bool sticky = GST_EVENT_IS_STICKY(event) && type != GST_EVENT_EOS;
+  return analysis.queue().push_event(event) || (sticky && flow != GST_FLOW_FLUSHING);
+}
+
+gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (!analysis) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_START: {
+      // Downstream first: it may hold the source task in a push.
+      const gboolean pushed = gst_pad_push_event(self->srcpad, event);
+      analysis->close(GST_FLOW_FLUSHING);
+      gst_pad_pause_task(self->srcpad);
+      return pushed;
+    }
+    case GST_EVENT_FLUSH_STOP: {
+      const gboolean pushed = gst_pad_push_event(self->srcpad, event);
+      analysis->clear(self->srcpad);
+      self->state->eos_received = false;
+      self->state->frame_number = 0;
+      if (GST_PAD_IS_ACTIVE(self->srcpad)) start_source_task(self, *analysis);
+      return pushed;
+    }
+    default:
+      if (GST_EVENT_IS_SERIALIZED(event)) return queue_event(self, *analysis, event);
+      return gst_pad_event_default(pad, parent, event);
+  }
+}
+
+gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (!GST_QUERY_IS_SERIALIZED(query)) return gst_pad_query_default(pad, parent, query);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (!analysis) return FALSE;
+  const bool answered = analysis->queue().run_query(query);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return answered;
+  self->state->downstream_needs_plain_rows = het::gst::complete_allocation(
+      query, answered, static_cast<guint>(analysis->queue().frame_limit()));
+  return TRUE;
+}
+
+gboolean sink_activate_mode(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (mode != GST_PAD_MODE_PUSH || !analysis) return mode == GST_PAD_MODE_PUSH;
+  if (active) {
+    analysis->open();
+    return TRUE;
+  }
+  analysis->close(GST_FLOW_FLUSHING);
+  GST_PAD_STREAM_LOCK(pad);  // until chain() is out
+  GST_PAD_STREAM_UNLOCK(pad);
+  return TRUE;
+}
+
+// --- Source pad: what downstream asks --------------------------------------------------------
+
+gboolean src_activate_mode(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (mode != GST_PAD_MODE_PUSH) return FALSE;
+  if (active) {
+    if (!analysis) return FALSE;
+    start_source_task(self, *analysis);
+    return TRUE;
+  }
+  if (analysis) analysis->close(GST_FLOW_FLUSHING);
+  return gst_pad_stop_task(pad);
+}
+
+gboolean src_event(GstPad* pad, GstObject* parent, GstEvent* event) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) {
+    const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+    if (analysis && analysis->queue().flow() == GST_FLOW_NOT_LINKED) {
+      start_source_task(self, *analysis);
+    }
+  }
+  return gst_pad_event_default(pad, parent, event);
+}
+
+gboolean src_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY) return gst_pad_query_default(pad, parent, query);
+  if (!gst_pad_peer_query(self->sinkpad, query)) return FALSE;
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  GstCaps* caps = gst_pad_get_current_caps(self->sinkpad);
+  GstVideoInfo info;
+  gst_video_info_init(&info);
+  if (caps) het::gst::read_video_info(caps, &info);
+  gst_clear_caps(&caps);
+  const GstClockTime own = analysis ? own_latency(*analysis, info) : 0;
+  gboolean live = FALSE;
+  GstClockTime min = 0;
+  GstClockTime max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
+  return TRUE;
+}
+
+}  // namespace
+
+G_DEFINE_ABSTRACT_TYPE(GstHeteroInferenceBase, gst_hetero_inference_base, GST_TYPE_ELEMENT)
+
+static void gst_hetero_inference_base_set_property(GObject* object, guint id, const GValue* value,
+                                                   GParamSpec* spec) {
+  auto* self = GST_HETERO_INFERENCE_BASE(object);
+  GST_OBJECT_LOCK(self);
+  const bool known = het::gst::set_inference_property(*self->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void gst_hetero_inference_base_get_property(GObject* object, guint id, GValue* value,
+                                                   GParamSpec* spec) {
+  auto* self = GST_HETERO_INFERENCE_BASE(object);
+  if (id == kPropStats) {
+    const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+    g_value_take_boxed(value, analysis ? analysis->stats().to_structure(analysis->request_count(),
+                                                                        analysis->queue().frames())
+                                       : het::gst::InferenceStats().to_structure(0, 0));
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  const bool known = het::gst::get_inference_property(*self->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void gst_hetero_inference_base_finalize(GObject* object) {
+  auto* self = GST_HETERO_INFERENCE_BASE(object);
+  delete self->state;
+  delete self->settings;
+  G_OBJECT_CLASS(gst_hetero_inference_base_parent_class)->finalize(object);
+}
+
+static bool start(GstHeteroInferenceBase* self) {
+  GST_OBJECT_LOCK(self);
+  const het::gst::InferenceSettings settings = *self->settings;
+  GST_OBJECT_UNLOCK(self);
+  auto analysis = FrameAnalysis::start(settings);
+  if (!analysis) {
+    het::gst::post_error(GST_ELEMENT(self), analysis.error());
+    return false;
+  }
+  self->state->negotiated = false;
+  self->state->frame_number = 0;
+  self->state->reported_latency = 0;
+  self->state->eos_received = false;
+  self->state->failed = false;
+  self->state->downstream_needs_plain_rows = false;
+  GST_OBJECT_LOCK(self);
+  self->state->analysis = std::move(*analysis);
+  GST_OBJECT_UNLOCK(self);
+  return true;
+}
+
+static void stop(GstHeteroInferenceBase* self) {
+  GST_OBJECT_LOCK(self);
+  std::shared_ptr<FrameAnalysis> analysis = std::exchange(self->state->analysis, nullptr);
+  GST_OBJECT_UNLOCK(self);
+  // Frees frames, requests and model outside of the lock.
+  analysis.reset();
+}
+
+static GstStateChangeReturn gst_hetero_inference_base_change_state(GstElement* element,
+                                                                   GstStateChange transition) {
+  auto* self = GST_HETERO_INFERENCE_BASE(element);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start(self)) {
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_hetero_inference_base_parent_class)->change_state(element, transition);
+  const bool failed_start =
+      transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || failed_start) stop(self);
+  return result;
+}
+
+static void gst_hetero_inference_base_class_init(GstHeteroInferenceBaseClass* klass) {
+  GST_DEBUG_CATEGORY_INIT(heteroinference_debug, "heteroinference", 0,
+                          "requests and order of the inference elements");
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = gst_hetero_inference_base_set_property;
+  object_class->get_property = gst_hetero_inference_base_get_property;
+  object_class->finalize = gst_hetero_inference_base_finalize;
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = gst_hetero_inference_base_change_state;
+  gst_element_class_add_static_pad_template(element_class, &sink_template);
+  gst_element_class_add_static_pad_template(element_class, &src_template);
+}
+
+void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
+                                             het::gst::InferenceRegion default_region,
+                                             bool with_threshold) {
+  auto* object_class = G_OBJECT_CLASS(klass);
+  het::gst::install_inference_properties(object_class, default_region, with_threshold);
+  g_object_class_install_property(
+      object_class, kPropStats,
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Counters since the element started: frames, frames-analysed, frames-in-flight, regions, "
+          "regions-skipped, objects, requests; times in ns: inference-time-mean, "
+          "inference-time-max, frame-time-mean",
+          GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+}
+
+static void gst_hetero_inference_base_init(GstHeteroInferenceBase* self) {
+  self->settings = new het::gst::InferenceSettings();
+  self->state = new GstHeteroInferenceState();
+  gst_video_info_init(&self->state->info);
+
+  self->sinkpad = gst_pad_new_from_static_template(&sink_template, "sink");
+  gst_pad_set_chain_function(self->sinkpad, chain);
+  gst_pad_set_event_function(self->sinkpad, sink_event);
+  gst_pad_set_query_function(self->sinkpad, sink_query);
+  gst_pad_set_activatemode_function(self->sinkpad, sink_activate_mode);
+  GST_PAD_SET_PROXY_CAPS(self->sinkpad);
+  gst_element_add_pad(GST_ELEMENT(self), self->sinkpad);
+
+  self->srcpad = gst_pad_new_from_static_template(&src_template, "src");
+  gst_pad_set_event_function(self->srcpad, src_event);
+  gst_pad_set_query_function(self->srcpad, src_query);
+  gst_pad_set_activatemode_function(self->srcpad, src_activate_mode);
+  GST_PAD_SET_PROXY_CAPS(self->srcpad);
+  gst_element_add_pad(GST_ELEMENT(self), self->srcpad);
+}

@@ -1,0 +1,275 @@
+#include "inference_settings.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace het::gst {
+namespace {
+
+enum {
+  kPropModel = 1,
+  kPropModelProc,
+  kPropDevice,
+  kPropIeConfig,
+  kPropLabels,
+  kPropLabelsFile,
+  kPropModelInstanceId,
+  kPropPreProcess,
+  kPropBatchSize,
+  kPropNireq,
+  kPropReshapeWidth,
+  kPropReshapeHeight,
+  kPropInferenceInterval,
+  kPropRegion,
+  kPropObjectClass,
+  kPropThreshold,
+};
+
+constexpr guint kMaxRequests = 1024;
+constexpr guint kMaxPictureSize = 16384;
+
+GType inference_region_type() {
+  static const GEnumValue values[] = {
+      {kInferenceRegionFullFrame, "The whole picture", "full-frame"},
+      {kInferenceRegionRoiList, "Each region of interest that the frame carries", "roi-list"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroInferenceRegion", values);
+  return type;
+}
+
+GType pre_process_type() {
+  static const GEnumValue values[] = {{0, "The best one for the memory that frames are in", "auto"},
+                                      {1, "The CPU, in the request's stream thread", "cpu"},
+                                      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroPreProcessBackend", values);
+  return type;
+}
+
+GParamFlags flags(GParamFlags when_mutable) {
+  return static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | when_mutable);
+}
+
+void install_model_properties(GObjectClass* klass) {
+  const GParamFlags ready = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_READY));
+  const auto text = [&](guint id, const char* name, const char* nick, const char* blurb,
+                        const char* fallback) {
+    g_object_class_install_property(klass, id,
+                                    g_param_spec_string(name, nick, blurb, fallback, ready));
+  };
+  text(kPropModel, "model", "Model", "Path of the model file (.onnx)", nullptr);
+  text(
+      kPropModelProc, "model-proc", "Model descriptor",
+      "Path of the JSON file (DL Streamer's model-proc schema) that says how pictures get into the "
+      "model and how its results are read",
+      nullptr);
+  text(kPropDevice, "device", "Device",
+       "Where the model runs, such as CPU or HETERO:GPU,CPU; an unknown name is answered with "
+       "those that exist",
+       "CPU");
+  text(kPropIeConfig, "ie-config", "Device properties",
+       "Properties of the device, as KEY=VALUE,KEY=VALUE with OpenVINO's names (NUM_STREAMS=2)",
+       "");
+  text(kPropLabels, "labels", "Labels",
+       "Names of the classes in their order, comma-separated; wins over labels-file and model-proc",
+       nullptr);
+  text(kPropLabelsFile, "labels-file", "Labels file",
+       "Path of a text file with the name of one class per line; wins over model-proc", nullptr);
+  text(kPropModelInstanceId, "model-instance-id", "Model instance",
+       "Elements of a process with the same id share one loaded model; their model settings must "
+       "agree, or all but the first leave them out",
+       nullptr);
+  g_object_class_install_property(
+      klass, kPropPreProcess,
+      g_param_spec_enum("pre-process-backend", "Preprocessing",
+                        "What converts, crops and scales pictures for the model",
+                        pre_process_type(), 0, ready));
+}
+
+void install_request_properties(GObjectClass* klass) {
+  const GParamFlags ready = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      klass, kPropBatchSize,
+      g_param_spec_uint("batch-size", "Batch size",
+                        "Pictures per request; 0 = automatic, which is 1. Larger batches are "
+                        "refused in this version",
+                        0, 1024, 0, ready));
+  g_object_class_install_property(
+      klass, kPropNireq,
+      g_param_spec_uint("nireq", "Requests in flight",
+                        "Inference requests that run at the same time for this element; 0 = what "
+                        "the device recommends, at least 2",
+                        0, kMaxRequests, 0, ready));
+  g_object_class_install_property(
+      klass, kPropReshapeWidth,
+      g_param_spec_uint("reshape-width", "Input width",
+                        "Width in pixels to which the model's picture input is changed; 0 = as in "
+                        "the model",
+                        0, kMaxPictureSize, 0, ready));
+  g_object_class_install_property(
+      klass, kPropReshapeHeight,
+      g_param_spec_uint("reshape-height", "Input height",
+                        "Height in pixels to which the model's picture input is changed; 0 = as in "
+                        "the model",
+                        0, kMaxPictureSize, 0, ready));
+}
+
+std::string text_of(const GValue* value) {
+  const char* text = g_value_get_string(value);
+  return text ? text : "";
+}
+
+/// The text member that a property id stands for, or null.
+template <class Settings>
+auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
+  switch (id) {
+    case kPropModel:
+      return &settings.model;
+    case kPropModelProc:
+      return &settings.model_proc;
+    case kPropDevice:
+      return &settings.device;
+    case kPropIeConfig:
+      return &settings.ie_config;
+    case kPropLabels:
+      return &settings.labels;
+    case kPropLabelsFile:
+      return &settings.labels_file;
+    case kPropModelInstanceId:
+      return &settings.model_instance_id;
+    case kPropObjectClass:
+      return &settings.object_class;
+    default:
+      return nullptr;
+  }
+}
+
+/// The same for unsigned numbers.
+template <class Settings>
+auto number_member(Settings& settings, guint id) -> decltype(&settings.nireq) {
+  switch (id) {
+    case kPropBatchSize:
+      return &settings.batch_size;
+    case kPropNireq:
+      return &settings.nireq;
+    case kPropReshapeWidth:
+      return &settings.reshape_width;
+    case kPropReshapeHeight:
+      return &settings.reshape_height;
+    case kPropInferenceInterval:
+      return &settings.inference_interval;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+void install_inference_properties(GObjectClass* klass, InferenceRegion default_region,
+                                  bool with_threshold) {
+  install_model_properties(klass);
+  install_request_properties(klass);
+  const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
+      klass, kPropInferenceInterval,
+      g_param_spec_uint("inference-interval", "Inference interval",
+                        "Every n-th frame is analysed, beginning with the first; the frames "
+                        "between pass without results",
+                        1, G_MAXUINT, 1, playing));
+  g_object_class_install_property(
+      klass, kPropRegion,
+      g_param_spec_enum("inference-region", "Inference region",
+                        "Which parts of a frame are analysed", inference_region_type(),
+                        default_region, playing));
+  g_object_class_install_property(
+      klass, kPropObjectClass,
+      g_param_spec_string("object-class", "Object class",
+                          "With inference-region=roi-list: only regions of these types, "
+                          "comma-separated; empty = all",
+                          "", playing));
+  if (!with_threshold) return;
+  g_object_class_install_property(
+      klass, kPropThreshold,
+      g_param_spec_float("threshold", "Threshold",
+                         "Minimum confidence (0..1) of the objects that are reported. A threshold "
+                         "in the model-proc file holds as long as this property is not set",
+                         0.0f, 1.0f, 0.5f, playing));
+}
+
+bool set_inference_property(InferenceSettings& settings, guint id, const GValue* value) {
+  if (std::string* text = text_member(settings, id)) {
+    *text = text_of(value);
+  } else if (guint* number = number_member(settings, id)) {
+    *number = g_value_get_uint(value);
+  } else if (id == kPropPreProcess) {
+    settings.pre_process = g_value_get_enum(value);
+  } else if (id == kPropRegion) {
+    settings.region = g_value_get_enum(value);
+  } else if (id == kPropThreshold) {
+    settings.threshold = g_value_get_float(value);
+    settings.threshold_given = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool get_inference_property(const InferenceSettings& settings, guint id, GValue* value) {
+  if (const std::string* text = text_member(settings, id)) {
+    g_value_set_string(value, text->c_str());
+  } else if (const guint* number = number_member(settings, id)) {
+    g_value_set_uint(value, *number);
+  } else if (id == kPropPreProcess) {
+    g_value_set_enum(value, settings.pre_process);
+  } else if (id == kPropRegion) {
+    g_value_set_enum(value, settings.region);
+  } else if (id == kPropThreshold) {
+    g_value_set_float(value, settings.threshold);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings) {
+  if (settings.model.empty() && settings.model_instance_id.empty()) {
+    return error(StatusCode::InvalidArgument,
+                 "no model is given; set the property model to the path of a model file");
+  }
+  if (settings.batch_size > 1) {
+    return error(StatusCode::NotSupported,
+                 "batch-size={} is not supported in this version; leave it at 0 or 1 and set nireq "
+                 "for more requests in flight",
+                 settings.batch_size);
+  }
+  VisionModelSettings wanted;
+  wanted.model = settings.model;
+  wanted.model_proc = settings.model_proc;
+  wanted.labels_file = settings.labels_file;
+  wanted.labels = split_list(settings.labels);
+  wanted.device = settings.device;
+  auto properties = parse_properties(settings.ie_config);
+  if (!properties) return Failure(properties.error().with_context("property ie-config"));
+  wanted.properties = std::move(*properties);
+  wanted.picture_width = static_cast<int>(settings.reshape_width);
+  wanted.picture_height = static_cast<int>(settings.reshape_height);
+  return wanted;
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::string_view rest = text;
+  if (rest.size() >= 2 && rest.front() == '<' && rest.back() == '>') {
+    rest = rest.substr(1, rest.size() - 2);
+  }
+  std::vector<std::string> items;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view item = rest.substr(0, comma);
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
+    items.emplace_back(item);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return items;
+}
+
+}  // namespace het::gst

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string>
+#include <vector>
+
+#include "inference/status.h"
+#include "inference/vision_model.h"
+
+namespace het::gst {
+
+/// Which parts of a frame are analysed.
+enum InferenceRegion { kInferenceRegionFullFrame, kInferenceRegionRoiList };
+
+/// What the user set on an inference element; DL Streamer's property names and defaults.
+struct InferenceSettings {
+  // Read when the element goes to PAUSED.
+  std::string model;
+  std::string model_proc;
+  std::string device = "CPU";
+  std::string ie_config;
+  std::string labels;
+  std::string labels_file;
+  std::string model_instance_id;
+  int pre_process = 0;
+  guint batch_size = 0;
+  guint nireq = 0;
+  guint reshape_width = 0;
+  guint reshape_height = 0;
+  // Read for every frame.
+  guint inference_interval = 1;
+  int region = kInferenceRegionFullFrame;
+  std::string object_class;
+  float threshold = 0.5f;
+  bool threshold_given = false;
+};
+
+/// Installs the properties that heterodetect and heteroclassify share. `default_region` is what the
+/// element analyses unless told otherwise; `with_threshold` adds the detectors' threshold.
+void install_inference_properties(GObjectClass* object_class, InferenceRegion default_region,
+                                  bool with_threshold);
+
+/// False when the id is none of these properties.
+bool set_inference_property(InferenceSettings& settings, guint id, const GValue* value);
+bool get_inference_property(const InferenceSettings& settings, guint id, GValue* value);
+
+/// Checks the settings and turns them into what a VisionModel is loaded with; its model may be
+/// empty where there is a model-instance-id.
+Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings);
+
+/// "a,b, c" or GStreamer's array form "<a,b,c>".
+std::vector<std::string> split_list(const std::string& text);
+
+}  // namespace het::gst

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "inference/status.h"
+
+namespace het::gst {
+
+/// How messages follow each other.
+enum class MessageFileFormat { Json, JsonLines };
+
+/// Writes JSON messages to a file (replacing its content), a FIFO or standard output: as one array
+/// or one message per line. Thread-compatible.
+class MessageFile {
+ public:
+  /// Empty path: standard output. Fails with NotFound when the file cannot be opened.
+  static Result<std::unique_ptr<MessageFile>> open(const std::string& path,
+                                                   MessageFileFormat format);
+  /// Ends the array and closes.
+  ~MessageFile();
+  MessageFile(const MessageFile&) = delete;
+  MessageFile& operator=(const MessageFile&) = delete;
+
+  /// Readers see the message when this returns. Fails with Internal (disk full ...).
+  Status write(const std::string& message);
+
+ private:
+  MessageFile(std::string path, MessageFileFormat format, std::FILE* file)
+      : path_(std::move(path)), format_(format), file_(file) {}
+
+  std::string path_;
+  MessageFileFormat format_;
+  std::FILE* file_;
+  bool empty_ = true;
+};
+
+}  // namespace het::gst

@@ -1,0 +1,270 @@
+#include "metadata.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace het::gst {
+namespace {
+
+constexpr char kDetection[] = "detection";
+constexpr char kLandmarks[] = "landmarks";
+constexpr char kClassification[] = "classification";
+
+/// The n-th region of a buffer, or null.
+GstVideoRegionOfInterestMeta* region_at(GstBuffer* buffer, int index) {
+  gpointer state = nullptr;
+  GstMeta* meta = nullptr;
+  while ((meta = gst_buffer_iterate_meta_filtered(
+              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != nullptr) {
+    if (index-- == 0) return reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+  }
+  return nullptr;
+}
+
+void set_text(GstStructure* structure, const char* field, std::string_view text) {
+  // Labels come from files: GStreamer stores valid UTF-8 only.
+  gchar* valid = g_utf8_make_valid(text.data(), static_cast<gssize>(text.size()));
+  gst_structure_set(structure, field, G_TYPE_STRING, valid, nullptr);
+  g_free(valid);
+}
+
+void set_doubles(GstStructure* structure, const char* field, const std::vector<double>& values) {
+  GValue array = G_VALUE_INIT;
+  GValue item = G_VALUE_INIT;
+  g_value_init(&array, GST_TYPE_ARRAY);
+  g_value_init(&item, G_TYPE_DOUBLE);
+  for (const double value : values) {
+    g_value_set_double(&item, value);
+    gst_value_array_append_value(&array, &item);
+  }
+  gst_structure_take_value(structure, field, &array);
+  g_value_unset(&item);
+}
+
+void set_texts(GstStructure* structure, const char* field, const std::vector<std::string>& texts) {
+  GValue array = G_VALUE_INIT;
+  g_value_init(&array, GST_TYPE_ARRAY);
+  for (const std::string& text : texts) {
+    GValue item = G_VALUE_INIT;
+    g_value_init(&item, G_TYPE_STRING);
+    g_value_take_string(&item, g_utf8_make_valid(text.data(), static_cast<gssize>(text.size())));
+    gst_value_array_append_and_take_value(&array, &item);
+  }
+  gst_structure_take_value(structure, field, &array);
+}
+
+/// Whole pixels covered by a range of the picture: at least one where the range is not empty.
+void to_pixels(float low, float high, int limit, int* start, int* count) {
+  *start = std::clamp(static_cast<int>(std::lround(low)), 0, limit - 1);
+  const int end = std::clamp(static_cast<int>(std::lround(high)), *start + 1, limit);
+  *count = end - *start;
+}
+
+void add_landmarks(GstVideoRegionOfInterestMeta* region, const Landmarks& landmarks, float width,
+                   float height, std::string_view model_name) {
+  if (landmarks.points.empty()) return;
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const Point& point : landmarks.points) {
+    x.push_back(point.x / width);
+    y.push_back(point.y / height);
+  }
+  GstStructure* params = gst_structure_new_empty(kLandmarks);
+  set_doubles(params, "x", x);
+  set_doubles(params, "y", y);
+  if (!landmarks.names.empty()) set_texts(params, "names", landmarks.names);
+  set_text(params, "model_name", model_name);
+  gst_video_region_of_interest_meta_add_param(region, params);
+}
+
+/// False when the object has no part inside the picture.
+bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
+                   int parent_id, const Detection& detection) {
+  const auto width = static_cast<float>(GST_VIDEO_INFO_WIDTH(&info));
+  const auto height = static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info));
+  const float x_min = std::clamp(detection.x_min, 0.0f, width);
+  const float x_max = std::clamp(detection.x_max, 0.0f, width);
+  const float y_min = std::clamp(detection.y_min, 0.0f, height);
+  const float y_max = std::clamp(detection.y_max, 0.0f, height);
+  if (!(x_max > x_min) || !(y_max > y_min)) return false;  // also NaN
+
+  Rect rect;
+  to_pixels(x_min, x_max, GST_VIDEO_INFO_WIDTH(&info), &rect.x, &rect.width);
+  to_pixels(y_min, y_max, GST_VIDEO_INFO_HEIGHT(&info), &rect.y, &rect.height);
+  gchar* type =
+      g_utf8_make_valid(detection.label.data(), static_cast<gssize>(detection.label.size()));
+  GstVideoRegionOfInterestMeta* region = gst_buffer_add_video_region_of_interest_meta(
+      buffer, type, static_cast<guint>(rect.x), static_cast<guint>(rect.y),
+      static_cast<guint>(rect.width), static_cast<guint>(rect.height));
+  g_free(type);
+  region->parent_id = parent_id;
+  GstStructure* params =
+      gst_structure_new(kDetection, "x_min", G_TYPE_DOUBLE, static_cast<double>(x_min / width),
+                        "x_max", G_TYPE_DOUBLE, static_cast<double>(x_max / width), "y_min",
+                        G_TYPE_DOUBLE, static_cast<double>(y_min / height), "y_max", G_TYPE_DOUBLE,
+                        static_cast<double>(y_max / height), "confidence", G_TYPE_DOUBLE,
+                        static_cast<double>(detection.confidence), "label_id", G_TYPE_INT,
+                        detection.label_id, nullptr);
+  if (!detection.label.empty()) set_text(params, "label", detection.label);
+  set_text(params, "model_name", model_name);
+  gst_video_region_of_interest_meta_add_param(region, params);
+  add_landmarks(region, detection.landmarks, width, height, model_name);
+  return true;
+}
+
+void add_classification(GstVideoRegionOfInterestMeta* region, std::string_view model_name,
+                        const Classification& classification) {
+  GstStructure* params = gst_structure_new(kClassification, "label_id", G_TYPE_INT,
+                                           classification.label_id, "confidence", G_TYPE_DOUBLE,
+                                           static_cast<double>(classification.confidence), nullptr);
+  set_text(params, "attribute_name",
+           classification.attribute.empty() ? kClassification : classification.attribute);
+  if (!classification.label.empty()) set_text(params, "label", classification.label);
+  set_text(params, "model_name", model_name);
+  gst_video_region_of_interest_meta_add_param(region, params);
+}
+
+template <class T>
+std::optional<T> number(const GstStructure* structure, const char* field, GType type) {
+  T value{};
+  if (!gst_structure_get(structure, field, type, &value, nullptr)) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> text(const GstStructure* structure, const char* field) {
+  const char* value = gst_structure_get_string(structure, field);
+  if (!value) return std::nullopt;
+  return std::string(value);
+}
+
+std::optional<ObjectDetection> read_detection(const GstStructure* params) {
+  ObjectDetection detection;
+  if (!gst_structure_get(params, "x_min", G_TYPE_DOUBLE, &detection.x_min, "x_max", G_TYPE_DOUBLE,
+                         &detection.x_max, "y_min", G_TYPE_DOUBLE, &detection.y_min, "y_max",
+                         G_TYPE_DOUBLE, &detection.y_max, nullptr)) {
+    return std::nullopt;
+  }
+  detection.confidence = number<double>(params, "confidence", G_TYPE_DOUBLE);
+  detection.label_id = number<int>(params, "label_id", G_TYPE_INT);
+  return detection;
+}
+
+std::vector<double> read_doubles(const GstStructure* params, const char* field) {
+  std::vector<double> values;
+  const GValue* array = gst_structure_get_value(params, field);
+  if (!array || !GST_VALUE_HOLDS_ARRAY(array)) return values;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
+    const GValue* item = gst_value_array_get_value(array, i);
+    values.push_back(G_VALUE_HOLDS_DOUBLE(item) ? g_value_get_double(item) : 0.0);
+  }
+  return values;
+}
+
+std::vector<std::string> read_texts(const GstStructure* params, const char* field) {
+  std::vector<std::string> texts;
+  const GValue* array = gst_structure_get_value(params, field);
+  if (!array || !GST_VALUE_HOLDS_ARRAY(array)) return texts;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
+    const GValue* item = gst_value_array_get_value(array, i);
+    const char* value = G_VALUE_HOLDS_STRING(item) ? g_value_get_string(item) : nullptr;
+    texts.emplace_back(value ? value : "");
+  }
+  return texts;
+}
+
+std::optional<ObjectLandmarks> read_landmarks(const GstStructure* params) {
+  ObjectLandmarks landmarks{read_doubles(params, "x"), read_doubles(params, "y"),
+                            read_texts(params, "names")};
+  if (landmarks.x.empty() || landmarks.x.size() != landmarks.y.size()) return std::nullopt;
+  if (landmarks.names.size() != landmarks.x.size()) landmarks.names.clear();
+  return landmarks;
+}
+
+/// Any other structure with a label or a label id is an attribute; so those of other elements
+/// count.
+std::optional<ObjectAttribute> read_attribute(const GstStructure* params) {
+  ObjectAttribute attribute;
+  attribute.name = text(params, "attribute_name").value_or(gst_structure_get_name(params));
+  attribute.label = text(params, "label");
+  attribute.model_name = text(params, "model_name").value_or("");
+  attribute.label_id = number<int>(params, "label_id", G_TYPE_INT);
+  attribute.confidence = number<double>(params, "confidence", G_TYPE_DOUBLE);
+  if (!attribute.label && !attribute.label_id) return std::nullopt;
+  return attribute;
+}
+
+FrameObject read_object(const GstVideoRegionOfInterestMeta* region) {
+  FrameObject object;
+  object.rect = {static_cast<int>(region->x), static_cast<int>(region->y),
+                 static_cast<int>(region->w), static_cast<int>(region->h)};
+  const char* type = g_quark_to_string(region->roi_type);
+  object.type = type ? type : "";
+  for (const GList* link = region->params; link; link = link->next) {
+    const auto* params = static_cast<const GstStructure*>(link->data);
+    if (gst_structure_has_name(params, kDetection)) {
+      object.detection = read_detection(params);
+    } else if (gst_structure_has_name(params, kLandmarks)) {
+      object.landmarks = read_landmarks(params);
+    } else if (auto attribute = read_attribute(params)) {
+      object.attributes.push_back(std::move(*attribute));
+    }
+  }
+  return object;
+}
+
+}  // namespace
+
+std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
+  std::vector<FrameRegion> regions;
+  gpointer state = nullptr;
+  GstMeta* meta = nullptr;
+  while ((meta = gst_buffer_iterate_meta_filtered(
+              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != nullptr) {
+    const auto* region = reinterpret_cast<const GstVideoRegionOfInterestMeta*>(meta);
+    const char* type = g_quark_to_string(region->roi_type);
+    const auto bounded = [](guint value) {
+      return static_cast<int>(std::min<guint>(value, G_MAXINT));
+    };
+    regions.push_back(
+        {static_cast<int>(regions.size()),
+         {bounded(region->x), bounded(region->y), bounded(region->w), bounded(region->h)},
+         type ? type : ""});
+  }
+  return regions;
+}
+
+int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
+                   const std::vector<RegionResults>& found) {
+  int added = 0;
+  for (const RegionResults& part : found) {
+    GstVideoRegionOfInterestMeta* region =
+        part.index >= 0 ? region_at(buffer, part.index) : nullptr;
+    if (!region && !part.results.classifications.empty()) {
+      region = gst_buffer_add_video_region_of_interest_meta(
+          buffer, "", 0, 0, static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
+          static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+      ++added;
+    }
+    for (const Classification& classification : part.results.classifications) {
+      add_classification(region, model_name, classification);
+    }
+    const int parent_id = part.index >= 0 && region ? region->id : -1;
+    for (const Detection& detection : part.results.detections) {
+      if (add_detection(buffer, info, model_name, parent_id, detection)) ++added;
+    }
+  }
+  return added;
+}
+
+std::vector<FrameObject> frame_objects(GstBuffer* buffer) {
+  std::vector<FrameObject> objects;
+  gpointer state = nullptr;
+  GstMeta* meta = nullptr;
+  while ((meta = gst_buffer_iterate_meta_filtered(
+              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != nullptr) {
+    objects.push_back(read_object(reinterpret_cast<const GstVideoRegionOfInterestMeta*>(meta)));
+  }
+  return objects;
+}
+
+}  // namespace het::gst

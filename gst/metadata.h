@@ -1,0 +1,80 @@
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/image.h"
+#include "inference/results.h"
+
+/// The one place where results become GstMeta and are read from it again. With GStreamer 1.22 an
+/// object is a GstVideoRegionOfInterestMeta whose type is the label and whose params are:
+///   "detection"       x_min, x_max, y_min, y_max (0..1 of the picture), confidence: double;
+///                     label_id: int; label (where known), model_name: string
+///   "landmarks"       x, y (0..1 of the picture): arrays of double; names: array of string;
+///                     model_name: string
+///   "classification"  attribute_name, label (where known), model_name: string; label_id: int;
+///                     confidence: double
+/// Attributes of a whole picture sit on a region of the picture's size whose type is empty.
+namespace het::gst {
+
+/// A region of a frame, as an element finds it there. `index` counts the frame's regions.
+struct FrameRegion {
+  int index = 0;
+  Rect rect;  ///< as the meta says it, not clipped
+  std::string type;
+};
+
+/// What a model found in one region (index as in FrameRegion), or in the whole picture (-1).
+struct RegionResults {
+  int index = -1;
+  Results results;
+};
+
+/// One attribute of an object, as it is written to JSON and on pictures.
+struct ObjectAttribute {
+  std::string name;
+  std::optional<std::string> label;
+  std::string model_name;
+  std::optional<int> label_id;
+  std::optional<double> confidence;
+};
+
+struct ObjectDetection {
+  double x_min = 0.0, x_max = 0.0, y_min = 0.0, y_max = 0.0;  ///< 0..1 of the picture
+  std::optional<double> confidence;
+  std::optional<int> label_id;
+};
+
+/// Points in 0..1 of the picture.
+struct ObjectLandmarks {
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<std::string> names;  ///< empty or one per point
+};
+
+/// Everything known about one object of a frame.
+struct FrameObject {
+  Rect rect;
+  std::string type;  ///< label; empty where there is none
+  std::optional<ObjectDetection> detection;
+  std::vector<ObjectAttribute> attributes;
+  std::optional<ObjectLandmarks> landmarks;
+};
+
+/// The regions of a frame, in the order in which they were attached.
+std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
+
+/// Attaches results to a writable buffer: a region for each detection (clipped to the picture; one
+/// without a pixel inside is left out), the classifications to the region that they belong to.
+/// Returns how many objects were added.
+int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
+                   const std::vector<RegionResults>& found);
+
+/// Reads the objects of a frame back, in the order in which they were attached.
+std::vector<FrameObject> frame_objects(GstBuffer* buffer);
+
+}  // namespace het::gst

@@ -1,0 +1,28 @@
+/// The plugin's entry. It opens no device, starts no thread and loads no model: that happens when
+/// an element goes to PAUSED.
+
+#include <gst/gst.h>
+
+#include "gstheteroclassify.h"
+#include "gstheterodetect.h"
+#include "gstheterofpscounter.h"
+#include "gstheterometaconvert.h"
+#include "gstheterometapublish.h"
+#include "gstheterowatermark.h"
+#include "log_bridge.h"
+
+static gboolean plugin_init(GstPlugin* plugin) {
+  het::gst::connect_log();
+  gboolean any = FALSE;
+  any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
+  any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
+  any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);
+  any |= GST_ELEMENT_REGISTER(heterofpscounter, plugin);
+  return any;
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, hetero,
+                  "Video analytics on all devices of a machine", plugin_init, HET_GST_VERSION,
+                  "MIT/X11", "gst-hetero", "Unknown package origin")

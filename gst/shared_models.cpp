@@ -1,0 +1,70 @@
+#include "shared_models.h"
+
+#include <map>
+#include <mutex>
+#include <string_view>
+
+namespace het::gst {
+namespace {
+
+struct Instance {
+  std::weak_ptr<VisionModel> model;
+  VisionModelSettings settings;
+};
+
+/// Process-wide because elements of different pipelines share models. Holds no model itself.
+struct Instances {
+  std::mutex mutex;  ///< protects by_id; held while a model is loaded
+  std::map<std::string, Instance> by_id;
+};
+
+Instances& instances() {
+  static Instances instances;
+  return instances;
+}
+
+/// The property in which two settings differ, or an empty string.
+std::string_view difference(const VisionModelSettings& a, const VisionModelSettings& b) {
+  if (a.model != b.model) return "model";
+  if (a.model_proc != b.model_proc) return "model-proc";
+  if (a.labels_file != b.labels_file) return "labels-file";
+  if (a.labels != b.labels) return "labels";
+  if (a.device != b.device) return "device";
+  if (a.properties != b.properties) return "ie-config";
+  if (a.picture_width != b.picture_width) return "reshape-width";
+  if (a.picture_height != b.picture_height) return "reshape-height";
+  return "";
+}
+
+}  // namespace
+
+Result<std::shared_ptr<VisionModel>> shared_model(Core& core, const std::string& instance_id,
+                                                  const VisionModelSettings& wanted) {
+  if (instance_id.empty()) return VisionModel::load(core, wanted);
+  Instances& all = instances();
+  std::lock_guard lock(all.mutex);
+  std::erase_if(all.by_id, [](const auto& entry) { return entry.second.model.expired(); });
+  const auto found = all.by_id.find(instance_id);
+  if (found != all.by_id.end()) {
+    if (std::shared_ptr<VisionModel> model = found->second.model.lock()) {
+      const std::string_view property =
+          wanted.model.empty() ? "" : difference(wanted, found->second.settings);
+      if (property.empty()) return model;
+      return error(StatusCode::InvalidArgument,
+                   "model-instance-id '{}' is in use with another value of the property {}; give "
+                   "the same value or another id",
+                   instance_id, property);
+    }
+  }
+  if (wanted.model.empty()) {
+    return error(StatusCode::InvalidArgument,
+                 "no element has loaded a model with model-instance-id '{}' yet; set the property "
+                 "model of the first element with this id",
+                 instance_id);
+  }
+  HET_ASSIGN(std::shared_ptr<VisionModel> model, VisionModel::load(core, wanted));
+  all.by_id[instance_id] = {model, wanted};
+  return model;
+}
+
+}  // namespace het::gst
