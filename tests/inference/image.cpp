@@ -30,7 +30,7 @@ TEST(PixelFormats, UnknownNameListsTheValidOnes) {
     const auto parsed = parse_pixel_format(name);
     ASSERT_FALSE(parsed.has_value()) << name;
     EXPECT_EQ(parsed.error().code(), StatusCode::InvalidArgument);
-    EXPECT_THAT(parsed.error().message(), HasSubstr("'" + std::string(name) + "'"));
+    EXPECT_THAT(parsed.error().message(), HasSubstr(fmt::format("'{}'", name)));
     EXPECT_THAT(parsed.error().message(), HasSubstr("NV12, I420, RGB"));
   }
 }
