@@ -19,6 +19,7 @@ class LimitExceeded : public std::runtime_error {
 class Parser {
  public:
   ParsedModel model(std::string_view bytes);
+  ParsedTensor tensor(std::string_view bytes);
   /// "graph.node[12].attribute[0]", where the walk stands or was interrupted.
   std::string place() const;
 
@@ -45,7 +46,6 @@ class Parser {
   ParsedNode node(std::string_view bytes, size_t depth);
   ParsedAttribute attribute(std::string_view bytes, size_t depth);
   void count_number();
-  ParsedTensor tensor(std::string_view bytes);
   std::string_view sparse_tensor_name(std::string_view bytes);
   ParsedValue value(std::string_view bytes);
   void type(std::string_view bytes, ParsedValue& value);
@@ -453,33 +453,44 @@ void Parser::tensor_type(std::string_view bytes, ParsedValue& value) {
   }
 }
 
-}  // namespace
-
-Result<ParsedModel> parse_model(std::string_view bytes, const std::string& origin) {
-  Parser parser;
+/// Runs `parse` and turns what it throws into a Status.
+template <class T, class Parse>
+Result<T> guard(const Parser& parser, std::string_view bytes, const std::string& origin,
+                const Parse& parse) {
   try {
-    ParsedModel model = parser.model(bytes);
-    if (!model.has_graph) {
-      return error(StatusCode::ParseError,
-                   "'{}' ({} bytes) is not an ONNX model: a ModelProto with a graph was expected",
-                   origin, bytes.size());
-    }
-    return model;
+    return parse();
   } catch (const LimitExceeded& failure) {
-    return error(StatusCode::OutOfMemory, "cannot read ONNX model '{}': {} (at {})", origin,
-                 failure.what(), parser.place());
+    return error(StatusCode::OutOfMemory, "cannot read '{}': {} (in {})", origin, failure.what(),
+                 parser.place());
   } catch (const protozero::end_of_buffer_exception&) {
     return error(StatusCode::ParseError,
-                 "ONNX model '{}' is truncated or damaged: more bytes were expected in {} than the "
-                 "{} of the file hold; fetch the file again",
+                 "'{}' is truncated, damaged or not ONNX: {} needs more bytes than the {} of the "
+                 "file; fetch the file again",
                  origin, parser.place(), bytes.size());
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& failure) {
-    return error(StatusCode::ParseError,
-                 "'{}' is not an ONNX model or is damaged: {} (protobuf, in {})", origin,
-                 failure.what(), parser.place());
+    return error(StatusCode::ParseError, "'{}' is damaged or not ONNX: {} (protobuf, in {})",
+                 origin, failure.what(), parser.place());
   }
+}
+
+}  // namespace
+
+Result<ParsedModel> parse_model(std::string_view bytes, const std::string& origin) {
+  Parser parser;
+  auto model = guard<ParsedModel>(parser, bytes, origin, [&] { return parser.model(bytes); });
+  if (model && !model->has_graph) {
+    return error(StatusCode::ParseError,
+                 "'{}' ({} bytes) is not an ONNX model: a ModelProto with a graph was expected",
+                 origin, bytes.size());
+  }
+  return model;
+}
+
+Result<ParsedTensor> parse_tensor(std::string_view bytes, const std::string& origin) {
+  Parser parser;
+  return guard<ParsedTensor>(parser, bytes, origin, [&] { return parser.tensor(bytes); });
 }
 
 }  // namespace het::onnx

@@ -12,4 +12,7 @@ namespace het::onnx {
 /// when a limit of limits.h is exceeded. The result refers to `bytes`.
 Result<ParsedModel> parse_model(std::string_view bytes, const std::string& origin);
 
+/// The same for a lone TensorProto.
+Result<ParsedTensor> parse_tensor(std::string_view bytes, const std::string& origin);
+
 }  // namespace het::onnx
