@@ -77,34 +77,7 @@ Status evaluate_pad(EvaluateContext& context) {
              axes_of(context.has_input(3) ? &context.input(3) : nullptr));
   if (context.has_input(3) && axes.empty()) pads.assign(2 * x.shape().size(), 0);
   HET_ASSIGN(const PadWidths widths, pad_widths(x.shape(), pads, axes));
-
-  const size_t rank = x.shape().size();
-  if (rank == 0) {
-    std::memcpy(y.bytes(), x.bytes(), width);
-    return {};
-  }
-  std::vector<std::vector<int64_t>> sources;
-  for (size_t d = 0; d < rank; ++d) {
-    sources.push_back(pad_sources(x.shape()[d], widths.begin[d], widths.end[d], mode));
-  }
-  const std::vector<int64_t> strides = row_major_strides(x.shape());
-  const auto row_length = static_cast<size_t>(y.shape().back());
-  const size_t rows = static_cast<size_t>(y.element_count()) / row_length;
-  std::vector<size_t> position(rank);
-  for (size_t row = 0; row < rows; ++row) {
-    int64_t offset = 0;
-    bool inside = true;
-    for (size_t d = 0; d + 1 < rank; ++d) {
-      const int64_t source = sources[d][position[d]];
-      inside = inside && source >= 0;
-      offset += source * strides[d];
-    }
-    write_row(x, sources.back(), inside, offset, fill, y.bytes() + row * row_length * width);
-    for (size_t d = rank - 1; d-- > 0;) {
-      if (++position[d] < sources[d].size()) break;
-      position[d] = 0;
-    }
-  }
+  write_padded(x, widths, mode, fill, y);
   return {};
 }
 
@@ -188,6 +161,39 @@ std::vector<int64_t> pad_sources(int64_t dim, int64_t begin, int64_t end, PadMod
     sources[i] = position + first;
   }
   return sources;
+}
+
+void write_padded(const Tensor& x, const PadWidths& widths, PadMode mode, const std::byte* fill,
+                  Tensor& y) {
+  if (y.element_count() == 0) return;
+  const size_t width = byte_width(x.type());
+  const size_t rank = x.shape().size();
+  if (rank == 0) {
+    std::memcpy(y.bytes(), x.bytes(), width);
+    return;
+  }
+  std::vector<std::vector<int64_t>> sources;
+  for (size_t d = 0; d < rank; ++d) {
+    sources.push_back(pad_sources(x.shape()[d], widths.begin[d], widths.end[d], mode));
+  }
+  const std::vector<int64_t> strides = row_major_strides(x.shape());
+  const auto row_length = static_cast<size_t>(y.shape().back());
+  const size_t rows = static_cast<size_t>(y.element_count()) / row_length;
+  std::vector<size_t> position(rank);
+  for (size_t row = 0; row < rows; ++row) {
+    int64_t offset = 0;
+    bool inside = true;
+    for (size_t d = 0; d + 1 < rank; ++d) {
+      const int64_t source = sources[d][position[d]];
+      inside = inside && source >= 0;
+      offset += source * strides[d];
+    }
+    write_row(x, sources.back(), inside, offset, fill, y.bytes() + row * row_length * width);
+    for (size_t d = rank - 1; d-- > 0;) {
+      if (++position[d] < sources[d].size()) break;
+      position[d] = 0;
+    }
+  }
 }
 
 void register_pad(OpRegistry& registry) {

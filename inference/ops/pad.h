@@ -6,6 +6,7 @@
 #include "inference/attributes.h"
 #include "inference/shape.h"
 #include "inference/status.h"
+#include "inference/tensor.h"
 
 namespace het {
 
@@ -32,5 +33,9 @@ Result<Shape> padded_shape(const Shape& input, const PadWidths& widths, PadMode 
 /// For every position of one padded dimension the input position that it shows, or -1 for the
 /// constant. Negative widths are cut off first: reflections mirror what is left.
 std::vector<int64_t> pad_sources(int64_t dim, int64_t begin, int64_t end, PadMode mode);
+
+/// Writes the padded input to y, which has its padded_shape(); `fill` is one element's bytes.
+void write_padded(const Tensor& x, const PadWidths& widths, PadMode mode, const std::byte* fill,
+                  Tensor& y);
 
 }  // namespace het
