@@ -105,13 +105,12 @@ Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
   return read_bytes(bytes, nullptr, folder, origin);
 }
 
-Result<Tensor> read_onnx_tensor(const std::string& path, std::string* name) {
+Result<Tensor> read_onnx_tensor(const std::string& path) {
   HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
                                file->bytes().size());
   try {
     HET_ASSIGN(const onnx::ParsedTensor parsed, onnx::parse_tensor(bytes, path));
-    if (name != nullptr) *name = parsed.name;
     onnx::TensorReader reader(file, bytes.size(), {});
     auto tensor = reader.read(parsed);
     if (!tensor) return Failure(tensor.error().with_context(fmt::format("file '{}'", path)));

@@ -29,12 +29,8 @@ HET_API Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte
                                                        const std::string& origin);
 
 /// Reads one tensor in ONNX's own file format (a TensorProto, as the backend tests' .pb files are).
-/// Fails with NotSupported for strings, sequences and optionals; the message names the file.
+/// Fails with NotSupported for strings, ParseError for what is no tensor; the message names the
+/// file.
 HET_API Result<Tensor> read_onnx_tensor(const std::string& path);
-
-/// Reads a file that holds one TensorProto, as ONNX' test data does (`input_0.pb`). `name`, if not
-/// null, takes the name in the file. Fails with NotSupported for sequences, optionals and strings
-/// as far as the file gives them away.
-HET_API Result<Tensor> read_onnx_tensor(const std::string& path, std::string* name = nullptr);
 
 }  // namespace het
