@@ -1,0 +1,137 @@
+#include "devices/cpu/cpu_compiled_model.h"
+
+#include <omp.h>
+
+#include <future>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "devices/cpu/cpu_request.h"
+#include "devices/cpu/onednn.h"
+#include "devices/cpu/passes/fuse.h"
+#include "devices/cpu/plan_builder.h"
+#include "inference/passes/prepare_model.h"
+
+namespace het::cpu {
+namespace {
+
+std::vector<Port> input_ports(const Model& model) {
+  std::vector<Port> ports;
+  for (const ModelInput& input : model.inputs()) {
+    ports.push_back({input.value->name(), input.value->desc(), input.preprocess});
+  }
+  return ports;
+}
+
+std::vector<Port> output_ports(const Model& model) {
+  std::vector<Port> ports;
+  for (const ModelOutput& output : model.outputs()) {
+    ports.push_back({output.name, output.value->desc(), std::nullopt});
+  }
+  return ports;
+}
+
+/// Fuses and plans; run once on a stream's thread.
+class PlanJob final : public StreamJob {
+ public:
+  PlanJob(Model& model, PlanOptions options) : model_(model), options_(options) {}
+
+  void run(size_t) override { result_.set_value(plan()); }
+  Result<Plan> wait() { return result_.get_future().get(); }
+
+ private:
+  Result<Plan> plan() {
+    options_.blocked = preferred_blocked_format();
+    HET_TRY(fuse(model_));
+    PlanBuilder builder(model_, options_);
+    return builder.build();
+  }
+
+  Model& model_;
+  PlanOptions options_;
+  std::promise<Result<Plan>> result_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& settings) {
+  StreamExecutorOptions options;
+  options.streams = settings.streams;
+  options.thread_name = "CPU";
+  options.on_thread_start = [threads = settings.threads_per_stream](size_t) {
+    omp_set_dynamic(0);
+    omp_set_max_active_levels(1);
+    omp_set_num_threads(static_cast<int>(threads));
+  };
+  return StreamExecutor::create(options);
+}
+
+Result<Plan> plan_on_stream(StreamExecutor& streams, Model& model, const StreamSettings& settings) {
+  PlanOptions options;
+  options.precision = settings.precision;
+  PlanJob job(model, options);
+  streams.submit(job);
+  return job.wait();
+}
+
+Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& model,
+                                                                const Properties& properties,
+                                                                size_t cores) {
+  HET_ASSIGN(const StreamSettings settings, stream_settings(properties, cores));
+  const std::unique_ptr<Model> prepared = model.clone();
+  HET_TRY(prepare_model(*prepared));
+  HET_ASSIGN(auto streams, start_streams(settings));
+  HET_ASSIGN(Plan plan, plan_on_stream(*streams, *prepared, settings));
+  return std::shared_ptr<CompiledModel>(new CpuCompiledModel(
+      model, *prepared, std::move(plan), settings, properties, std::move(streams)));
+}
+
+CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared, Plan plan,
+                                   const StreamSettings& settings, Properties properties,
+                                   std::unique_ptr<StreamExecutor> streams)
+    : CompiledModel(original.name(), input_ports(prepared), output_ports(prepared)),
+      plan_(std::move(plan)),
+      settings_(settings),
+      properties_(std::move(properties)),
+      profiled_(property_boolean(properties_, "PERF_COUNT")),
+      streams_(std::move(streams)) {
+  std::unordered_map<std::string, size_t> rows;
+  rows_.push_back({"preprocess", ProfileStatus::NotRun, "Preprocess", "preprocess", 0, 0});
+  for (const Step& step : plan_.steps) {
+    const auto [row, fresh] = rows.emplace(step.node_name, rows_.size());
+    if (fresh) {
+      rows_.push_back({step.node_name, ProfileStatus::NotRun, step.layer_type,
+                       std::string(step.kernel->implementation()), 0, 0});
+    }
+    step_rows_.push_back(row->second);
+  }
+  for (const auto& node : original.nodes()) {
+    if (rows.count(node->name()) > 0) continue;
+    rows_.push_back(
+        {node->name(), ProfileStatus::OptimizedOut, node->qualified_type(), "undef", 0, 0});
+  }
+}
+
+Result<std::string> CpuCompiledModel::get_property(std::string_view name) const {
+  HET_ASSIGN(const PropertyDef* def, find_property(name, "CPU"));
+  if (def->name == "EXECUTION_DEVICES") return "CPU";
+  if (def->name == "NETWORK_NAME") return this->name();
+  if (def->name == "SUPPORTED_PROPERTIES") return supported_properties("CPU");
+  if (def->name == "INFERENCE_PRECISION_HINT") {
+    return settings_.precision == ElementType::BFloat16 ? "bf16" : "f32";
+  }
+  if (def->name == "NUM_STREAMS") return std::to_string(settings_.streams);
+  if (def->name == "INFERENCE_NUM_THREADS") {
+    return std::to_string(settings_.streams * settings_.threads_per_stream);
+  }
+  if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
+    return std::to_string(settings_.optimal_requests);
+  }
+  return property_text(properties_, def->name);
+}
+
+Result<std::unique_ptr<DeviceRequest>> CpuCompiledModel::create_device_request() {
+  return CpuRequest::create(*this);
+}
+
+}  // namespace het::cpu

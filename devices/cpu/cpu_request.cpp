@@ -1,0 +1,207 @@
+#include "devices/cpu/cpu_request.h"
+
+#include <cstring>
+#include <ctime>
+
+#include <chrono>
+
+namespace het::cpu {
+namespace {
+
+int64_t thread_cpu_us() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
+}
+
+/// Measures from its construction to stop(), which adds to a row; steps of one node share a row.
+class Stopwatch {
+ public:
+  void stop(ProfileRow& row) const {
+    const auto real = std::chrono::steady_clock::now() - real_;
+    row.status = ProfileStatus::Executed;
+    row.real_us += std::chrono::duration_cast<std::chrono::microseconds>(real).count();
+    row.cpu_us += thread_cpu_us() - cpu_us_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point real_ = std::chrono::steady_clock::now();
+  int64_t cpu_us_ = thread_cpu_us();
+};
+
+bool is_dense_host(const Tensor& tensor) {
+  return !tensor.empty() && tensor.bytes() != nullptr && tensor.is_dense();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceRequest>> CpuRequest::create(CpuCompiledModel& model) {
+  std::unique_ptr<CpuRequest> request(new CpuRequest(model));
+  HET_TRY(request->prepare());
+  return std::unique_ptr<DeviceRequest>(std::move(request));
+}
+
+Status CpuRequest::prepare() {
+  const Plan& plan = model_.plan();
+  HET_ASSIGN(arena_, allocate_host_buffer(plan.arena_bytes));
+  HET_ASSIGN(scratch_, allocate_host_buffer(plan.scratch_bytes));
+  for (const Step& step : plan.steps) {
+    HET_ASSIGN(states_.emplace_back(), step.kernel->create_state());
+    StepPointers pointers;
+    pointers.inputs = pointers_.size();
+    for (const TensorId id : step.inputs) add_pointer(id);
+    pointers.outputs = pointers_.size();
+    for (const TensorId id : step.outputs) add_pointer(id);
+    step_pointers_.push_back(pointers);
+  }
+  dynamic_.resize(plan.tensors.size());
+  inputs_.resize(model_.inputs().size());
+  staged_inputs_.resize(model_.inputs().size());
+  outputs_.resize(model_.outputs().size());
+  staged_outputs_.resize(model_.outputs().size());
+  return {};
+}
+
+std::byte* CpuRequest::address(TensorId id) const {
+  const Plan::Location location = model_.plan().locate(id);
+  const PlanTensor& root = model_.plan().tensors[static_cast<size_t>(location.root)];
+  switch (root.storage) {
+    case Storage::Arena:
+      return arena_->host() + root.offset + location.offset;
+    case Storage::Constant:
+      return root.constant.bytes() + location.offset;
+    case Storage::Input:
+      return inputs_.empty() ? nullptr : inputs_[root.port] + location.offset;
+    case Storage::Output:
+      return outputs_.empty() ? nullptr : outputs_[root.port] + location.offset;
+    case Storage::Dynamic:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+void CpuRequest::add_pointer(TensorId id) {
+  if (id == kNoTensor) {
+    pointers_.push_back(nullptr);
+    return;
+  }
+  const Plan::Location location = model_.plan().locate(id);
+  const PlanTensor& root = model_.plan().tensors[static_cast<size_t>(location.root)];
+  if (root.storage == Storage::Input || root.storage == Storage::Output) {
+    port_pointers_.push_back(
+        {pointers_.size(), root.port, location.offset, root.storage == Storage::Output});
+    pointers_.push_back(nullptr);
+    return;
+  }
+  pointers_.push_back(address(id));
+}
+
+void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
+  io_ = &io;
+  sink_ = &sink;
+  cancelled_.store(false, std::memory_order_relaxed);
+  model_.streams().submit(*this);
+}
+
+void CpuRequest::run(size_t) {
+  Status status = execute();
+  // The request may be started again, or end its life, as soon as it is complete.
+  CompletionSink* const sink = sink_;
+  sink->complete(std::move(status));
+}
+
+Status CpuRequest::execute() {
+  if (model_.profiled()) rows_ = model_.profile_rows();
+  const Stopwatch watch;
+  HET_TRY(io_->preprocess_pending(model_.inputs()));
+  if (model_.profiled()) watch.stop(rows_[0]);
+  HET_TRY(bind_ports());
+  HET_TRY(run_steps());
+  return deliver_outputs();
+}
+
+Status CpuRequest::bind_ports() {
+  for (size_t port = 0; port < inputs_.size(); ++port) {
+    const Tensor& given = io_->input(port);
+    if (is_dense_host(given)) {
+      inputs_[port] = given.bytes();
+      continue;
+    }
+    Tensor& staged = staged_inputs_[port];
+    if (staged.empty()) {
+      HET_ASSIGN(staged, Tensor::allocate(given.desc()));
+    }
+    HET_TRY(copy_tensor(given, staged));
+    inputs_[port] = staged.bytes();
+  }
+  for (size_t port = 0; port < outputs_.size(); ++port) {
+    const TensorDesc& desc = model_.outputs()[port].desc;
+    if (!desc.is_static()) continue;
+    const Tensor& given = io_->output(port);
+    if (is_dense_host(given)) {
+      outputs_[port] = given.bytes();
+      continue;
+    }
+    Tensor& staged = staged_outputs_[port];
+    if (staged.empty()) {
+      HET_ASSIGN(staged, Tensor::allocate(desc));
+    }
+    outputs_[port] = staged.bytes();
+  }
+  for (const PortPointer& pointer : port_pointers_) {
+    pointers_[pointer.pointer] =
+        (pointer.output ? outputs_ : inputs_)[pointer.port] + pointer.offset;
+  }
+  return {};
+}
+
+Status CpuRequest::run_steps() {
+  const std::vector<Step>& steps = model_.plan().steps;
+  KernelArgs args;
+  args.scratch = scratch_->host();
+  args.dynamic = dynamic_;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (cancelled_.load(std::memory_order_relaxed)) {
+      return error(StatusCode::Cancelled,
+                   "the request of model '{}' was cancelled before node '{}'", model_.name(),
+                   steps[i].node_name);
+    }
+    args.inputs = pointers_.data() + step_pointers_[i].inputs;
+    args.outputs = pointers_.data() + step_pointers_[i].outputs;
+    Status status;
+    if (model_.profiled()) {
+      const Stopwatch watch;
+      status = steps[i].kernel->execute(args, states_[i].get());
+      watch.stop(rows_[model_.step_rows()[i]]);
+    } else {
+      status = steps[i].kernel->execute(args, states_[i].get());
+    }
+    if (!status.ok()) {
+      return status.with_context(fmt::format("model '{}', node '{}' ({})", model_.name(),
+                                             steps[i].node_name, steps[i].layer_type));
+    }
+  }
+  return {};
+}
+
+Status CpuRequest::deliver_outputs() {
+  const Plan& plan = model_.plan();
+  for (size_t port = 0; port < plan.outputs.size(); ++port) {
+    const TensorId id = plan.outputs[port];
+    const PlanTensor& tensor = plan.tensors[static_cast<size_t>(id)];
+    if (tensor.storage == Storage::Dynamic) {
+      // A copy, since the result may be another output as well.
+      HET_ASSIGN(Tensor copy, dynamic_[static_cast<size_t>(id)].clone());
+      io_->set_output(port, std::move(copy));
+      continue;
+    }
+    const std::byte* made = address(id);
+    if (made != outputs_[port]) std::memcpy(outputs_[port], made, size_bytes(tensor.spec));
+    if (!is_dense_host(io_->output(port))) {
+      HET_TRY(copy_tensor(staged_outputs_[port], io_->output(port)));
+    }
+  }
+  return {};
+}
+
+}  // namespace het::cpu

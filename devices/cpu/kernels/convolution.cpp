@@ -1,0 +1,153 @@
+#include <algorithm>
+
+#include "devices/cpu/fused_tail.h"
+#include "devices/cpu/onednn.h"
+#include "devices/cpu/plan_builder.h"
+#include "inference/ops/conv.h"
+#include "inference/ops/conv_transpose.h"
+
+namespace het::cpu {
+namespace {
+
+/// A convolution along one dimension becomes one over pictures of height 1.
+void add_height(ConvolutionSpec& spec) {
+  const auto insert = [](std::vector<int64_t>& list, int64_t value) {
+    list.insert(list.begin(), value);
+  };
+  insert(spec.strides, 1);
+  insert(spec.dilations, 1);
+  insert(spec.pads_begin, 0);
+  insert(spec.pads_end, 0);
+  spec.weights.insert(spec.weights.begin() + 2, 1);
+  spec.src.shape.insert(spec.src.shape.begin() + 2, 1);
+  spec.dst.shape.insert(spec.dst.shape.begin() + 2, 1);
+}
+
+struct Chosen {
+  Primitive primitive;
+  Format src = Format::Plain;
+  Format dst = Format::Plain;
+};
+
+std::optional<Chosen> with_known_formats(Result<Primitive> primitive, const ConvolutionSpec& spec) {
+  if (!primitive) return std::nullopt;
+  const auto src = format_of(*primitive->desc(DNNL_ARG_SRC), spec.src);
+  const auto dst = format_of(*primitive->desc(DNNL_ARG_DST), spec.dst);
+  if (!src || !dst) return std::nullopt;
+  return Chosen{std::move(*primitive), *src, *dst};
+}
+
+/// oneDNN's choice first; when it wants formats that nobody else has, blocked and plain ones.
+Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec) {
+  if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
+  for (const Format format : {builder.options().blocked, Format::Plain}) {
+    spec.src_format = format;
+    spec.dst_format = format;
+    if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
+  }
+  Result<Primitive> last = make_convolution(spec);
+  if (!last) return tl::unexpected(last.error());
+  return error(StatusCode::NotSupported, "oneDNN has no convolution for {} -> {}",
+               to_string(spec.src), to_string(spec.dst));
+}
+
+/// True when every reader of the value computes in bfloat16 too.
+bool readers_take_bfloat16(const Value& value) {
+  return !value.consumers().empty() &&
+         std::all_of(value.consumers().begin(), value.consumers().end(), [](const Node* reader) {
+           const std::string& type = reader->op_type();
+           return type == "Conv" || type == "ConvTranspose";
+         });
+}
+
+Status fill_window(const Node& node, ConvolutionSpec& spec) {
+  if (spec.transposed) {
+    HET_ASSIGN(const ConvTransposeAttributes attributes,
+               conv_transpose_attributes(node, spec.src.shape, spec.weights));
+    spec.groups = attributes.group;
+    spec.strides = attributes.strides;
+    spec.dilations = attributes.dilations;
+    spec.pads_begin = attributes.pads_begin;
+    spec.pads_end = attributes.pads_end;
+    return {};
+  }
+  HET_ASSIGN(const ConvAttributes attributes, conv_attributes(node, spec.src.shape, spec.weights));
+  spec.groups = attributes.group;
+  spec.strides = attributes.strides;
+  spec.dilations = attributes.dilations;
+  spec.pads_begin = attributes.pads_begin;
+  spec.pads_end = attributes.pads_end;
+  return {};
+}
+
+Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& weights = *node.input(1);
+  const Value* bias = node.input(kTailBiasInput);
+  const Value* sum = node.input(kTailSumInput);
+  const Value& dst = *node.output();
+  if (src.desc().type != ElementType::Float32 || !weights.is_constant() ||
+      (bias != nullptr && !bias->is_constant())) {
+    return false;
+  }
+  const ElementType type = builder.options().precision;
+  ConvolutionSpec spec;
+  spec.transposed = node.op_type() == "ConvTranspose";
+  spec.src = {type, src.desc().shape, Format::Plain};
+  spec.dst = {type, dst.desc().shape, Format::Plain};
+  if (type != ElementType::Float32 && !readers_take_bfloat16(dst)) {
+    spec.dst.type = ElementType::Float32;
+  }
+  spec.weights = weights.desc().shape;
+  spec.weights_type = type;
+  if (bias) spec.bias_type = ElementType::Float32;
+  HET_TRY(fill_window(node, spec));
+  spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  if (spec.src.shape.size() == 3) add_height(spec);
+  Result<Chosen> chosen = choose(builder, spec);
+  if (!chosen) {
+    if (node.op() != nullptr) return false;
+    return tl::unexpected(chosen.error());
+  }
+
+  std::vector<PrimitiveOperand> operands = {
+      {PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
+      {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}};
+  ConvolutionSpec plain = spec;
+  plain.weights_type = ElementType::Float32;
+  HET_ASSIGN(dnnl::memory packed, pack_constant(weights.constant(), plain_weights_desc(plain),
+                                                *chosen->primitive.desc(DNNL_ARG_WEIGHTS)));
+  operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
+  if (bias) {
+    const dnnl::memory::desc& wanted = *chosen->primitive.desc(DNNL_ARG_BIAS);
+    HET_ASSIGN(dnnl::memory content, pack_constant(bias->constant(), wanted, wanted));
+    operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
+  }
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(src, chosen->src, spec.src.type));
+  std::optional<size_t> sum_input;
+  if (sum) {
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, chosen->dst, spec.dst.type));
+    sum_input = 1;
+  }
+  const TensorId out = builder.write(dst, {spec.dst.type, dst.desc().shape, chosen->dst});
+  Step& step = builder.add_step(
+      node, make_primitive_kernel(std::move(chosen->primitive), std::move(operands), sum_input),
+      std::move(inputs), {out});
+  if (sum) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+void register_convolution(KernelRegistry& registry) {
+  for (const char* domain : {"", "het"}) {
+    registry.add(domain, "Conv", plan_convolution);
+    registry.add(domain, "ConvTranspose", plan_convolution);
+  }
+}
+
+}  // namespace het::cpu

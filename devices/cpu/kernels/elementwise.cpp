@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <array>
+
+#include "devices/cpu/elementwise_loop.h"
+#include "devices/cpu/elementwise_program.h"
+#include "devices/cpu/parallel.h"
+#include "devices/cpu/plan_builder.h"
+
+namespace het::cpu {
+namespace {
+
+/// Chunks below this many values stay on one thread: starting the team costs about as much.
+constexpr int64_t kGrainChunks = 16;
+
+/// How an operand is walked beside the output's memory, outermost dimension first.
+struct Walk {
+  enum class Kind : uint8_t { Same, Scalar, Strided } kind = Kind::Same;
+  std::vector<int64_t> strides;
+};
+
+/// Output memory as nested loops shared by all operands; neighbouring dimensions that all walk
+/// alike are merged.
+struct Space {
+  std::vector<int64_t> dims;
+  std::vector<Walk> walks;
+  int64_t count = 1;
+};
+
+Space make_space(const TensorSpec& dst, const std::vector<std::vector<int64_t>>& strides) {
+  const std::vector<int64_t> dims = physical_dims(dst);
+  Space space;
+  space.walks.resize(strides.size());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    space.count *= dims[d];
+    if (dims[d] == 1) continue;
+    bool merge = !space.dims.empty();
+    for (size_t i = 0; merge && i < strides.size(); ++i) {
+      merge = space.walks[i].strides.back() == strides[i][d] * dims[d];
+    }
+    if (merge) {
+      space.dims.back() *= dims[d];
+      for (size_t i = 0; i < strides.size(); ++i) space.walks[i].strides.back() = strides[i][d];
+    } else {
+      space.dims.push_back(dims[d]);
+      for (size_t i = 0; i < strides.size(); ++i) space.walks[i].strides.push_back(strides[i][d]);
+    }
+  }
+  if (space.dims.empty()) {
+    space.dims.push_back(1);
+    for (Walk& walk : space.walks) walk.strides.push_back(0);
+  }
+  const std::vector<int64_t> dense = row_major_strides(space.dims);
+  for (Walk& walk : space.walks) {
+    const bool scalar =
+        std::all_of(walk.strides.begin(), walk.strides.end(), [](int64_t s) { return s == 0; });
+    walk.kind = scalar                  ? Walk::Kind::Scalar
+                : walk.strides == dense ? Walk::Kind::Same
+                                        : Walk::Kind::Strided;
+  }
+  return space;
+}
+
+/// Copies `count` values that the operand shows from output position `begin` on.
+void gather(const Space& space, const Walk& walk, const float* src, int64_t begin, int64_t count,
+            float* dst) {
+  std::array<int64_t, 16> position{};
+  const size_t rank = space.dims.size();
+  int64_t offset = 0;
+  for (size_t d = rank; d-- > 0;) {
+    position[d] = begin % space.dims[d];
+    begin /= space.dims[d];
+    offset += position[d] * walk.strides[d];
+  }
+  const int64_t inner = space.dims[rank - 1];
+  const int64_t step = walk.strides[rank - 1];
+  while (count > 0) {
+    const int64_t run = std::min(inner - position[rank - 1], count);
+    if (step == 1) {
+      std::copy_n(src + offset, run, dst);
+    } else if (step == 0) {
+      std::fill_n(dst, run, src[offset]);
+    } else {
+      for (int64_t i = 0; i < run; ++i) dst[i] = src[offset + i * step];
+    }
+    dst += run;
+    count -= run;
+    offset += run * step;
+    position[rank - 1] += run;
+    for (size_t d = rank; d-- > 0 && position[d] == space.dims[d];) {
+      offset -= position[d] * walk.strides[d];
+      position[d] = 0;
+      if (d == 0) return;
+      ++position[d - 1];
+      offset += walk.strides[d - 1];
+    }
+  }
+}
+
+class ElementwiseKernel final : public Kernel {
+ public:
+  ElementwiseKernel(ElementwiseProgram program, const TensorSpec& dst, Space space)
+      : program_(std::move(program)), space_(std::move(space)) {
+    const int64_t block = block_of(dst.format);
+    if (block > 1 && dst.shape[1] % block != 0) {
+      padded_from_ = dst.shape[1] % block;
+      block_ = block;
+      blocks_ = (dst.shape[1] + block - 1) / block;
+      images_ = dst.shape[0];
+      pixels_ = 1;
+      for (size_t i = 2; i < dst.shape.size(); ++i) pixels_ *= dst.shape[i];
+    }
+  }
+
+  std::string_view implementation() const override { return "own_simd"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    constexpr auto kChunk = static_cast<int64_t>(kElementwiseChunk);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const int64_t chunks = (space_.count + kChunk - 1) / kChunk;
+    parallel_for(chunks, kGrainChunks, [&](int64_t begin, int64_t end) {
+      alignas(64) std::array<std::array<float, kElementwiseChunk>, kMaxElementwiseRegisters> copies;
+      std::array<const float*, kMaxElementwiseRegisters> operands{};
+      for (size_t i = 0; i < program_.operands; ++i) {
+        operands[i] = copies[i].data();
+        if (space_.walks[i].kind == Walk::Kind::Scalar) {
+          copies[i].fill(*reinterpret_cast<const float*>(args.inputs[i]));
+        }
+      }
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t first = chunk * kChunk;
+        const int64_t count = std::min(kChunk, space_.count - first);
+        for (size_t i = 0; i < program_.operands; ++i) {
+          const auto* src = reinterpret_cast<const float*>(args.inputs[i]);
+          if (space_.walks[i].kind == Walk::Kind::Same) operands[i] = src + first;
+          if (space_.walks[i].kind == Walk::Kind::Strided) {
+            gather(space_, space_.walks[i], src, first, count, copies[i].data());
+          }
+        }
+        run_elementwise_chunk(program_, operands.data(), dst + first, static_cast<size_t>(count));
+      }
+    });
+    if (padded_from_ > 0) clear_padding(dst);
+    return {};
+  }
+
+ private:
+  /// Padded channels stay zero, whatever the expression makes of zero.
+  void clear_padding(float* dst) const {
+    for (int64_t n = 0; n < images_; ++n) {
+      float* last = dst + ((n + 1) * blocks_ - 1) * pixels_ * block_;
+      for (int64_t i = 0; i < pixels_; ++i) {
+        std::fill(last + i * block_ + padded_from_, last + (i + 1) * block_, 0.0f);
+      }
+    }
+  }
+
+  ElementwiseProgram program_;
+  Space space_;
+  int64_t padded_from_ = 0;  ///< first padded channel of the last block; 0: no padding
+  int64_t block_ = 1;
+  int64_t blocks_ = 1;
+  int64_t images_ = 0;
+  int64_t pixels_ = 0;
+};
+
+/// The format of the largest operand that covers the whole output and is not plain.
+Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Shape& shape) {
+  if (shape.size() < 3) return Format::Plain;
+  for (const Value* operand : node.operands) {
+    if (operand->is_constant() || operand->desc().shape != shape) continue;
+    const Format format = builder.home(*operand).format;
+    if (format != Format::Plain) return format;
+  }
+  return Format::Plain;
+}
+
+Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
+  const std::optional<ElementwiseNode> found = elementwise_of(node);
+  if (!found) return false;
+  const ElementwiseProgram& program = found->program;
+  if (program.operands + program.instructions.size() > kMaxElementwiseRegisters) return false;
+  const Shape& shape = node.output()->desc().shape;
+  if (shape.size() > 12) return false;
+  TensorSpec dst{ElementType::Float32, shape, choose_format(builder, *found, shape)};
+  std::vector<TensorId> inputs;
+  std::vector<std::vector<int64_t>> strides;
+  std::optional<size_t> overwritten;
+  for (const Value* operand : found->operands) {
+    TensorSpec wanted{ElementType::Float32, operand->desc().shape, Format::Plain};
+    wanted.format = builder.home(*operand).format;
+    if (wanted.type != builder.home(*operand).type || broadcast_strides(wanted, dst).empty()) {
+      wanted.format = dst.format;
+    }
+    if (broadcast_strides(wanted, dst).empty() && !shape.empty()) {
+      // A lower rank broadcast along channels of a blocked output: give it the output's rank.
+      Shape padded = wanted.shape;
+      padded.insert(padded.begin(), shape.size() - padded.size(), 1);
+      const TensorSpec source{ElementType::Float32, padded, Format::Plain};
+      TensorSpec target = source;
+      target.format = dst.format;
+      if (!operand->is_constant()) {
+        dst.format = Format::Plain;
+        inputs.clear();
+        break;
+      }
+      HET_ASSIGN(Tensor reshaped, operand->constant().reshaped(padded));
+      HET_ASSIGN(Tensor content, convert_constant(reshaped, target));
+      inputs.push_back(builder.constant(std::move(content), target));
+      strides.push_back(broadcast_strides(target, dst));
+      continue;
+    }
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*operand, wanted.format, ElementType::Float32));
+    strides.push_back(broadcast_strides(wanted, dst));
+    if (wanted == dst && !overwritten) overwritten = inputs.size() - 1;
+  }
+  if (inputs.size() != found->operands.size()) {
+    overwritten.reset();
+    strides.clear();
+    for (const Value* operand : found->operands) {
+      HET_ASSIGN(inputs.emplace_back(),
+                 builder.read(*operand, Format::Plain, ElementType::Float32));
+      const TensorSpec plain{ElementType::Float32, operand->desc().shape, Format::Plain};
+      strides.push_back(broadcast_strides(plain, dst));
+      if (plain == dst && !overwritten) overwritten = inputs.size() - 1;
+    }
+  }
+  Space space = make_space(dst, strides);
+  const TensorId out = builder.write(*node.output(), dst);
+  Step& step =
+      builder.add_step(node, std::make_unique<ElementwiseKernel>(program, dst, std::move(space)),
+                       std::move(inputs), {out});
+  if (overwritten) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = *overwritten;
+  }
+  return true;
+}
+
+}  // namespace
+
+void register_elementwise(KernelRegistry& registry) {
+  for (const char* type :
+       {"Add",   "Sub",       "Mul",   "Div",     "Max",      "Min",         "Pow",       "PRelu",
+        "Relu",  "LeakyRelu", "Clip",  "Sigmoid", "Tanh",     "HardSigmoid", "HardSwish", "Swish",
+        "Elu",   "Gelu",      "Exp",   "Log",     "Sqrt",     "Reciprocal",  "Abs",       "Neg",
+        "Floor", "Ceil",      "Round", "Erf",     "Softplus", "Mish"}) {
+    registry.add("", type, plan_elementwise);
+  }
+  for (const char* type : {"Elementwise", "Swish", "HardSwish"}) {
+    registry.add("het", type, plan_elementwise);
+  }
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,149 @@
+#include "inference/ops/matmul.h"
+
+#include "devices/cpu/fused_tail.h"
+#include "devices/cpu/onednn.h"
+#include "devices/cpu/plan_builder.h"
+#include "inference/ops/gemm.h"
+
+namespace het::cpu {
+namespace {
+
+/// A product of the model in the shapes that oneDNN sees: equal ranks of at least 2.
+struct Product {
+  MatMulSpec spec;
+  const Value* bias = nullptr;
+  const Value* sum = nullptr;
+};
+
+Shape with_matrix(Shape batch, int64_t rows, int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
+
+std::optional<Product> matmul_product(const Node& node) {
+  const Shape& a = node.input(0)->desc().shape;
+  const Shape& b = node.input(1)->desc().shape;
+  const Result<MatMulDims> dims = matmul_dims(a, b);
+  if (!dims) return std::nullopt;
+  Product product;
+  MatMulSpec& spec = product.spec;
+  const bool one_matrix = element_count(dims->b_batch) == 1;
+  if (one_matrix) {
+    // One right matrix for all: the left ones are stacked into one.
+    const int64_t rows = element_count(dims->a_batch) * dims->m;
+    spec.src.shape = {rows, dims->k};
+    spec.weights.shape = {dims->k, dims->n};
+    spec.dst.shape = {rows, dims->n};
+  } else {
+    spec.src.shape = with_matrix(dims->a_batch, dims->m, dims->k);
+    spec.weights.shape = with_matrix(dims->b_batch, dims->k, dims->n);
+    spec.dst.shape = with_matrix(dims->batch, dims->m, dims->n);
+  }
+  if (node.domain() == "het") {
+    product.bias = node.input(kTailBiasInput);
+    product.sum = node.input(kTailSumInput);
+  }
+  return product;
+}
+
+std::optional<Product> gemm_product(const Node& node) {
+  const Result<GemmAttributes> gemm =
+      gemm_attributes(node, node.input(0)->desc().shape, node.input(1)->desc().shape);
+  if (!gemm) return std::nullopt;
+  Product product;
+  product.bias = node.input(2);
+  if (gemm->alpha != 1.0f || (product.bias && gemm->beta != 1.0f)) return std::nullopt;
+  MatMulSpec& spec = product.spec;
+  spec.src.shape = {gemm->m, gemm->k};
+  spec.weights.shape = {gemm->k, gemm->n};
+  spec.dst.shape = {gemm->m, gemm->n};
+  spec.src_transposed = gemm->trans_a;
+  spec.weights_transposed = gemm->trans_b;
+  if (node.domain() == "het") product.sum = node.input(kTailSumInput);
+  return product;
+}
+
+/// The bias as a row of the product; nothing when it varies along rows.
+bool set_bias(Product& product) {
+  if (product.bias == nullptr) return true;
+  if (!product.bias->is_constant()) return false;
+  const int64_t n = product.spec.dst.shape.back();
+  if (product.bias->constant().element_count() != n) return false;
+  const Shape& shape = product.bias->desc().shape;
+  if (n > 1 && (shape.empty() || shape.back() != n)) return false;
+  product.spec.bias.assign(product.spec.dst.shape.size() - 1, 1);
+  product.spec.bias.push_back(n);
+  product.spec.bias_type = ElementType::Float32;
+  return true;
+}
+
+Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
+  const Value& a = *node.input(0);
+  const Value& b = *node.input(1);
+  if (a.desc().type != ElementType::Float32 || b.desc().type != ElementType::Float32) return false;
+  std::optional<Product> product =
+      node.op_type() == "Gemm" ? gemm_product(node) : matmul_product(node);
+  if (!product || !set_bias(*product)) return false;
+  MatMulSpec& spec = product->spec;
+  const ElementType type = b.is_constant() ? builder.options().precision : ElementType::Float32;
+  spec.src.type = type;
+  spec.weights.type = type;
+  spec.dst.type = ElementType::Float32;
+  spec.weights_packed = b.is_constant();
+  spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  Result<Primitive> primitive = make_matmul(spec);
+  if (!primitive) {
+    if (node.op() != nullptr) return false;
+    return tl::unexpected(primitive.error());
+  }
+
+  std::vector<PrimitiveOperand> operands = {
+      {PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
+      {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}};
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(a, Format::Plain, type));
+  if (spec.weights_packed) {
+    MatMulSpec plain = spec;
+    plain.weights.type = ElementType::Float32;
+    HET_ASSIGN(dnnl::memory packed, pack_constant(b.constant(), plain_weights_desc(plain),
+                                                  *primitive->desc(DNNL_ARG_WEIGHTS)));
+    operands.push_back(
+        {PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
+  } else {
+    HET_ASSIGN(inputs.emplace_back(), builder.read(b, Format::Plain, type));
+    operands.push_back({PrimitiveOperand::Source::Input, DNNL_ARG_WEIGHTS, inputs.size() - 1, {}});
+  }
+  if (product->bias) {
+    const dnnl::memory::desc& wanted = *primitive->desc(DNNL_ARG_BIAS);
+    HET_ASSIGN(dnnl::memory content, pack_constant(product->bias->constant(), wanted, wanted));
+    operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
+  }
+  std::optional<size_t> sum_input;
+  if (product->sum) {
+    HET_ASSIGN(inputs.emplace_back(),
+               builder.read(*product->sum, Format::Plain, ElementType::Float32));
+    sum_input = inputs.size() - 1;
+  }
+  const Value& dst = *node.output();
+  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, Format::Plain});
+  Step& step = builder.add_step(
+      node, make_primitive_kernel(std::move(*primitive), std::move(operands), sum_input),
+      std::move(inputs), {out});
+  if (sum_input) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = *sum_input;
+  }
+  return true;
+}
+
+}  // namespace
+
+void register_matmul(KernelRegistry& registry) {
+  for (const char* domain : {"", "het"}) {
+    registry.add(domain, "MatMul", plan_matmul);
+    registry.add(domain, "Gemm", plan_matmul);
+  }
+}
+
+}  // namespace het::cpu

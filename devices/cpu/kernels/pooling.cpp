@@ -1,0 +1,74 @@
+#include "inference/ops/pool.h"
+
+#include <algorithm>
+
+#include "devices/cpu/onednn.h"
+#include "devices/cpu/plan_builder.h"
+
+namespace het::cpu {
+namespace {
+
+/// A window of one spatial dimension becomes one of two: oneDNN's fast kernels are for pictures.
+void add_height(PoolingSpec& spec) {
+  const auto insert = [](std::vector<int64_t>& list, int64_t value) {
+    list.insert(list.begin(), value);
+  };
+  insert(spec.kernel, 1);
+  insert(spec.strides, 1);
+  insert(spec.dilations, 1);
+  insert(spec.pads_begin, 0);
+  insert(spec.pads_end, 0);
+  spec.src.shape.insert(spec.src.shape.begin() + 2, 1);
+  spec.dst.shape.insert(spec.dst.shape.begin() + 2, 1);
+}
+
+Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const bool is_max = node.op_type() == "MaxPool" || node.op_type() == "GlobalMaxPool";
+  if (src.desc().type != ElementType::Float32) return false;
+  if (node.outputs().size() > 1 && !node.output(1)->consumers().empty()) return false;
+  HET_ASSIGN(const PoolAttributes pool, pool_attributes(node, src.desc().shape));
+
+  PoolingSpec spec;
+  spec.kernel = pool.kernel;
+  spec.strides = pool.strides;
+  spec.dilations = pool.dilations;
+  spec.pads_begin = pool.pads_begin;
+  for (size_t i = 0; i < pool.kernel.size(); ++i) {
+    // With ceil_mode the last window may need more than the model's padding.
+    const int64_t in = src.desc().shape[i + 2];
+    const int64_t reach = (pool.output[i] - 1) * pool.strides[i] + pool.extent(i);
+    const int64_t end = reach - in - pool.pads_begin[i];
+    spec.pads_end.push_back(std::max(end, pool.pads_end[i]));
+    if (end > pool.pads_end[i] && pool.count_include_pad && !is_max) return false;
+    if (pool.pads_begin[i] >= pool.extent(i) || spec.pads_end[i] >= pool.extent(i)) return false;
+  }
+  spec.kind = is_max                   ? PoolingSpec::Kind::Max
+              : pool.count_include_pad ? PoolingSpec::Kind::AverageIncludePadding
+                                       : PoolingSpec::Kind::AverageExcludePadding;
+  Format format = builder.home(src).format;
+  spec.src = {ElementType::Float32, src.desc().shape, format};
+  spec.dst = {ElementType::Float32, dst.desc().shape, format};
+  if (spec.src.shape.size() == 3) add_height(spec);
+  Result<Primitive> primitive = make_pooling(spec);
+  if (!primitive) return false;
+  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
+  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  builder.add_step(node,
+                   make_primitive_kernel(std::move(*primitive),
+                                         {{PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
+                                          {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}}),
+                   {in}, {out});
+  return true;
+}
+
+}  // namespace
+
+void register_pooling(KernelRegistry& registry) {
+  for (const char* type : {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"}) {
+    registry.add("", type, plan_pooling);
+  }
+}
+
+}  // namespace het::cpu

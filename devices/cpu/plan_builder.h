@@ -1,0 +1,92 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "devices/cpu/plan.h"
+#include "inference/model.h"
+#include "inference/status.h"
+
+namespace het::cpu {
+
+/// What a plan is built for.
+struct PlanOptions {
+  /// Type of convolutions and matrix products of float models: Float32 or BFloat16.
+  ElementType precision = ElementType::Float32;
+  /// Channels in a block of blocked formats on this processor.
+  Format blocked = Format::Blocked16;
+};
+
+/// Turns a prepared and fused model into steps, node by node, and keeps for every value the
+/// formats in which it exists. Kernels use it while they plan themselves. Thread-bound: it runs on
+/// a stream's thread, because oneDNN decides by the size of the calling thread's team.
+class PlanBuilder {
+ public:
+  PlanBuilder(const Model& model, PlanOptions options) : model_(model), options_(options) {}
+
+  /// Fails with NotSupported naming every node that no kernel and no reference can run.
+  Result<Plan> build();
+
+  const PlanOptions& options() const { return options_; }
+
+  /// What a value is in the format its producer chose.
+  const TensorSpec& home(const Value& value);
+  /// True when every present input and output of the node has a static desc.
+  static bool is_static(const Node& node);
+
+  /// The value in a format (and type, when given), reordered by an extra step if need be. Constants
+  /// are converted now.
+  Result<TensorId> read(const Value& value, Format format,
+                        ElementType type = ElementType::Undefined);
+  /// The value as its producer left it.
+  Result<TensorId> read_home(const Value& value);
+  /// Declares the memory of a node's output; the kernel of the next step fills it.
+  TensorId write(const Value& value, TensorSpec spec);
+  /// The output is a part of another tensor's memory: no step is needed.
+  void write_view(const Value& value, TensorSpec spec, TensorId source, size_t offset_bytes);
+  /// Memory between steps of one node.
+  TensorId temporary(TensorSpec spec);
+  /// A constant that is no value of the model.
+  TensorId constant(Tensor content, TensorSpec spec);
+
+  Step& add_step(const Node& node, std::unique_ptr<Kernel> kernel, std::vector<TensorId> inputs,
+                 std::vector<TensorId> outputs);
+
+  const PlanTensor& tensor(TensorId id) const { return plan_.tensors[static_cast<size_t>(id)]; }
+
+ private:
+  TensorId add_tensor(PlanTensor tensor);
+  Result<TensorId> reorder(const Value& value, TensorId source, const TensorSpec& wanted);
+  Status plan_node(const Node& node);
+  Status plan_reference(const Node& node);
+  Status finish_outputs();
+
+  const Model& model_;
+  PlanOptions options_;
+  Plan plan_;
+  /// The first entry is the producer's; the others were reordered from it.
+  std::unordered_map<const Value*, std::vector<TensorId>> versions_;
+};
+
+/// Plans one operator: adds steps and returns true, or returns false when the reference shall run
+/// this node. Called for nodes whose inputs and outputs are static.
+using PlanKernel = Result<bool> (*)(PlanBuilder& builder, const Node& node);
+
+/// The kernels by operator; filled by plain calls generated from the meson list.
+class KernelRegistry {
+ public:
+  void add(std::string_view domain, std::string_view op_type, PlanKernel plan);
+  /// Null when there is none.
+  PlanKernel find(std::string_view domain, std::string_view op_type) const;
+
+ private:
+  std::unordered_map<std::string, PlanKernel> kernels_;
+};
+
+/// Every kernel of this build; never changed after its first use. Thread-safe.
+const KernelRegistry& kernel_registry();
+
+}  // namespace het::cpu

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+namespace het::cpu {
+
+/// What is applied to a result before it is stored, in order.
+struct PostOp {
+  enum class Kind : uint8_t {
+    Sum,     ///< + what dst held before
+    Relu,    ///< alpha: slope below 0
+    Clip,    ///< to [alpha, beta]
+    Linear,  ///< alpha * x + beta
+    Sigmoid,
+    Tanh,
+    Swish,      ///< x * sigmoid(alpha * x)
+    HardSwish,  ///< x * clip(x / 6 + 1 / 2, 0, 1)
+    Elu,        ///< alpha
+    GeluErf,
+    GeluTanh,
+    Exp,
+    Abs,
+    Sqrt,
+    Square,
+    SoftPlus,
+    Mish,
+    Round,
+  };
+  Kind kind = Kind::Relu;
+  float alpha = 0.0f;
+  float beta = 0.0f;
+};
+
+}  // namespace het::cpu

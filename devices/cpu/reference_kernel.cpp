@@ -1,0 +1,99 @@
+#include "devices/cpu/reference_kernel.h"
+
+#include "inference/ops/op.h"
+
+namespace het::cpu {
+namespace {
+
+/// The tensors over a request's memory, remade only when the memory moves.
+struct ReferenceState final : KernelState {
+  std::vector<Tensor> inputs;
+  std::vector<const Tensor*> input_pointers;
+  std::vector<Tensor> outputs;
+};
+
+class ReferenceKernel final : public Kernel {
+ public:
+  ReferenceKernel(const Node& node, std::vector<ReferenceOperand> inputs,
+                  std::vector<ReferenceOperand> outputs)
+      : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+    // A model of one node, so that the big one with its weights can be let go of.
+    std::vector<Value*> values;
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      values.push_back(node.input(i) ? model_.add_input(node.input(i)->name(), inputs_[i].desc)
+                                     : nullptr);
+    }
+    std::vector<std::string> names;
+    for (const Value* output : node.outputs()) names.push_back(output->name());
+    node_ = model_.add_node(node.name(), node.op_type(), node.domain(), std::move(values),
+                            std::move(names), node.attributes());
+  }
+
+  std::string_view implementation() const override { return "ref"; }
+
+  Result<std::unique_ptr<KernelState>> create_state() const override {
+    auto state = std::make_unique<ReferenceState>();
+    state->inputs.resize(inputs_.size());
+    state->input_pointers.resize(inputs_.size(), nullptr);
+    state->outputs.resize(outputs_.size());
+    return std::unique_ptr<KernelState>(std::move(state));
+  }
+
+  Status execute(const KernelArgs& args, KernelState* kernel_state) const override {
+    auto& state = static_cast<ReferenceState&>(*kernel_state);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const ReferenceOperand& operand = inputs_[i];
+      if (!operand.constant.empty()) {
+        state.input_pointers[i] = &operand.constant;
+      } else if (operand.id != kNoTensor && !operand.desc.is_static()) {
+        state.input_pointers[i] = &args.dynamic[static_cast<size_t>(operand.id)];
+      } else if (operand.id != kNoTensor) {
+        HET_TRY(bind(operand, args.inputs[i], state.inputs[i]));
+        state.input_pointers[i] = &state.inputs[i];
+      }
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const ReferenceOperand& operand = outputs_[i];
+      if (operand.id != kNoTensor && operand.desc.is_static()) {
+        HET_TRY(bind(operand, args.outputs[i], state.outputs[i]));
+      } else {
+        state.outputs[i] = {};
+      }
+    }
+    HET_ASSIGN(std::vector<Tensor> results,
+               evaluate_node(*node_, state.input_pointers, state.outputs));
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const ReferenceOperand& operand = outputs_[i];
+      if (operand.id == kNoTensor) continue;
+      if (!operand.desc.is_static()) {
+        args.dynamic[static_cast<size_t>(operand.id)] = std::move(results[i]);
+      } else if (results[i].bytes() != args.outputs[i]) {
+        HET_TRY(copy_tensor(results[i], state.outputs[i]));
+      }
+    }
+    return {};
+  }
+
+ private:
+  static Status bind(const ReferenceOperand& operand, std::byte* address, Tensor& tensor) {
+    if (!tensor.empty() && tensor.bytes() == address) return {};
+    HET_ASSIGN(const size_t size, dense_size_bytes(operand.desc));
+    HET_ASSIGN(tensor, Tensor::wrap(operand.desc, address, size));
+    return {};
+  }
+
+  Model model_{"reference"};
+  const Node* node_ = nullptr;
+  std::vector<ReferenceOperand> inputs_;
+  std::vector<ReferenceOperand> outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_reference_kernel(const Node& node,
+                                              std::vector<ReferenceOperand> inputs,
+                                              std::vector<ReferenceOperand> outputs) {
+  return std::make_unique<ReferenceKernel>(node, std::move(inputs), std::move(outputs));
+}
+
+}  // namespace het::cpu
