@@ -1,0 +1,64 @@
+#include <type_traits>
+
+#include "inference/ops/axis_split.h"
+#include "inference/ops/numeric_cast.h"
+#include "inference/ops/op_checks.h"
+#include "inference/ops/type_dispatch.h"
+
+namespace het {
+namespace {
+
+constexpr TypeSet kCumSumTypes = kFloatTypes | TypeSet{ElementType::Int32, ElementType::UInt32,
+                                                       ElementType::Int64, ElementType::UInt64};
+
+Result<AxisSplit> cum_sum_split(const Shape& x, const std::vector<int64_t>& axis) {
+  if (axis.size() != 1) {
+    return error(StatusCode::InvalidArgument, "axis has {} values, but must have one", axis.size());
+  }
+  return axis_split(x, axis.front());
+}
+
+Status infer_cum_sum(InferContext& context) {
+  HET_TRY(check_attributes(context.attributes(),
+                           {{"exclusive", AttributeType::Int}, {"reverse", AttributeType::Int}}));
+  HET_TRY(check_input(context, 0, "x", kCumSumTypes));
+  HET_ASSIGN(const auto axis, known_ints(context, 1, "axis"));
+  if (axis) HET_TRY(cum_sum_split(context.shape(0), *axis));
+  context.set_output(0, context.type(0), context.shape(0));
+  return {};
+}
+
+/// Sums in double; integers wrap around. Order: outer, inner, then along the axis.
+Status evaluate_cum_sum(EvaluateContext& context) {
+  const Tensor& x = context.input(0);
+  const bool exclusive = context.attributes().get_int("exclusive", 0) != 0;
+  const bool reverse = context.attributes().get_int("reverse", 0) != 0;
+  HET_ASSIGN(const std::vector<int64_t> axis, to_int64_vector(context.input(1)));
+  HET_ASSIGN(const AxisSplit split, cum_sum_split(x.shape(), axis));
+  return dispatch_numeric(x.type(), [&]<class T>() -> Status {
+    using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+    const T* src = x.data<T>();
+    T* dst = context.output(0).data<T>();
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      for (int64_t inner = 0; inner < split.inner; ++inner) {
+        Acc sum(0);
+        for (int64_t step = 0; step < split.length; ++step) {
+          const int64_t i = reverse ? split.length - 1 - step : step;
+          const int64_t at = (outer * split.length + i) * split.inner + inner;
+          const Acc before = sum;
+          sum += static_cast<Acc>(src[at]);
+          dst[at] = numeric_cast<T>(exclusive ? before : sum);
+        }
+      }
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+void register_cum_sum(OpRegistry& registry) {
+  registry.add({"CumSum", "", 14, 2, 2, infer_cum_sum, evaluate_cum_sum});
+}
+
+}  // namespace het
