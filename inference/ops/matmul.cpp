@@ -81,7 +81,7 @@ Status evaluate_matmul(EvaluateContext& context) {
     multiply_matrices<Acc>(
         dims, [&](int64_t i, int64_t) { return static_cast<Acc>(a_values[i]); },
         [&](int64_t i, int64_t) { return static_cast<Acc>(b_values[i]); },
-        [&](int64_t i, int64_t, Acc sum) { dst[i] = numeric_cast<T>(sum); });
+        [&](int64_t i, int64_t, int64_t, Acc sum) { dst[i] = numeric_cast<T>(sum); });
     return {};
   });
 }

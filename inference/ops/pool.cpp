@@ -8,6 +8,7 @@
 
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/pool_loops.h"
 #include "inference/ops/type_dispatch.h"
 
 namespace het {
@@ -35,7 +36,7 @@ Result<PoolAttributes> pool_attributes(const Node& node, const Shape& x) {
     return error(StatusCode::InvalidArgument, "p is {}, but must be 1 or more", pool.p);
   }
   pool.output_shape = {x[0], x[1]};
-  if (node.op_type().starts_with("Global")) {
+  if (node.op_type().find("Global") != std::string::npos) {
     pool.kernel.assign(spatial.begin(), spatial.end());
     pool.strides.assign(spatial.size(), 1);
     pool.dilations.assign(spatial.size(), 1);
@@ -84,49 +85,6 @@ Status infer_float_pool(InferContext& context) {
   return {};
 }
 
-/// The kernel elements [begin, end) of dimension `d` that lie inside the input at position `o`.
-struct TapRange {
-  int64_t begin;
-  int64_t end;
-  int64_t first;  ///< input coordinate of kernel element 0
-
-  TapRange(const Window3& win, size_t d, int64_t o) : first(win.input_at(d, o, 0)) {
-    const int64_t step = win.dilations[d];
-    begin = first >= 0 ? 0 : (-first + step - 1) / step;
-    end = first >= win.in[d] ? 0 : std::min(win.kernel[d], (win.in[d] - first + step - 1) / step);
-    end = std::max(begin, end);
-  }
-};
-
-/// Calls visit(position, ranges) for every window position of one plane, row-major.
-template <class Visit>
-void for_each_window(const Window3& win, const Visit& visit) {
-  int64_t position = 0;
-  for (int64_t d = 0; d < win.out[0]; ++d) {
-    for (int64_t h = 0; h < win.out[1]; ++h) {
-      for (int64_t w = 0; w < win.out[2]; ++w) {
-        visit(position++,
-              std::array{TapRange(win, 0, d), TapRange(win, 1, h), TapRange(win, 2, w)});
-      }
-    }
-  }
-}
-
-/// Calls take(index) with the index in the plane of every element under the window.
-template <class Take>
-void for_each_element(const Window3& win, const std::array<TapRange, 3>& ranges, const Take& take) {
-  for (int64_t z = ranges[0].begin; z < ranges[0].end; ++z) {
-    const int64_t d = ranges[0].first + z * win.dilations[0];
-    for (int64_t y = ranges[1].begin; y < ranges[1].end; ++y) {
-      const int64_t h = ranges[1].first + y * win.dilations[1];
-      const int64_t row = (d * win.in[1] + h) * win.in[2];
-      for (int64_t k = ranges[2].begin; k < ranges[2].end; ++k) {
-        take(row + ranges[2].first + k * win.dilations[2]);
-      }
-    }
-  }
-}
-
 /// Index of element `i` of a plane when the last spatial dimension varies slowest.
 int64_t column_major(const Window3& win, int64_t i) {
   const int64_t w = i % win.in[2];
@@ -172,25 +130,6 @@ Status evaluate_max_pool(EvaluateContext& context) {
   });
 }
 
-/// Elements that count in the average with count_include_pad: those of the padded input, which
-/// a window in ceil_mode may leave at the end.
-int64_t padded_count(const PoolAttributes& pool, const Window3& win,
-                     const std::array<TapRange, 3>& ranges) {
-  int64_t count = 1;
-  const size_t missing = 3 - pool.kernel.size();
-  for (size_t d = missing; d < 3; ++d) {
-    const int64_t room = win.in[d] + pool.pads_end[d - missing] - ranges[d].first;
-    count *= std::min(win.kernel[d], (room + win.dilations[d] - 1) / win.dilations[d]);
-  }
-  return count;
-}
-
-int64_t inside_count(const std::array<TapRange, 3>& ranges) {
-  int64_t count = 1;
-  for (const TapRange& range : ranges) count *= range.end - range.begin;
-  return count;
-}
-
 /// Sums in double. A window over padding only gives 0.
 Status evaluate_average_pool(EvaluateContext& context) {
   const Tensor& x = context.input(0);
@@ -204,8 +143,7 @@ Status evaluate_average_pool(EvaluateContext& context) {
       for_each_window(win, [&](int64_t position, const std::array<TapRange, 3>& ranges) {
         double sum = 0;
         for_each_element(win, ranges, [&](int64_t i) { sum += static_cast<double>(src[i]); });
-        const int64_t count =
-            pool.count_include_pad ? padded_count(pool, win, ranges) : inside_count(ranges);
+        const int64_t count = averaged_count(pool, win, ranges);
         dst[position] = numeric_cast<T>(count > 0 ? sum / static_cast<double>(count) : 0.0);
       });
     }
