@@ -1,0 +1,51 @@
+#include "op_testing.h"
+
+/// Expand and Tile.
+namespace het::op_testing {
+namespace {
+
+OpCall expand(const Tensor& x, const Ints& shape) {
+  return {"Expand", {x, int64_tensor(shape)}};
+}
+OpCall tile(const Tensor& x, const Ints& repeats) {
+  return {"Tile", {x, int64_tensor(repeats)}};
+}
+
+TEST(Expand, BroadcastsBothWays) {
+  const Tensor column = make_ramp<float>({2, 1});
+  expect_values<float>(run_op_single(expand(column, {3})), {2, 3}, {0, 0, 0, 1, 1, 1});
+  expect_values<float>(run_op_single(expand(column, {1, 1})), {2, 1}, {0, 1});
+  expect_values<float>(run_op_single(expand(column, {2, 1, 2})), {2, 2, 2},
+                       {0, 0, 1, 1, 0, 0, 1, 1});
+  expect_values<uint8_t>(run_op_single(expand(make_ramp<uint8_t>({}, 7), {2, 2})), {2, 2},
+                         {7, 7, 7, 7});
+}
+
+TEST(Expand, ZeroSizesAndRefusals) {
+  expect_values<float>(run_op_single(expand(make_ramp<float>({2, 1}), {0})), {2, 0}, {});
+  expect_values<float>(run_op_single(expand(make_ramp<float>({1}), {})), {1}, {0});
+  expect_op_error(expand(make_ramp<float>({2}), {3}), "[2] and [3]");
+  expect_op_error(expand(make_ramp<float>({2}), {-1}), "negative");
+  expect_op_error(expand(make_ramp<float>({1}), {INT64_MAX, INT64_MAX}), "more elements");
+}
+
+TEST(Tile, RepeatsEveryDimension) {
+  const Tensor x = make_tensor<float>({2, 2}, {1, 2, 3, 4});
+  expect_values<float>(run_op_single(tile(x, {1, 2})), {2, 4}, {1, 2, 1, 2, 3, 4, 3, 4});
+  expect_values<float>(run_op_single(tile(x, {2, 1})), {4, 2}, {1, 2, 3, 4, 1, 2, 3, 4});
+  expect_values<float>(run_op_single(tile(x, {2, 2})), {4, 4},
+                       {1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4});
+  expect_values<bool>(run_op_single(tile(make_tensor<bool>({1}, {1}), {3})), {3}, {1, 1, 1});
+}
+
+TEST(Tile, ZeroSizesAndRefusals) {
+  expect_values<float>(run_op_single(tile(make_ramp<float>({2, 2}), {0, 1})), {0, 2}, {});
+  expect_values<float>(run_op_single(tile(make_ramp<float>({0, 2}), {3, 1})), {0, 2}, {});
+  expect_near(run_op_single(tile(make_ramp<float>({}, 3), {})), make_ramp<float>({}, 3));
+  expect_op_error(tile(make_ramp<float>({2, 2}), {2}), "one entry");
+  expect_op_error(tile(make_ramp<float>({2}), {-1}), "one entry");
+  expect_op_error(tile(make_ramp<float>({4}), {INT64_MAX}), "one entry");
+}
+
+}  // namespace
+}  // namespace het::op_testing
