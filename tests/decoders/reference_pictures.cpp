@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+
+#include "devices/register_devices.h"
+#include "inference/vision_model.h"
+#include "tests/decoders/match_reference.h"
+
+namespace het::test {
+namespace {
+
+/// Paths that the tests of this file need; empty where the shared data is absent.
+struct Places {
+  std::string shared;
+  std::string descriptors;
+};
+
+Places places() {
+  const char* shared = std::getenv("HET_SHARED_DATA");
+  const char* root = std::getenv("HET_SOURCE_ROOT");
+  if (shared == nullptr || root == nullptr) return {};
+  if (!std::filesystem::exists(std::string(shared) + "/expected/onnx_reference.json")) return {};
+  return {shared, std::string(root) + "/pipelines/models"};
+}
+
+/// The device under test: HET_TEST_DEVICE, else CPU.
+std::string device() {
+  const char* name = std::getenv("HET_TEST_DEVICE");
+  return name == nullptr ? "CPU" : name;
+}
+
+Image read_picture(const std::string& path) {
+  const cv::Mat mat = cv::imread(path, cv::IMREAD_COLOR);
+  EXPECT_FALSE(mat.empty()) << path;
+  if (mat.empty()) return {};
+  Image image = make_host_image(PixelFormat::BGR, mat.cols, mat.rows).value();
+  for (int row = 0; row < mat.rows; ++row) {
+    std::byte* target = image.planes[0].buffer->host() + image.planes[0].offset +
+                        row * image.planes[0].stride_bytes;
+    std::copy_n(reinterpret_cast<const std::byte*>(mat.ptr(row)), mat.cols * 3, target);
+  }
+  return image;
+}
+
+Result<std::shared_ptr<VisionModel>> load(const Places& at, Core& process_core,
+                                          const std::string& name) {
+  VisionModelSettings settings;
+  settings.model = at.shared + "/models/onnx/" + name + ".onnx";
+  settings.model_proc = at.descriptors + "/" + name + ".json";
+  settings.device = device();
+  return VisionModel::load(process_core, settings);
+}
+
+/// Runs one picture; a failure is the test's.
+Results run(const VisionModel& model, InferRequest& request, const Image& image) {
+  Status status = model.set_picture(request, image, image.full());
+  if (status.ok()) status = request.infer();
+  EXPECT_TRUE(status.ok()) << status.message();
+  if (!status.ok()) return {};
+  auto results = model.results(request, image.width, image.height, image.full());
+  EXPECT_TRUE(results) << results.error().message();
+  return results ? *results : Results{};
+}
+
+std::vector<ReferenceObject> objects(const Results& results) {
+  std::vector<ReferenceObject> list;
+  for (const Detection& d : results.detections)
+    list.push_back({d.label, d.confidence, d.x_min, d.y_min, d.x_max, d.y_max});
+  return list;
+}
+
+/// A file name as the name of a test, which may have letters, digits and underscores.
+std::string test_name(const ::testing::TestParamInfo<const char*>& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+class Detectors : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Detectors, FindTheReferenceObjects) {
+  const Places at = places();
+  if (at.shared.empty()) GTEST_SKIP() << "the shared data is absent (HET_SHARED_DATA)";
+  const std::string name = GetParam();
+  // The dynamic twin has no list of its own: bound to 320x320 it is the same network.
+  const std::string reference_name = name == "yunet_n_dynamic" ? "yunet_n_320" : name;
+  const PictureObjects reference =
+      read_picture_reference(at.shared + "/expected/onnx_reference.json", reference_name + ".onnx");
+  ASSERT_FALSE(reference.empty());
+  const auto process_core = core();
+  const auto model = load(at, *process_core, name);
+  ASSERT_TRUE(model) << model.error().message();
+  const auto request = (*model)->compiled().create_infer_request();
+  ASSERT_TRUE(request) << request.error().message();
+
+  MatchCounts counts;
+  for (const auto& [picture, wanted] : reference) {
+    const Image image = read_picture(at.shared + "/images/" + picture);
+    if (image.plane_count == 0) continue;
+    counts += match_objects(picture, wanted, objects(run(**model, **request, image)));
+  }
+  fmt::print("{} on {}: {} of {} reference objects found, {} extra of {}\n", name, device(),
+             counts.found, counts.wanted, counts.extra, counts.given);
+  for (const std::string& miss : counts.misses) fmt::print("  {}\n", miss);
+  EXPECT_GT(counts.wanted, 0);
+  EXPECT_GE(counts.found_share(), 0.98);
+  EXPECT_LE(counts.extra_share(), 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Detectors,
+                         ::testing::Values("yolox_nano", "fastestdet_352", "nanodet_m_320",
+                                           "yunet_n_320", "yunet_n_dynamic", "ultraface_rfb_320",
+                                           "ultraface_rfb_640_masked", "deimv2_atto_320"),
+                         test_name);
+
+class Classifiers : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Classifiers, GiveTheReferenceClass) {
+  const Places at = places();
+  if (at.shared.empty()) GTEST_SKIP() << "the shared data is absent (HET_SHARED_DATA)";
+  const std::string name = GetParam();
+  const auto reference =
+      read_top_classes(at.shared + "/expected/onnx_reference.json", name + ".onnx");
+  ASSERT_FALSE(reference.empty());
+  const auto process_core = core();
+  const auto model = load(at, *process_core, name);
+  ASSERT_TRUE(model) << model.error().message();
+  const auto request = (*model)->compiled().create_infer_request();
+  ASSERT_TRUE(request) << request.error().message();
+  for (const auto& [picture, wanted] : reference) {
+    const Image image = read_picture(at.shared + "/images/" + picture);
+    if (image.plane_count == 0) continue;
+    const Results results = run(**model, **request, image);
+    ASSERT_EQ(results.classifications.size(), 1u) << picture;
+    EXPECT_EQ(results.classifications[0].label_id, wanted)
+        << picture << " was taken for " << results.classifications[0].label;
+    EXPECT_EQ(results.classifications[0].attribute, "imagenet");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Classifiers,
+                         ::testing::Values("squeezenet1.1_fp16", "mobilenet_v2_qoperator_int8"),
+                         test_name);
+
+TEST(Digits, ReadsAnEight) {
+  const Places at = places();
+  if (at.shared.empty()) GTEST_SKIP() << "the shared data is absent (HET_SHARED_DATA)";
+  const auto process_core = core();
+  const auto model = load(at, *process_core, "mnist-8");
+  ASSERT_TRUE(model) << model.error().message();
+  const auto request = (*model)->compiled().create_infer_request();
+  ASSERT_TRUE(request) << request.error().message();
+  const Results results = run(**model, **request, read_picture(at.shared + "/images/mnist_28.png"));
+  ASSERT_EQ(results.classifications.size(), 1u);
+  EXPECT_EQ(results.classifications[0].label, "8");
+}
+
+}  // namespace
+}  // namespace het::test

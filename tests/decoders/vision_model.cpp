@@ -1,0 +1,132 @@
+#include "inference/vision_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "devices/register_devices.h"
+#include "inference/log.h"
+
+namespace het {
+namespace {
+
+/// These tests compile on REF: they are about what happens before and after the execution.
+class VisionModels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* shared = std::getenv("HET_SHARED_DATA");
+    const char* root = std::getenv("HET_SOURCE_ROOT");
+    if (shared == nullptr || root == nullptr ||
+        !std::filesystem::exists(std::string(shared) + "/models/onnx"))
+      GTEST_SKIP() << "the shared data is absent (HET_SHARED_DATA)";
+    models_ = std::string(shared) + "/models/onnx/";
+    descriptors_ = std::string(root) + "/pipelines/models/";
+    core_ = core();
+  }
+
+  VisionModelSettings settings(const std::string& model, const std::string& descriptor) const {
+    VisionModelSettings settings;
+    settings.model = models_ + model + ".onnx";
+    if (!descriptor.empty()) settings.model_proc = descriptors_ + descriptor + ".json";
+    settings.device = "REF";
+    return settings;
+  }
+
+  std::string load_error(const VisionModelSettings& s) const {
+    const auto model = VisionModel::load(*core_, s);
+    return model ? "" : model.error().message();
+  }
+
+  std::string models_;
+  std::string descriptors_;
+  std::shared_ptr<Core> core_;
+};
+
+TEST_F(VisionModels, DynamicInputNeedsASize) {
+  VisionModelSettings s = settings("yunet_n_dynamic", "");
+  EXPECT_NE(load_error(s).find("reshape-width"), std::string::npos) << load_error(s);
+  s.model_proc = descriptors_ + "yunet_n_320.json";
+  s.picture_width = 256;
+  s.picture_height = 192;
+  const auto sized = VisionModel::load(*core_, s);
+  ASSERT_TRUE(sized) << sized.error().message();
+  EXPECT_EQ((*sized)->input_width(), 256);
+  EXPECT_EQ((*sized)->input_height(), 192);
+  EXPECT_EQ((*sized)->batch_size(), 1);
+}
+
+TEST_F(VisionModels, UsersShapeWinsOverTheDescriptors) {
+  VisionModelSettings s = settings("yunet_n_dynamic", "yunet_n_dynamic");
+  s.reshape["input"] = {2, kUnknownDim, 64, 96};
+  const auto model = VisionModel::load(*core_, s);
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ((*model)->batch_size(), 2);
+  EXPECT_EQ((*model)->input_width(), 96);
+  s.picture_width = 32;
+  EXPECT_NE(load_error(s).find("reshaped twice"), std::string::npos);
+  s.picture_width = 0;
+  s.reshape["input"] = {1, 3, 64};
+  EXPECT_NE(load_error(s).find("cannot become [1,3,64]"), std::string::npos);
+  s.reshape = {{"nothing", {1, 3, 64, 64}}};
+  EXPECT_NE(load_error(s).find("nothing"), std::string::npos);
+}
+
+TEST_F(VisionModels, EveryInputMustBeFilled) {
+  const std::string message = load_error(settings("deimv2_atto_320", ""));
+  EXPECT_NE(message.find("image_info"), std::string::npos) << message;
+}
+
+TEST_F(VisionModels, ImageInfoIsTheSizeOfTheInputPicture) {
+  VisionModelSettings s = settings("deimv2_atto_320", "deimv2_atto_320");
+  s.reshape["images"] = {2, 3, 320, 320};
+  const auto model = VisionModel::load(*core_, s);
+  ASSERT_TRUE(model) << model.error().message();
+  const auto request = (*model)->compiled().create_infer_request();
+  ASSERT_TRUE(request);
+  const Image image = make_host_image(PixelFormat::BGR, 64, 48).value();
+  ASSERT_TRUE((*model)->set_picture(**request, image, image.full(), 1).ok());
+  const size_t index = (*model)->compiled().input_index("orig_target_sizes").value();
+  EXPECT_EQ(to_int64_vector((*request)->input(index)).value(),
+            (std::vector<int64_t>{320, 320, 320, 320}));
+  const Status beyond = (*model)->set_picture(**request, image, image.full(), 2);
+  ASSERT_FALSE(beyond.ok());
+  EXPECT_NE(beyond.message().find("0..1"), std::string::npos);
+}
+
+TEST_F(VisionModels, ModelsWithoutPictureInputAreRefused) {
+  EXPECT_NE(load_error(settings("kws_fp32", "")).find("picture input"), std::string::npos);
+}
+
+TEST_F(VisionModels, SoftmaxNeedsNoDescriptorAndOneLineSaysWhy) {
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view line) { said += line; }, LogLevel::Info);
+  const auto model = VisionModel::load(*core_, settings("squeezenet1.1_fp16", ""));
+  set_log_sink({}, LogLevel::Warning);
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_NE(said.find("read by label because output 'softmaxout_1' is a softmax over 1000"),
+            std::string::npos)
+      << said;
+}
+
+TEST_F(VisionModels, UnclearOutputsListTheConverters) {
+  const std::string message = load_error(settings("yolox_nano", ""));
+  EXPECT_NE(message.find("detection_output"), std::string::npos) << message;
+  VisionModelSettings raw = settings("yolox_nano", "");
+  raw.raw_tensors = true;
+  EXPECT_EQ(load_error(raw), "");
+}
+
+TEST_F(VisionModels, DescriptorOfAnotherModelIsAnError) {
+  EXPECT_NE(load_error(settings("fastestdet_352", "yolox_nano")).find("'images'"),
+            std::string::npos);
+  VisionModelSettings labels = settings("yolox_nano", "yolox_nano");
+  labels.labels = {"one"};
+  EXPECT_NE(load_error(labels).find("1 labels for the 80 classes"), std::string::npos);
+  labels.labels.clear();
+  labels.labels_file = "/nowhere/labels.txt";
+  EXPECT_NE(load_error(labels).find("/nowhere/labels.txt"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace het
