@@ -14,6 +14,9 @@ namespace {
 constexpr double kFloatCosine = 0.99999;
 constexpr double kFloatError = 1e-3;
 constexpr double kQuantisedCosine = 0.99;
+/// Two units in the last place of 1.0f. ONNX Runtime computes Sigmoid as 0.5 + x, so its outputs
+/// near zero are multiples of 2^-24 with an error of their own: below this nothing can be compared.
+constexpr double kReferenceResolution = 0x1p-22;
 
 /// Value v in 0..255 of the golden README's formula for flat index i.
 int formula_value(const Shape& shape, int64_t i) {
@@ -128,7 +131,8 @@ Status check_output(const std::filesystem::path& folder, const nlohmann::json& o
   if (quantised) return check_quantised(output, all, expected, found);
   const double range = output.at("max").get<double>() - output.at("min").get<double>();
   const double allowed = kFloatError * range;
-  if (found.cosine < kFloatCosine || found.maximum_error > allowed) {
+  const bool fits = found.cosine >= kFloatCosine && found.maximum_error <= allowed;
+  if (!fits && found.maximum_error > kReferenceResolution) {
     return error(StatusCode::Internal,
                  "cosine similarity {:.7f} (at least {}), largest error {:.6g} (at most {:.6g}) at "
                  "flat index {}: {} instead of {}",
