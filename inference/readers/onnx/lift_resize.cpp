@@ -28,6 +28,17 @@ std::string nearest_mode_of(const Value& scales) {
   return enlarges ? "floor" : shrinks ? "ceil" : "";
 }
 
+/// tf_half_pixel_for_nn of opset 11 and 12 lies half a pixel to the right of half_pixel; two of the
+/// four ways of rounding it are other ways of rounding half_pixel: floor(x + 0.5) prefers the
+/// ceiling, ceil(x - 0.5) the floor. Returns the mode for half_pixel, or an empty text.
+std::string half_pixel_rounding(const Attributes& attributes) {
+  if (attributes.get_string("mode", "nearest") != "nearest") return {};
+  const std::string rounding = attributes.get_string("nearest_mode", "round_prefer_floor");
+  if (rounding == "floor") return "round_prefer_ceil";
+  if (rounding == "round_prefer_floor") return "ceil";
+  return {};
+}
+
 }  // namespace
 
 /// Upsample-1 (width_scale, height_scale), -7 (scales) and -9 (scales as input).
@@ -61,6 +72,17 @@ void lift_resize(LiftContext& context) {
           "which needs constant scales of one direction; export the model with opset 11 or newer");
     }
     return make_asymmetric_resize(context, scales, std::move(nearest_mode));
+  }
+  Attributes& attributes = context.attributes();
+  if (attributes.get_string("coordinate_transformation_mode", "") == "tf_half_pixel_for_nn") {
+    std::string rounding = half_pixel_rounding(attributes);
+    if (rounding.empty()) {
+      return context.refuse(
+          "tf_half_pixel_for_nn is only supported for nearest Resize with "
+          "nearest_mode floor or round_prefer_floor");
+    }
+    attributes.set("coordinate_transformation_mode", std::string("half_pixel"));
+    attributes.set("nearest_mode", std::move(rounding));
   }
   for (const size_t index : {size_t{1}, size_t{2}}) {
     const Value* value = context.node().input(index);
