@@ -31,6 +31,10 @@ std::vector<Lifetime> root_lifetimes(const Plan& plan) {
     for (const TensorId id : plan.steps[s].inputs) touch(id);
     for (const TensorId id : plan.steps[s].outputs) touch(id);
   }
+  // What is copied to a request's output lives until the end.
+  for (const TensorId id : plan.outputs) {
+    lifetimes[static_cast<size_t>(plan.locate(id).root)].last = plan.steps.size();
+  }
   return lifetimes;
 }
 

@@ -194,11 +194,13 @@ Status PlanBuilder::finish_outputs() {
     }
     HET_ASSIGN(const TensorId id, read(value, Format::Plain, value.desc().type));
     plan_.outputs.push_back(id);
-    // Written straight into the request's output; views and second uses are copied at the end.
-    PlanTensor& made = plan_.tensors[static_cast<size_t>(id)];
-    if (made.storage == Storage::Arena && made.parent == kNoTensor) {
-      made.storage = Storage::Output;
-      made.port = port;
+    // Written straight into the request's output; parts and second uses are copied at the end.
+    const Plan::Location location = plan_.locate(id);
+    PlanTensor& root = plan_.tensors[static_cast<size_t>(location.root)];
+    if (root.storage == Storage::Arena &&
+        size_bytes(root.spec) == size_bytes(plan_.tensors[static_cast<size_t>(id)].spec)) {
+      root.storage = Storage::Output;
+      root.port = port;
     }
   }
   return {};

@@ -1,0 +1,134 @@
+#include "inference/ops/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "devices/cpu/parallel.h"
+#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/row_loops.h"
+
+namespace het::cpu {
+namespace {
+
+/// Memory seen as [outer, length, inner]; `length` is reduced.
+struct Split {
+  int64_t outer = 1;
+  int64_t length = 1;
+  int64_t inner = 1;
+};
+
+/// Inner values that one thread accumulates at once, so that they stay in the first-level cache.
+constexpr int64_t kInnerPart = 1024;
+
+/// Loop order: outer and part of inner, then length.
+class ReduceKernel final : public Kernel {
+ public:
+  ReduceKernel(Split split, ReduceKind kind) : split_(split), kind_(kind) {
+    switch (kind) {
+      case ReduceKind::Max:
+        accumulation_ = Accumulation::Max;
+        break;
+      case ReduceKind::Min:
+        accumulation_ = Accumulation::Min;
+        break;
+      case ReduceKind::L1:
+        accumulation_ = Accumulation::SumAbs;
+        break;
+      case ReduceKind::L2:
+      case ReduceKind::SumSquare:
+        accumulation_ = Accumulation::SumSquare;
+        break;
+      default:
+        accumulation_ = Accumulation::Sum;
+    }
+  }
+
+  std::string_view implementation() const override { return "own_simd"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const auto [outer, length, inner] = split_;
+    const int64_t parts = (inner + kInnerPart - 1) / kInnerPart;
+    const int64_t work = std::max<int64_t>(length * std::min(inner, kInnerPart), 1);
+    parallel_for(outer * parts, std::max<int64_t>(16384 / work, 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t k = begin; k < end; ++k) {
+                     const int64_t o = k / parts;
+                     const int64_t first = k % parts * kInnerPart;
+                     const int64_t count = std::min(kInnerPart, split_.inner - first);
+                     const float* from = src + o * split_.length * split_.inner + first;
+                     float* to = dst + o * split_.inner + first;
+                     if (split_.inner == 1) {
+                       *to = reduce_row(accumulation_, from, static_cast<size_t>(split_.length));
+                     } else {
+                       start_row(accumulation_, from, static_cast<size_t>(count), to);
+                       for (int64_t i = 1; i < split_.length; ++i) {
+                         accumulate_row(accumulation_, from + i * split_.inner,
+                                        static_cast<size_t>(count), to);
+                       }
+                     }
+                     finish(to, count);
+                   }
+                 });
+    return {};
+  }
+
+ private:
+  void finish(float* values, int64_t count) const {
+    if (kind_ == ReduceKind::Mean) {
+      const auto length = static_cast<float>(split_.length);
+      for (int64_t i = 0; i < count; ++i) values[i] /= length;
+    }
+    if (kind_ == ReduceKind::L2) {
+      for (int64_t i = 0; i < count; ++i) values[i] = std::sqrt(values[i]);
+    }
+  }
+
+  Split split_;
+  ReduceKind kind_;
+  Accumulation accumulation_ = Accumulation::Sum;
+};
+
+bool is_supported(ReduceKind kind) {
+  return kind != ReduceKind::Prod && kind != ReduceKind::LogSum && kind != ReduceKind::LogSumExp;
+}
+
+Result<bool> plan_reduce(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const Shape& shape = src.desc().shape;
+  if (src.desc().type != ElementType::Float32 || element_count(shape) == 0) return false;
+  if (node.input(1) != nullptr && !node.input(1)->is_constant()) return false;
+  HET_ASSIGN(const ReduceAttributes attributes,
+             reduce_attributes(node, shape, node.input(1) ? &node.input(1)->constant() : nullptr));
+  const std::vector<int64_t>& axes = attributes.axes;
+  if (!is_supported(attributes.kind) || axes.empty()) return false;
+  if (axes.back() - axes.front() + 1 != static_cast<int64_t>(axes.size())) return false;
+
+  const auto rank = static_cast<int64_t>(shape.size());
+  Format format = builder.home(src).format;
+  const bool all_spatial = rank >= 3 && axes.front() == 2 && axes.back() == rank - 1;
+  if (!is_blocked(format) || !all_spatial || !attributes.keepdims) format = Format::Plain;
+  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
+  const std::vector<int64_t> dims = physical_dims({ElementType::Float32, shape, format});
+  Split split;
+  for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
+    const int64_t size = dims[static_cast<size_t>(d)];
+    (d < axes.front() ? split.outer : d <= axes.back() ? split.length : split.inner) *= size;
+  }
+  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  builder.add_step(node, std::make_unique<ReduceKernel>(split, attributes.kind), {in}, {out});
+  return true;
+}
+
+}  // namespace
+
+void register_reduce(KernelRegistry& registry) {
+  for (const char* type : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1",
+                           "ReduceL2", "ReduceSumSquare"}) {
+    registry.add("", type, plan_reduce);
+  }
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,22 @@
+#include "devices/cpu/passes/passes.h"
+#include "inference/ops/op.h"
+
+namespace het::cpu {
+
+Status fold_dequantized_constants(Model& model) {
+  for (const auto& node : model.nodes()) {
+    if (node->op_type() != "DequantizeLinear" || node->op() == nullptr) continue;
+    std::vector<const Tensor*> inputs;
+    bool constant = true;
+    for (const Value* input : node->inputs()) {
+      constant = constant && (input == nullptr || input->is_constant());
+      inputs.push_back(input != nullptr && input->is_constant() ? &input->constant() : nullptr);
+    }
+    if (!constant) continue;
+    HET_ASSIGN(std::vector<Tensor> results, evaluate_node(*node, inputs));
+    model.make_constant(node->output(), std::move(results[0]));
+  }
+  return {};
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "devices/cpu/fused_tail.h"
+#include "devices/cpu/passes/passes.h"
+#include "devices/cpu/passes/rewrite.h"
+
+namespace het::cpu {
+namespace {
+
+/// oneDNN's kernels take any number, but every step costs a pass over the registers.
+constexpr size_t kMaxTail = 4;
+
+/// Operators whose kernel takes a tail.
+bool takes_tail(const Node& node) {
+  const std::string& type = node.op_type();
+  const bool kind = type == "Conv" || type == "ConvTranspose" || type == "MatMul" || type == "Gemm";
+  if (!kind || (!node.domain().empty() && node.domain() != "het") || is_detached(node))
+    return false;
+  const auto is_float = [](const Value* v) {
+    return v->desc().is_static() && v->desc().type == ElementType::Float32;
+  };
+  if (!is_float(node.input(0)) || !is_float(node.input(1)) || !is_float(node.output()))
+    return false;
+  const Value* bias = node.input(kTailBiasInput);
+  if (type == "MatMul") return node.output()->desc().shape.size() >= 2;
+  if (type == "Gemm") {
+    const Attributes& a = node.attributes();
+    const bool plain = a.get_float("alpha", 1.0f) == 1.0f && a.get_float("beta", 1.0f) == 1.0f;
+    const bool row =
+        bias == nullptr || (bias->is_constant() && !bias->desc().shape.empty() &&
+                            bias->desc().shape.back() == node.output()->desc().shape.back() &&
+                            bias->constant().element_count() == bias->desc().shape.back());
+    return plain && row;
+  }
+  return node.input(1)->is_constant() && (bias == nullptr || bias->is_constant());
+}
+
+/// What the reader would be as a step of the tail, and the tensor that a sum adds.
+struct Extension {
+  TailStep step;
+  Value* added = nullptr;
+};
+
+std::optional<Extension> extension_of(const Node& reader, const Value& out, bool has_sum) {
+  const std::optional<ElementwiseNode> found = elementwise_of(reader);
+  if (!found || found->program.instructions.size() != 1 ||
+      reader.output()->desc().shape != out.desc().shape) {
+    return std::nullopt;
+  }
+  const ElementwiseInstruction& expression = found->program.instructions[0];
+  if (found->operands.size() == 1 && !is_binary(expression.kind)) {
+    if (post_ops_of(expression).empty()) return std::nullopt;
+    return Extension{{false, expression}, nullptr};
+  }
+  if (expression.kind != ElementwiseKind::Add || has_sum || found->operands.size() != 2) {
+    return std::nullopt;
+  }
+  Value* other = found->operands[found->operands[0] == &out ? 1 : 0];
+  if (other == &out || other->is_constant() || other->desc().shape != out.desc().shape) {
+    return std::nullopt;
+  }
+  return Extension{{true, {}}, other};
+}
+
+}  // namespace
+
+Status fuse_tails(Model& model) {
+  // New nodes come last, so they are visited again and grow until nothing fits.
+  for (size_t k = 0; k < model.nodes().size(); ++k) {
+    Node& node = *model.nodes()[k];
+    if (!takes_tail(node)) continue;
+    FusedTail tail = tail_of(node.attributes());
+    Node* reader = only_reader(model, *node.output());
+    if (tail.size() >= kMaxTail || reader == nullptr) continue;
+    const bool has_sum =
+        std::any_of(tail.begin(), tail.end(), [](const TailStep& step) { return step.sum; });
+    const std::optional<Extension> extension = extension_of(*reader, *node.output(), has_sum);
+    if (!extension) continue;
+    tail.push_back(extension->step);
+    Attributes attributes = node.attributes();
+    set_tail(attributes, tail);
+    std::vector<Value*> inputs = node.inputs();
+    if (extension->added != nullptr) {
+      inputs.resize(kTailSumInput, nullptr);
+      inputs.push_back(extension->added);
+    }
+    replace(model,
+            {&node, reader, node.op_type(), "het", std::move(inputs), std::move(attributes)});
+  }
+  return {};
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "inference/model.h"
+#include "inference/status.h"
+
+// The single rewrites; each leaves nodes that it replaced detached, to be removed afterwards.
+namespace het::cpu {
+
+/// Float16 and bfloat16 become float32 inside the model; its inputs and outputs keep their types.
+Status compute_in_float32(Model& model);
+
+/// DequantizeLinear of a constant becomes the float constant.
+Status fold_dequantized_constants(Model& model);
+
+/// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it.
+Status fold_padding(Model& model);
+
+/// What scales or shifts every channel - BatchNormalization, Mul, Div, Add, Sub with constants -
+/// goes into weights and bias of the convolution or matrix product before it.
+Status fold_channel_affine(Model& model);
+
+/// A BatchNormalization that is left becomes element-wise.
+Status lower_batch_norm(Model& model);
+
+/// x * sigmoid(x) and x * clip(x + 3, 0, 6) / 6 in their usual spellings become het.Swish and
+/// het.HardSwish.
+Status fuse_gated_activations(Model& model);
+
+/// Activations and the addition of another tensor go into the convolution or matrix product before
+/// them: het.Conv, het.ConvTranspose, het.MatMul, het.Gemm with a tail.
+Status fuse_tails(Model& model);
+
+/// Element-wise nodes that only feed each other become one het.Elementwise.
+Status fuse_elementwise(Model& model);
+
+}  // namespace het::cpu

@@ -1,0 +1,41 @@
+#include "devices/cpu/passes/rewrite.h"
+
+#include <algorithm>
+
+namespace het::cpu {
+
+Node* only_reader(const Model& model, const Value& value) {
+  if (value.consumers().size() != 1) return nullptr;
+  const auto& outputs = model.outputs();
+  const bool is_output = std::any_of(outputs.begin(), outputs.end(),
+                                     [&](const ModelOutput& o) { return o.value == &value; });
+  return is_output ? nullptr : value.consumers()[0];
+}
+
+void detach(Model& model, Node& node) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) model.set_input(&node, i, nullptr);
+}
+
+bool is_detached(const Node& node) {
+  return !node.inputs().empty() && std::all_of(node.inputs().begin(), node.inputs().end(),
+                                               [](const Value* v) { return v == nullptr; });
+}
+
+Node* replace(Model& model, Replacement replacement) {
+  Node& first = *replacement.first;
+  Node& last = *replacement.last;
+  Value* old_output = last.output();
+  Node* made = model.add_node(first.name(), std::move(replacement.op_type),
+                              std::move(replacement.domain), std::move(replacement.inputs),
+                              {old_output->name()}, std::move(replacement.attributes));
+  made->set_affinity(first.affinity());
+  made->add_original_names(first.original_names());
+  made->add_original_names(last.original_names());
+  model.set_desc(made->output(), old_output->desc());
+  model.replace_uses(old_output, made->output());
+  detach(model, first);
+  detach(model, last);
+  return made;
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inference/model.h"
+
+namespace het::cpu {
+
+/// The node that reads the value if there is exactly one, it reads it once, and no model output
+/// does; else null. Passes keep uses exact by detach().
+Node* only_reader(const Model& model, const Value& value);
+
+/// A node that no longer counts as a reader; remove_unused() deletes it later.
+void detach(Model& model, Node& node);
+/// True after detach().
+bool is_detached(const Node& node);
+
+/// What replaces a few nodes: the new node computes what `last` computed, is called like `first`
+/// (the node whose work is the largest) and stands for both.
+struct Replacement {
+  Node* first = nullptr;
+  Node* last = nullptr;
+  std::string op_type;
+  std::string domain;
+  std::vector<Value*> inputs;
+  Attributes attributes;
+};
+/// `last` must have one output that is used. Both old nodes are detached.
+Node* replace(Model& model, Replacement replacement);
+
+}  // namespace het::cpu
