@@ -30,7 +30,9 @@ Status infer_qlinear_pool(InferContext& context) {
   return {};
 }
 
-/// Exact sums of (x - zero_point), then round(sum * x_scale / (count * y_scale)); padding is 0.
+/// Exact sums of (x - zero_point), then round(sum * x_scale / (count * y_scale)). With
+/// count_include_pad the count is the whole kernel even where ceil_mode leaves the padded input:
+/// the operator is defined by ONNX Runtime, which does so.
 Status evaluate_qlinear_pool(EvaluateContext& context) {
   const Tensor& x = context.input(0);
   Tensor& y = context.output(0);
@@ -54,7 +56,8 @@ Status evaluate_qlinear_pool(EvaluateContext& context) {
       for_each_element(win, ranges, [&](int64_t i) {
         sum += load_integer(x.bytes(), x.type(), src + i * step) - x_scale.zero_point;
       });
-      const int64_t count = std::max<int64_t>(1, averaged_count(pool, win, ranges));
+      const int64_t taps = pool.count_include_pad ? win.kernel_count() : inside_count(ranges);
+      const int64_t count = std::max<int64_t>(1, taps);
       const float value =
           static_cast<float>(sum) * (x_scale.scale / (static_cast<float>(count) * y_scale.scale));
       store_integer(y.bytes(), y.type(), dst + position * step,

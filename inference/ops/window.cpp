@@ -67,16 +67,18 @@ Result<Window> resolve_window(const Attributes& attributes, std::span<const int6
       continue;
     }
     const int64_t padded = in + window.pads_begin[i] + window.pads_end[i];
-    if (padded < extent) {
+    const int64_t room = padded - extent;
+    int64_t out = room < 0 ? 0 : room / stride + 1;
+    if (ceil_mode && explicit_pads) {
+      // Rounded up; a window that is larger than the input counts when at least one step fits.
+      out = (room < 0 ? -(-room / stride) : (room + stride - 1) / stride) + 1;
+      if ((out - 1) * stride >= in + window.pads_begin[i]) --out;
+    }
+    if (out < 1) {
       return error(StatusCode::ShapeMismatch,
                    "the window spans {} elements (kernel {}, dilation {}) of spatial dimension {}, "
                    "which has only {} with padding",
                    extent, window.kernel[i], window.dilations[i], i, padded);
-    }
-    int64_t out = (padded - extent) / stride + 1;
-    if (ceil_mode && explicit_pads) {
-      out = (padded - extent + stride - 1) / stride + 1;
-      if ((out - 1) * stride >= in + window.pads_begin[i]) --out;
     }
     window.output.push_back(out);
   }

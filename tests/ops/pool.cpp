@@ -57,6 +57,18 @@ TEST(MaxPool, CeilModeDropsAWindowThatStartsInThePadding) {
   expect_values<float>(run_op_single({"MaxPool", {x}, attributes}), {1, 1, 2}, {0, 2});
 }
 
+TEST(MaxPool, CeilModeTakesAWindowThatIsLargerThanTheInput) {
+  const Tensor x = make_ramp<float>({1, 1, 4});
+  const auto call = [&](int64_t ceil_mode) -> OpCall {
+    return {"MaxPool",
+            {x},
+            make_attributes(
+                {{"kernel_shape", Ints{6}}, {"strides", Ints{3}}, {"ceil_mode", ceil_mode}})};
+  };
+  expect_values<float>(run_op_single(call(1)), {1, 1, 1}, {3});
+  expect_op_error(call(0), "the window spans 6 elements");
+}
+
 TEST(MaxPool, StorageOrderCountsColumnsFirst) {
   const Tensor x = make_tensor<float>({1, 2, 2, 3}, {1, 2, 3, 4, 5, 9, 0, 7, 0, 0, 0, 0});
   const auto y = run_op_ok(
