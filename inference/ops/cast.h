@@ -1,12 +1,24 @@
 #pragma once
 
+#include "inference/attributes.h"
+#include "inference/ops/narrow_float.h"
 #include "inference/status.h"
 #include "inference/tensor.h"
 
 namespace het {
 
-/// Converts all elements of a dense host tensor by numeric_cast()'s rules; shapes and element
-/// counts must agree. Fails with NotSupported on types other than numbers and bool.
-Status cast_elements(const Tensor& src, Tensor& dst);
+/// Cast's attributes, which matter for narrow floats only.
+struct CastSettings {
+  bool saturate = true;
+  PowerRounding rounding = PowerRounding::Up;
+};
+
+/// The attributes `saturate` and `round_mode`.
+Result<CastSettings> cast_settings(const Attributes& attributes);
+
+/// Converts all elements of a dense host tensor between any two types by the rules of
+/// numeric_cast() and float_to_narrow(); packed integers keep the low bits of the truncated value.
+/// Shapes may differ, element counts must agree.
+Status cast_elements(const Tensor& src, Tensor& dst, const CastSettings& settings = {});
 
 }  // namespace het

@@ -243,7 +243,7 @@ Result<ResizeSettings> resize_settings(const Attributes& attributes) {
   HET_ASSIGN(const size_t coordinates,
              choice(attributes, "coordinate_transformation_mode",
                     {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-                     "asymmetric", "tf_crop_and_resize"}));
+                     "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"}));
   settings.coordinates = static_cast<ResizeCoordinates>(coordinates);
   HET_ASSIGN(const size_t rounding,
              choice(attributes, "nearest_mode",

@@ -18,6 +18,7 @@ enum class ResizeCoordinates {
   AlignCorners,
   Asymmetric,
   TfCropAndResize,
+  TfHalfPixelForNn,  ///< of opset 11, since removed: (x + 0.5) / scale
 };
 enum class ResizeRounding { PreferFloor, PreferCeil, Floor, Ceil };
 enum class ResizeAspect { Stretch, NotLarger, NotSmaller };

@@ -53,6 +53,8 @@ double resize_coordinate(ResizeCoordinates coordinates, const ResizeDim& dim, in
       return dim.exact_out == 1 ? 0 : x * (in - 1) / (dim.exact_out - 1);
     case ResizeCoordinates::Asymmetric:
       return x * in / dim.exact_out;
+    case ResizeCoordinates::TfHalfPixelForNn:
+      return (x + 0.5) * in / dim.exact_out;
     case ResizeCoordinates::TfCropAndResize:
       if (dim.exact_out == 1) return 0.5 * (dim.roi_start + dim.roi_end) * (in - 1);
       return dim.roi_start * (in - 1) +
