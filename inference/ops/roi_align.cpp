@@ -1,0 +1,237 @@
+#include "inference/ops/roi_align.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "inference/ops/double_values.h"
+#include "inference/ops/numeric_cast.h"
+#include "inference/ops/op_checks.h"
+#include "inference/ops/type_dispatch.h"
+
+namespace het {
+namespace {
+
+/// Samples per bin and dimension at most: a region from a broken model may have any size.
+constexpr int64_t kMaxSamples = 4096;
+
+}  // namespace
+
+Result<RoiAlignAttributes> roi_align_attributes(const Node& node, const Shape& x, const Shape& rois,
+                                                const Shape& batch_indices) {
+  const Attributes& attributes = node.attributes();
+  HET_TRY(check_attributes(attributes, {{"coordinate_transformation_mode", AttributeType::String},
+                                        {"mode", AttributeType::String},
+                                        {"output_height", AttributeType::Int},
+                                        {"output_width", AttributeType::Int},
+                                        {"sampling_ratio", AttributeType::Int},
+                                        {"spatial_scale", AttributeType::Float}}));
+  RoiAlignAttributes align;
+  const std::string mode = attributes.get_string("mode", "avg");
+  if (mode != "avg" && mode != "max") {
+    return error(StatusCode::InvalidArgument, "mode is '{}', but must be avg or max", mode);
+  }
+  align.max = mode == "max";
+  const std::string coordinates =
+      attributes.get_string("coordinate_transformation_mode", "half_pixel");
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel") {
+    return error(StatusCode::InvalidArgument,
+                 "coordinate_transformation_mode is '{}', but must be half_pixel or "
+                 "output_half_pixel",
+                 coordinates);
+  }
+  align.half_pixel = coordinates == "half_pixel";
+  align.sampling_ratio = attributes.get_int("sampling_ratio", 0);
+  if (align.sampling_ratio < 0 || align.sampling_ratio > kMaxSamples) {
+    return error(StatusCode::InvalidArgument, "sampling_ratio is {}, but must be from 0 to {}",
+                 align.sampling_ratio, kMaxSamples);
+  }
+  align.spatial_scale = static_cast<double>(attributes.get_float("spatial_scale", 1.0f));
+  const int64_t height = attributes.get_int("output_height", 1);
+  const int64_t width = attributes.get_int("output_width", 1);
+  if (height < 1 || width < 1) {
+    return error(StatusCode::InvalidArgument,
+                 "output_height is {} and output_width {}, but both must be 1 or more", height,
+                 width);
+  }
+  if (x.size() != 4 || rois.size() != 2 || rois[1] != 4 || batch_indices != Shape{rois[0]}) {
+    return error(StatusCode::ShapeMismatch,
+                 "X has shape {}, rois {} and batch_indices {}, but they must have [n, c, h, w], "
+                 "[regions, 4] and [regions]",
+                 to_string(x), to_string(rois), to_string(batch_indices));
+  }
+  align.output_shape = {rois[0], x[1], height, width};
+  HET_ASSIGN(const int64_t count, checked_element_count(align.output_shape));
+  if (count > 0 && (x[0] == 0 || x[2] == 0 || x[3] == 0)) {
+    return error(StatusCode::ShapeMismatch, "X has shape {}: there is nothing to sample",
+                 to_string(x));
+  }
+  return align;
+}
+
+namespace {
+
+Status infer_roi_align(InferContext& context) {
+  HET_TRY(check_input(context, 0, "X", kFloatTypes));
+  HET_TRY(check_input(context, 1, "rois", kFloatTypes));
+  HET_TRY(check_input(context, 2, "batch_indices", {ElementType::Int64}));
+  HET_TRY(check_same_type(context, 0, 1));
+  HET_ASSIGN(RoiAlignAttributes align, roi_align_attributes(context.node(), context.shape(0),
+                                                            context.shape(1), context.shape(2)));
+  context.set_output(0, context.type(0), std::move(align.output_shape));
+  return {};
+}
+
+/// One dimension of a region: its bins and the samples in each.
+struct RoiAxis {
+  double start = 0;
+  double bin_size = 0;
+  int64_t samples = 0;
+
+  double position(int64_t bin, int64_t sample) const {
+    return start + (static_cast<double>(bin) +
+                    (static_cast<double>(sample) + 0.5) / static_cast<double>(samples)) *
+                       bin_size;
+  }
+};
+
+Result<RoiAxis> roi_axis(const RoiAlignAttributes& align, double from, double to, int64_t bins) {
+  const double offset = align.half_pixel ? 0.5 : 0;
+  RoiAxis axis;
+  axis.start = from * align.spatial_scale - offset;
+  double size = to * align.spatial_scale - offset - axis.start;
+  if (!align.half_pixel) size = std::max(size, 1.0);
+  axis.bin_size = size / static_cast<double>(bins);
+  const double samples = align.sampling_ratio > 0 ? static_cast<double>(align.sampling_ratio)
+                                                  : std::ceil(axis.bin_size);
+  if (!(samples <= static_cast<double>(kMaxSamples))) {
+    return error(StatusCode::InvalidArgument,
+                 "a region from {} to {} needs {} samples per bin, at most {} are supported", from,
+                 to, samples, kMaxSamples);
+  }
+  axis.samples = static_cast<int64_t>(std::max(samples, 0.0));
+  return axis;
+}
+
+/// The two pixels of one dimension around a sample.
+struct PixelPair {
+  int64_t low = 0;
+  int64_t high = 0;
+  double low_weight = 0;
+  double high_weight = 0;
+  bool outside = false;  ///< more than one pixel away from the picture: the sample is 0
+};
+
+PixelPair pixel_pair(double position, int64_t size) {
+  PixelPair pair;
+  if (!(position >= -1.0 && position <= static_cast<double>(size))) {
+    pair.outside = true;
+    return pair;
+  }
+  position = std::max(position, 0.0);
+  pair.low = static_cast<int64_t>(position);
+  if (pair.low >= size - 1) {
+    pair.low = pair.high = size - 1;
+    position = static_cast<double>(pair.low);
+  } else {
+    pair.high = pair.low + 1;
+  }
+  pair.high_weight = position - static_cast<double>(pair.low);
+  pair.low_weight = 1 - pair.high_weight;
+  return pair;
+}
+
+/// The four weighted pixels of a sample.
+template <class T>
+std::array<double, 4> weighted_pixels(const T* plane, int64_t width, const PixelPair& y,
+                                      const PixelPair& x) {
+  if (y.outside || x.outside) return {};
+  const auto pixel = [&](int64_t row, int64_t column) {
+    return static_cast<double>(plane[row * width + column]);
+  };
+  return {y.low_weight * x.low_weight * pixel(y.low, x.low),
+          y.low_weight * x.high_weight * pixel(y.low, x.high),
+          y.high_weight * x.low_weight * pixel(y.high, x.low),
+          y.high_weight * x.high_weight * pixel(y.high, x.high)};
+}
+
+/// One bin of one channel. The maximum is taken over the weighted pixels of all samples, not over
+/// their sums: ONNX' reference and ONNX Runtime define it so.
+template <class T>
+double pool_bin(const RoiAlignAttributes& align, const T* plane, int64_t width,
+                const std::vector<PixelPair>& ys, const std::vector<PixelPair>& xs) {
+  double sum = 0;
+  double largest = 0;
+  bool first = true;
+  for (const PixelPair& y : ys) {
+    for (const PixelPair& x : xs) {
+      const std::array<double, 4> pixels = weighted_pixels(plane, width, y, x);
+      sum += pixels[0] + pixels[1] + pixels[2] + pixels[3];
+      const double most = *std::max_element(pixels.begin(), pixels.end());
+      largest = first ? most : std::max(largest, most);
+      first = false;
+    }
+  }
+  const auto count = static_cast<double>(std::max<size_t>(1, ys.size() * xs.size()));
+  return align.max ? largest : sum / count;
+}
+
+std::vector<PixelPair> bin_pixels(const RoiAxis& axis, int64_t bin, int64_t size) {
+  std::vector<PixelPair> pairs;
+  for (int64_t i = 0; i < axis.samples; ++i) {
+    pairs.push_back(pixel_pair(axis.position(bin, i), size));
+  }
+  return pairs;
+}
+
+/// Computed in double. Order: region, bin, channel, sample.
+Status evaluate_roi_align(EvaluateContext& context) {
+  const Tensor& x = context.input(0);
+  HET_ASSIGN(const RoiAlignAttributes align,
+             roi_align_attributes(context.node(), x.shape(), context.input(1).shape(),
+                                  context.input(2).shape()));
+  if (element_count(align.output_shape) == 0) return {};
+  HET_ASSIGN(const std::vector<double> rois, to_double_vector(context.input(1)));
+  const int64_t* batch_indices = context.input(2).data<int64_t>();
+  const int64_t channels = x.shape()[1];
+  const int64_t height = x.shape()[2];
+  const int64_t width = x.shape()[3];
+  const int64_t bins_y = align.output_shape[2];
+  const int64_t bins_x = align.output_shape[3];
+  return dispatch_float(x.type(), [&]<class T>() -> Status {
+    for (int64_t r = 0; r < align.output_shape[0]; ++r) {
+      const int64_t batch = batch_indices[r];
+      if (batch < 0 || batch >= x.shape()[0]) {
+        return error(StatusCode::InvalidArgument,
+                     "batch_indices contains {} for region {}, but X has shape {}", batch, r,
+                     to_string(x.shape()));
+      }
+      const double* roi = rois.data() + r * 4;
+      HET_ASSIGN(const RoiAxis axis_x, roi_axis(align, roi[0], roi[2], bins_x));
+      HET_ASSIGN(const RoiAxis axis_y, roi_axis(align, roi[1], roi[3], bins_y));
+      const T* src = x.data<T>() + batch * channels * height * width;
+      T* dst = context.output(0).data<T>() + r * channels * bins_y * bins_x;
+      for (int64_t by = 0; by < bins_y; ++by) {
+        const std::vector<PixelPair> ys = bin_pixels(axis_y, by, height);
+        for (int64_t bx = 0; bx < bins_x; ++bx) {
+          const std::vector<PixelPair> xs = bin_pixels(axis_x, bx, width);
+          for (int64_t c = 0; c < channels; ++c) {
+            dst[(c * bins_y + by) * bins_x + bx] =
+                numeric_cast<T>(pool_bin(align, src + c * height * width, width, ys, xs));
+          }
+        }
+      }
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+void register_roi_align(OpRegistry& registry) {
+  registry.add({"RoiAlign", "", 22, 3, 3, infer_roi_align, evaluate_roi_align});
+}
+
+}  // namespace het

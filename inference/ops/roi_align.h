@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "inference/model.h"
+#include "inference/shape.h"
+#include "inference/status.h"
+
+namespace het {
+
+struct RoiAlignAttributes {
+  bool max = false;            ///< mode: the maximum of the samples instead of their average
+  bool half_pixel = true;      ///< pixel centres lie at 0.5; else at 0 and regions are at least 1x1
+  int64_t sampling_ratio = 0;  ///< samples per bin and dimension; 0: the bin's size rounded up
+  double spatial_scale = 1;    ///< of the regions' coordinates to X's pixels
+  Shape output_shape;          ///< [regions, channels, height, width]
+};
+
+/// `x` is [n, c, h, w], `rois` [regions, 4] with x1, y1, x2, y2, `batch_indices` [regions].
+Result<RoiAlignAttributes> roi_align_attributes(const Node& node, const Shape& x, const Shape& rois,
+                                                const Shape& batch_indices);
+
+}  // namespace het
