@@ -9,11 +9,12 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! heterodetect
- * model=pipelines/demo/models/scene_detector.onnx
- * model-proc=pipelines/demo/models/scene_detector.json ! heteroclassify
- * model=pipelines/demo/models/scene_attributes.onnx
- * model-proc=pipelines/demo/models/scene_attributes.json object-class=car,truck ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
+ *   heterodetect model=pipelines/demo/models/scene_detector.onnx \
+ *   model-proc=pipelines/demo/models/scene_detector.json ! \
+ *   heteroclassify model=pipelines/demo/models/scene_attributes.onnx \
+ *   model-proc=pipelines/demo/models/scene_attributes.json object-class=car,truck ! \
+ *   fakesink
  * ]|
  */
 #include "gstheteroclassify.h"

@@ -9,10 +9,11 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! heterodetect
- * model=pipelines/demo/models/scene_detector.onnx
- * model-proc=pipelines/demo/models/scene_detector.json ! heterometaconvert add-empty-results=true !
- * heterometapublish ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
+ *   heterodetect model=pipelines/demo/models/scene_detector.onnx \
+ *   model-proc=pipelines/demo/models/scene_detector.json ! \
+ *   heterometaconvert add-empty-results=true ! heterometapublish ! \
+ *   fakesink
  * ]|
  */
 #include "gstheterodetect.h"

@@ -8,8 +8,8 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=300 ! video/x-raw,width=320,height=180 ! heterofpscounter
- * interval=1 starting-frame=10 ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=300 ! video/x-raw,width=320,height=180 ! \
+ *   heterofpscounter interval=1 starting-frame=10 ! fakesink
  * ]|
  */
 #include "gstheterofpscounter.h"

@@ -375,8 +375,6 @@ static void gst_hetero_inference_base_class_init(GstHeteroInferenceBaseClass* kl
   GST_DEBUG_CATEGORY_INIT(heteroinference_debug, "heteroinference", 0,
                           "requests and order of the inference elements");
   auto* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = gst_hetero_inference_base_set_property;
-  object_class->get_property = gst_hetero_inference_base_get_property;
   object_class->finalize = gst_hetero_inference_base_finalize;
   auto* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = gst_hetero_inference_base_change_state;
@@ -388,6 +386,9 @@ void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
                                              het::gst::InferenceRegion default_region,
                                              bool with_threshold) {
   auto* object_class = G_OBJECT_CLASS(klass);
+  // GObject does not inherit these two.
+  object_class->set_property = gst_hetero_inference_base_set_property;
+  object_class->get_property = gst_hetero_inference_base_get_property;
   het::gst::install_inference_properties(object_class, default_region, with_threshold);
   g_object_class_install_property(
       object_class, kPropStats,

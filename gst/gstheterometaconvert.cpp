@@ -8,10 +8,11 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! heterodetect
- * model=pipelines/demo/models/scene_detector.onnx
- * model-proc=pipelines/demo/models/scene_detector.json ! heterometaconvert source=test-picture
- * tags="{\"camera\":1}" add-empty-results=true json-indent=2 ! heterometapublish ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
+ *   heterodetect model=pipelines/demo/models/scene_detector.onnx \
+ *   model-proc=pipelines/demo/models/scene_detector.json ! \
+ *   heterometaconvert source=test-picture tags="{\"camera\":1}" add-empty-results=true \
+ *   json-indent=2 ! heterometapublish ! fakesink
  * ]|
  */
 #include "gstheterometaconvert.h"

@@ -7,8 +7,9 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! heterometaconvert
- * add-empty-results=true ! heterometapublish file-format=json-lines ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
+ *   heterometaconvert add-empty-results=true ! heterometapublish \
+ *   file-format=json-lines ! fakesink
  * ]|
  */
 #include "gstheterometapublish.h"

@@ -8,9 +8,10 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! heterodetect
- * model=pipelines/demo/models/scene_detector.onnx
- * model-proc=pipelines/demo/models/scene_detector.json ! heterowatermark ! videoconvert ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
+ *   heterodetect model=pipelines/demo/models/scene_detector.onnx \
+ *   model-proc=pipelines/demo/models/scene_detector.json ! \
+ *   heterowatermark ! videoconvert ! fakesink
  * ]|
  */
 #include "gstheterowatermark.h"

@@ -1,0 +1,169 @@
+#include "gst/metadata.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace het::gst {
+namespace {
+
+class Metadata : public testing::Test {
+ protected:
+  void SetUp() override {
+    gst_video_info_set_format(&info_, GST_VIDEO_FORMAT_I420, 200, 100);
+    buffer_ = gst_buffer_new();
+  }
+  void TearDown() override { gst_buffer_unref(buffer_); }
+
+  static Detection detection(float x_min, float y_min, float x_max, float y_max) {
+    Detection found;
+    found.x_min = x_min;
+    found.y_min = y_min;
+    found.x_max = x_max;
+    found.y_max = y_max;
+    found.confidence = 0.75f;
+    found.label_id = 3;
+    found.label = "dog";
+    return found;
+  }
+  int attach(const Detection& found) {
+    return attach_results(buffer_, info_, "model", {{-1, {{found}, {}}}});
+  }
+
+  GstVideoInfo info_;
+  GstBuffer* buffer_;
+};
+
+TEST_F(Metadata, ADetectionIsARegionWithParams) {
+  EXPECT_EQ(attach(detection(20.0f, 25.0f, 70.4f, 75.0f)), 1);
+  const GstVideoRegionOfInterestMeta* region =
+      gst_buffer_get_video_region_of_interest_meta(buffer_);
+  ASSERT_NE(region, nullptr);
+  EXPECT_STREQ(g_quark_to_string(region->roi_type), "dog");
+  EXPECT_EQ(region->x, 20u);
+  EXPECT_EQ(region->y, 25u);
+  EXPECT_EQ(region->w, 50u);
+  EXPECT_EQ(region->h, 50u);
+  const GstStructure* params = gst_video_region_of_interest_meta_get_param(
+      const_cast<GstVideoRegionOfInterestMeta*>(region), "detection");
+  ASSERT_NE(params, nullptr);
+  double x_max = 0.0;
+  int label_id = 0;
+  ASSERT_TRUE(gst_structure_get(params, "x_max", G_TYPE_DOUBLE, &x_max, "label_id", G_TYPE_INT,
+                                &label_id, nullptr));
+  EXPECT_NEAR(x_max, 0.352, 1e-6);
+  EXPECT_EQ(label_id, 3);
+  EXPECT_STREQ(gst_structure_get_string(params, "model_name"), "model");
+  EXPECT_STREQ(gst_structure_get_string(params, "label"), "dog");
+}
+
+TEST_F(Metadata, BoxesAreClippedToThePicture) {
+  EXPECT_EQ(attach(detection(-50.0f, -20.0f, 1000.0f, 50.0f)), 1);
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].rect, (Rect{0, 0, 200, 50}));
+  EXPECT_EQ(objects[0].detection->x_min, 0.0);
+  EXPECT_EQ(objects[0].detection->x_max, 1.0);
+}
+
+TEST_F(Metadata, ASmallBoxHasOnePixelAtLeast) {
+  EXPECT_EQ(attach(detection(199.6f, 99.7f, 199.9f, 99.9f)), 1);
+  EXPECT_EQ(frame_objects(buffer_)[0].rect, (Rect{199, 99, 1, 1}));
+}
+
+TEST_F(Metadata, WhatIsNotInThePictureIsLeftOut) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(attach(detection(200.0f, 0.0f, 300.0f, 50.0f)), 0);
+  EXPECT_EQ(attach(detection(-30.0f, 0.0f, 0.0f, 50.0f)), 0);
+  EXPECT_EQ(attach(detection(50.0f, 50.0f, 40.0f, 60.0f)), 0);
+  EXPECT_EQ(attach(detection(nan, 0.0f, 10.0f, 10.0f)), 0);
+  EXPECT_EQ(attach(detection(0.0f, 0.0f, nan, nan)), 0);
+  EXPECT_EQ(attach(detection(-inf, -inf, inf, inf)), 1);
+  EXPECT_EQ(frame_objects(buffer_)[0].rect, (Rect{0, 0, 200, 100}));
+}
+
+TEST_F(Metadata, LandmarksAndAttributesReadBack) {
+  Detection face = detection(10.0f, 10.0f, 60.0f, 60.0f);
+  face.landmarks.points = {{20.0f, 30.0f}, {40.0f, 30.0f}};
+  face.landmarks.names = {"left_eye", "right_eye"};
+  attach(face);
+  attach(detection(100.0f, 10.0f, 150.0f, 60.0f));
+  Classification color;
+  color.attribute = "color";
+  color.label = "red";
+  color.label_id = 1;
+  color.confidence = 0.5f;
+  Classification nameless;
+  nameless.label_id = 7;
+  EXPECT_EQ(attach_results(buffer_, info_, "second", {{1, {{}, {color, nameless}}}}), 0);
+
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  ASSERT_EQ(objects.size(), 2u);
+  ASSERT_TRUE(objects[0].landmarks);
+  EXPECT_EQ(objects[0].landmarks->names, face.landmarks.names);
+  EXPECT_NEAR(objects[0].landmarks->x[1], 0.2, 1e-6);
+  EXPECT_NEAR(objects[0].landmarks->y[1], 0.3, 1e-6);
+  EXPECT_TRUE(objects[0].attributes.empty());
+  ASSERT_EQ(objects[1].attributes.size(), 2u);
+  EXPECT_EQ(objects[1].attributes[0].name, "color");
+  EXPECT_EQ(objects[1].attributes[0].label, "red");
+  EXPECT_EQ(objects[1].attributes[0].model_name, "second");
+  EXPECT_EQ(objects[1].attributes[0].confidence, 0.5);
+  EXPECT_FALSE(objects[1].attributes[1].label);
+  EXPECT_EQ(objects[1].attributes[1].label_id, 7);
+}
+
+TEST_F(Metadata, AttributesOfTheWholePicture) {
+  Classification scene;
+  scene.attribute = "scene";
+  scene.label = "street";
+  EXPECT_EQ(attach_results(buffer_, info_, "m", {{-1, {{}, {scene}}}}), 1);
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].rect, (Rect{0, 0, 200, 100}));
+  EXPECT_EQ(objects[0].type, "");
+  EXPECT_FALSE(objects[0].detection);
+}
+
+TEST_F(Metadata, ResultsGoAlongWithACopyOfTheBuffer) {
+  attach(detection(10.0f, 10.0f, 60.0f, 60.0f));
+  Classification color;
+  color.attribute = "color";
+  color.label = "red";
+  attach_results(buffer_, info_, "m", {{0, {{}, {color}}}});
+  GstBuffer* copy = gst_buffer_copy(buffer_);
+  const std::vector<FrameObject> objects = frame_objects(copy);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].type, "dog");
+  EXPECT_EQ(objects[0].attributes.size(), 1u);
+  gst_buffer_unref(copy);
+}
+
+TEST_F(Metadata, LabelsThatAreNoUtf8DoNoHarm) {
+  Detection odd = detection(10.0f, 10.0f, 60.0f, 60.0f);
+  odd.label = "a\xff\xfe b";
+  EXPECT_EQ(attach(odd), 1);
+  EXPECT_TRUE(g_utf8_validate(frame_objects(buffer_)[0].type.c_str(), -1, nullptr));
+}
+
+TEST_F(Metadata, RegionsOfOthersAreRead) {
+  gst_buffer_add_video_region_of_interest_meta(buffer_, "zone", 1, 2, 3, 4);
+  GstVideoRegionOfInterestMeta* huge = gst_buffer_add_video_region_of_interest_meta(
+      buffer_, nullptr, G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT);
+  gst_video_region_of_interest_meta_add_param(
+      huge, gst_structure_new("landmarks", "x", G_TYPE_INT, 5, nullptr));
+  gst_video_region_of_interest_meta_add_param(
+      huge, gst_structure_new("detection", "x_min", G_TYPE_STRING, "left", nullptr));
+  const std::vector<FrameRegion> regions = frame_regions(buffer_);
+  ASSERT_EQ(regions.size(), 2u);
+  EXPECT_EQ(regions[0].rect, (Rect{1, 2, 3, 4}));
+  EXPECT_EQ(regions[0].type, "zone");
+  EXPECT_EQ(regions[1].rect.x, G_MAXINT);
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  EXPECT_FALSE(objects[1].detection);
+  EXPECT_FALSE(objects[1].landmarks);
+}
+
+}  // namespace
+}  // namespace het::gst

@@ -1,0 +1,177 @@
+#include "gst/overlay.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gst/frame_map.h"
+
+namespace het::gst {
+namespace {
+
+constexpr int kWidth = 161;
+constexpr int kHeight = 121;
+const std::vector<std::string> kFormats{"NV12", "I420", "RGB",  "BGR",  "RGBx",
+                                        "BGRx", "RGBA", "BGRA", "GRAY8"};
+
+/// A grey picture that a test draws on, in any format.
+class Picture {
+ public:
+  explicit Picture(const std::string& format, const std::string& colorimetry = "") {
+    std::string text = "video/x-raw,width=161,height=121,format=" + format;
+    if (!colorimetry.empty()) text += ",colorimetry=" + colorimetry;
+    GstCaps* caps = gst_caps_from_string(text.c_str());
+    read_video_info(caps, &info_);
+    gst_caps_unref(caps);
+    buffer_ = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
+    gst_buffer_memset(buffer_, 0, 128, info_.size);
+  }
+  ~Picture() { gst_buffer_unref(buffer_); }
+  Picture(const Picture&) = delete;
+  Picture& operator=(const Picture&) = delete;
+
+  template <class Draw>
+  void draw(Draw draw_on) {
+    GstVideoFrame frame;
+    ASSERT_TRUE(gst_video_frame_map(&frame, &info_, buffer_, GST_MAP_READWRITE));
+    Canvas canvas(frame);
+    draw_on(canvas);
+    gst_video_frame_unmap(&frame);
+  }
+
+  /// The pixels as GStreamer's own converter sees them.
+  std::vector<guint8> rgb() const {
+    GstVideoInfo rgb_info;
+    gst_video_info_set_format(&rgb_info, GST_VIDEO_FORMAT_RGB, kWidth, kHeight);
+    GstVideoInfo from_info = info_;
+    GstBuffer* converted = gst_buffer_new_allocate(nullptr, rgb_info.size, nullptr);
+    GstVideoFrame from;
+    GstVideoFrame to;
+    gst_video_frame_map(&from, &from_info, buffer_, GST_MAP_READ);
+    gst_video_frame_map(&to, &rgb_info, converted, GST_MAP_WRITE);
+    GstVideoConverter* converter = gst_video_converter_new(&from_info, &rgb_info, nullptr);
+    gst_video_converter_frame(converter, &from, &to);
+    gst_video_converter_free(converter);
+    std::vector<guint8> pixels;
+    for (int y = 0; y < kHeight; ++y) {
+      const auto* row = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&to, 0)) +
+                        y * GST_VIDEO_FRAME_PLANE_STRIDE(&to, 0);
+      pixels.insert(pixels.end(), row, row + 3 * kWidth);
+    }
+    gst_video_frame_unmap(&to);
+    gst_video_frame_unmap(&from);
+    gst_buffer_unref(converted);
+    return pixels;
+  }
+
+ private:
+  GstVideoInfo info_;
+  GstBuffer* buffer_ = nullptr;
+};
+
+Rgb pixel(const std::vector<guint8>& rgb, int x, int y) {
+  const size_t at = static_cast<size_t>(y * kWidth + x) * 3;
+  return {rgb[at], rgb[at + 1], rgb[at + 2]};
+}
+
+void expect_near(const Rgb& actual, const Rgb& expected, int tolerance, const std::string& what) {
+  EXPECT_NEAR(actual.r, expected.r, tolerance) << what;
+  EXPECT_NEAR(actual.g, expected.g, tolerance) << what;
+  EXPECT_NEAR(actual.b, expected.b, tolerance) << what;
+}
+
+TEST(Overlay, AColourLooksTheSameInEveryFormatMatrixAndRange) {
+  const Rgb color{200, 60, 30};
+  std::vector<std::pair<std::string, std::string>> cases;
+  for (const std::string& format : kFormats) {
+    if (format != "GRAY8") cases.emplace_back(format, "");
+  }
+  for (const char* yuv : {"NV12", "I420"}) {
+    for (const char* colorimetry : {"bt601", "bt709", "1:4:0:0", "1:3:0:0"}) {
+      cases.emplace_back(yuv, colorimetry);
+    }
+  }
+  for (const auto& [format, colorimetry] : cases) {
+    Picture picture(format, colorimetry);
+    picture.draw([&](Canvas& canvas) { canvas.fill({40, 40, 40, 40}, color); });
+    const std::vector<guint8> rgb = picture.rgb();
+    expect_near(pixel(rgb, 60, 60), color, 4, format + " " + colorimetry);
+    const Rgb outside = pixel(rgb, 20, 20);
+    expect_near(outside, {outside.g, outside.g, outside.g}, 3, format + " outside");
+  }
+}
+
+TEST(Overlay, ABoxIsFourBarsInsideTheRectangle) {
+  for (const std::string& format : kFormats) {
+    Picture plain(format);
+    Picture drawn(format);
+    drawn.draw([](Canvas& canvas) { canvas.rectangle({20, 20, 60, 40}, {0, 0, 0}, 4); });
+    const std::vector<guint8> before = plain.rgb();
+    const std::vector<guint8> after = drawn.rgb();
+    for (const auto& [x, y] : {std::pair{21, 40}, {78, 40}, {50, 21}, {50, 58}}) {
+      EXPECT_LT(pixel(after, x, y).g, 40) << format << " " << x << "," << y;
+    }
+    for (const auto& [x, y] : {std::pair{50, 40}, {10, 40}, {90, 40}, {50, 10}, {50, 70}}) {
+      EXPECT_EQ(pixel(after, x, y).g, pixel(before, x, y).g) << format << " " << x << "," << y;
+    }
+  }
+}
+
+TEST(Overlay, TextIsReadable) {
+  for (const std::string& format : kFormats) {
+    for (const Rgb& background : {Rgb{250, 240, 60}, Rgb{30, 20, 120}}) {
+      Picture picture(format);
+      picture.draw([&](Canvas& canvas) {
+        canvas.fill({0, 0, kWidth, 40}, background);
+        canvas.text("Hm 0.95", {4, 28}, 0.7, 1, background);
+      });
+      const std::vector<guint8> rgb = picture.rgb();
+      int darkest = 255;
+      int brightest = 0;
+      for (int y = 5; y < 35; ++y) {
+        for (int x = 2; x < 110; ++x) {
+          darkest = std::min(darkest, pixel(rgb, x, y).g);
+          brightest = std::max(brightest, pixel(rgb, x, y).g);
+        }
+      }
+      EXPECT_GT(brightest - darkest, 110) << format << " on " << background.g;
+    }
+  }
+}
+
+TEST(Overlay, WhatLeavesThePictureIsCutOff) {
+  FrameObject object;
+  object.type = "a label that is much too long for a picture of this size, and then some";
+  object.detection = ObjectDetection{0.0, 1.0, 0.0, 1.0, 0.5, 2};
+  object.landmarks = ObjectLandmarks{{-1e9, 1e9, std::numeric_limits<double>::quiet_NaN(), 0.5},
+                                     {0.5, std::numeric_limits<double>::infinity(), 0.5, 0.5},
+                                     {}};
+  for (const std::string& format : kFormats) {
+    for (const Rect& rect :
+         {Rect{0, 0, kWidth, kHeight}, Rect{-40, -40, 60, 60}, Rect{150, 110, 500, 500},
+          Rect{10, 10, 0, 0}, Rect{G_MAXINT / 2, G_MAXINT / 2, G_MAXINT / 2, G_MAXINT / 2}}) {
+      object.rect = rect;
+      Picture picture(format);
+      picture.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+    }
+  }
+}
+
+TEST(Overlay, NeighbouringLabelsHaveClearlyDifferentColours) {
+  std::set<std::tuple<int, int, int>> seen;
+  for (int id = 0; id < 80; ++id) {
+    const Rgb a = label_color(id);
+    const Rgb b = label_color(id + 1);
+    EXPECT_GT(std::abs(a.r - b.r) + std::abs(a.g - b.g) + std::abs(a.b - b.b), 120) << id;
+    seen.insert({a.r, a.g, a.b});
+  }
+  EXPECT_EQ(seen.size(), 80u);
+}
+
+}  // namespace
+}  // namespace het::gst

@@ -1,0 +1,86 @@
+#include "pipeline_run.h"
+
+#include <stdexcept>
+
+namespace het::gst_test {
+namespace {
+
+GstPadProbeReturn call_back(GstPad*, GstPadProbeInfo* probe, gpointer user) {
+  (*static_cast<std::function<void(GstBuffer*)>*>(user))(GST_PAD_PROBE_INFO_BUFFER(probe));
+  return GST_PAD_PROBE_OK;
+}
+
+void take_message(GstMessage* message, Outcome& outcome) {
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) outcome.eos = true;
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    GError* failure = nullptr;
+    gst_message_parse_error(message, &failure, nullptr);
+    outcome.errors.push_back({GST_MESSAGE_SRC_NAME(message), failure->message});
+    g_error_free(failure);
+  }
+  gst_message_unref(message);
+}
+
+}  // namespace
+
+std::string Outcome::problem() const {
+  std::string text = eos ? "" : "no EOS. ";
+  for (const PostedError& posted : errors) text += posted.element + ": " + posted.text + ". ";
+  return text;
+}
+
+std::vector<PostedError> Outcome::errors_of(const std::string& element) const {
+  std::vector<PostedError> found;
+  for (const PostedError& posted : errors) {
+    if (posted.element == element) found.push_back(posted);
+  }
+  return found;
+}
+
+PipelineRun::PipelineRun(const std::string& description) {
+  GError* failure = nullptr;
+  pipeline_ = gst_parse_launch(description.c_str(), &failure);
+  if (!failure) return;
+  const std::string text = description + ": " + failure->message;
+  g_error_free(failure);
+  gst_clear_object(&pipeline_);
+  throw std::invalid_argument(text);
+}
+
+PipelineRun::~PipelineRun() {
+  gst_element_set_state(pipeline_, GST_STATE_NULL);
+  gst_object_unref(pipeline_);
+  for (auto* callback : callbacks_) delete callback;
+}
+
+GstElement* PipelineRun::element(const std::string& name) const {
+  GstElement* found = gst_bin_get_by_name(GST_BIN(pipeline_), name.c_str());
+  if (!found) throw std::invalid_argument("no element " + name);
+  gst_object_unref(found);
+  return found;
+}
+
+void PipelineRun::on_buffer(const std::string& name, std::function<void(GstBuffer*)> callback) {
+  callbacks_.push_back(new std::function<void(GstBuffer*)>(std::move(callback)));
+  GstPad* pad = gst_element_get_static_pad(element(name), "sink");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, call_back, callbacks_.back(), nullptr);
+  gst_object_unref(pad);
+}
+
+Outcome PipelineRun::play(unsigned limit_s) {
+  Outcome outcome;
+  GstBus* bus = gst_element_get_bus(pipeline_);
+  const auto wanted = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  GstMessage* message = nullptr;
+  if (gst_element_set_state(pipeline_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) {
+    message = gst_bus_timed_pop_filtered(bus, limit_s * GST_SECOND, wanted);
+    if (message) take_message(message, outcome);
+  }
+  gst_element_set_state(pipeline_, GST_STATE_NULL);
+  // Going to NULL flushes the bus of a pipeline only when it restarts; errors are still there.
+  while ((message = gst_bus_pop_filtered(bus, wanted)) != nullptr) take_message(message, outcome);
+  gst_object_unref(bus);
+  return outcome;
+}
+
+}  // namespace het::gst_test

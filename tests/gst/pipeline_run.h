@@ -1,0 +1,48 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace het::gst_test {
+
+/// An error message from the bus.
+struct PostedError {
+  std::string element;  ///< name of the element that posted it
+  std::string text;
+};
+
+/// How a pipeline ended.
+struct Outcome {
+  bool eos = false;
+  std::vector<PostedError> errors;
+  /// "" after EOS without errors, else what happened.
+  std::string problem() const;
+  std::vector<PostedError> errors_of(const std::string& element) const;
+};
+
+/// A pipeline made from a gst-launch description.
+class PipelineRun {
+ public:
+  /// A description that GStreamer cannot parse throws std::invalid_argument.
+  explicit PipelineRun(const std::string& description);
+  ~PipelineRun();
+  PipelineRun(const PipelineRun&) = delete;
+  PipelineRun& operator=(const PipelineRun&) = delete;
+
+  /// Borrowed; lives as long as the pipeline.
+  GstElement* element(const std::string& name) const;
+  GstElement* pipeline() const { return pipeline_; }
+  /// Calls back for every buffer that enters the sink pad of `name`.
+  void on_buffer(const std::string& name, std::function<void(GstBuffer*)> callback);
+  /// Plays until EOS, an error or the time limit, then goes to NULL and gathers further errors.
+  Outcome play(unsigned limit_s = 120);
+
+ private:
+  GstElement* pipeline_;
+  std::vector<std::function<void(GstBuffer*)>*> callbacks_;
+};
+
+}  // namespace het::gst_test
