@@ -151,6 +151,21 @@ TEST(DequantizeLinear, TheScaleOrAnAttributeGivesTheOutputType) {
       {2}, {-1.5, 2});
 }
 
+TEST(QuantizeLinear, NarrowFloats) {
+  const Tensor x = make_tensor<float>({4}, {1, 3, 1000, -2});
+  const auto run = [&](int64_t onnx_type, int64_t saturate) {
+    const Tensor y =
+        run_op_single({"QuantizeLinear",
+                       {x, Tensor::scalar(2.0f)},
+                       make_attributes({{"output_dtype", onnx_type}, {"saturate", saturate}})});
+    return run_op_single({"DequantizeLinear", {y, Tensor::scalar(2.0f)}});
+  };
+  expect_values<float>(run(17, 1), {4}, {1, 3, 896, -2});   // float8e4m3fn: at most 448
+  expect_values<float>(run(17, 0), {4}, {1, 3, kNan, -2});  // 500 does not fit
+  expect_values<float>(run(19, 1), {4}, {1, 3, 1024, -2});  // float8e5m2: two bits of mantissa
+  expect_values<float>(run(23, 1), {4}, {1, 3, 12, -2});    // float4e2m1: at most 6
+}
+
 TEST(DynamicQuantizeLinear, MapsTheRangeWithZeroOntoBytes) {
   const auto y = run_op_ok(
       {"DynamicQuantizeLinear", {make_tensor<float>({6}, {0, 2, -3, -2.5, 1.34, 0.5})}, {}, 3});
