@@ -35,6 +35,7 @@ Status evaluate_arg_max(EvaluateContext& context) {
   const Tensor& x = context.input(0);
   const bool last = context.attributes().get_int("select_last_index", 0) != 0;
   HET_ASSIGN(const AxisSplit split, axis_split(x.shape(), context.attributes().get_int("axis", 0)));
+  if (x.element_count() == 0) return {};
   int64_t* dst = context.output(0).data<int64_t>();
   return dispatch_numeric(x.type(), [&]<class T>() -> Status {
     using Arithmetic = ArithmeticType<T>;

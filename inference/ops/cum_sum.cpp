@@ -35,6 +35,7 @@ Status evaluate_cum_sum(EvaluateContext& context) {
   const bool reverse = context.attributes().get_int("reverse", 0) != 0;
   HET_ASSIGN(const std::vector<int64_t> axis, to_int64_vector(context.input(1)));
   HET_ASSIGN(const AxisSplit split, cum_sum_split(x.shape(), axis));
+  if (x.element_count() == 0) return {};
   return dispatch_numeric(x.type(), [&]<class T>() -> Status {
     using Acc = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
     const T* src = x.data<T>();

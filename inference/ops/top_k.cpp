@@ -49,6 +49,7 @@ Status evaluate_top_k(EvaluateContext& context) {
              axis_split(x.shape(), context.attributes().get_int("axis", -1)));
   HET_ASSIGN(const std::vector<int64_t> wanted, to_int64_vector(context.input(1)));
   const int64_t k = wanted.front();
+  if (x.element_count() == 0) return {};
   std::vector<int64_t> order(static_cast<size_t>(split.length));
   return dispatch_numeric(x.type(), [&]<class T>() -> Status {
     T* values = context.output(0).data<T>();
