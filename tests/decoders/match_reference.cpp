@@ -87,11 +87,16 @@ VideoObjects read_video_reference(const std::string& path, const std::string& mo
   return videos;
 }
 
-std::map<std::string, int> read_top_classes(const std::string& path, const std::string& model) {
-  std::map<std::string, int> classes;
+std::map<std::string, std::set<int>> read_top_classes(const std::string& path,
+                                                      const std::string& model) {
+  std::map<std::string, std::set<int>> classes;
   const json document = read_json(path);
-  for (const auto& [picture, entry] : document.at("results").at(model).items())
-    classes[picture] = entry.at("result").at(0).at(1).get<int>();
+  for (const auto& [picture, entry] : document.at("results").at(model).items()) {
+    const json& ranking = entry.at("result");  // rows of label, label id, score
+    for (const json& row : ranking) {
+      if (row.at(2) == ranking.at(0).at(2)) classes[picture].insert(row.at(1).get<int>());
+    }
+  }
   return classes;
 }
 

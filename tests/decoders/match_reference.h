@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@ PictureObjects read_picture_reference(const std::string& path, const std::string
 /// Detections of one model ("yolox_nano", "yunet_n_320") in video_reference.json.
 VideoObjects read_video_reference(const std::string& path, const std::string& model);
 
-/// Label ids of the classes of one classifier by picture: the best one of the reference.
-std::map<std::string, int> read_top_classes(const std::string& path, const std::string& model);
+/// Label ids of the best class of one classifier by picture; several where the reference scores
+/// them equal, as saturated int8 scores often are.
+std::map<std::string, std::set<int>> read_top_classes(const std::string& path,
+                                                      const std::string& model);
 
 /// What a comparison found, over any number of pictures.
 struct MatchCounts {

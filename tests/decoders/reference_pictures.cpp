@@ -158,7 +158,7 @@ TEST_P(Classifiers, GiveTheReferenceClass) {
     if (image.plane_count == 0) continue;
     const Results results = run(**model, **request, image);
     ASSERT_EQ(results.classifications.size(), 1u) << picture;
-    EXPECT_EQ(results.classifications[0].label_id, wanted)
+    EXPECT_TRUE(wanted.contains(results.classifications[0].label_id))
         << picture << " was taken for " << results.classifications[0].label;
     EXPECT_EQ(results.classifications[0].attribute, "imagenet");
   }
