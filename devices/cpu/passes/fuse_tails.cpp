@@ -62,6 +62,28 @@ std::optional<Extension> extension_of(const Node& reader, const Value& out, bool
   return Extension{{true, {}}, other};
 }
 
+/// Adds a step. False when oneDNN cannot: its code generators keep one set of parameters per kind
+/// of expression (seen with 2.6.3), so no kind may come twice.
+bool extend(FusedTail& tail, const TailStep& step) {
+  if (!step.sum && !tail.empty() && !tail.back().sum) {
+    ElementwiseInstruction& last = tail.back().expression;
+    const ElementwiseInstruction& next = step.expression;
+    if (last.kind == ElementwiseKind::Linear && next.kind == ElementwiseKind::Linear) {
+      last.alpha *= next.alpha;
+      last.beta = last.beta * next.alpha + next.beta;
+      return true;
+    }
+  }
+  tail.push_back(step);
+  const std::vector<PostOp> ops = post_ops_of(tail);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (ops[i].kind == ops[k].kind) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Status fuse_tails(Model& model) {
@@ -75,8 +97,7 @@ Status fuse_tails(Model& model) {
     const bool has_sum =
         std::any_of(tail.begin(), tail.end(), [](const TailStep& step) { return step.sum; });
     const std::optional<Extension> extension = extension_of(*reader, *node.output(), has_sum);
-    if (!extension) continue;
-    tail.push_back(extension->step);
+    if (!extension || !extend(tail, extension->step)) continue;
     Attributes attributes = node.attributes();
     set_tail(attributes, tail);
     std::vector<Value*> inputs = node.inputs();
