@@ -151,7 +151,8 @@ void step_lstm(Cell& cell, const double* x) {
     const double candidate = cell.activate(1, sum(kCandidate));
     cell.c[j] = forget * before + input * candidate;
     const double output = cell.activate(0, sum(kOutput) + cell.peephole(kOutput, unit, cell.c[j]));
-    next[j] = output * cell.activate(2, cell.c[j]);
+    // ONNX Runtime and OpenVINO do not clip the cell state.
+    next[j] = output * cell.activations[2](cell.c[j]);
   }
   cell.h = std::move(next);
 }

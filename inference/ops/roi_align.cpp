@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "inference/ops/double_values.h"
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
@@ -97,22 +96,24 @@ struct RoiAxis {
   }
 };
 
-Result<RoiAxis> roi_axis(const RoiAlignAttributes& align, double from, double to, int64_t bins) {
-  const double offset = align.half_pixel ? 0.5 : 0;
-  RoiAxis axis;
-  axis.start = from * align.spatial_scale - offset;
-  double size = to * align.spatial_scale - offset - axis.start;
-  if (!align.half_pixel) size = std::max(size, 1.0);
-  axis.bin_size = size / static_cast<double>(bins);
+/// In Real, so that the number of samples of float regions rounds as everywhere else.
+template <class Real>
+Result<RoiAxis> roi_axis(const RoiAlignAttributes& align, Real from, Real to, int64_t bins) {
+  const auto scale = static_cast<Real>(align.spatial_scale);
+  const Real offset = align.half_pixel ? Real(0.5) : Real(0);
+  const Real start = from * scale - offset;
+  Real size = to * scale - offset - start;
+  if (!align.half_pixel) size = std::max(size, Real(1));
+  const Real bin_size = size / static_cast<Real>(bins);
   const double samples = align.sampling_ratio > 0 ? static_cast<double>(align.sampling_ratio)
-                                                  : std::ceil(axis.bin_size);
+                                                  : std::ceil(static_cast<double>(bin_size));
   if (!(samples <= static_cast<double>(kMaxSamples))) {
     return error(StatusCode::InvalidArgument,
                  "a region from {} to {} needs {} samples per bin, at most {} are supported", from,
                  to, samples, kMaxSamples);
   }
-  axis.samples = static_cast<int64_t>(std::max(samples, 0.0));
-  return axis;
+  return RoiAxis{static_cast<double>(start), static_cast<double>(bin_size),
+                 static_cast<int64_t>(std::max(samples, 0.0))};
 }
 
 /// The two pixels of one dimension around a sample.
@@ -186,14 +187,13 @@ std::vector<PixelPair> bin_pixels(const RoiAxis& axis, int64_t bin, int64_t size
   return pairs;
 }
 
-/// Computed in double. Order: region, bin, channel, sample.
+/// Samples in double. Order: region, bin, channel, sample.
 Status evaluate_roi_align(EvaluateContext& context) {
   const Tensor& x = context.input(0);
   HET_ASSIGN(const RoiAlignAttributes align,
              roi_align_attributes(context.node(), x.shape(), context.input(1).shape(),
                                   context.input(2).shape()));
   if (element_count(align.output_shape) == 0) return {};
-  HET_ASSIGN(const std::vector<double> rois, to_double_vector(context.input(1)));
   const int64_t* batch_indices = context.input(2).data<int64_t>();
   const int64_t channels = x.shape()[1];
   const int64_t height = x.shape()[2];
@@ -201,6 +201,7 @@ Status evaluate_roi_align(EvaluateContext& context) {
   const int64_t bins_y = align.output_shape[2];
   const int64_t bins_x = align.output_shape[3];
   return dispatch_float(x.type(), [&]<class T>() -> Status {
+    using Real = ArithmeticType<T>;
     for (int64_t r = 0; r < align.output_shape[0]; ++r) {
       const int64_t batch = batch_indices[r];
       if (batch < 0 || batch >= x.shape()[0]) {
@@ -208,9 +209,9 @@ Status evaluate_roi_align(EvaluateContext& context) {
                      "batch_indices contains {} for region {}, but X has shape {}", batch, r,
                      to_string(x.shape()));
       }
-      const double* roi = rois.data() + r * 4;
-      HET_ASSIGN(const RoiAxis axis_x, roi_axis(align, roi[0], roi[2], bins_x));
-      HET_ASSIGN(const RoiAxis axis_y, roi_axis(align, roi[1], roi[3], bins_y));
+      const T* roi = context.input(1).data<T>() + r * 4;
+      HET_ASSIGN(const RoiAxis axis_x, roi_axis<Real>(align, roi[0], roi[2], bins_x));
+      HET_ASSIGN(const RoiAxis axis_y, roi_axis<Real>(align, roi[1], roi[3], bins_y));
       const T* src = x.data<T>() + batch * channels * height * width;
       T* dst = context.output(0).data<T>() + r * channels * bins_y * bins_x;
       for (int64_t by = 0; by < bins_y; ++by) {
