@@ -37,8 +37,21 @@ std::optional<Chosen> with_known_formats(Result<Primitive> primitive, const Conv
   return Chosen{std::move(*primitive), *src, *dst};
 }
 
-/// oneDNN's choice first; when it wants formats that nobody else has, blocked and plain ones.
+/// Pictures with few channels are read as they come.
+constexpr int64_t kPlainChannels = 4;
+
+/// Blocked formats where oneDNN has generated code for them, then its own choice; when it wants
+/// formats that nobody else has, blocked and plain ones in any implementation.
 Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec) {
+  if (spec.src.type == ElementType::Float32) {
+    // oneDNN's first choice is channels-last; blocked kernels are as fast, and concatenations and
+    // splits of channels then cost nothing.
+    ConvolutionSpec blocked = spec;
+    blocked.dst_format = builder.options().blocked;
+    if (spec.src.shape[1] > kPlainChannels) blocked.src_format = builder.options().blocked;
+    auto chosen = with_known_formats(make_convolution(blocked), blocked);
+    if (chosen && chosen->primitive.implementation.rfind("jit", 0) == 0) return std::move(*chosen);
+  }
   if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
   for (const Format format : {builder.options().blocked, Format::Plain}) {
     spec.src_format = format;
