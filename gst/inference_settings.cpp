@@ -67,7 +67,8 @@ void install_model_properties(GObjectClass* klass) {
        "those that exist",
        "CPU");
   text(kPropIeConfig, "ie-config", "Device properties",
-       "Properties of the device, as KEY=VALUE,KEY=VALUE with OpenVINO's names (NUM_STREAMS=2)",
+       "Properties of the device, as KEY=VALUE,KEY=VALUE with OpenVINO's names (NUM_STREAMS=2); "
+       "PERFORMANCE_HINT is THROUGHPUT unless given",
        "");
   text(kPropLabels, "labels", "Labels",
        "Names of the classes in their order, comma-separated; wins over labels-file and model-proc",
@@ -250,6 +251,9 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);
+  // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
+  // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
+  wanted.properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);
   return wanted;
