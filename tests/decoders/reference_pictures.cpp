@@ -52,6 +52,8 @@ Result<std::shared_ptr<VisionModel>> load(const Places& at, Core& process_core,
   settings.model = at.shared + "/models/onnx/" + name + ".onnx";
   settings.model_proc = at.descriptors + "/" + name + ".json";
   settings.device = device();
+  // Teams of threads wait for each other, which is slow beside other tests on the same cores.
+  if (settings.device == "CPU") settings.properties["INFERENCE_NUM_THREADS"] = "1";
   return VisionModel::load(process_core, settings);
 }
 
