@@ -593,6 +593,11 @@ bool has_bfloat16() {
   return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
 }
 
+bool has_exact_int8() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa >= dnnl::cpu_isa::avx512_core_vnni || isa == dnnl::cpu_isa::avx2_vnni;
+}
+
 Format preferred_blocked_format() {
   return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? Format::Blocked16
                                                                      : Format::Blocked8;

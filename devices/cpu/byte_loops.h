@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace het::cpu {
+
+/// Loops over quantised values, vectorised for the processor they run on. `is_signed`: int8, else
+/// uint8. Rounding is to nearest, halves to even.
+
+struct ByteScale {
+  float scale = 1.0f;
+  float zero = 0.0f;
+  bool is_signed = false;
+};
+
+/// dst = round(src / scale) + zero, saturated.
+void quantise_row(const float* src, const ByteScale& scale, size_t count, std::byte* dst);
+/// dst = (src - zero) * scale.
+void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, float* dst);
+/// dst = quantise(dequantise(a) + dequantise(b)).
+void add_rows(const std::byte* a, const ByteScale& a_scale, const std::byte* b,
+              const ByteScale& b_scale, const ByteScale& dst_scale, size_t count, std::byte* dst);
+
+}  // namespace het::cpu

@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "devices/cpu/byte_loops.h"
+#include "devices/cpu/constant_scale.h"
+#include "devices/cpu/parallel.h"
+#include "devices/cpu/plan_builder.h"
+
+namespace het::cpu {
+namespace {
+
+constexpr int64_t kGrain = 16 * 1024;
+
+bool is_byte(ElementType type) {
+  return type == ElementType::UInt8 || type == ElementType::Int8;
+}
+
+std::optional<ByteScale> byte_scale(const Node& node, size_t index, ElementType type) {
+  const auto constant = constant_scale(node, index);
+  if (!constant || !constant->per_tensor() || !is_byte(type)) return std::nullopt;
+  return ByteScale{constant->scales[0], static_cast<float>(constant->zeros[0]),
+                   type == ElementType::Int8};
+}
+
+class QuantiseKernel final : public Kernel {
+ public:
+  QuantiseKernel(ByteScale scale, int64_t count) : scale_(scale), count_(count) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+      quantise_row(src + begin, scale_, static_cast<size_t>(end - begin), args.outputs[0] + begin);
+    });
+    return {};
+  }
+
+ private:
+  ByteScale scale_;
+  int64_t count_;
+};
+
+class DequantiseKernel final : public Kernel {
+ public:
+  DequantiseKernel(ByteScale scale, int64_t count) : scale_(scale), count_(count) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+      dequantise_row(args.inputs[0] + begin, scale_, static_cast<size_t>(end - begin), dst + begin);
+    });
+    return {};
+  }
+
+ private:
+  ByteScale scale_;
+  int64_t count_;
+};
+
+class AddKernel final : public Kernel {
+ public:
+  AddKernel(ByteScale a, ByteScale b, ByteScale dst, int64_t count)
+      : a_(a), b_(b), dst_(dst), count_(count) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+      add_rows(args.inputs[0] + begin, a_, args.inputs[1] + begin, b_, dst_,
+               static_cast<size_t>(end - begin), args.outputs[0] + begin);
+    });
+    return {};
+  }
+
+ private:
+  ByteScale a_;
+  ByteScale b_;
+  ByteScale dst_;
+  int64_t count_;
+};
+
+/// Quantised zero is not zero, so values in the padding of blocks would not stay 0.
+Format without_padding(const TensorSpec& home) {
+  return is_blocked(home.format) ? Format::Plain : home.format;
+}
+
+Result<bool> plan_quantise(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const auto scale = byte_scale(node, 1, dst.desc().type);
+  if (src.desc().type != ElementType::Float32 || !scale) return false;
+  const Format format = without_padding(builder.home(src));
+  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
+  const TensorId out = builder.write(dst, {dst.desc().type, dst.desc().shape, format});
+  const int64_t count = element_count(dst.desc().shape);
+  builder.add_step(node, std::make_unique<QuantiseKernel>(*scale, count), {in}, {out});
+  return true;
+}
+
+Result<bool> plan_dequantise(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const auto scale = byte_scale(node, 1, src.desc().type);
+  if (dst.desc().type != ElementType::Float32 || !scale) return false;
+  const Format format = without_padding(builder.home(src));
+  HET_ASSIGN(const TensorId in, builder.read(src, format, src.desc().type));
+  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  const int64_t count = element_count(dst.desc().shape);
+  builder.add_step(node, std::make_unique<DequantiseKernel>(*scale, count), {in}, {out});
+  return true;
+}
+
+/// com.microsoft.QLinearAdd: a, a_scale, a_zero, b, b_scale, b_zero, dst_scale, dst_zero.
+Result<bool> plan_add(PlanBuilder& builder, const Node& node) {
+  const Value& a = *node.input(0);
+  const Value& b = *node.input(3);
+  const Value& dst = *node.output();
+  const ElementType type = dst.desc().type;
+  if (a.desc() != dst.desc() || b.desc() != dst.desc()) return false;
+  const auto a_scale = byte_scale(node, 1, type);
+  const auto b_scale = byte_scale(node, 4, type);
+  const auto dst_scale = byte_scale(node, 6, type);
+  if (!a_scale || !b_scale || !dst_scale) return false;
+  const Format format = without_padding(builder.home(a.is_constant() ? b : a));
+  HET_ASSIGN(const TensorId left, builder.read(a, format, type));
+  HET_ASSIGN(const TensorId right, builder.read(b, format, type));
+  const TensorId out = builder.write(dst, {type, dst.desc().shape, format});
+  const int64_t count = element_count(dst.desc().shape);
+  Step& step =
+      builder.add_step(node, std::make_unique<AddKernel>(*a_scale, *b_scale, *dst_scale, count),
+                       {left, right}, {out});
+  step.in_place = InPlace::Input;
+  return true;
+}
+
+}  // namespace
+
+void register_quantise(KernelRegistry& registry) {
+  registry.add("", "QuantizeLinear", plan_quantise);
+  registry.add("", "DequantizeLinear", plan_dequantise);
+  registry.add("com.microsoft", "QLinearAdd", plan_add);
+}
+
+}  // namespace het::cpu
