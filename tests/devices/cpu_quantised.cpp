@@ -1,0 +1,117 @@
+#include "tests/devices/cpu_testing.h"
+
+namespace het {
+namespace {
+
+using cpu_testing::CpuTest;
+using cpu_testing::Ints;
+using cpu_testing::make_attributes;
+using cpu_testing::ModelMaker;
+using cpu_testing::random_bytes;
+
+class CpuQuantised : public CpuTest {
+ protected:
+  Value* scale(ModelMaker& maker, float value) { return maker.constant(Tensor::scalar(value)); }
+  template <class T>
+  Value* zero(ModelMaker& maker, int value) {
+    return maker.constant(Tensor::scalar(static_cast<T>(value)));
+  }
+
+  /// Every value within one step of REF's, and nearly all equal.
+  void compare_steps(const Model& model, const std::string& node) {
+    const std::vector<Tensor> inputs = random_inputs(model);
+    std::vector<ProfileRow> rows;
+    const std::vector<Tensor> got = infer(*compile(model, {{"PERF_COUNT", "YES"}}), inputs, &rows);
+    const auto reference = ref_->compile_model(model, {}, nullptr);
+    const std::vector<Tensor> wanted = infer(**reference, inputs);
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(got[i].desc(), wanted[i].desc());
+      const auto a = *to_float_vector(got[i]);
+      const auto b = *to_float_vector(wanted[i]);
+      size_t different = 0;
+      for (size_t k = 0; k < a.size(); ++k) {
+        ASSERT_LE(std::abs(a[k] - b[k]), 1.0f) << "output " << i << " at " << k;
+        different += a[k] != b[k] ? 1 : 0;
+      }
+      EXPECT_LE(different, a.size() / 100) << "output " << i;
+    }
+    implementation_ = implementation(rows, node);
+  }
+
+  std::string implementation_;
+};
+
+TEST_F(CpuQuantised, ConvolutionsInAllTypes) {
+  for (const int64_t group : {int64_t{1}, int64_t{20}}) {
+    for (const bool signed_src : {false, true}) {
+      for (const bool signed_weights : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "group " << group << " src " << signed_src << " weights "
+                                        << signed_weights);
+        ModelMaker maker;
+        const Shape weights_shape = {20, 20 / group, 3, 3};
+        const ElementType type = signed_src ? ElementType::Int8 : ElementType::UInt8;
+        Value* x = maker.input({1, 20, 9, 8}, type);
+        Value* x_zero = signed_src ? zero<int8_t>(maker, -3) : zero<uint8_t>(maker, 120);
+        Value* weights = signed_weights ? maker.constant(random_bytes<int8_t>(weights_shape, 3))
+                                        : maker.constant(random_bytes<uint8_t>(weights_shape, 3));
+        Value* w_zero = signed_weights ? zero<int8_t>(maker, 0) : zero<uint8_t>(maker, 128);
+        std::vector<int32_t> bias(20);
+        for (size_t c = 0; c < bias.size(); ++c) bias[c] = static_cast<int32_t>(c * 300) - 2000;
+        std::vector<float> w_scales(20);
+        for (size_t c = 0; c < w_scales.size(); ++c) {
+          w_scales[c] = 0.01f + 0.001f * static_cast<float>(c);
+        }
+        Value* w_scale =
+            group == 1 ? maker.constant(Tensor::from<float>({20}, w_scales)) : scale(maker, 0.02f);
+        Value* y_zero = signed_src ? zero<int8_t>(maker, 4) : zero<uint8_t>(maker, 128);
+        Value* y = maker.op("QLinearConv",
+                            {x, scale(maker, 0.05f), x_zero, weights, w_scale, w_zero,
+                             scale(maker, group == 1 ? 2.0f : 0.5f), y_zero,
+                             maker.constant(Tensor::from<int32_t>({20}, bias))},
+                            make_attributes({{"pads", Ints{1, 1, 1, 1}}, {"group", group}}));
+        if (y->producer()->op() == nullptr) GTEST_SKIP() << y->producer()->unsupported_reason();
+        maker.output(y);
+        compare_steps(maker.model(), "QLinearConv0");
+      }
+    }
+  }
+}
+
+TEST_F(CpuQuantised, WeightsWithOtherZeroPointsRunTheReference) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 16, 5, 5}, ElementType::UInt8);
+  Value* weights = maker.constant(random_bytes<uint8_t>({8, 16, 1, 1}, 5));
+  maker.output(maker.op(
+      "QLinearConv", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 7), weights, scale(maker, 0.01f),
+                      zero<uint8_t>(maker, 100), scale(maker, 1.0f), zero<uint8_t>(maker, 9)}));
+  compare_steps(maker.model(), "QLinearConv0");
+  EXPECT_EQ(implementation_, "ref");
+}
+
+TEST_F(CpuQuantised, MatrixProduct) {
+  ModelMaker maker;
+  Value* x = maker.input({3, 5, 40}, ElementType::UInt8);
+  Value* weights = maker.constant(random_bytes<int8_t>({40, 12}, 5));
+  maker.output(maker.op("QLinearMatMul", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 131), weights,
+                                          scale(maker, 0.02f), zero<int8_t>(maker, 0),
+                                          scale(maker, 0.7f), zero<uint8_t>(maker, 100)}));
+  compare_steps(maker.model(), "QLinearMatMul0");
+}
+
+TEST_F(CpuQuantised, AdditionAndConversions) {
+  ModelMaker maker;
+  Value* a = maker.input({1, 20, 5, 7}, ElementType::UInt8);
+  Value* b = maker.input({1, 20, 5, 7}, ElementType::UInt8);
+  Value* sum = maker.op("QLinearAdd",
+                        {a, scale(maker, 0.1f), zero<uint8_t>(maker, 131), b, scale(maker, 0.02f),
+                         zero<uint8_t>(maker, 3), scale(maker, 0.11f), zero<uint8_t>(maker, 100)},
+                        {}, "com.microsoft");
+  maker.output(sum);
+  Value* real = maker.op("DequantizeLinear", {sum, scale(maker, 0.3f), zero<uint8_t>(maker, 77)});
+  maker.output(maker.op("QuantizeLinear", {real, scale(maker, 0.21f), zero<int8_t>(maker, -5)}));
+  compare_steps(maker.model(), "QLinearAdd0");
+  EXPECT_EQ(implementation_, "own_simd");
+}
+
+}  // namespace
+}  // namespace het
