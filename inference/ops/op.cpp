@@ -92,6 +92,12 @@ Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const T
   if (Status status = op->infer(context); !status.ok()) {
     return Failure(status.with_context(describe(node)));
   }
+  for (size_t i = 0; i < context.outputs().size(); ++i) {
+    if (context.outputs()[i].type == ElementType::Undefined) {
+      return error(StatusCode::ParseError, "{} has {} outputs, but the operator gives only {}",
+                   describe(node), context.outputs().size(), i);
+    }
+  }
   return context.outputs();
 }
 
