@@ -24,8 +24,8 @@ Style style_for(int width, int height) {
   style.dot_radius = std::max(2, shorter / 180);
   style.padding = std::max(2, shorter / 200);
   // FONT_HERSHEY_SIMPLEX capitals are 22 pixels high at scale 1; below 0.4 they cannot be read.
-  style.text_scale = std::max(0.4, shorter / 900.0);
-  style.text_width = std::max(1, static_cast<int>(std::lround(style.text_scale * 1.6)));
+  style.text_scale = std::max(0.4, shorter / 1100.0);
+  style.text_width = std::max(1, static_cast<int>(std::lround(style.text_scale * 2.4)));
   return style;
 }
 

@@ -6,8 +6,8 @@ namespace het::gst_test {
 namespace {
 
 GstPadProbeReturn call_back(GstPad*, GstPadProbeInfo* probe, gpointer user) {
-  (*static_cast<std::function<void(GstBuffer*)>*>(user))(GST_PAD_PROBE_INFO_BUFFER(probe));
-  return GST_PAD_PROBE_OK;
+  const auto& keep = *static_cast<std::function<bool(GstBuffer*)>*>(user);
+  return keep(GST_PAD_PROBE_INFO_BUFFER(probe)) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
 void take_message(GstMessage* message, Outcome& outcome) {
@@ -61,10 +61,24 @@ GstElement* PipelineRun::element(const std::string& name) const {
 }
 
 void PipelineRun::on_buffer(const std::string& name, std::function<void(GstBuffer*)> callback) {
-  callbacks_.push_back(new std::function<void(GstBuffer*)>(std::move(callback)));
+  keep_buffers(name, [callback = std::move(callback)](GstBuffer* buffer) {
+    callback(buffer);
+    return true;
+  });
+}
+
+void PipelineRun::keep_buffers(const std::string& name, std::function<bool(GstBuffer*)> keep) {
+  callbacks_.push_back(new std::function<bool(GstBuffer*)>(std::move(keep)));
   GstPad* pad = gst_element_get_static_pad(element(name), "sink");
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, call_back, callbacks_.back(), nullptr);
   gst_object_unref(pad);
+}
+
+GstCaps* PipelineRun::caps(const std::string& name) const {
+  GstPad* pad = gst_element_get_static_pad(element(name), "sink");
+  GstCaps* caps = gst_pad_get_current_caps(pad);
+  gst_object_unref(pad);
+  return caps;
 }
 
 Outcome PipelineRun::play(unsigned limit_s) {

@@ -37,12 +37,16 @@ class PipelineRun {
   GstElement* pipeline() const { return pipeline_; }
   /// Calls back for every buffer that enters the sink pad of `name`.
   void on_buffer(const std::string& name, std::function<void(GstBuffer*)> callback);
+  /// Drops those for which `keep` says no.
+  void keep_buffers(const std::string& name, std::function<bool(GstBuffer*)> keep);
+  /// Current caps of the sink pad of `name`; the caller unrefs them.
+  GstCaps* caps(const std::string& name) const;
   /// Plays until EOS, an error or the time limit, then goes to NULL and gathers further errors.
   Outcome play(unsigned limit_s = 120);
 
  private:
   GstElement* pipeline_;
-  std::vector<std::function<void(GstBuffer*)>*> callbacks_;
+  std::vector<std::function<bool(GstBuffer*)>*> callbacks_;
 };
 
 }  // namespace het::gst_test

@@ -130,7 +130,7 @@ void ScriptedRequest::find_one_object() {
     return;
   }
   row[2] = row[3] = std::log(3.0f);  // a box of three grid cells
-  row[4] = 1.0f;
+  row[4] = 0.8f;
   row[5 + hash % (row_size - 5)] = 1.0f;
 }
 

@@ -11,7 +11,7 @@ namespace het::gst_test {
 
 /// A device "SCRIPTED" that does what a test wants. It converts pictures as every device does; its
 /// first output is zero but for one row, whose place and class follow from the picture's content,
-/// with objectness 1 and class score 1: one object a frame for the demo's detector.
+/// with objectness 0.8 and class score 1: one object a frame for the demo's detector.
 class ScriptedDevice {
  public:
   /// Registers the device with the process' Core, which the plugin uses too.
