@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "devices/cpu/int8_support.h"
 #include "devices/cpu/parallel.h"
 
 namespace het::cpu {

@@ -107,8 +107,6 @@ std::unique_ptr<Kernel> make_primitive_kernel(Primitive primitive,
 
 /// True where oneDNN computes with bfloat16 on this processor.
 bool has_bfloat16();
-/// True where sums of int8 products are exact: without VNNI pairs of products saturate at 16 bits.
-bool has_exact_int8();
 /// Channels in a block of the format that oneDNN prefers here.
 Format preferred_blocked_format();
 

@@ -77,15 +77,34 @@ TEST_F(CpuQuantised, ConvolutionsInAllTypes) {
   }
 }
 
-TEST_F(CpuQuantised, WeightsWithOtherZeroPointsRunTheReference) {
+TEST_F(CpuQuantised, WeightsWithOtherZeroPointsRunInFloat) {
   ModelMaker maker;
   Value* x = maker.input({1, 16, 5, 5}, ElementType::UInt8);
   Value* weights = maker.constant(random_bytes<uint8_t>({8, 16, 1, 1}, 5));
   maker.output(maker.op(
       "QLinearConv", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 7), weights, scale(maker, 0.01f),
                       zero<uint8_t>(maker, 100), scale(maker, 1.0f), zero<uint8_t>(maker, 9)}));
-  compare_steps(maker.model(), "QLinearConv0");
-  EXPECT_EQ(implementation_, "ref");
+  compare_steps(maker.model(), "QLinearConv0/product");
+  EXPECT_NE(implementation_, "ref");
+  EXPECT_NE(implementation_, "no row");
+}
+
+TEST_F(CpuQuantised, AChainInFloat) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 20, 6, 5}, ElementType::UInt8);
+  const auto conv = [&](Value* src) {
+    return maker.op("QLinearConv",
+                    {src, scale(maker, 0.1f), zero<uint8_t>(maker, 127),
+                     maker.constant(random_bytes<uint8_t>({20, 20, 1, 1}, 5)), scale(maker, 0.01f),
+                     zero<uint8_t>(maker, 100), scale(maker, 0.1f), zero<uint8_t>(maker, 127)});
+  };
+  Value* a = conv(x);
+  Value* b = conv(a);
+  maker.output(maker.op("QLinearAdd",
+                        {a, scale(maker, 0.1f), zero<uint8_t>(maker, 127), b, scale(maker, 0.1f),
+                         zero<uint8_t>(maker, 127), scale(maker, 0.2f), zero<uint8_t>(maker, 127)},
+                        {}, "com.microsoft"));
+  compare_steps(maker.model(), "QLinearAdd2");
 }
 
 TEST_F(CpuQuantised, MatrixProduct) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "devices/cpu/constant_scale.h"
+#include "devices/cpu/int8_support.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/conv.h"
@@ -29,26 +30,6 @@ std::optional<QLinearScales> qlinear_scales(const Node& node) {
   return QLinearScales{*src, *weights, *dst};
 }
 
-/// Weights as int8 around zero; nothing when their zero point does not allow that: oneDNN has no
-/// zero points for weights.
-std::optional<Tensor> signed_weights(const Value& weights, const ConstantScale& scale) {
-  if (!weights.is_constant()) return std::nullopt;
-  const Tensor& content = weights.constant();
-  const auto all = [&](int64_t wanted) {
-    return std::all_of(scale.zeros.begin(), scale.zeros.end(),
-                       [&](int64_t zero) { return zero == wanted; });
-  };
-  if (content.type() == ElementType::Int8) {
-    return all(0) ? std::optional<Tensor>(content) : std::nullopt;
-  }
-  if (content.type() != ElementType::UInt8 || !all(128)) return std::nullopt;
-  std::vector<int8_t> values;
-  for (const uint8_t value : content.values<uint8_t>()) {
-    values.push_back(static_cast<int8_t>(static_cast<int>(value) - 128));
-  }
-  return Tensor::from<int8_t>(content.shape(), values);
-}
-
 Quantisation quantisation_of(const QLinearScales& scales) {
   Quantisation result;
   for (const float weights : scales.weights.scales) {
@@ -74,7 +55,7 @@ Result<bool> plan_qlinear_conv(PlanBuilder& builder, const Node& node) {
       (bias != nullptr && !bias->is_constant()) || src.desc().shape.size() != 4) {
     return false;
   }
-  const std::optional<Tensor> packed_weights = signed_weights(weights, scales->weights);
+  const std::optional<Tensor> packed_weights = int8_weights(node);
   if (!packed_weights) return false;
   HET_ASSIGN(const ConvAttributes window,
              conv_attributes(node, src.desc().shape, weights.desc().shape));
@@ -120,7 +101,7 @@ Result<bool> plan_qlinear_matmul(PlanBuilder& builder, const Node& node) {
   if (!has_exact_int8() || !scales || !is_byte(src.desc().type) || !is_byte(dst.desc().type)) {
     return false;
   }
-  const std::optional<Tensor> packed_weights = signed_weights(weights, scales->weights);
+  const std::optional<Tensor> packed_weights = int8_weights(node);
   HET_ASSIGN(const MatMulDims dims, matmul_dims(src.desc().shape, weights.desc().shape));
   if (!packed_weights || element_count(dims.b_batch) != 1) return false;
   const int64_t rows = element_count(dims.a_batch) * dims.m;

@@ -9,6 +9,14 @@ namespace het::cpu {
 /// Float16 and bfloat16 become float32 inside the model; its inputs and outputs keep their types.
 Status compute_in_float32(Model& model);
 
+/// QLinearConv and QLinearMatMul whose weights have a zero point that int8 kernels cannot take, and
+/// QLinearAdd between such nodes, become float nodes between DequantizeLinear and QuantizeLinear.
+Status lower_qlinear(Model& model);
+
+/// QuantizeLinear whose value is read back by DequantizeLinear with the same scale becomes an
+/// element-wise rounding of the float value.
+Status fuse_fake_quantisation(Model& model);
+
 /// DequantizeLinear of a constant becomes the float constant.
 Status fold_dequantized_constants(Model& model);
 

@@ -1,0 +1,130 @@
+#include "devices/cpu/constant_scale.h"
+#include "devices/cpu/int8_support.h"
+#include "devices/cpu/passes/passes.h"
+#include "devices/cpu/passes/rewrite.h"
+
+namespace het::cpu {
+namespace {
+
+/// Input positions of QLinear operators: scale and zero point follow each tensor.
+constexpr size_t kSrc = 0;
+constexpr size_t kWeights = 3;
+constexpr size_t kDstScale = 6;
+constexpr size_t kBias = 8;
+
+Value* add_value(Model& model, const Node& like, const std::string& suffix, const std::string& type,
+                 std::vector<Value*> inputs, TensorDesc desc, Attributes attributes = {}) {
+  Node* made = model.add_node(like.name() + suffix, type, "", std::move(inputs),
+                              {like.output()->name() + suffix}, std::move(attributes));
+  made->add_original_names(like.original_names());
+  model.set_desc(made->output(), std::move(desc));
+  return made->output();
+}
+
+/// (w - zero[c]) * scale[c], where c is dimension `axis`.
+Result<Value*> float_weights(Model& model, const Value& weights, const ConstantScale& scale,
+                             size_t axis) {
+  HET_ASSIGN(std::vector<float> values, to_float_vector(weights.constant()));
+  const Shape& shape = weights.desc().shape;
+  int64_t inner = 1;
+  for (size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t channel =
+        scale.per_tensor() ? 0 : i / static_cast<size_t>(inner) % scale.scales.size();
+    values[i] = (values[i] - static_cast<float>(scale.zeros[channel])) * scale.scales[channel];
+  }
+  return model.add_constant(weights.name() + "/float", Tensor::from<float>(shape, values));
+}
+
+/// The integer bias times src scale times weights scale.
+Result<Value*> float_bias(Model& model, const Value& bias, float src_scale,
+                          const ConstantScale& weights) {
+  HET_ASSIGN(std::vector<float> values, to_float_vector(bias.constant()));
+  for (size_t c = 0; c < values.size(); ++c) {
+    values[c] *= src_scale * weights.scales[weights.per_tensor() ? 0 : c];
+  }
+  return model.add_constant(bias.name() + "/float", Tensor::from<float>(bias.desc().shape, values));
+}
+
+/// Ends a lowered node: its float result is quantised into what its readers know.
+void finish(Model& model, Node& node, Value* result) {
+  Value* old = node.output();
+  Value* quantised =
+      add_value(model, node, "/quantised", "QuantizeLinear",
+                {result, node.input(kDstScale), node.input(kDstScale + 1)}, old->desc());
+  model.replace_uses(old, quantised);
+  detach(model, node);
+}
+
+TensorDesc as_float(const Value& value) {
+  return {ElementType::Float32, value.desc().shape, Layout::Plain};
+}
+
+Value* dequantise(Model& model, const Node& node, size_t index, const std::string& suffix) {
+  Value* value = node.input(index);
+  return add_value(model, node, suffix, "DequantizeLinear",
+                   {value, node.input(index + 1), node.input(index + 2)}, as_float(*value));
+}
+
+/// QLinearConv and QLinearMatMul whose weights oneDNN cannot take.
+Status lower_product(Model& model, Node& node) {
+  const bool conv = node.op_type() == "QLinearConv";
+  const std::optional<ConstantScale> src = constant_scale(node, kSrc + 1);
+  const std::optional<ConstantScale> weights = constant_scale(node, kWeights + 1);
+  const std::optional<ConstantScale> dst = constant_scale(node, kDstScale);
+  const Value* bias = conv ? node.input(kBias) : nullptr;
+  if (!src || !weights || !dst || !src->per_tensor() || !dst->per_tensor() ||
+      !node.input(kWeights)->is_constant() || (bias != nullptr && !bias->is_constant())) {
+    return {};
+  }
+  const size_t rank = node.input(kWeights)->desc().shape.size();
+  const size_t axis = conv ? 0 : rank - 1;
+  if (!weights->per_tensor() &&
+      static_cast<int64_t>(weights->scales.size()) != node.input(kWeights)->desc().shape[axis]) {
+    return {};
+  }
+  if (int8_weights(node) && has_exact_int8()) return {};
+  std::vector<Value*> inputs = {dequantise(model, node, kSrc, "/real"), nullptr};
+  HET_ASSIGN(inputs[1], float_weights(model, *node.input(kWeights), *weights, axis));
+  if (bias != nullptr) {
+    HET_ASSIGN(inputs.emplace_back(), float_bias(model, *bias, src->scales[0], *weights));
+  }
+  Value* result = add_value(model, node, "/product", conv ? "Conv" : "MatMul", std::move(inputs),
+                            as_float(*node.output()), conv ? node.attributes() : Attributes());
+  finish(model, node, result);
+  return {};
+}
+
+bool is_lowered(const Value* value) {
+  return value->producer() != nullptr && value->producer()->op_type() == "QuantizeLinear";
+}
+
+/// Additions between lowered nodes, so that float values need not pass through bytes in plain
+/// format.
+void lower_addition(Model& model, Node& node) {
+  if (!is_lowered(node.input(0)) || !is_lowered(node.input(3))) return;
+  if (node.input(0)->desc().shape != node.input(3)->desc().shape) return;
+  Value* a = dequantise(model, node, 0, "/a");
+  Value* b = dequantise(model, node, 3, "/b");
+  finish(model, node, add_value(model, node, "/sum", "Add", {a, b}, as_float(*node.output())));
+}
+
+}  // namespace
+
+Status lower_qlinear(Model& model) {
+  // New nodes come last; a lowered addition sees what was lowered before it.
+  const size_t count = model.nodes().size();
+  for (size_t k = 0; k < count; ++k) {
+    Node& node = *model.nodes()[k];
+    if (is_detached(node) || node.op() == nullptr) continue;
+    if (!node.output()->desc().is_static() || !node.input(0)->desc().is_static()) continue;
+    if (node.op_type() == "QLinearConv" || node.op_type() == "QLinearMatMul") {
+      HET_TRY(lower_product(model, node));
+    } else if (node.op_type() == "QLinearAdd" && node.domain() == "com.microsoft") {
+      lower_addition(model, node);
+    }
+  }
+  return {};
+}
+
+}  // namespace het::cpu

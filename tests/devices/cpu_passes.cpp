@@ -1,0 +1,338 @@
+#include "devices/cpu/passes/fuse.h"
+#include "devices/cpu/passes/passes.h"
+#include "inference/passes/prepare_model.h"
+#include "inference/passes/print_model.h"
+#include "tests/devices/cpu_testing.h"
+
+namespace het {
+namespace {
+
+using cpu_testing::CpuTest;
+using cpu_testing::Ints;
+using cpu_testing::make_attributes;
+using cpu_testing::ModelMaker;
+
+using Pass = Status (*)(Model& model);
+
+class CpuPasses : public CpuTest {
+ protected:
+  /// Over 12 channels: more numbers than print_model() shows.
+  static Value* batch_norm(ModelMaker& maker, Value* x) {
+    Tensor variance = cpu_testing::random_tensor({12}, 3);
+    for (float& value : variance.values<float>()) value = 0.5f + std::abs(value);
+    return maker.op("BatchNormalization", {x, maker.random({12}), maker.random({12}),
+                                           maker.random({12}), maker.constant(variance)});
+  }
+
+  /// Shows the graph before and after one pass and compares the device with REF.
+  void check(const Model& model, Pass pass, const std::string& before, const std::string& after,
+             float tolerance = 5e-5f) {
+    const std::unique_ptr<Model> prepared = model.clone();
+    ASSERT_TRUE(prepare_model(*prepared).ok());
+    EXPECT_EQ("\n" + print_model(*prepared), before);
+    const Status status = pass(*prepared);
+    ASSERT_TRUE(status.ok()) << status.message();
+    prepared->remove_unused();
+    ASSERT_TRUE(prepared->sort().ok());
+    EXPECT_EQ("\n" + print_model(*prepared), after);
+    compare(model, tolerance);
+  }
+};
+
+TEST_F(CpuPasses, PaddingGoesIntoTheConvolution) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 2, 4, 4});
+  Value* p = maker.op("Pad", {x, maker.ints({0, 0, 1, 0, 0, 0, 2, 1})});
+  maker.output(maker.op("Conv", {p, maker.random({3, 2, 2, 2})}));
+  check(maker.model(), cpu::fold_padding, R"(
+input x0 : float32[1,2,4,4]
+Pad0_y = Pad(x0, c0=[0,0,1,0,0,0,2,1]) : float32[1,2,7,5]
+Conv1_y = Conv(Pad0_y, c1=float32[3,2,2,2]) : float32[1,3,6,4]
+output y0 = Conv1_y
+)",
+        R"(
+input x0 : float32[1,2,4,4]
+Conv1_y_2 = Conv(x0, c1=float32[3,2,2,2]) {pads=[1,0,2,1]} : float32[1,3,6,4]
+output y0 = Conv1_y_2
+)");
+}
+
+TEST_F(CpuPasses, BatchNormalizationAndScalesGoIntoWeights) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 2, 4, 4});
+  Value* n = batch_norm(maker, maker.op("Conv", {x, maker.random({12, 2, 1, 1})}));
+  Value* m = maker.op("Mul", {n, maker.random({1, 12, 1, 1})});
+  maker.output(maker.op("Add", {maker.random({12, 1, 1}), m}));
+  check(maker.model(), cpu::fold_channel_affine, R"(
+input x0 : float32[1,2,4,4]
+Conv0_y = Conv(x0, c0=float32[12,2,1,1]) : float32[1,12,4,4]
+BatchNormalization1_y = BatchNormalization(Conv0_y, c1=float32[12], c2=float32[12], c3=float32[12], c4=float32[12]) : float32[1,12,4,4]
+Mul2_y = Mul(BatchNormalization1_y, c5=float32[1,12,1,1]) : float32[1,12,4,4]
+Add3_y = Add(c6=float32[12,1,1], Mul2_y) : float32[1,12,4,4]
+output y0 = Add3_y
+)",
+        R"(
+input x0 : float32[1,2,4,4]
+Add3_y_2 = Conv(x0, c0_2_2=float32[12,2,1,1], Conv0/bias_3=float32[12]) : float32[1,12,4,4]
+output y0 = Add3_y_2
+)");
+}
+
+TEST_F(CpuPasses, BatchNormalizationGoesIntoTransposedWeights) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 4, 3, 3});
+  Value* c = maker.op("ConvTranspose", {x, maker.random({4, 6, 2, 2})},
+                      make_attributes({{"group", int64_t{2}}, {"strides", Ints{2, 2}}}));
+  maker.output(batch_norm(maker, c));
+  check(maker.model(), cpu::fold_channel_affine, R"(
+input x0 : float32[1,4,3,3]
+ConvTranspose0_y = ConvTranspose(x0, c0=float32[4,6,2,2]) {group=2 strides=[2,2]} : float32[1,12,6,6]
+BatchNormalization1_y = BatchNormalization(ConvTranspose0_y, c1=float32[12], c2=float32[12], c3=float32[12], c4=float32[12]) : float32[1,12,6,6]
+output y0 = BatchNormalization1_y
+)",
+        R"(
+input x0 : float32[1,4,3,3]
+BatchNormalization1_y_2 = ConvTranspose(x0, c0_2=float32[4,6,2,2], ConvTranspose0/bias=float32[12]) {group=2 strides=[2,2]} : float32[1,12,6,6]
+output y0 = BatchNormalization1_y_2
+)");
+}
+
+TEST_F(CpuPasses, RowsAddedToProductsBecomeBias) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 3, 4});
+  Value* y = maker.op("MatMul", {x, maker.random({4, 10})});
+  maker.output(maker.op("Add", {y, maker.random({10})}));
+  check(maker.model(), cpu::fold_channel_affine, R"(
+input x0 : float32[2,3,4]
+MatMul0_y = MatMul(x0, c0=float32[4,10]) : float32[2,3,10]
+Add1_y = Add(MatMul0_y, c1=float32[10]) : float32[2,3,10]
+output y0 = Add1_y
+)",
+        R"(
+input x0 : float32[2,3,4]
+Add1_y_2 = het.MatMul(x0, c0=float32[4,10], c1=float32[10]) : float32[2,3,10]
+output y0 = Add1_y_2
+)");
+}
+
+TEST_F(CpuPasses, LoneBatchNormalizationBecomesElementwise) {
+  ModelMaker maker;
+  maker.output(batch_norm(maker, maker.input({1, 12, 4, 4})));
+  check(maker.model(), cpu::lower_batch_norm, R"(
+input x0 : float32[1,12,4,4]
+BatchNormalization0_y = BatchNormalization(x0, c0=float32[12], c1=float32[12], c2=float32[12], c3=float32[12]) : float32[1,12,4,4]
+output y0 = BatchNormalization0_y
+)",
+        R"(
+input x0 : float32[1,12,4,4]
+BatchNormalization0_y_2 = het.Elementwise(x0, BatchNormalization0/scale=float32[1,12,1,1], BatchNormalization0/shift=float32[1,12,1,1]) {alphas=[0,0] betas=[0,0] program=[Mul 0 1,Add 3 2]} : float32[1,12,4,4]
+output y0 = BatchNormalization0_y_2
+)");
+}
+
+TEST_F(CpuPasses, GatesBecomeSwishAndHardSwish) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 2, 4, 4});
+  Value* swish = maker.op("Mul", {x, maker.op("Sigmoid", {x})});
+  Value* gate =
+      maker.op("HardSigmoid", {swish}, make_attributes({{"alpha", 1.0f / 6.0f}, {"beta", 0.5f}}));
+  Value* hard = maker.op("Mul", {gate, swish});
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  Value* clip = maker.op("Clip", {maker.op("Add", {hard, scalar(3)}), scalar(0), scalar(6)});
+  Value* paddle = maker.op("Div", {maker.op("Mul", {hard, clip}), scalar(6)});
+  Value* clip2 = maker.op("Clip", {maker.op("Add", {paddle, scalar(3)}), scalar(0), scalar(6)});
+  maker.output(maker.op("Mul", {paddle, maker.op("Div", {clip2, scalar(6)})}));
+  check(maker.model(), cpu::fuse_gated_activations, R"(
+input x0 : float32[1,2,4,4]
+Sigmoid0_y = Sigmoid(x0) : float32[1,2,4,4]
+Mul1_y = Mul(x0, Sigmoid0_y) : float32[1,2,4,4]
+HardSigmoid2_y = HardSigmoid(Mul1_y) {alpha=0.16666667 beta=0.5} : float32[1,2,4,4]
+Mul3_y = Mul(HardSigmoid2_y, Mul1_y) : float32[1,2,4,4]
+Add4_y = Add(Mul3_y, c0=3) : float32[1,2,4,4]
+Clip5_y = Clip(Add4_y, c1=0, c2=6) : float32[1,2,4,4]
+Mul6_y = Mul(Mul3_y, Clip5_y) : float32[1,2,4,4]
+Div7_y = Div(Mul6_y, c3=6) : float32[1,2,4,4]
+Add8_y = Add(Div7_y, c4=3) : float32[1,2,4,4]
+Clip9_y = Clip(Add8_y, c5=0, c6=6) : float32[1,2,4,4]
+Div10_y = Div(Clip9_y, c7=6) : float32[1,2,4,4]
+Mul11_y = Mul(Div7_y, Div10_y) : float32[1,2,4,4]
+output y0 = Mul11_y
+)",
+        R"(
+input x0 : float32[1,2,4,4]
+Mul1_y_2 = het.Swish(x0) : float32[1,2,4,4]
+Mul3_y_2 = het.HardSwish(Mul1_y_2) : float32[1,2,4,4]
+Div7_y_2 = het.HardSwish(Mul3_y_2) : float32[1,2,4,4]
+Mul11_y_2 = het.HardSwish(Div7_y_2) : float32[1,2,4,4]
+output y0 = Mul11_y_2
+)");
+}
+
+TEST_F(CpuPasses, ActivationsAndSumsGoIntoTheConvolution) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 16, 4, 4});
+  Value* r = maker.input({1, 16, 4, 4});
+  Value* c = maker.op("Conv", {x, maker.random({16, 16, 1, 1}, 0.2f)});
+  Value* s = maker.op("Add", {r, c});
+  maker.output(maker.op("LeakyRelu", {s}, make_attributes({{"alpha", 0.25f}})));
+  check(maker.model(), cpu::fuse_tails, R"(
+input x0 : float32[1,16,4,4]
+input x1 : float32[1,16,4,4]
+Conv0_y = Conv(x0, c0=float32[16,16,1,1]) : float32[1,16,4,4]
+Add1_y = Add(x1, Conv0_y) : float32[1,16,4,4]
+LeakyRelu2_y = LeakyRelu(Add1_y) {alpha=0.25} : float32[1,16,4,4]
+output y0 = LeakyRelu2_y
+)",
+        R"(
+input x0 : float32[1,16,4,4]
+input x1 : float32[1,16,4,4]
+LeakyRelu2_y_2 = het.Conv(x0, c0=float32[16,16,1,1], -, x1) {tail=[Sum,Relu] tail_alphas=[0,0.25] tail_betas=[0,0]} : float32[1,16,4,4]
+output y0 = LeakyRelu2_y_2
+)");
+}
+
+TEST_F(CpuPasses, ATailHasEveryKindOnce) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 16, 4, 4});
+  Value* c = maker.op("Conv", {x, maker.random({16, 16, 1, 1}, 0.2f)});
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  Value* scaled = maker.op("Add", {maker.op("Mul", {c, scalar(2)}), scalar(1)});
+  maker.output(maker.op("Relu", {maker.op("Mul", {maker.op("Relu", {scaled}), scalar(-3)})}));
+  check(maker.model(), cpu::fuse_tails, R"(
+input x0 : float32[1,16,4,4]
+Conv0_y = Conv(x0, c0=float32[16,16,1,1]) : float32[1,16,4,4]
+Mul1_y = Mul(Conv0_y, c1=2) : float32[1,16,4,4]
+Add2_y = Add(Mul1_y, c2=1) : float32[1,16,4,4]
+Relu3_y = Relu(Add2_y) : float32[1,16,4,4]
+Mul4_y = Mul(Relu3_y, c3=-3) : float32[1,16,4,4]
+Relu5_y = Relu(Mul4_y) : float32[1,16,4,4]
+output y0 = Relu5_y
+)",
+        R"(
+input x0 : float32[1,16,4,4]
+Relu3_y_2 = het.Conv(x0, c0=float32[16,16,1,1]) {tail=[Linear,Relu] tail_alphas=[2,0] tail_betas=[1,0]} : float32[1,16,4,4]
+Mul4_y = Mul(Relu3_y_2, c3=-3) : float32[1,16,4,4]
+Relu5_y = Relu(Mul4_y) : float32[1,16,4,4]
+output y0 = Relu5_y
+)");
+}
+
+TEST_F(CpuPasses, AValueReadTwiceStaysOutsideTheTail) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 16, 4, 4});
+  Value* c = maker.op("Conv", {x, maker.random({16, 16, 1, 1}, 0.2f)});
+  maker.output(maker.op("Relu", {c}));
+  maker.output(c);
+  check(maker.model(), cpu::fuse_tails, R"(
+input x0 : float32[1,16,4,4]
+Conv0_y = Conv(x0, c0=float32[16,16,1,1]) : float32[1,16,4,4]
+Relu1_y = Relu(Conv0_y) : float32[1,16,4,4]
+output y0 = Relu1_y
+output y1 = Conv0_y
+)",
+        R"(
+input x0 : float32[1,16,4,4]
+Conv0_y = Conv(x0, c0=float32[16,16,1,1]) : float32[1,16,4,4]
+Relu1_y = Relu(Conv0_y) : float32[1,16,4,4]
+output y0 = Relu1_y
+output y1 = Conv0_y
+)");
+}
+
+TEST_F(CpuPasses, ProductsTakeTailsToo) {
+  ModelMaker maker;
+  Value* x = maker.input({4, 8});
+  Value* r = maker.input({4, 6});
+  Value* y = maker.op("Gemm", {x, maker.random({8, 6}), maker.random({6})});
+  maker.output(maker.op("Add", {maker.op("Gelu", {y}), r}));
+  if (maker.model().nodes()[1]->op() == nullptr) GTEST_SKIP() << "no Gelu in this build";
+  check(maker.model(), cpu::fuse_tails, R"(
+input x0 : float32[4,8]
+input x1 : float32[4,6]
+Gemm0_y = Gemm(x0, c0=float32[8,6], c1=[2.8359678,0.88514966,0.5841086,0.091183916,0.35777348,1.9432845]) : float32[4,6]
+Gelu1_y = Gelu(Gemm0_y) : float32[4,6]
+Add2_y = Add(Gelu1_y, x1) : float32[4,6]
+output y0 = Add2_y
+)",
+        R"(
+input x0 : float32[4,8]
+input x1 : float32[4,6]
+Add2_y_2 = het.Gemm(x0, c0=float32[8,6], c1=[2.8359678,0.88514966,0.5841086,0.091183916,0.35777348,1.9432845], x1) {tail=[GeluErf,Sum] tail_alphas=[0,0] tail_betas=[0,0]} : float32[4,6]
+output y0 = Add2_y_2
+)");
+}
+
+TEST_F(CpuPasses, ElementwiseChainsBecomeOneNode) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 12, 4, 4});
+  Value* y = maker.input({1, 1, 4, 4});
+  Value* a = maker.op("Add", {x, y});
+  Value* b = maker.op("Exp", {a});
+  Value* c = maker.op("Div", {a, b});
+  maker.output(maker.op("Mul", {c, maker.random({12, 1, 1})}));
+  check(maker.model(), cpu::fuse_elementwise, R"(
+input x0 : float32[1,12,4,4]
+input x1 : float32[1,1,4,4]
+Add0_y = Add(x0, x1) : float32[1,12,4,4]
+Exp1_y = Exp(Add0_y) : float32[1,12,4,4]
+Div2_y = Div(Add0_y, Exp1_y) : float32[1,12,4,4]
+Mul3_y = Mul(Div2_y, c0=float32[12,1,1]) : float32[1,12,4,4]
+output y0 = Mul3_y
+)",
+        R"(
+input x0 : float32[1,12,4,4]
+input x1 : float32[1,1,4,4]
+Mul3_y_2_2 = het.Elementwise(x0, x1, c0=float32[12,1,1]) {alphas=[0,0,0,0] betas=[0,0,0,0] program=[Add 0 1,Exp 3,Div 3 4,Mul 5 2]} : float32[1,12,4,4]
+output y0 = Mul3_y_2_2
+)");
+}
+
+TEST_F(CpuPasses, QuantisedConstantsBecomeFloat) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 2, 4, 4});
+  Value* w =
+      maker.op("DequantizeLinear",
+               {maker.constant(cpu_testing::random_bytes<int8_t>({3, 2, 1, 1}, 4)),
+                maker.constant(Tensor::scalar(0.1f)), maker.constant(Tensor::scalar(int8_t{3}))});
+  if (w->producer()->op() == nullptr) GTEST_SKIP() << w->producer()->unsupported_reason();
+  maker.output(maker.op("Conv", {x, w}));
+  check(maker.model(), cpu::fold_dequantized_constants, R"(
+input x0 : float32[1,2,4,4]
+DequantizeLinear0_y = DequantizeLinear(c0=[119,102,12,-84,121,91], c1=0.1, c2=3) : float32[3,2,1,1]
+Conv1_y = Conv(x0, DequantizeLinear0_y) : float32[1,3,4,4]
+output y0 = Conv1_y
+)",
+        R"(
+input x0 : float32[1,2,4,4]
+Conv1_y = Conv(x0, DequantizeLinear0_y=[11.6,9.900001,0.90000004,-8.7,11.8,8.8]) : float32[1,3,4,4]
+output y0 = Conv1_y
+)");
+}
+
+TEST_F(CpuPasses, Float16ModelsComputeInFloat32) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 3}, ElementType::Float16);
+  std::vector<Float16> rows;
+  for (int i = 0; i < 6; ++i) rows.emplace_back(0.5f * static_cast<float>(i));
+  Value* w = maker.constant(Tensor::from<Float16>({2, 3}, rows));
+  maker.output(maker.op("Relu", {maker.op("Add", {x, w})}));
+  const std::unique_ptr<Model> prepared = maker.model().clone();
+  ASSERT_TRUE(prepare_model(*prepared).ok());
+  ASSERT_TRUE(cpu::compute_in_float32(*prepared).ok());
+  EXPECT_EQ("\n" + print_model(*prepared), R"(
+input x0 : float16[2,3]
+x0/widen = Cast(x0) {to=1} : float32[2,3]
+Add0_y = Add(x0/widen, c0=[0,0.5,1,1.5,2,2.5]) : float32[2,3]
+Relu1_y = Relu(Add0_y) : float32[2,3]
+y0/narrow = Cast(Relu1_y) {to=10} : float16[2,3]
+output y0 = y0/narrow
+)");
+  const auto compiled = compile(maker.model());
+  EXPECT_EQ(compiled->inputs()[0].desc.type, ElementType::Float16);
+  EXPECT_EQ(compiled->outputs()[0].desc.type, ElementType::Float16);
+  const auto out = infer(*compiled, {Tensor::from<Float16>({2, 3}, rows)});
+  EXPECT_EQ(*to_float_vector(out[0]), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+}
+
+}  // namespace
+}  // namespace het
