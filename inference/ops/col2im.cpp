@@ -59,11 +59,10 @@ Status infer_col2im(InferContext& context) {
   HET_ASSIGN(const auto image, known_ints(context, 1, "image_shape"));
   HET_ASSIGN(const auto block, known_ints(context, 2, "block_shape"));
   if (!image || !block) {
-    if (context.rank(1) == 1) {
-      Shape shape = unknown_shape(2 + std::min<int64_t>(context.shape(1)[0], 64));
-      shape[0] = context.shape(0)[0];
-      context.set_output(0, context.type(0), std::move(shape));
-    }
+    const int64_t spatial = context.rank(1) == 0 ? 1 : context.shape(1)[0];
+    Shape shape = unknown_shape(2 + std::min<int64_t>(spatial, 64));
+    shape[0] = context.shape(0)[0];
+    context.set_output(0, context.type(0), std::move(shape));
     return {};
   }
   HET_ASSIGN(const BlockGrid grid, block_grid(context.attributes(), *image, *block));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "inference/ops/broadcast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
@@ -8,7 +10,12 @@ namespace {
 Status infer_expand(InferContext& context) {
   HET_TRY(check_input(context, 0, "input", kWholeByteTypes));
   HET_ASSIGN(const auto wanted, known_ints(context, 1, "shape"));
-  if (!wanted) return {};
+  if (!wanted) {
+    const int64_t length = context.rank(1) == 0 ? 1 : context.shape(1)[0];
+    const int64_t rank = std::max(context.rank(0), std::min<int64_t>(length, 64));
+    context.set_output(0, context.type(0), unknown_shape(rank));
+    return {};
+  }
   if (!is_static(*wanted)) {
     return error(StatusCode::InvalidArgument, "shape {} has a negative dimension",
                  to_string(*wanted));

@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "inference/ops/broadcast.h"
 #include "inference/ops/numeric_cast.h"
@@ -42,34 +43,44 @@ T power(T base, E exponent) {
   }
 }
 
-template <class T, class Exponent>
-void evaluate_typed(EvaluateContext& context) {
-  using E = std::conditional_t<std::is_integral_v<Exponent>, int64_t, double>;
+/// The exponents as int64_t where they are integers, else as double: fewer cases than types.
+template <class E>
+Result<std::vector<E>> read_exponents(const Tensor& tensor) {
+  return dispatch_numeric(tensor.type(), [&]<class T>() -> Result<std::vector<E>> {
+    const std::span<const T> values = tensor.values<T>();
+    return std::vector<E>(values.begin(), values.end());
+  });
+}
+
+template <class T, class E>
+Status evaluate_typed(EvaluateContext& context) {
   const std::array<Shape, 2> shapes{context.input(0).shape(), context.input(1).shape()};
   const BroadcastPlan plan = plan_broadcast(context.output(0).shape(), shapes);
+  HET_ASSIGN(const std::vector<E> exponents, read_exponents<E>(context.input(1)));
   const T* x = context.input(0).data<T>();
-  const Exponent* e = context.input(1).data<Exponent>();
+  const E* e = exponents.data();
   T* y = context.output(0).data<T>();
   for_each_row<2>(plan, [&](int64_t dst, const std::array<int64_t, 2>& src) {
     for (int64_t i = 0; i < plan.dims.back(); ++i) {
       y[dst + i] = power<T, E>(x[src[0] + i * plan.strides[0].back()],
-                               static_cast<E>(e[src[1] + i * plan.strides[1].back()]));
+                               e[src[1] + i * plan.strides[1].back()]);
     }
   });
+  return {};
+}
+
+template <class T>
+Status evaluate_base(EvaluateContext& context) {
+  return is_float(context.input(1).type()) ? evaluate_typed<T, double>(context)
+                                           : evaluate_typed<T, int64_t>(context);
 }
 
 Status evaluate_pow(EvaluateContext& context) {
-  return dispatch_numeric(context.input(0).type(), [&]<class T>() -> Status {
-    if constexpr (std::is_floating_point_v<ArithmeticType<T>> || std::is_same_v<T, int32_t> ||
-                  std::is_same_v<T, int64_t>) {
-      return dispatch_numeric(context.input(1).type(), [&]<class Exponent>() -> Status {
-        evaluate_typed<T, Exponent>(context);
-        return {};
-      });
-    }
-    return error(StatusCode::NotSupported, "type {} of the base is not supported",
-                 to_string(context.input(0).type()));
-  });
+  const ElementType base = context.input(0).type();
+  if (!is_float(base)) {
+    return dispatch_index(base, [&]<class T>() -> Status { return evaluate_base<T>(context); });
+  }
+  return dispatch_float(base, [&]<class T>() -> Status { return evaluate_base<T>(context); });
 }
 
 }  // namespace
