@@ -16,7 +16,9 @@ int64_t element_count(std::span<const int64_t> dims) {
 }
 
 Result<int64_t> checked_element_count(const Shape& shape) {
-  // A zero anywhere makes the product zero, but the other dimensions still have to be sane.
+  // A zero anywhere makes the product zero, but the other dimensions still have to be sane: the
+  // limit leaves room for sizes and strides in bytes.
+  constexpr int64_t kMaxCount = INT64_MAX / 64;
   int64_t count = 1;
   bool empty = false;
   for (int64_t d : shape) {
@@ -26,7 +28,7 @@ Result<int64_t> checked_element_count(const Shape& shape) {
     }
     if (d == 0) {
       empty = true;
-    } else if (__builtin_mul_overflow(count, d, &count)) {
+    } else if (__builtin_mul_overflow(count, d, &count) || count > kMaxCount) {
       return error(StatusCode::OutOfMemory, "shape {} has more elements than can be counted",
                    to_string(shape));
     }
