@@ -48,8 +48,13 @@ Status prepare_model(Model& model) {
   if (failures.empty()) return {};
   if (failures.size() == 1) return failures[0].status;
   std::string list;
-  for (const NodeFailure& failure : failures) list += "\n  " + failure.status.message();
-  return error(failures[0].status.code(), "{} nodes cannot run:{}", failures.size(), list);
+  StatusCode code = StatusCode::NotSupported;
+  for (const NodeFailure& failure : failures) {
+    list += "\n  " + failure.status.message();
+    // A model that is wrong stays wrong where more is supported.
+    if (failure.status.code() != StatusCode::NotSupported) code = failure.status.code();
+  }
+  return error(code, "{} nodes cannot run:{}", failures.size(), list);
 }
 
 Result<std::vector<NodeFailure>> prepare_model_for_query(Model& model) {

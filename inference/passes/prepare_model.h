@@ -17,8 +17,8 @@ namespace het {
 /// shapes are static, removes identities, infers shapes, folds constants, removes unused nodes and
 /// sorts. Afterwards every node has a known operator, and a value without a static desc is sized at
 /// run time. A model output may be a model input or a constant.
-/// Fails with InvalidArgument for an unbound dimension and with NotSupported naming every node that
-/// cannot run.
+/// Fails with InvalidArgument for an unbound dimension. Nodes that cannot run are all named, with
+/// NotSupported unless an operator refused its inputs for another reason.
 HET_API Status prepare_model(Model& model);
 
 /// The same for query_model(): unbound dimensions are allowed (shapes are inferred as far as they

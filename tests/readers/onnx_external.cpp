@@ -103,6 +103,26 @@ TEST_F(OnnxExternal, SizesAreChecked) {
   expect_error({{"location", "weights.bin"}, {"length", "x"}}, "not a number");
 }
 
+TEST_F(OnnxExternal, BytesThatAreSharedTooOftenAreRefused) {
+  // Unaligned data is copied: a small file must not make many large copies of one part.
+  constexpr int64_t kCount = 1 << 18;
+  write(root_ / "model/large.bin", std::string(4 * kCount + 1, 'x'));
+  const auto model_with = [&](int uses) {
+    Graph graph;
+    for (int i = 0; i < uses; ++i) {
+      graph.initializer(test::external_tensor("w" + std::to_string(i), test::kFloat, {kCount},
+                                              {{"location", "large.bin"}, {"offset", "1"}}));
+    }
+    graph.output("w0");
+    write(root_ / "model/model.onnx", test::model_file(graph.bytes()));
+    return read_onnx((root_ / "model/model.onnx").string());
+  };
+  EXPECT_TRUE(model_with(2));
+  const auto model = model_with(40);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code(), StatusCode::OutOfMemory) << model.error().message();
+}
+
 TEST_F(OnnxExternal, ModelsInMemoryHaveNoFolder) {
   Graph graph;
   graph.initializer(test::external_tensor("w", test::kFloat, {2}, {{"location", "weights.bin"}}))

@@ -318,5 +318,36 @@ TEST(OnnxLift, BatchNormalization) {
   EXPECT_NE((*trained)->find_node("y")->unsupported_reason().find("training"), std::string::npos);
 }
 
+TEST(OnnxLift, GroupNormalizationRepeatsScalesForTheirChannels) {
+  Graph graph;
+  graph.input("x", {{1, 4, 2}})
+      .initializer(test::float_tensor("scale", {2}, {1, 10}))
+      .initializer(test::float_tensor("bias", {2}, {0, 100}))
+      .node("GroupNormalization", {"x", "scale", "bias"}, {"y"}, {Attr("num_groups", 2)})
+      .output("y");
+  const auto model = test::read(graph, 18);
+  ASSERT_TRUE(model) << model.error().message();
+  Node* node = (*model)->find_node("y");
+  if (node->op() == nullptr) GTEST_SKIP() << node->unsupported_reason();
+  ASSERT_TRUE(prepare_model(**model).ok());
+  node = (*model)->find_node("y");
+  EXPECT_EQ(*to_float_vector(node->input(1)->constant()), (std::vector<float>{1, 1, 10, 10}));
+  EXPECT_EQ(*to_float_vector(node->input(2)->constant()), (std::vector<float>{0, 0, 100, 100}));
+}
+
+TEST(OnnxLift, DftAxisBecomesAnInput) {
+  Graph graph;
+  graph.input("x", {{1, 8, 1}}).node("DFT", {"x"}, {"y"}, {Attr("onesided", 1)}).output("y");
+  EXPECT_EQ(lifted(graph, 17), "y = DFT(x, -, y/axis=1) {onesided=1} : ?\n");
+}
+
+TEST(OnnxLift, ScanOfOpset8IsRefused) {
+  Graph graph;
+  graph.input("x", {{1, 8, 1}}).node("Scan", {"x"}, {"y"}).output("y");
+  const auto model = test::read(graph, 8);
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_NE((*model)->find_node("y")->unsupported_reason().find("opset 8"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace het

@@ -49,6 +49,7 @@ constexpr std::array kRules = {
     Rule{"Reshape", 5, lift_reshape},
     Rule{"Resize", 13, lift_resize},
     Rule{"RoiAlign", 16, lift_roi_align},
+    Rule{"Scan", 9, lift_scan},
     Rule{"Scatter", 11, lift_scatter},
     Rule{"Slice", 10, lift_slice},
     Rule{"Softmax", 13, lift_softmax},

@@ -24,6 +24,7 @@ void lift_cast(LiftContext& context);
 void lift_concat(LiftContext& context);
 void lift_grid_sample(LiftContext& context);
 void lift_roi_align(LiftContext& context);
+void lift_scan(LiftContext& context);
 void lift_scatter(LiftContext& context);
 
 // lift_broadcast.cpp: `broadcast` and `axis` before NumPy's rules.
