@@ -79,6 +79,21 @@ TEST(Plugin, GstInspectShowsEveryElement) {
   }
 }
 
+TEST(Plugin, NoGStreamerObjectIsLeaked) {
+  const CommandResult result = run_command(
+      "GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 videotestsrc "
+      "num-buffers=20 pattern=ball ! video/x-raw,width=320,height=192 ! heterodetect "
+      "threshold=0.01 " +
+      detector_properties() + " ! heteroclassify model=" + classifier_model() +
+      " model-proc=" + classifier_proc() +
+      " ! heterowatermark ! heterometaconvert ! heterometapublish file-format=json-lines ! "
+      "heterofpscounter ! fakesink");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_NE(result.output.find("\"color\""), std::string::npos) << "every element had work";
+  EXPECT_EQ(result.output.find("object-alive, type-name=(string)Gst"), std::string::npos)
+      << result.output;
+}
+
 TEST(Plugin, EveryPropertyHasABlurbAndSaysWhenItMayChange) {
   for (const std::string& name : kElements) {
     GstElement* element = gst_element_factory_make(name.c_str(), nullptr);
