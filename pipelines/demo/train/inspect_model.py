@@ -2,7 +2,7 @@
 import numpy as np
 import onnxruntime
 
-from network import STRIDES
+from detector_and_classifier import STRIDES
 
 
 def session(path):

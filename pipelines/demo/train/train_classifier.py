@@ -10,14 +10,14 @@ import torch
 from torch.nn import functional
 
 import frames
-import network
+import detector_and_classifier as models
 from inspect_model import session
 
 SIDE = 32
 
 
 def crop(frame, box, rng):
-    """The box as a detector might give it, stretched to the network's input."""
+    """The box as a detector might give it, stretched to the model's input."""
     x1, y1, x2, y2 = box
     slack = np.array([x2 - x1, y2 - y1, x2 - x1, y2 - y1]) * rng.normal(0, 0.04, 4)
     height, width = frame.shape[:2]
@@ -55,7 +55,7 @@ def main():
     began = time.time()
     pictures, labels = load(frames.TRAINING_SEEDS[:options.scenes], options.per_scene)
     print(f"{len(pictures)} crops drawn in {time.time() - began:.0f} s", flush=True)
-    model = network.Classifier(len(frames.ATTRIBUTES))
+    model = models.Classifier(len(frames.ATTRIBUTES))
     print(sum(p.numel() for p in model.parameters()), "parameters", flush=True)
     optimizer = torch.optim.AdamW(model.parameters(), options.rate, weight_decay=0.02)
     batches = len(pictures) // options.batch
@@ -74,7 +74,7 @@ def main():
             total += value.item()
         print(f"epoch {epoch:2d}  loss {total / batches:.4f}  {time.time() - began:.0f} s", flush=True)
 
-    network.export(model, (1, 3, SIDE, SIDE), options.output, "color")
+    models.export(model, (1, 3, SIDE, SIDE), options.output, "color")
     first = frames.FIRST_EVALUATION_SEED
     unseen, wanted = load(range(first, first + 40), 15)
     run = session(options.output).run

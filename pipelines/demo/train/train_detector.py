@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 import frames
-import network
+import detector_and_classifier as models
 from inspect_model import decode, grid, session
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -115,7 +115,7 @@ def main():
     pictures, boxes, labels = load(frames.TRAINING_SEEDS[:options.scenes], options.per_scene, cells)
     print(f"{len(pictures)} pictures drawn in {time.time() - began:.0f} s", flush=True)
     cells = torch.from_numpy(cells)
-    model = network.Detector(len(frames.CLASSES)).to(memory_format=torch.channels_last)
+    model = models.Detector(len(frames.CLASSES)).to(memory_format=torch.channels_last)
     print(sum(p.numel() for p in model.parameters()), "parameters", flush=True)
     optimizer = torch.optim.AdamW(model.parameters(), options.rate, weight_decay=0.01)
     steps = options.epochs * (len(pictures) // options.batch)
@@ -144,7 +144,7 @@ def main():
               f"class {kind:.4f}  {time.time() - began:.0f} s", flush=True)
         torch.save(model.state_dict(), options.output + ".state")
 
-    network.export(model, (1, 3, HEIGHT, WIDTH), options.output, "detections")
+    models.export(model, (1, 3, HEIGHT, WIDTH), options.output, "detections")
     Path(options.output + ".state").unlink()
     first = frames.FIRST_EVALUATION_SEED
     precision = measure(options.output, range(first, first + 40), 15)

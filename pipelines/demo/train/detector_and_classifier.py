@@ -1,4 +1,4 @@
-"""The two networks, of plain convolutions only, and their way to ONNX."""
+"""The two models, of plain convolutions only, and their way to ONNX."""
 import onnx
 import torch
 from torch import nn
@@ -86,21 +86,21 @@ class Classifier(nn.Module):
         return torch.softmax(x, 1) if self.final else x
 
 
-def finish(network):
+def finish(model):
     """Folds the normalisations and the division by 255 into the convolutions."""
-    network = network.eval().float()
-    for module in list(network.modules()):
+    model = model.eval().float()
+    for module in list(model.modules()):
         if isinstance(module, Block):
             module.conv = fuse_conv_bn_eval(module.conv, module.norm)
             module.norm = nn.Identity()
-    first = network.stem[0].conv
+    first = model.stem[0].conv
     first.weight.data /= 255
-    network.final = True
-    return network
+    model.final = True
+    return model
 
 
-def export(network, shape, path, output):
-    torch.onnx.export(finish(network), torch.zeros(shape), path, opset_version=13, dynamo=False,
+def export(model, shape, path, output):
+    torch.onnx.export(finish(model), torch.zeros(shape), path, opset_version=13, dynamo=False,
                       input_names=["images"], output_names=[output])
     model = onnx.load(path)
     shapes = {node.input[1] for node in model.graph.node if node.op_type == "Reshape"}
