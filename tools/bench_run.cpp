@@ -32,7 +32,8 @@ Result<Properties> read_config(const std::string& path, const std::string& devic
   try {
     const nlohmann::json config = nlohmann::json::parse(stream);
     const std::string kind = parse_device_name(device).kind;
-    for (const auto& [name, value] : config.value(kind, nlohmann::json::object()).items()) {
+    const nlohmann::json values = config.value(kind, nlohmann::json::object());
+    for (const auto& [name, value] : values.items()) {
       properties[name] = value.is_string() ? value.get<std::string>() : value.dump();
     }
   } catch (const nlohmann::json::exception& exception) {
