@@ -271,6 +271,8 @@ std::vector<PostOp> post_ops_of(const ElementwiseInstruction& instruction) {
       return {{PostOp::Kind::SoftPlus}};
     case ElementwiseKind::Mish:
       return {{PostOp::Kind::Mish}};
+    case ElementwiseKind::Round:
+      return {{PostOp::Kind::Round}};
     default:
       return {};
   }

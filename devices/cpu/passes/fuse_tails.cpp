@@ -35,31 +35,43 @@ bool takes_tail(const Node& node) {
   return node.input(1)->is_constant() && (bias == nullptr || bias->is_constant());
 }
 
-/// What the reader would be as a step of the tail, and the tensor that a sum adds.
+/// What the reader would be as steps of the tail, and the tensor that a sum adds.
 struct Extension {
-  TailStep step;
+  FusedTail steps;
   Value* added = nullptr;
 };
 
+/// A chain in which every expression works on the result of the one before.
+bool is_chain(const ElementwiseProgram& program) {
+  for (size_t i = 0; i < program.instructions.size(); ++i) {
+    const ElementwiseInstruction& instruction = program.instructions[i];
+    if (is_binary(instruction.kind) || instruction.a != i) return false;
+  }
+  return program.operands == 1;
+}
+
 std::optional<Extension> extension_of(const Node& reader, const Value& out, bool has_sum) {
   const std::optional<ElementwiseNode> found = elementwise_of(reader);
-  if (!found || found->program.instructions.size() != 1 ||
-      reader.output()->desc().shape != out.desc().shape) {
-    return std::nullopt;
+  if (!found || reader.output()->desc().shape != out.desc().shape) return std::nullopt;
+  if (is_chain(found->program)) {
+    Extension extension;
+    for (ElementwiseInstruction instruction : found->program.instructions) {
+      if (post_ops_of(instruction).empty()) return std::nullopt;
+      instruction.a = 0;
+      extension.steps.push_back({false, instruction});
+    }
+    return extension;
   }
   const ElementwiseInstruction& expression = found->program.instructions[0];
-  if (found->operands.size() == 1 && !is_binary(expression.kind)) {
-    if (post_ops_of(expression).empty()) return std::nullopt;
-    return Extension{{false, expression}, nullptr};
-  }
-  if (expression.kind != ElementwiseKind::Add || has_sum || found->operands.size() != 2) {
+  if (found->program.instructions.size() != 1 || expression.kind != ElementwiseKind::Add ||
+      has_sum || found->operands.size() != 2) {
     return std::nullopt;
   }
   Value* other = found->operands[found->operands[0] == &out ? 1 : 0];
   if (other == &out || other->is_constant() || other->desc().shape != out.desc().shape) {
     return std::nullopt;
   }
-  return Extension{{true, {}}, other};
+  return Extension{{{true, {}}}, other};
 }
 
 /// Adds a step. False when oneDNN cannot: its code generators keep one set of parameters per kind
@@ -97,7 +109,10 @@ Status fuse_tails(Model& model) {
     const bool has_sum =
         std::any_of(tail.begin(), tail.end(), [](const TailStep& step) { return step.sum; });
     const std::optional<Extension> extension = extension_of(*reader, *node.output(), has_sum);
-    if (!extension || !extend(tail, extension->step)) continue;
+    if (!extension) continue;
+    const bool fits = std::all_of(extension->steps.begin(), extension->steps.end(),
+                                  [&](const TailStep& step) { return extend(tail, step); });
+    if (!fits) continue;
     Attributes attributes = node.attributes();
     set_tail(attributes, tail);
     std::vector<Value*> inputs = node.inputs();

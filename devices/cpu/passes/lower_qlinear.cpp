@@ -1,4 +1,5 @@
 #include "devices/cpu/constant_scale.h"
+#include "devices/cpu/elementwise_program.h"
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
@@ -21,9 +22,9 @@ Value* add_value(Model& model, const Node& like, const std::string& suffix, cons
   return made->output();
 }
 
-/// (w - zero[c]) * scale[c], where c is dimension `axis`.
-Result<Value*> float_weights(Model& model, const Value& weights, const ConstantScale& scale,
-                             size_t axis) {
+/// w - zero[c] as float, where c is dimension `axis`.
+Result<Value*> centred_weights(Model& model, const Value& weights, const ConstantScale& scale,
+                               size_t axis) {
   HET_ASSIGN(std::vector<float> values, to_float_vector(weights.constant()));
   const Shape& shape = weights.desc().shape;
   int64_t inner = 1;
@@ -31,27 +32,40 @@ Result<Value*> float_weights(Model& model, const Value& weights, const ConstantS
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t channel =
         scale.per_tensor() ? 0 : i / static_cast<size_t>(inner) % scale.scales.size();
-    values[i] = (values[i] - static_cast<float>(scale.zeros[channel])) * scale.scales[channel];
+    values[i] -= static_cast<float>(scale.zeros[channel]);
   }
-  return model.add_constant(weights.name() + "/float", Tensor::from<float>(shape, values));
+  return model.add_constant(weights.name() + "/centred", Tensor::from<float>(shape, values));
 }
 
-/// The integer bias times src scale times weights scale.
-Result<Value*> float_bias(Model& model, const Value& bias, float src_scale,
-                          const ConstantScale& weights) {
-  HET_ASSIGN(std::vector<float> values, to_float_vector(bias.constant()));
-  for (size_t c = 0; c < values.size(); ++c) {
-    values[c] *= src_scale * weights.scales[weights.per_tensor() ? 0 : c];
+/// Turns integer sums into steps of the stored type by one factor, or one per channel. No Mul,
+/// which would be folded into the weights: these must stay integers.
+Value* rescaled(Model& model, const Node& node, Value* sums, const std::vector<float>& factors,
+                size_t axis) {
+  ElementwiseProgram program;
+  std::vector<Value*> operands = {sums};
+  if (factors.size() == 1) {
+    program.instructions = {{ElementwiseKind::Linear, 0, 0, factors[0], 0.0f}};
+  } else {
+    Shape shape(sums->desc().shape.size(), 1);
+    shape[axis] = static_cast<int64_t>(factors.size());
+    operands.push_back(
+        model.add_constant(node.name() + "/rescaling", Tensor::from<float>(shape, factors)));
+    program.instructions = {{ElementwiseKind::Mul, 0, 1}};
   }
-  return model.add_constant(bias.name() + "/float", Tensor::from<float>(bias.desc().shape, values));
+  program.operands = operands.size();
+  Node* made = model.add_node(node.name() + "/rescaled", "Elementwise", "het", operands,
+                              {node.output()->name() + "/rescaled"}, to_attributes(program));
+  made->add_original_names(node.original_names());
+  model.set_desc(made->output(), sums->desc());
+  return made->output();
 }
 
-/// Ends a lowered node: its float result is quantised into what its readers know.
-void finish(Model& model, Node& node, Value* result) {
+/// Ends a lowered node: its result, a float in steps of the stored type, is stored for the readers.
+void finish(Model& model, Node& node, Value* steps) {
   Value* old = node.output();
-  Value* quantised =
-      add_value(model, node, "/quantised", "QuantizeLinear",
-                {result, node.input(kDstScale), node.input(kDstScale + 1)}, old->desc());
+  Value* one = model.add_constant(node.name() + "/one", Tensor::scalar(1.0f));
+  Value* quantised = add_value(model, node, "/quantised", "QuantizeLinear",
+                               {steps, one, node.input(kDstScale + 1)}, old->desc());
   model.replace_uses(old, quantised);
   detach(model, node);
 }
@@ -84,14 +98,28 @@ Status lower_product(Model& model, Node& node) {
     return {};
   }
   if (int8_weights(node) && has_exact_int8()) return {};
-  std::vector<Value*> inputs = {dequantise(model, node, kSrc, "/real"), nullptr};
-  HET_ASSIGN(inputs[1], float_weights(model, *node.input(kWeights), *weights, axis));
+  // Everything stays an integer until the rescaling, so results are those of int8 arithmetic as
+  // long as sums stay below 2^24.
+  Value* one = model.add_constant(node.name() + "/one", Tensor::scalar(1.0f));
+  Value* src_value = node.input(kSrc);
+  std::vector<Value*> inputs = {
+      add_value(model, node, "/centred", "DequantizeLinear", {src_value, one, node.input(kSrc + 2)},
+                as_float(*src_value)),
+      nullptr};
+  HET_ASSIGN(inputs[1], centred_weights(model, *node.input(kWeights), *weights, axis));
   if (bias != nullptr) {
-    HET_ASSIGN(inputs.emplace_back(), float_bias(model, *bias, src->scales[0], *weights));
+    HET_ASSIGN(const std::vector<float> values, to_float_vector(bias->constant()));
+    inputs.push_back(model.add_constant(bias->name() + "/float",
+                                        Tensor::from<float>(bias->desc().shape, values)));
   }
-  Value* result = add_value(model, node, "/product", conv ? "Conv" : "MatMul", std::move(inputs),
-                            as_float(*node.output()), conv ? node.attributes() : Attributes());
-  finish(model, node, result);
+  Value* sums = add_value(model, node, "/product", conv ? "Conv" : "MatMul", std::move(inputs),
+                          as_float(*node.output()), conv ? node.attributes() : Attributes());
+  std::vector<float> factors;
+  for (const float scale : weights->scales) {
+    factors.push_back(src->scales[0] * scale / dst->scales[0]);
+  }
+  const size_t last = node.output()->desc().shape.size() - 1;
+  finish(model, node, rescaled(model, node, sums, factors, conv ? 1 : last));
   return {};
 }
 
@@ -102,11 +130,16 @@ bool is_lowered(const Value* value) {
 /// Additions between lowered nodes, so that float values need not pass through bytes in plain
 /// format.
 void lower_addition(Model& model, Node& node) {
+  const std::optional<ConstantScale> dst = constant_scale(node, kDstScale);
+  if (!dst || !dst->per_tensor()) return;
   if (!is_lowered(node.input(0)) || !is_lowered(node.input(3))) return;
   if (node.input(0)->desc().shape != node.input(3)->desc().shape) return;
   Value* a = dequantise(model, node, 0, "/a");
   Value* b = dequantise(model, node, 3, "/b");
-  finish(model, node, add_value(model, node, "/sum", "Add", {a, b}, as_float(*node.output())));
+  Value* sum = add_value(model, node, "/sum", "Add", {a, b}, as_float(*node.output()));
+  finish(model, node,
+         add_value(model, node, "/steps", "Div", {sum, node.input(kDstScale)},
+                   as_float(*node.output())));
 }
 
 }  // namespace
