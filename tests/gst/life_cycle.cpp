@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -59,7 +60,7 @@ TEST(LifeCycle, TwentyTimesToPlayingAndBack) {
 TEST(LifeCycle, NoBufferIsLostInCycles) {
   ScriptedDevice device;
   device.set_delay(milliseconds(20));
-  int alive = 0;
+  std::atomic<int> alive = 0;
   for (int i = 0; i < 20; ++i) {
     ElementRig rig("heterodetect", on_scripted("nireq=4"));
     ASSERT_TRUE(rig.start(kCaps));
@@ -68,7 +69,7 @@ TEST(LifeCycle, NoBufferIsLostInCycles) {
       ++alive;
       gst_mini_object_weak_ref(
           GST_MINI_OBJECT(buffer),
-          [](gpointer count, GstMiniObject*) { --*static_cast<int*>(count); }, &alive);
+          [](gpointer count, GstMiniObject*) { --*static_cast<std::atomic<int>*>(count); }, &alive);
       ASSERT_EQ(rig.push(buffer), GST_FLOW_OK);
     }
     rig.stop();

@@ -37,7 +37,21 @@ def play(gst, description):
     return kind
 
 
+def restart_with_sanitizer():
+    """A sanitizer's runtime has to be there before Python starts; what Python leaks is not looked at."""
+    runtime = os.environ.pop("HET_PRELOAD", None)
+    if runtime is None:
+        return
+    if "tsan" in runtime:
+        print("skipped: ThreadSanitizer does not know GLib's locks here (see glib_locks.cpp)")
+        sys.exit(77)
+    os.environ["LD_PRELOAD"] = runtime
+    os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def main():
+    restart_with_sanitizer()
     root = pathlib.Path(sys.argv[1])
     model = root / "pipelines/demo/models/scene_detector.onnx"
     others = {}

@@ -25,6 +25,15 @@ struct CommandResult {
   std::string output;  ///< stdout and stderr
 };
 
+/// Why programs of others cannot be judged in this build; empty where they can.
+std::string why_no_commands() {
+#if defined(__SANITIZE_THREAD__)
+  return "ThreadSanitizer does not know GLib's locks in gst-launch-1.0 (see glib_locks.cpp)";
+#else
+  return "";
+#endif
+}
+
 CommandResult run_command(const std::string& command) {
   CommandResult result;
   std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
@@ -68,6 +77,7 @@ TEST(Plugin, Loads) {
 }
 
 TEST(Plugin, GstInspectShowsEveryElement) {
+  if (!why_no_commands().empty()) GTEST_SKIP() << why_no_commands();
   for (const std::string& name : kElements) {
     const CommandResult result = run_command("gst-inspect-1.0 " + name);
     EXPECT_EQ(result.status, 0) << result.output;
@@ -80,6 +90,7 @@ TEST(Plugin, GstInspectShowsEveryElement) {
 }
 
 TEST(Plugin, NoGStreamerObjectIsLeaked) {
+  if (!why_no_commands().empty()) GTEST_SKIP() << why_no_commands();
   const CommandResult result = run_command(
       "GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 gst-launch-1.0 videotestsrc "
       "num-buffers=20 pattern=ball ! video/x-raw,width=320,height=192 ! heterodetect "
@@ -116,6 +127,7 @@ TEST(Plugin, EveryPropertyHasABlurbAndSaysWhenItMayChange) {
 }
 
 TEST(Plugin, ExamplesOfTheDocumentationRun) {
+  if (!why_no_commands().empty()) GTEST_SKIP() << why_no_commands();
   for (const std::string& name : kElements) {
     const std::vector<std::string> lines = example_lines(source_file("gst/gst" + name + ".cpp"));
     EXPECT_FALSE(lines.empty()) << name << " has no example";
