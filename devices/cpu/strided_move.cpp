@@ -60,6 +60,15 @@ void StridedMove::run_inner(const T* src, T* dst, int64_t rows) const {
     }
     return;
   }
+  if (row_.src != 1 || rows == 1) {
+    // Nothing lies together in the source: the target's order is the best there is.
+    for (int64_t r = 0; r < rows; ++r) {
+      const T* from = src + r * row_.src;
+      T* to = dst + r * row_.dst;
+      for (int64_t i = 0; i < inner_.count; ++i) to[i * inner_.dst] = from[i * inner_.src];
+    }
+    return;
+  }
   for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
     const int64_t r1 = std::min(r0 + kTile, rows);
     for (int64_t i0 = 0; i0 < inner_.count; i0 += kTile) {

@@ -288,6 +288,45 @@ TEST_F(CpuTest, SoftmaxAlongEveryAxis) {
   }
 }
 
+TEST_F(CpuTest, LstmInAllDirections) {
+  for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+    for (const bool states : {false, true}) {
+      SCOPED_TRACE(direction);
+      const int64_t d = std::string(direction) == "bidirectional" ? 2 : 1;
+      ModelMaker maker;
+      Value* x = maker.input({9, 2, 12});
+      std::vector<Value*> inputs = {x, maker.random({d, 4 * 20, 12}, 0.3f),
+                                    maker.random({d, 4 * 20, 20}, 0.3f),
+                                    maker.random({d, 8 * 20}, 0.3f)};
+      if (states) {
+        inputs.insert(inputs.end(), {nullptr, maker.input({d, 2, 20}), maker.random({d, 2, 20})});
+      }
+      const std::vector<Value*> y =
+          maker.split("LSTM", inputs, 3,
+                      make_attributes({{"hidden_size", int64_t{20}}, {"direction", direction}}));
+      if (y[0]->producer()->op() == nullptr) GTEST_SKIP() << "no LSTM in this build";
+      for (Value* output : y) maker.output(output);
+      const auto rows = compare(maker.model());
+      EXPECT_NE(implementation(rows, "LSTM0"), "ref");
+    }
+  }
+}
+
+TEST_F(CpuTest, GridSampleBilinear) {
+  for (const int64_t align_corners : {0, 1}) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({2, 16, 7, 9}), 16, 20);
+    // Normal values: about a third of the positions lie outside.
+    Value* grid = maker.input({2, 5, 6, 2});
+    Value* y = maker.op("GridSample", {x, grid},
+                        make_attributes({{"mode", "bilinear"}, {"align_corners", align_corners}}));
+    if (y->producer()->op() == nullptr) GTEST_SKIP() << "no GridSample in this build";
+    maker.output(y);
+    const auto rows = compare(maker.model());
+    EXPECT_EQ(implementation(rows, "GridSample1"), "own");
+  }
+}
+
 TEST_F(CpuTest, ValuesSizedAtRunTime) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 4, 5, 7}), 4, 4);
