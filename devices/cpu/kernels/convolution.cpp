@@ -48,9 +48,19 @@ Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec) {
     // splits of channels then cost nothing.
     ConvolutionSpec blocked = spec;
     blocked.dst_format = builder.options().blocked;
-    if (spec.src.shape[1] > kPlainChannels) blocked.src_format = builder.options().blocked;
-    auto chosen = with_known_formats(make_convolution(blocked), blocked);
-    if (chosen && chosen->primitive.implementation.rfind("jit", 0) == 0) return std::move(*chosen);
+    // Generated code for sources of few channels reads them as they come.
+    std::vector<Format> src_formats = {builder.options().blocked};
+    if (spec.src.shape[1] < block_of(builder.options().blocked)) {
+      src_formats.insert(src_formats.begin() + (spec.src.shape[1] <= kPlainChannels ? 0 : 1),
+                         Format::Plain);
+    }
+    for (const Format src : src_formats) {
+      blocked.src_format = src;
+      auto chosen = with_known_formats(make_convolution(blocked), blocked);
+      if (chosen && chosen->primitive.implementation.rfind("jit", 0) == 0) {
+        return std::move(*chosen);
+      }
+    }
   }
   if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
   for (const Format format : {builder.options().blocked, Format::Plain}) {

@@ -50,7 +50,7 @@ bool is_chain(const ElementwiseProgram& program) {
   return program.operands == 1;
 }
 
-std::optional<Extension> extension_of(const Node& reader, const Value& out, bool has_sum) {
+std::optional<Extension> extension_of(const Node& reader, const Value& out, bool may_sum) {
   const std::optional<ElementwiseNode> found = elementwise_of(reader);
   if (!found || reader.output()->desc().shape != out.desc().shape) return std::nullopt;
   if (is_chain(found->program)) {
@@ -64,7 +64,7 @@ std::optional<Extension> extension_of(const Node& reader, const Value& out, bool
   }
   const ElementwiseInstruction& expression = found->program.instructions[0];
   if (found->program.instructions.size() != 1 || expression.kind != ElementwiseKind::Add ||
-      has_sum || found->operands.size() != 2) {
+      !may_sum || found->operands.size() != 2) {
     return std::nullopt;
   }
   Value* other = found->operands[found->operands[0] == &out ? 1 : 0];
@@ -108,7 +108,11 @@ Status fuse_tails(Model& model) {
     if (tail.size() >= kMaxTail || reader == nullptr) continue;
     const bool has_sum =
         std::any_of(tail.begin(), tail.end(), [](const TailStep& step) { return step.sum; });
-    const std::optional<Extension> extension = extension_of(*reader, *node.output(), has_sum);
+    // oneDNN's blocked convolutions add before anything else; with the sum further back only others
+    // are left, whose formats cost reorders.
+    const bool product = node.op_type() == "MatMul" || node.op_type() == "Gemm";
+    const bool may_sum = tail.empty() || (product && !has_sum);
+    const std::optional<Extension> extension = extension_of(*reader, *node.output(), may_sum);
     if (!extension) continue;
     const bool fits = std::all_of(extension->steps.begin(), extension->steps.end(),
                                   [&](const TailStep& step) { return extend(tail, step); });
