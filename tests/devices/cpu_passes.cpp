@@ -287,6 +287,39 @@ output y0 = Mul3_y_2_2
 )");
 }
 
+TEST_F(CpuPasses, ReshapesAndTransposeBecomeAChannelShuffle) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 12, 3, 5});
+  Value* a = maker.op("Reshape", {x, maker.ints({2, 3, 4, 3, 5})});
+  Value* b = maker.op("Transpose", {a}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
+  maker.output(maker.op("Reshape", {b, maker.ints({2, 12, 3, 5})}));
+  check(maker.model(), cpu::fuse_channel_shuffles, R"(
+input x0 : float32[2,12,3,5]
+Reshape0_y = Reshape(x0, c0=[2,3,4,3,5]) : float32[2,3,4,3,5]
+Transpose1_y = Transpose(Reshape0_y) {perm=[0,2,1,3,4]} : float32[2,4,3,3,5]
+Reshape2_y = Reshape(Transpose1_y, c1=[2,12,3,5]) : float32[2,12,3,5]
+output y0 = Reshape2_y
+)",
+        R"(
+input x0 : float32[2,12,3,5]
+Reshape2_y_2 = het.ChannelShuffle(x0) {group=3} : float32[2,12,3,5]
+output y0 = Reshape2_y_2
+)");
+}
+
+TEST_F(CpuPasses, ChannelShufflesOfBlockedTensors) {
+  for (const int64_t channels : {32, 20, 116}) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({2, 16, 5, 7}), 16, channels);
+    Value* a = maker.op("Reshape", {x, maker.ints({2, 2, channels / 2, 5, 7})});
+    Value* b = maker.op("Transpose", {a}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
+    Value* c = maker.op("Reshape", {b, maker.ints({2, channels, 5, 7})});
+    maker.output(maker.conv(c, channels, 16));
+    const auto rows = compare(maker.model(), 1e-4f);
+    EXPECT_EQ(implementation(rows, "Reshape1"), "own_blocked");
+  }
+}
+
 TEST_F(CpuPasses, QuantisedConstantsBecomeFloat) {
   ModelMaker maker;
   Value* x = maker.input({1, 2, 4, 4});

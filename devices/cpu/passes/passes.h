@@ -34,6 +34,9 @@ Status lower_batch_norm(Model& model);
 /// het.HardSwish.
 Status fuse_gated_activations(Model& model);
 
+/// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
+Status fuse_channel_shuffles(Model& model);
+
 /// Activations and the addition of another tensor go into the convolution or matrix product before
 /// them: het.Conv, het.ConvTranspose, het.MatMul, het.Gemm with a tail.
 Status fuse_tails(Model& model);
