@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "devices/cpu/channel_gather.h"
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/split.h"
@@ -20,6 +21,14 @@ bool takes_blocks(const SliceRange& range, const Shape& from, int64_t block) {
          (length % block == 0 || start + length == from[1]);
 }
 
+/// True when only channels are picked.
+bool picks_channels(const SliceRange& range, const Shape& from) {
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (d != 1 && (range.shape[d] != from[d] || range.steps[d] != 1)) return false;
+  }
+  return true;
+}
+
 /// Plans `dst` = part of `src`. The shape of `dst` may leave out dimensions of one when the format
 /// is plain.
 Status plan_range(PlanBuilder& builder, const Node& node, const Value& src, const Value& dst,
@@ -27,8 +36,20 @@ Status plan_range(PlanBuilder& builder, const Node& node, const Value& src, cons
   const Shape& from = src.desc().shape;
   const ElementType type = src.desc().type;
   Format format = builder.home(src).format;
-  if (is_blocked(format) && !takes_blocks(range, from, block_of(format))) format = Format::Plain;
   const bool same_rank = dst.desc().shape == range.shape;
+  if (is_blocked(format) && !takes_blocks(range, from, block_of(format))) {
+    if (type == ElementType::Float32 && same_rank && picks_channels(range, from)) {
+      HET_ASSIGN(const TensorId in, builder.read(src, format, type));
+      std::vector<int64_t> channels;
+      for (int64_t c = 0; c < range.shape[1]; ++c) {
+        channels.push_back(range.starts[1] + c * range.steps[1]);
+      }
+      const TensorId out = builder.write(dst, {type, range.shape, format});
+      builder.add_step(node, make_channel_gather({type, from, format}, channels), {in}, {out});
+      return {};
+    }
+    format = Format::Plain;
+  }
   if (!same_rank) format = Format::Plain;
   HET_ASSIGN(const TensorId in, builder.read(src, format, type));
 
