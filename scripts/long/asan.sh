@@ -12,7 +12,7 @@ build build-asan
 # GStreamer's registry scanner and Python load our instrumented plugin: the runtime has to come first.
 export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libasan.so)
-export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:suppressions=$root/scripts/long/asan.supp
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:fast_unwind_on_malloc=0
 export LSAN_OPTIONS=suppressions=$root/scripts/long/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 meson test -C build-asan --no-rebuild --no-suite tree --timeout-multiplier 5 --print-errorlogs || true

@@ -10,8 +10,8 @@ cd "$root"
 require build demo check
 configure build-tsan -Dtests=true -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
 build build-tsan
-export OMP_NUM_THREADS=1 HET_PRELOAD
+export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
 export TSAN_OPTIONS=halt_on_error=0:exitcode=66:ignore_noninstrumented_modules=1:suppressions=$root/scripts/long/tsan.supp
-meson test -C build-tsan --no-rebuild --timeout-multiplier 10 --print-errorlogs inference devices gst || true
+meson test -C build-tsan --no-rebuild --timeout-multiplier 10 --print-errorlogs inference devices gst_parts gst_pipelines || true
 exec /usr/bin/python3 scripts/test_summary.py build-tsan/meson-logs/testlog.junit.xml
