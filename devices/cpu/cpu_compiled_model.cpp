@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <future>
+#include <new>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -36,8 +37,19 @@ class PlanJob final : public StreamJob {
  public:
   PlanJob(Model& model, PlanOptions options) : model_(model), options_(options) {}
 
-  void run(size_t) override { result_.set_value(plan()); }
-  Result<Plan> wait() { return result_.get_future().get(); }
+  void run(size_t) override {
+    // The waiting thread may destroy the job as soon as it has the result: this keeps the promise.
+    const std::shared_ptr<std::promise<Result<Plan>>> result = result_;
+    // oneDNN and the standard library throw; nothing may leave a stream's thread.
+    try {
+      result->set_value(plan());
+    } catch (const std::bad_alloc&) {
+      result->set_value(error(StatusCode::OutOfMemory, "no memory is left to plan the model"));
+    } catch (const std::exception& failure) {
+      result->set_value(error(StatusCode::Internal, "cannot plan the model: {}", failure.what()));
+    }
+  }
+  Result<Plan> wait() { return result_->get_future().get(); }
 
  private:
   Result<Plan> plan() {
@@ -49,7 +61,8 @@ class PlanJob final : public StreamJob {
 
   Model& model_;
   PlanOptions options_;
-  std::promise<Result<Plan>> result_;
+  std::shared_ptr<std::promise<Result<Plan>>> result_ =
+      std::make_shared<std::promise<Result<Plan>>>();
 };
 
 }  // namespace

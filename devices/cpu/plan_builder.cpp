@@ -23,6 +23,14 @@ bool PlanBuilder::is_static(const Node& node) {
          std::all_of(node.outputs().begin(), node.outputs().end(), known);
 }
 
+bool PlanBuilder::has_elements(const Node& node) {
+  const auto filled = [](const Value* value) {
+    return !value || element_count(value->desc().shape) > 0;
+  };
+  return std::all_of(node.outputs().begin(), node.outputs().end(), filled) &&
+         (node.input(0) == nullptr || filled(node.input(0)));
+}
+
 TensorId PlanBuilder::add_tensor(PlanTensor tensor) {
   plan_.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(plan_.tensors.size() - 1);
@@ -175,7 +183,8 @@ Status PlanBuilder::plan_reference(const Node& node) {
 }
 
 Status PlanBuilder::plan_node(const Node& node) {
-  if (is_static(node)) {
+  // Kernels need not think of tensors without elements.
+  if (is_static(node) && (node.op() == nullptr || has_elements(node))) {
     if (const PlanKernel plan = kernel_registry().find(node.domain(), node.op_type())) {
       HET_ASSIGN(const bool planned, plan(*this, node));
       if (planned) return {};

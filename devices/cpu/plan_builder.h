@@ -58,6 +58,7 @@ class PlanBuilder {
   const PlanTensor& tensor(TensorId id) const { return plan_.tensors[static_cast<size_t>(id)]; }
 
  private:
+  static bool has_elements(const Node& node);
   TensorId add_tensor(PlanTensor tensor);
   Result<TensorId> reorder(const Value& value, TensorId source, const TensorSpec& wanted);
   Status plan_node(const Node& node);

@@ -338,6 +338,15 @@ TEST_F(CpuTest, ValuesSizedAtRunTime) {
   EXPECT_EQ(implementation(rows, "NonZero2"), "ref");
 }
 
+TEST_F(CpuTest, TensorsWithoutElements) {
+  ModelMaker maker;
+  Value* x = maker.input({0, 3, 4, 4});
+  maker.output(maker.op("Relu", {maker.op("Add", {x, x})}));
+  maker.output(maker.op("Concat", {x, x}, make_attributes({{"axis", int64_t{1}}})));
+  maker.output(maker.op("Transpose", {x}));
+  compare(maker.model());
+}
+
 TEST_F(CpuTest, OutputsThatAreInputsConstantsOrEqual) {
   ModelMaker maker;
   Value* x = maker.input({1, 4});
