@@ -193,6 +193,12 @@ Status PlanBuilder::plan_node(const Node& node) {
   return plan_reference(node);
 }
 
+bool PlanBuilder::is_read(const Value& value) const {
+  return !value.consumers().empty() ||
+         std::any_of(model_.outputs().begin(), model_.outputs().end(),
+                     [&](const ModelOutput& output) { return output.value == &value; });
+}
+
 Status PlanBuilder::finish_outputs() {
   for (size_t port = 0; port < model_.outputs().size(); ++port) {
     const Value& value = *model_.outputs()[port].value;

@@ -36,6 +36,8 @@ class PlanBuilder {
   const TensorSpec& home(const Value& value);
   /// True when every present input and output of the node has a static desc.
   static bool is_static(const Node& node);
+  /// True when a node or a model output reads the value.
+  bool is_read(const Value& value) const;
 
   /// The value in a format (and type, when given), reordered by an extra step if need be. Constants
   /// are converted now.

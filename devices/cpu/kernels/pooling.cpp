@@ -27,7 +27,7 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   const Value& dst = *node.output();
   const bool is_max = node.op_type() == "MaxPool" || node.op_type() == "GlobalMaxPool";
   if (src.desc().type != ElementType::Float32) return false;
-  if (node.outputs().size() > 1 && !node.output(1)->consumers().empty()) return false;
+  if (node.outputs().size() > 1 && builder.is_read(*node.output(1))) return false;
   HET_ASSIGN(const PoolAttributes pool, pool_attributes(node, src.desc().shape));
 
   PoolingSpec spec;
