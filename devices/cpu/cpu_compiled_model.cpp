@@ -12,25 +12,10 @@
 #include "devices/cpu/passes/fuse.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/ports.h"
 
 namespace het::cpu {
 namespace {
-
-std::vector<Port> input_ports(const Model& model) {
-  std::vector<Port> ports;
-  for (const ModelInput& input : model.inputs()) {
-    ports.push_back({input.value->name(), input.value->desc(), input.preprocess});
-  }
-  return ports;
-}
-
-std::vector<Port> output_ports(const Model& model) {
-  std::vector<Port> ports;
-  for (const ModelOutput& output : model.outputs()) {
-    ports.push_back({output.name, output.value->desc(), std::nullopt});
-  }
-  return ports;
-}
 
 /// Fuses and plans; run once on a stream's thread.
 class PlanJob final : public StreamJob {

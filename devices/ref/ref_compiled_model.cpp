@@ -4,25 +4,10 @@
 #include <unordered_set>
 
 #include "devices/ref/ref_request.h"
+#include "inference/ports.h"
 
 namespace het::ref {
 namespace {
-
-std::vector<Port> input_ports(const Model& model) {
-  std::vector<Port> ports;
-  for (const ModelInput& input : model.inputs()) {
-    ports.push_back({input.value->name(), input.value->desc(), input.preprocess});
-  }
-  return ports;
-}
-
-std::vector<Port> output_ports(const Model& model) {
-  std::vector<Port> ports;
-  for (const ModelOutput& output : model.outputs()) {
-    ports.push_back({output.name, output.value->desc(), std::nullopt});
-  }
-  return ports;
-}
 
 /// Gives every value a slot and finds out after which step its tensor can be freed.
 Plan make_plan(const Model& original, const Model& model) {

@@ -1,34 +1,10 @@
 #include "devices/ref/ref_request.h"
 
-#include <ctime>
-
-#include <chrono>
-
 #include "inference/ops/op.h"
+#include "inference/stopwatch.h"
 
 namespace het::ref {
 namespace {
-
-int64_t thread_cpu_us() {
-  timespec now = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
-}
-
-/// Adds the time until stop() to a row.
-class Stopwatch {
- public:
-  void stop(ProfileRow& row) const {
-    const auto real = std::chrono::steady_clock::now() - real_;
-    row.status = ProfileStatus::Executed;
-    row.real_us = std::chrono::duration_cast<std::chrono::microseconds>(real).count();
-    row.cpu_us = thread_cpu_us() - cpu_us_;
-  }
-
- private:
-  std::chrono::steady_clock::time_point real_ = std::chrono::steady_clock::now();
-  int64_t cpu_us_ = thread_cpu_us();
-};
 
 bool is_dense_host(const Tensor& tensor) {
   return tensor.bytes() != nullptr && tensor.is_dense();
