@@ -19,7 +19,8 @@ Result<StreamSettings> stream_settings(const Properties& properties, size_t core
     if (requests > 0) settings.streams = std::min(threads, static_cast<size_t>(requests));
   }
   settings.threads_per_stream = std::max<size_t>(threads / settings.streams, 1);
-  settings.optimal_requests = settings.streams;
+  // While one request of a stream is collected, refilled or waits for its turn, another one runs.
+  settings.optimal_requests = settings.streams == 1 ? 1 : 2 * settings.streams;
 
   const std::string precision = property_text(properties, "INFERENCE_PRECISION_HINT");
   if (precision == "f16") {

@@ -131,7 +131,7 @@ TEST_F(CpuTest, PropertiesReadBack) {
       maker.model(), {{"NUM_STREAMS", "3"}, {"INFERENCE_NUM_THREADS", "6"}, {"PERF_COUNT", "YES"}});
   EXPECT_EQ(*streams->get_property("NUM_STREAMS"), "3");
   EXPECT_EQ(*streams->get_property("INFERENCE_NUM_THREADS"), "6");
-  EXPECT_EQ(*streams->get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"), "3");
+  EXPECT_EQ(*streams->get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"), "6");
   EXPECT_EQ(*streams->get_property("PERF_COUNT"), "YES");
   EXPECT_FALSE(streams->get_property("NO_SUCH_PROPERTY"));
 }
