@@ -17,6 +17,9 @@ def outcome(case):
     if skipped is None and case.get("result") not in ("skipped", "suppressed"):
         return "passed", ""
     text = "" if skipped is None else (skipped.get("message") or skipped.text or "")
+    if not text.strip():  # a program that exits with 77 prints "skipped: reason"
+        output = case.findtext("system-out", default="").splitlines()
+        text = "\n".join(line.removeprefix("skipped: ") for line in output if line.startswith("skipped: "))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # GoogleTest puts "file:line" before the message.
     reason = " ".join(line for line in lines if not line.startswith("Skipped") and ".cpp:" not in line)
