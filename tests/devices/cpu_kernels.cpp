@@ -304,7 +304,7 @@ TEST_F(CpuTest, LstmInAllDirections) {
       const std::vector<Value*> y =
           maker.split("LSTM", inputs, 3,
                       make_attributes({{"hidden_size", int64_t{20}}, {"direction", direction}}));
-      if (y[0]->producer()->op() == nullptr) GTEST_SKIP() << "no LSTM in this build";
+      ASSERT_NE(y[0]->producer()->op(), nullptr);
       for (Value* output : y) maker.output(output);
       const auto rows = compare(maker.model());
       EXPECT_NE(implementation(rows, "LSTM0"), "ref");
@@ -320,7 +320,7 @@ TEST_F(CpuTest, GridSampleBilinear) {
     Value* grid = maker.input({2, 5, 6, 2});
     Value* y = maker.op("GridSample", {x, grid},
                         make_attributes({{"mode", "bilinear"}, {"align_corners", align_corners}}));
-    if (y->producer()->op() == nullptr) GTEST_SKIP() << "no GridSample in this build";
+    ASSERT_NE(y->producer()->op(), nullptr);
     maker.output(y);
     const auto rows = compare(maker.model());
     EXPECT_EQ(implementation(rows, "GridSample1"), "own");
