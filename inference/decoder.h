@@ -32,6 +32,25 @@ struct DecoderConfig {
   std::string box_format;               ///< xywh, xyxy or cxcywh; empty: the decoder's own
   std::optional<int> background_class;  ///< label id that is no object
   bool class_softmax = false;           ///< class scores are logits that need a softmax
+
+  // Of the converters that find no objects.
+  std::string format;            ///< what the values are, for who reads them; DL Streamer's names
+  std::string layout;            ///< NCHW or NHWC; empty: from the shape
+  float text_scale = 1.0f;       ///< values are multiplied by it before they become text
+  int text_precision = 2;        ///< digits after the point
+  int min_length = 0;            ///< shorter texts are no results; in characters
+  int blank_class = 0;           ///< class of "no character" in CTC scores
+  std::optional<int> end_class;  ///< class that ends a text
+  std::vector<std::string> point_connections;  ///< names of points, two for each line
+  std::optional<float> pixel_threshold;        ///< minimum of a place in a map
+  std::optional<float> image_threshold;        ///< score from which on a picture is abnormal
+  std::optional<float> normalization_scale;    ///< width of the scores around image_threshold
+  std::optional<float> unclip_ratio;           ///< how far regions of text grow; 0: not at all
+  float range_low = 0.0f;  ///< values of a picture: this is black, range_high is white
+  float range_high = 1.0f;
+  bool rgb = false;  ///< channels of a picture are RGB instead of BGR
+  /// Shared library of a user's own decoder; never from a descriptor.
+  std::string custom_library;
 };
 
 /// The picture that a batch item shows.

@@ -207,10 +207,7 @@ Result<Results> VisionModel::results(const InferRequest& request, int source_wid
   Results results;
   for (const std::unique_ptr<Decoder>& decoder : decoders_) {
     HET_ASSIGN(Results part, decoder->decode(outputs, context));
-    std::move(part.detections.begin(), part.detections.end(),
-              std::back_inserter(results.detections));
-    std::move(part.classifications.begin(), part.classifications.end(),
-              std::back_inserter(results.classifications));
+    append(results, std::move(part));
   }
   return results;
 }

@@ -167,10 +167,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
     return error(StatusCode::InvalidArgument,
                  "converter '{}' with method '{}' needs labels: its result is made of them", kName,
                  config.method);
-  std::vector<std::string> attributes;
+  std::vector<std::string> attributes = attribute_names(config, outputs, selected);
   for (size_t index : selected) {
     const Port& port = outputs[index];
-    attributes.push_back(config.attribute_name.empty() ? port.name : config.attribute_name);
     const int64_t values = item_values(port.desc.shape);
     if (method == Method::Index || values == kUnknownDim) continue;
     if (method != Method::Compound) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -152,7 +153,7 @@ Result<std::vector<std::string_view>> output_keys(const JsonObject& entry,
                                                   const std::string& converter) {
   std::vector<std::string_view> keys{"converter", "layer_name", "layer_names", "attribute_name"};
   if (converter.empty()) {
-    keys.push_back("labels");
+    keys.insert(keys.end(), {"labels", "format"});
     return keys;
   }
   const DecoderDef* def = decoder_registry().find(converter);
@@ -160,12 +161,70 @@ Result<std::vector<std::string_view>> output_keys(const JsonObject& entry,
     return entry.fail("converter", fmt::format("unknown converter '{}'; there are {}", converter,
                                                name_list(converter_names())));
   keys.insert(keys.end(), def->parameters.begin(), def->parameters.end());
+  if (std::find(keys.begin(), keys.end(), "threshold") != keys.end())
+    keys.push_back("confidence_threshold");
   return keys;
+}
+
+/// Thresholds that some converters know by names of their own.
+Status parse_thresholds(const JsonObject& entry, DecoderConfig& config) {
+  const auto optional_number = [&](std::string_view key, std::optional<float>& value, float lowest,
+                                   float highest) -> Status {
+    if (!entry.has(key)) return {};
+    HET_ASSIGN(value, entry.number(key, 0.0f, lowest, highest));
+    return {};
+  };
+  if (entry.has("threshold") && entry.has("confidence_threshold"))
+    return entry.fail("confidence_threshold", "give threshold or confidence_threshold, not both");
+  HET_TRY(optional_number("threshold", config.threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("confidence_threshold", config.threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("iou_threshold", config.iou_threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("pixel_threshold", config.pixel_threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("image_threshold", config.image_threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("normalization_scale", config.normalization_scale, 1e-6f, 1e6f));
+  return optional_number("unclip_ratio", config.unclip_ratio, 0.0f, 10.0f);
+}
+
+/// Keys of texts, maps and pictures.
+Status parse_presentation(const JsonObject& entry, DecoderConfig& config) {
+  HET_ASSIGN(config.format, entry.text("format", ""));
+  HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NCHW", "NHWC"}));
+  HET_ASSIGN(config.text_scale, entry.number("text_scale", 1.0f, -1e9f, 1e9f));
+  HET_ASSIGN(config.text_precision, entry.integer("text_precision", 2, 0, 9));
+  HET_ASSIGN(config.min_length, entry.integer("min_length", 0, 0, 1 << 16));
+  HET_ASSIGN(config.blank_class, entry.integer("blank_class", 0, 0, static_cast<int>(kMaxLabels)));
+  if (entry.has("end_class")) {
+    HET_ASSIGN(config.end_class, entry.integer("end_class", 0, 0, static_cast<int>(kMaxLabels)));
+  }
+  HET_ASSIGN(config.point_connections, entry.texts("point_connections", 2048));
+  if (config.point_connections.size() % 2 != 0)
+    return entry.fail("point_connections", "expected two names for each line");
+  HET_ASSIGN(const std::string color, entry.choice("color_space", "BGR", {"BGR", "RGB"}));
+  config.rgb = color == "RGB";
+  if (!entry.has("range")) return {};
+  HET_ASSIGN(const std::vector<float> range, entry.numbers("range"));
+  if (range.size() != 2 || !(range[0] < range[1]))
+    return entry.fail("range", "expected [low, high] with low < high");
+  config.range_low = range[0];
+  config.range_high = range[1];
+  return {};
+}
+
+/// The converter of an entry that names none but says what its values are, as DL Streamer's
+/// descriptors of landmarks and embeddings do.
+std::string converter_for_format(const std::string& format) {
+  if (format == "landmark_points") return "landmarks";
+  if (format == "cosine_distance") return "embedding";
+  return "";
 }
 
 Result<DecoderConfig> parse_output(const JsonObject& entry, std::string_view origin) {
   DecoderConfig config;
   HET_ASSIGN(config.converter, entry.text("converter", ""));
+  if (config.converter.empty()) {
+    HET_ASSIGN(const std::string format, entry.text("format", ""));
+    config.converter = converter_for_format(format);
+  }
   HET_ASSIGN(const std::vector<std::string_view> keys, output_keys(entry, config.converter));
   HET_TRY(entry.allow_keys(keys));
   if (entry.has("layer_name") && entry.has("layer_names"))
@@ -175,15 +234,14 @@ Result<DecoderConfig> parse_output(const JsonObject& entry, std::string_view ori
   if (!layer.empty() && layer != "ANY") config.layer_names = {layer};
   HET_ASSIGN(config.attribute_name, entry.text("attribute_name", ""));
   HET_ASSIGN(config.labels, parse_labels_key(entry, origin));
+  if (entry.has("character_dict")) {
+    if (entry.has("labels")) return entry.fail("character_dict", "give labels or character_dict");
+    HET_ASSIGN(config.labels, entry.texts("character_dict", kMaxLabels));
+  }
   HET_ASSIGN(config.method,
              entry.choice("method", "max",
                           {"max", "softmax", "index", "compound", "multi", "softmax_multi"}));
-  if (entry.has("threshold")) {
-    HET_ASSIGN(config.threshold, entry.number("threshold", 0.0f, 0.0f, 1.0f));
-  }
-  if (entry.has("iou_threshold")) {
-    HET_ASSIGN(config.iou_threshold, entry.number("iou_threshold", 0.0f, 0.0f, 1.0f));
-  }
+  HET_TRY(parse_thresholds(entry, config));
   if (entry.has("classes")) {
     HET_ASSIGN(config.classes, entry.integer("classes", 0, 1, static_cast<int>(kMaxLabels)));
   }
@@ -195,6 +253,7 @@ Result<DecoderConfig> parse_output(const JsonObject& entry, std::string_view ori
   HET_ASSIGN(config.point_names, entry.texts("point_names", 1024));
   HET_ASSIGN(config.box_format, entry.choice("box_format", "", {"", "xywh", "xyxy", "cxcywh"}));
   HET_ASSIGN(config.class_softmax, entry.boolean("do_cls_softmax", false));
+  HET_TRY(parse_presentation(entry, config));
   return config;
 }
 

@@ -81,6 +81,15 @@ std::string describe(const std::vector<Port>& outputs, const std::vector<size_t>
   return text.empty() ? "no outputs" : text;
 }
 
+std::vector<std::string> attribute_names(const DecoderConfig& config,
+                                         const std::vector<Port>& outputs,
+                                         const std::vector<size_t>& selected) {
+  std::vector<std::string> names;
+  for (size_t index : selected)
+    names.push_back(config.attribute_name.empty() ? outputs[index].name : config.attribute_name);
+  return names;
+}
+
 Status expect_labels(const DecoderConfig& config, int64_t classes) {
   if (classes == kUnknownDim) return {};
   if (config.classes && *config.classes != classes)

@@ -35,6 +35,12 @@ Status expect_shape(std::string_view converter, const Tensor& tensor, const Shap
 /// "'boxes' float32[1,4420,4], 'scores' float32[1,4420,2]"
 std::string describe(const std::vector<Port>& outputs, const std::vector<size_t>& selected);
 
+/// What the results of each selected output are called: the descriptor's attribute_name, else the
+/// layer's name.
+std::vector<std::string> attribute_names(const DecoderConfig& config,
+                                         const std::vector<Port>& outputs,
+                                         const std::vector<size_t>& selected);
+
 /// Fails when labels are given but their number is not `classes` (unknown: not checked).
 Status expect_labels(const DecoderConfig& config, int64_t classes);
 

@@ -1,14 +1,29 @@
 #include "inference/decoders/output_values.h"
 
 namespace het {
+namespace {
 
-Result<OutputValues> OutputValues::whole(const Tensor& tensor) {
+Status expect_host_values(const Tensor& tensor) {
   if (tensor.empty())
     return error(StatusCode::InvalidArgument, "cannot decode an output that was never computed");
   if (tensor.bytes() == nullptr)
     return error(StatusCode::NotSupported,
                  "cannot decode an output in {} memory; copy it to host memory first",
                  to_string(tensor.memory_kind()));
+  return {};
+}
+
+Status expect_batch_item(const Tensor& tensor, int64_t batch_index) {
+  const int64_t batch = tensor.rank() > 0 ? tensor.shape()[0] : 1;
+  if (batch_index >= 0 && batch_index < batch) return {};
+  return error(StatusCode::InvalidArgument, "cannot decode batch item {} of an output {}",
+               batch_index, to_string(tensor.desc()));
+}
+
+}  // namespace
+
+Result<OutputValues> OutputValues::whole(const Tensor& tensor) {
+  HET_TRY(expect_host_values(tensor));
   OutputValues values;
   if (tensor.type() == ElementType::Float32 && tensor.is_dense()) {
     values.view_ = tensor.values<float>();
@@ -20,10 +35,8 @@ Result<OutputValues> OutputValues::whole(const Tensor& tensor) {
 
 Result<OutputValues> OutputValues::batch_item(const Tensor& tensor, int64_t batch_index) {
   HET_ASSIGN(OutputValues values, whole(tensor));
+  HET_TRY(expect_batch_item(tensor, batch_index));
   const int64_t batch = tensor.rank() > 0 ? tensor.shape()[0] : 1;
-  if (batch_index < 0 || batch_index >= batch)
-    return error(StatusCode::InvalidArgument, "cannot decode batch item {} of an output {}",
-                 batch_index, to_string(tensor.desc()));
   const size_t item_size = values.size() / static_cast<size_t>(batch);
   const size_t first = static_cast<size_t>(batch_index) * item_size;
   if (!values.view_.empty()) {
@@ -34,6 +47,23 @@ Result<OutputValues> OutputValues::batch_item(const Tensor& tensor, int64_t batc
     values.copy_.resize(item_size);
   }
   return values;
+}
+
+Result<Tensor> copy_batch_item(const Tensor& tensor, int64_t batch_index) {
+  HET_TRY(expect_host_values(tensor));
+  HET_TRY(expect_batch_item(tensor, batch_index));
+  if (tensor.rank() == 0 || tensor.shape()[0] == 1) return tensor.clone();
+  if (bit_width(tensor.type()) < 8)
+    return error(StatusCode::NotSupported, "cannot take batch item {} out of packed values {}",
+                 batch_index, to_string(tensor.desc()));
+  TensorDesc desc = tensor.desc();
+  desc.shape[0] = 1;
+  const std::vector<int64_t>& strides = tensor.strides_bytes();
+  HET_ASSIGN(
+      const Tensor item,
+      Tensor::view(desc, tensor.buffer(),
+                   tensor.offset() + static_cast<size_t>(batch_index * strides[0]), strides));
+  return item.clone();
 }
 
 }  // namespace het

@@ -30,4 +30,8 @@ class OutputValues {
   std::vector<float> copy_;
 };
 
+/// A dense copy of one batch item in host memory of its own; its dimension 0 is 1. Fails like
+/// OutputValues::batch_item, and for batches of a type with less than a byte per element.
+Result<Tensor> copy_batch_item(const Tensor& tensor, int64_t batch_index);
+
 }  // namespace het
