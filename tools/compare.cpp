@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "inference/ops/cast.h"
+
 namespace het {
 namespace {
 
@@ -11,11 +13,6 @@ double distance(double a, double b) {
   if (a == b) return 0.0;  // also equal infinities
   const double difference = std::abs(a - b);
   return std::isfinite(difference) ? difference : std::numeric_limits<double>::infinity();
-}
-
-template <class T>
-void append(const Tensor& tensor, std::vector<double>& values) {
-  for (const T v : tensor.values<T>()) values.push_back(static_cast<double>(v));
 }
 
 }  // namespace
@@ -47,23 +44,11 @@ Comparison compare(const std::vector<double>& actual, const std::vector<double>&
 }
 
 Result<std::vector<double>> to_doubles(const Tensor& tensor) {
-  // Only 64-bit types need more than float holds.
-  std::vector<double> values;
-  if (tensor.is_dense() && tensor.type() == ElementType::Float64) {
-    append<double>(tensor, values);
-  } else if (tensor.is_dense() && tensor.type() == ElementType::Int64) {
-    append<int64_t>(tensor, values);
-  } else if (tensor.is_dense() && tensor.type() == ElementType::UInt64) {
-    append<uint64_t>(tensor, values);
-  } else if (tensor.is_dense() && tensor.type() == ElementType::Int32) {
-    append<int32_t>(tensor, values);
-  } else if (tensor.is_dense() && tensor.type() == ElementType::UInt32) {
-    append<uint32_t>(tensor, values);
-  } else {
-    HET_ASSIGN(const std::vector<float> floats, to_float_vector(tensor));
-    values.assign(floats.begin(), floats.end());
-  }
-  return values;
+  HET_ASSIGN(const Tensor dense, tensor.is_dense() ? tensor : tensor.clone());
+  HET_ASSIGN(Tensor wide, Tensor::allocate({ElementType::Float64, dense.shape()}));
+  HET_TRY(cast_elements(dense, wide));
+  const std::span<const double> values = wide.values<double>();
+  return std::vector<double>(values.begin(), values.end());
 }
 
 bool all_close(const std::vector<double>& actual, const std::vector<double>& expected,

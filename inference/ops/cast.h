@@ -1,6 +1,7 @@
 #pragma once
 
 #include "inference/attributes.h"
+#include "inference/export.h"
 #include "inference/ops/narrow_float.h"
 #include "inference/status.h"
 #include "inference/tensor.h"
@@ -19,6 +20,6 @@ Result<CastSettings> cast_settings(const Attributes& attributes);
 /// Converts all elements of a dense host tensor between any two types by the rules of
 /// numeric_cast() and float_to_narrow(); packed integers keep the low bits of the truncated value.
 /// Shapes may differ, element counts must agree.
-Status cast_elements(const Tensor& src, Tensor& dst, const CastSettings& settings = {});
+HET_API Status cast_elements(const Tensor& src, Tensor& dst, const CastSettings& settings = {});
 
 }  // namespace het

@@ -40,5 +40,17 @@ TEST(CumSum, RefusesBadInput) {
   expect_op_error({"CumSum", {make_ramp<int8_t>({2}), Tensor::scalar<int64_t>(0)}}, "int8");
 }
 
+TEST(CumProd, InclusiveExclusiveAndReverse) {
+  const auto run = [](int64_t exclusive, int64_t reverse) {
+    return run_op_single({"CumProd",
+                          {make_ramp<int32_t>({3}, 2), Tensor::scalar<int64_t>(0)},
+                          make_attributes({{"exclusive", exclusive}, {"reverse", reverse}})});
+  };
+  expect_values<int32_t>(run(0, 0), {3}, {2, 6, 24});
+  expect_values<int32_t>(run(1, 0), {3}, {1, 2, 6});
+  expect_values<int32_t>(run(0, 1), {3}, {24, 12, 4});
+  expect_values<int32_t>(run(1, 1), {3}, {12, 4, 1});
+}
+
 }  // namespace
 }  // namespace het::op_testing
