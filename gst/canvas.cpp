@@ -111,6 +111,38 @@ void Canvas::fill(const cv::Rect& rect, const Rgb& color) {
   }
 }
 
+void Canvas::line(const cv::Point& from, const cv::Point& to, int line_width, const Rgb& color) {
+  for (Plane& plane : planes_) {
+    cv::line(plane.pixels, {from.x >> plane.shift, from.y >> plane.shift},
+             {to.x >> plane.shift, to.y >> plane.shift}, scalar(plane, color),
+             std::max(1, line_width >> plane.shift));
+  }
+}
+
+void Canvas::tint(const cv::Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at) {
+  const cv::Rect inside = rect & cv::Rect(0, 0, width_, height_);
+  for (Plane& plane : planes_) {
+    const int channels = plane.pixels.channels();
+    const int step = 1 << plane.shift;
+    const Rgb* last = nullptr;
+    cv::Scalar mixed;
+    for (int y = inside.y; y < inside.y + inside.height; y += step) {
+      uchar* row = plane.pixels.ptr(y >> plane.shift);
+      for (int x = inside.x; x < inside.x + inside.width; x += step) {
+        const Rgb* color = color_at(x, y);
+        if (!color) continue;
+        if (color != last) mixed = scalar(plane, *color);
+        last = color;
+        uchar* pixel = row + (x >> plane.shift) * channels;
+        for (int c = 0; c < channels; ++c) {
+          if (!yuv_ && plane.components[static_cast<size_t>(c)] == 3) continue;  // opacity
+          pixel[c] = static_cast<uchar>((pixel[c] + static_cast<int>(mixed[c]) + 1) / 2);
+        }
+      }
+    }
+  }
+}
+
 void Canvas::dot(const cv::Point& centre, int radius, const Rgb& color) {
   for (Plane& plane : planes_) {
     cv::circle(plane.pixels, {centre.x >> plane.shift, centre.y >> plane.shift},

@@ -3,6 +3,7 @@
 #include <gst/video/video.h>
 
 #include <array>
+#include <functional>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
 #include <string>
@@ -34,6 +35,9 @@ class Canvas {
   }
   void rectangle(const cv::Rect& rect, const Rgb& color, int line_width);
   void fill(const cv::Rect& rect, const Rgb& color);
+  void line(const cv::Point& from, const cv::Point& to, int line_width, const Rgb& color);
+  /// Mixes colours into a part of the picture: of each pixel `color_at(x, y)` says which, or null.
+  void tint(const cv::Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at);
   void dot(const cv::Point& centre, int radius, const Rgb& color);
   /// Black or white text, whichever reads better on `background`, which shall be filled already.
   /// `baseline` is the left end of the base line.

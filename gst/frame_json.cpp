@@ -1,17 +1,13 @@
 #include "frame_json.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+
+#include "tensor_json.h"
 
 namespace het::gst {
 namespace {
 
 using nlohmann::json;
-
-/// Confidences and coordinates were floats: as doubles they would print digits that mean nothing.
-double shortest(double value) {
-  return std::strtod(fmt::format("{}", static_cast<float>(value)).c_str(), nullptr);
-}
 
 json detection_to_json(const ObjectDetection& detection, const std::string& label) {
   json entry = {{"bounding_box",
@@ -52,11 +48,19 @@ json object_to_json(const FrameObject& object) {
   if (!object.type.empty()) entry["roi_type"] = object.type;
   if (object.detection) entry["detection"] = detection_to_json(*object.detection, object.type);
   if (object.landmarks) entry["landmarks"] = landmarks_to_json(*object.landmarks);
+  add_tensor_summaries(object.tensors, entry);
   // An attribute that is called like a key above does not replace it.
   for (const ObjectAttribute& attribute : object.attributes) {
     entry.emplace(attribute.name, attribute_to_json(attribute));
   }
   return entry;
+}
+
+/// The keys that say where an object is: x, y, w and h.
+constexpr size_t kPlaceKeys = 4;
+
+bool is_whole_picture(const FrameObject& object) {
+  return !object.detection && object.type.empty();
 }
 
 }  // namespace
@@ -71,7 +75,18 @@ std::string frame_to_json(const FrameDescription& frame, const std::vector<Frame
     json tags = json::parse(frame.tags_json, nullptr, /*allow_exceptions=*/false);
     if (!tags.is_discarded()) message["tags"] = std::move(tags);
   }
-  for (const FrameObject& object : objects) message["objects"].push_back(object_to_json(object));
+  for (const FrameObject& object : objects) {
+    json entry = object_to_json(object);
+    json tensors = frame.add_tensor_data ? tensors_to_json(object.tensors) : json::array();
+    if (!is_whole_picture(object)) {
+      if (frame.add_tensor_data) entry["tensors"] = std::move(tensors);
+    } else {
+      for (json& tensor : tensors) message["tensors"].push_back(std::move(tensor));
+      // Nothing but its tensors: they stand at the frame, as gvametaconvert has them.
+      if (entry.size() == kPlaceKeys && !object.tensors.tensors.empty()) continue;
+    }
+    message["objects"].push_back(std::move(entry));
+  }
   return message.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 

@@ -18,6 +18,7 @@ struct FrameDescription {
   std::string source;                    ///< empty: left out
   std::string tags_json;                 ///< a JSON value; empty: left out
   std::string system_timestamp;          ///< ISO 8601; empty: left out
+  bool add_tensor_data = false;          ///< tensors with all their values
 };
 
 /// One message with gvametaconvert's keys, sorted; `indent` as in json-indent (-1: one line).

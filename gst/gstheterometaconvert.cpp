@@ -30,10 +30,18 @@
 GST_DEBUG_CATEGORY_STATIC(heterometaconvert_debug);
 #define GST_CAT_DEFAULT heterometaconvert_debug
 
-enum { kPropFormat = 1, kPropSource, kPropTags, kPropAddEmptyResults, kPropJsonIndent };
+enum {
+  kPropFormat = 1,
+  kPropAddTensorData,
+  kPropSource,
+  kPropTags,
+  kPropAddEmptyResults,
+  kPropJsonIndent
+};
 
 struct MetaConvertSettings {
   int format = 0;
+  bool add_tensor_data = false;
   std::string source;
   std::string tags;
   bool add_empty_results = false;
@@ -112,6 +120,7 @@ static GstFlowReturn gst_hetero_meta_convert_transform_ip(GstBaseTransform* base
   frame.height = GST_VIDEO_INFO_HEIGHT(&self->info);
   frame.source = settings.source;
   frame.tags_json = settings.tags;
+  frame.add_tensor_data = settings.add_tensor_data;
   const guint64 time =
       base->segment.format == GST_FORMAT_TIME
           ? gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
@@ -134,6 +143,9 @@ static void gst_hetero_meta_convert_set_property(GObject* object, guint id, cons
   switch (id) {
     case kPropFormat:
       self->settings->format = g_value_get_enum(value);
+      break;
+    case kPropAddTensorData:
+      self->settings->add_tensor_data = g_value_get_boolean(value);
       break;
     case kPropSource:
       self->settings->source = text();
@@ -160,6 +172,9 @@ static void gst_hetero_meta_convert_get_property(GObject* object, guint id, GVal
   switch (id) {
     case kPropFormat:
       g_value_set_enum(value, self->settings->format);
+      break;
+    case kPropAddTensorData:
+      g_value_set_boolean(value, self->settings->add_tensor_data);
       break;
     case kPropSource:
       g_value_set_string(value, self->settings->source.c_str());
@@ -192,6 +207,11 @@ static void install_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kPropFormat,
       g_param_spec_enum("format", "Format", "Format of the messages", format_type(), 0, flags));
+  g_object_class_install_property(
+      klass, kPropAddTensorData,
+      g_param_spec_boolean("add-tensor-data", "Add tensor data",
+                           "Write tensors, keypoints and segmentations with all their values",
+                           FALSE, flags));
   g_object_class_install_property(
       klass, kPropSource,
       g_param_spec_string("source", "Source",

@@ -3,8 +3,8 @@
  * @title: heterowatermark
  * @short_description: draws results on video frames
  *
- * Draws the box, label, confidence, attributes and landmarks of each object that a frame carries
- * into the frame, in place and in its own format.
+ * Draws the box, label, confidence, attributes, landmarks, keypoints and segmentation of each
+ * object that a frame carries into the frame, in place and in its own format.
  *
  * ## Example
  * |[

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "structure_fields.h"
+
 namespace het::gst {
 namespace {
 
@@ -19,38 +21,6 @@ GstVideoRegionOfInterestMeta* region_at(GstBuffer* buffer, int index) {
     if (index-- == 0) return reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
   }
   return nullptr;
-}
-
-void set_text(GstStructure* structure, const char* field, std::string_view text) {
-  // Labels come from files: GStreamer stores valid UTF-8 only.
-  gchar* valid = g_utf8_make_valid(text.data(), static_cast<gssize>(text.size()));
-  gst_structure_set(structure, field, G_TYPE_STRING, valid, nullptr);
-  g_free(valid);
-}
-
-void set_doubles(GstStructure* structure, const char* field, const std::vector<double>& values) {
-  GValue array = G_VALUE_INIT;
-  GValue item = G_VALUE_INIT;
-  g_value_init(&array, GST_TYPE_ARRAY);
-  g_value_init(&item, G_TYPE_DOUBLE);
-  for (const double value : values) {
-    g_value_set_double(&item, value);
-    gst_value_array_append_value(&array, &item);
-  }
-  gst_structure_take_value(structure, field, &array);
-  g_value_unset(&item);
-}
-
-void set_texts(GstStructure* structure, const char* field, const std::vector<std::string>& texts) {
-  GValue array = G_VALUE_INIT;
-  g_value_init(&array, GST_TYPE_ARRAY);
-  for (const std::string& text : texts) {
-    GValue item = G_VALUE_INIT;
-    g_value_init(&item, G_TYPE_STRING);
-    g_value_take_string(&item, g_utf8_make_valid(text.data(), static_cast<gssize>(text.size())));
-    gst_value_array_append_and_take_value(&array, &item);
-  }
-  gst_structure_take_value(structure, field, &array);
 }
 
 /// Whole pixels covered by a range of the picture: at least one where the range is not empty.
@@ -114,27 +84,15 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
 
 void add_classification(GstVideoRegionOfInterestMeta* region, std::string_view model_name,
                         const Classification& classification) {
-  GstStructure* params = gst_structure_new(kClassification, "label_id", G_TYPE_INT,
-                                           classification.label_id, "confidence", G_TYPE_DOUBLE,
+  GstStructure* params = gst_structure_new(kClassification, "confidence", G_TYPE_DOUBLE,
                                            static_cast<double>(classification.confidence), nullptr);
+  if (classification.label_id != kNoLabelId)
+    gst_structure_set(params, "label_id", G_TYPE_INT, classification.label_id, nullptr);
   set_text(params, "attribute_name",
            classification.attribute.empty() ? kClassification : classification.attribute);
   if (!classification.label.empty()) set_text(params, "label", classification.label);
   set_text(params, "model_name", model_name);
   gst_video_region_of_interest_meta_add_param(region, params);
-}
-
-template <class T>
-std::optional<T> number(const GstStructure* structure, const char* field, GType type) {
-  T value{};
-  if (!gst_structure_get(structure, field, type, &value, nullptr)) return std::nullopt;
-  return value;
-}
-
-std::optional<std::string> text(const GstStructure* structure, const char* field) {
-  const char* value = gst_structure_get_string(structure, field);
-  if (!value) return std::nullopt;
-  return std::string(value);
 }
 
 std::optional<ObjectDetection> read_detection(const GstStructure* params) {
@@ -147,29 +105,6 @@ std::optional<ObjectDetection> read_detection(const GstStructure* params) {
   detection.confidence = number<double>(params, "confidence", G_TYPE_DOUBLE);
   detection.label_id = number<int>(params, "label_id", G_TYPE_INT);
   return detection;
-}
-
-std::vector<double> read_doubles(const GstStructure* params, const char* field) {
-  std::vector<double> values;
-  const GValue* array = gst_structure_get_value(params, field);
-  if (!array || !GST_VALUE_HOLDS_ARRAY(array)) return values;
-  for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
-    const GValue* item = gst_value_array_get_value(array, i);
-    values.push_back(G_VALUE_HOLDS_DOUBLE(item) ? g_value_get_double(item) : 0.0);
-  }
-  return values;
-}
-
-std::vector<std::string> read_texts(const GstStructure* params, const char* field) {
-  std::vector<std::string> texts;
-  const GValue* array = gst_structure_get_value(params, field);
-  if (!array || !GST_VALUE_HOLDS_ARRAY(array)) return texts;
-  for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
-    const GValue* item = gst_value_array_get_value(array, i);
-    const char* value = G_VALUE_HOLDS_STRING(item) ? g_value_get_string(item) : nullptr;
-    texts.emplace_back(value ? value : "");
-  }
-  return texts;
 }
 
 std::optional<ObjectLandmarks> read_landmarks(const GstStructure* params) {
@@ -205,6 +140,8 @@ FrameObject read_object(const GstVideoRegionOfInterestMeta* region) {
       object.detection = read_detection(params);
     } else if (gst_structure_has_name(params, kLandmarks)) {
       object.landmarks = read_landmarks(params);
+    } else if (read_tensors(params, object.tensors)) {
+      continue;
     } else if (auto attribute = read_attribute(params)) {
       object.attributes.push_back(std::move(*attribute));
     }
@@ -239,7 +176,8 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   for (const RegionResults& part : found) {
     GstVideoRegionOfInterestMeta* region =
         part.index >= 0 ? region_at(buffer, part.index) : nullptr;
-    if (!region && !part.results.classifications.empty()) {
+    const bool of_region = !part.results.classifications.empty() || has_tensors(part.results);
+    if (!region && of_region) {
       region = gst_buffer_add_video_region_of_interest_meta(
           buffer, "", 0, 0, static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
           static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
@@ -247,6 +185,10 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
     }
     for (const Classification& classification : part.results.classifications) {
       add_classification(region, model_name, classification);
+    }
+    if (region) {
+      add_tensors(region, static_cast<float>(GST_VIDEO_INFO_WIDTH(&info)),
+                  static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info)), model_name, part.results);
     }
     const int parent_id = part.index >= 0 && region ? region->id : -1;
     for (const Detection& detection : part.results.detections) {

@@ -9,6 +9,7 @@
 
 #include "inference/image.h"
 #include "inference/results.h"
+#include "metadata_tensors.h"
 
 /// The one place where results become GstMeta and are read from it again. With GStreamer 1.22 an
 /// object is a GstVideoRegionOfInterestMeta whose type is the label and whose params are:
@@ -16,9 +17,11 @@
 ///                     label_id: int; label (where known), model_name: string
 ///   "landmarks"       x, y (0..1 of the picture): arrays of double; names: array of string;
 ///                     model_name: string
-///   "classification"  attribute_name, label (where known), model_name: string; label_id: int;
-///                     confidence: double
-/// Attributes of a whole picture sit on a region of the picture's size whose type is empty.
+///   "classification"  attribute_name, label (where known), model_name: string;
+///                     label_id: int (absent for texts that were read); confidence: double
+/// and those of metadata_tensors.h.
+/// Attributes and tensors of a whole picture sit on a region of the picture's size whose type is
+/// empty.
 namespace het::gst {
 
 /// A region of a frame, as an element finds it there. `index` counts the frame's regions.
@@ -63,13 +66,14 @@ struct FrameObject {
   std::optional<ObjectDetection> detection;
   std::vector<ObjectAttribute> attributes;
   std::optional<ObjectLandmarks> landmarks;
+  ObjectTensors tensors;
 };
 
 /// The regions of a frame, in the order in which they were attached.
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
 
 /// Attaches results to a writable buffer: a region for each detection (clipped to the picture; one
-/// without a pixel inside is left out), the classifications to the region that they belong to.
+/// without a pixel inside is left out), all else to the region that it belongs to.
 /// Returns how many objects were added.
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
                    const std::vector<RegionResults>& found);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
 
 namespace het::gst {
@@ -47,8 +48,9 @@ std::vector<std::string> lines_of(const FrameObject& object) {
   for (const ObjectAttribute& attribute : object.attributes) {
     const std::string label =
         attribute.label.value_or(fmt::format("#{}", attribute.label_id.value_or(0)));
-    lines.push_back(
-        with_confidence(fmt::format("{}: {}", attribute.name, label), attribute.confidence));
+    // A text that was read stands for itself.
+    lines.push_back(with_confidence(fmt::format("{}: {}", attribute.name, label),
+                                    attribute.label_id ? attribute.confidence : std::nullopt));
   }
   return lines;
 }
@@ -78,9 +80,65 @@ void draw_lines(Canvas& canvas, const std::vector<std::string>& lines, const cv:
   }
 }
 
-/// Points far outside of a picture would overflow OpenCV's fixed-point coordinates.
+/// Points far outside of a picture, or none at all, would overflow OpenCV's fixed-point
+/// coordinates.
 int to_pixel(double relative, int size) {
-  return static_cast<int>(std::lround(std::clamp(relative, -1.0, 2.0) * size));
+  if (!(relative >= -1.0)) return -size;  // also NaN
+  return static_cast<int>(std::lround(std::min(relative, 2.0) * size));
+}
+
+/// Classes that stand for "nothing" are not painted.
+bool is_background(const ObjectSegmentation& segmentation, uint16_t class_id) {
+  if (class_id != 0) return false;
+  if (segmentation.labels.empty()) return true;
+  const std::string& label = segmentation.labels.front();
+  return label == "background" || label == "BG" || label == "__background__" || label.empty();
+}
+
+/// Colours each place by its class, inside the object.
+void draw_segmentation(Canvas& canvas, const cv::Rect& object,
+                       const ObjectSegmentation& segmentation) {
+  const double x_scale =
+      segmentation.columns() / ((segmentation.x_max - segmentation.x_min) * canvas.width());
+  const double y_scale =
+      segmentation.rows() / ((segmentation.y_max - segmentation.y_min) * canvas.height());
+  if (!(x_scale > 0.0) || !(y_scale > 0.0) || !std::isfinite(x_scale) || !std::isfinite(y_scale))
+    return;
+  const double x_start = segmentation.x_min * canvas.width();
+  const double y_start = segmentation.y_min * canvas.height();
+  std::map<uint16_t, Rgb> colors;
+  const auto cell_of = [](int pixel, double start, double scale, int count) {
+    const double cell = std::floor((pixel + 0.5 - start) * scale);
+    return cell >= 0.0 && cell < count ? static_cast<int>(cell) : -1;
+  };
+  canvas.tint(object, [&](int x, int y) -> const Rgb* {
+    const int column = cell_of(x, x_start, x_scale, segmentation.columns());
+    const int row = cell_of(y, y_start, y_scale, segmentation.rows());
+    if (column < 0 || row < 0) return nullptr;
+    const uint16_t id = segmentation.class_id(static_cast<size_t>(row) *
+                                                  static_cast<size_t>(segmentation.columns()) +
+                                              static_cast<size_t>(column));
+    if (is_background(segmentation, id)) return nullptr;
+    return &colors.try_emplace(id, label_color(id)).first->second;
+  });
+}
+
+void draw_keypoints(Canvas& canvas, const cv::Rect& object, const ObjectKeypoints& keypoints,
+                    const Style& style) {
+  const auto place = [&](size_t i) {
+    return cv::Point(object.x + to_pixel(static_cast<double>(keypoints.x(i)), object.width),
+                     object.y + to_pixel(static_cast<double>(keypoints.y(i)), object.height));
+  };
+  for (const auto& [from, to] : keypoints.connections) {
+    const auto a = static_cast<size_t>(from);
+    const auto b = static_cast<size_t>(to);
+    if (!keypoints.found(a) || !keypoints.found(b)) continue;
+    canvas.line(place(a), place(b), style.line_width, label_color(from + 1));
+  }
+  for (size_t i = 0; i < keypoints.size(); ++i) {
+    if (keypoints.found(i))
+      canvas.dot(place(i), style.dot_radius, label_color(static_cast<int>(i) + 1));
+  }
 }
 
 }  // namespace
@@ -121,10 +179,16 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& objects) {
   const auto rect_of = [](const FrameObject& object) {
     return cv::Rect(object.rect.x, object.rect.y, object.rect.width, object.rect.height);
   };
+  for (const FrameObject& object : objects) {
+    for (const ObjectSegmentation& segmentation : object.tensors.segmentations)
+      draw_segmentation(canvas, rect_of(object), segmentation);
+  }
   // Texts last: no box runs through them.
   for (const FrameObject& object : objects) {
     const bool whole_picture = !object.detection && object.type.empty();
     if (!whole_picture) canvas.rectangle(rect_of(object), color_of(object), style.line_width);
+    for (const ObjectKeypoints& keypoints : object.tensors.keypoints)
+      draw_keypoints(canvas, rect_of(object), keypoints, style);
     if (!object.landmarks) continue;
     for (size_t i = 0; i < object.landmarks->x.size(); ++i) {
       const cv::Point centre(to_pixel(object.landmarks->x[i], canvas.width()),

@@ -7,8 +7,9 @@
 
 namespace het::gst {
 
-/// Draws objects: box, label with confidence, attributes, landmarks. Line widths and letters follow
-/// the size of the picture; each label id has its own colour.
+/// Draws objects: colours of segmentations, box, label with confidence, attributes, landmarks,
+/// bodies. Line widths and letters follow the size of the picture; each label id has its own
+/// colour.
 void draw_objects(Canvas& canvas, const std::vector<FrameObject>& objects);
 
 /// The colour of a label id: neighbouring ids differ clearly.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "gst/json_meta.h"
@@ -69,6 +70,80 @@ TEST(FrameJson, AnAttributeDoesNotReplaceAnObjectsKey) {
   const json message = json::parse(frame_to_json({}, {object}, -1));
   EXPECT_EQ(message["objects"][0]["x"], 10);
   EXPECT_TRUE(message["objects"][0]["detection"].contains("bounding_box"));
+}
+
+TEST(FrameJson, TextsThatWereReadHaveNoLabelId) {
+  FrameObject object = dog();
+  object.attributes.push_back({"plate", "B-XY 12", "ocr", std::nullopt, 0.5});
+  const json message = json::parse(frame_to_json({}, {object}, -1));
+  EXPECT_EQ(message["objects"][0]["plate"].dump(),
+            "{\"confidence\":0.5,\"label\":\"B-XY 12\",\"model\":{\"name\":\"ocr\"}}");
+}
+
+/// An object with one of everything that metadata_tensors.h has.
+FrameObject with_tensors(FrameObject object) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  object.tensors.tensors.push_back(
+      {{"id", "cosine_distance", "out", "reid"}, Tensor::from<float>({1, 3}, {0.1f, nan, -2.0f})});
+  ObjectKeypoints body;
+  body.origin = {"", "body-pose/two", "heat", "pose"};
+  body.values = Tensor::from<float>({2, 2}, {0.25f, 0.5f, -1.0f, -1.0f});
+  body.names = {"head", "foot"};
+  body.confidences = {0.75, 0.0};
+  body.connections = {{0, 1}};
+  object.tensors.keypoints.push_back(body);
+  object.tensors.segmentations.push_back({{"road", "semantic_segmentation", "prob", "seg"},
+                                          Tensor::from<uint8_t>({1, 2, 2}, {1, 1, 0, 7}),
+                                          0.0,
+                                          1.0,
+                                          0.0,
+                                          1.0,
+                                          {"BG", "road"}});
+  object.tensors.pictures.push_back({{"large", "", "", "sr"}, "GRAY8", 1920, 1080});
+  return object;
+}
+
+TEST(FrameJson, TensorsAreSummarised) {
+  const json object = json::parse(frame_to_json({}, {with_tensors(dog())}, -1))["objects"][0];
+  EXPECT_FALSE(object.contains("tensors"));
+  EXPECT_EQ(object["keypoints"].dump(),
+            "[{\"format\":\"body-pose/two\",\"layer_name\":\"heat\",\"model_name\":\"pose\","
+            "\"points\":[{\"confidence\":0.75,\"name\":\"head\",\"x\":0.25,\"y\":0.5},"
+            "{\"confidence\":0.0,\"name\":\"foot\",\"x\":null,\"y\":null}]}]");
+  EXPECT_EQ(object["segmentations"][0]["classes"].dump(),
+            "[{\"label\":\"BG\",\"label_id\":0,\"pixels\":1},"
+            "{\"label\":\"road\",\"label_id\":1,\"pixels\":2},"
+            "{\"label_id\":7,\"pixels\":1}]");
+  EXPECT_EQ(object["pictures"].dump(),
+            "[{\"format\":\"GRAY8\",\"height\":1080,\"model_name\":\"sr\",\"name\":\"large\","
+            "\"width\":1920}]");
+}
+
+TEST(FrameJson, TensorDataHasGvametaconvertsKeys) {
+  FrameDescription frame;
+  frame.add_tensor_data = true;
+  const json tensors =
+      json::parse(frame_to_json(frame, {with_tensors(dog())}, -1))["objects"][0]["tensors"];
+  ASSERT_EQ(tensors.size(), 3u);
+  EXPECT_EQ(tensors[0].dump(),
+            "{\"data\":[0.1,null,-2.0],\"dims\":[1,3],\"format\":\"cosine_distance\","
+            "\"layer_name\":\"out\",\"layout\":\"NC\",\"model_name\":\"reid\",\"name\":\"id\","
+            "\"precision\":\"FP32\"}");
+  EXPECT_EQ(tensors[1]["point_names"], (std::vector<std::string>{"head", "foot"}));
+  EXPECT_EQ(tensors[1]["point_connections"], (std::vector<int>{0, 1}));
+  EXPECT_EQ(tensors[2]["precision"], "U8");
+  EXPECT_EQ(tensors[2]["data"], (std::vector<int>{1, 1, 0, 7}));
+}
+
+TEST(FrameJson, TensorsOfTheWholePictureStandAtTheFrame) {
+  FrameObject whole;
+  whole.rect = {0, 0, 8, 4};
+  whole.tensors.tensors.push_back({{}, Tensor::from<int64_t>({2}, {-5, 1LL << 60})});
+  FrameDescription frame;
+  frame.add_tensor_data = true;
+  const json message = json::parse(frame_to_json(frame, {whole}, -1));
+  EXPECT_FALSE(message.contains("objects"));
+  EXPECT_EQ(message["tensors"][0]["data"].dump(), "[-5,1152921504606846976]");
 }
 
 TEST(FrameJson, IndentationAndOddText) {

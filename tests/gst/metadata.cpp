@@ -140,6 +140,102 @@ TEST_F(Metadata, ResultsGoAlongWithACopyOfTheBuffer) {
   gst_buffer_unref(copy);
 }
 
+/// Results with one of everything that is neither a box nor an attribute.
+Results other_results() {
+  Results results;
+  results.tensors.push_back({"id", "out", "cosine_distance", Tensor::from<float>({1, 2}, {1, 2})});
+  Keypoints body;
+  body.format = "body";
+  body.layer = "heat";
+  body.confidence = 0.5f;
+  body.landmarks.points = {{60.0f, 35.0f}, {-1.0f, -1.0f}};
+  body.landmarks.confidences = {0.75f, 0.0f};
+  body.landmarks.names = {"head", "foot"};
+  body.landmarks.connections = {{0, 1}};
+  results.keypoints.push_back(body);
+  results.segmentations.push_back(
+      {"road", "prob", -20.0f, 0.0f, 220.0f, 100.0f, 2, 1, {1, 300}, {"BG", "road"}});
+  PictureResult picture;
+  picture.attribute = "large";
+  picture.image = make_host_image(PixelFormat::BGR, 3, 2).value();
+  std::fill_n(picture.image.planes[0].buffer->host(), 18, std::byte{7});
+  results.pictures.push_back(picture);
+  return results;
+}
+
+TEST_F(Metadata, TensorsOfARegionReadBack) {
+  attach(detection(20.0f, 25.0f, 120.0f, 75.0f));
+  EXPECT_EQ(attach_results(buffer_, info_, "m", {{0, other_results()}}), 0);
+  GstBuffer* copy = gst_buffer_copy(buffer_);
+  gst_buffer_unref(buffer_);
+  buffer_ = copy;
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  ASSERT_EQ(objects.size(), 1u);
+  const ObjectTensors& tensors = objects[0].tensors;
+  ASSERT_EQ(tensors.tensors.size(), 1u);
+  EXPECT_EQ(tensors.tensors[0].origin.attribute, "id");
+  EXPECT_EQ(tensors.tensors[0].origin.format, "cosine_distance");
+  EXPECT_EQ(tensors.tensors[0].origin.model_name, "m");
+  EXPECT_EQ(to_float_vector(tensors.tensors[0].values).value(), (std::vector<float>{1, 2}));
+  ASSERT_EQ(tensors.keypoints.size(), 1u);
+  const ObjectKeypoints& body = tensors.keypoints[0];
+  EXPECT_EQ(body.names, (std::vector<std::string>{"head", "foot"}));
+  EXPECT_EQ(body.connections, (std::vector<std::pair<int, int>>{{0, 1}}));
+  EXPECT_NEAR(body.x(0), 0.4f, 1e-6f);  // (60 - 20) / 100
+  EXPECT_NEAR(body.y(0), 0.2f, 1e-6f);  // (35 - 25) / 50
+  EXPECT_TRUE(body.found(0));
+  EXPECT_FALSE(body.found(1));
+  ASSERT_EQ(tensors.segmentations.size(), 1u);
+  const ObjectSegmentation& road = tensors.segmentations[0];
+  EXPECT_EQ(road.values.type(), ElementType::UInt16);
+  EXPECT_EQ(road.class_id(1), 300);
+  EXPECT_NEAR(road.x_min, -0.1, 1e-6);
+  EXPECT_NEAR(road.x_max, 1.1, 1e-6);
+  ASSERT_EQ(tensors.pictures.size(), 1u);
+  EXPECT_EQ(tensors.pictures[0].width, 3);
+  EXPECT_EQ(tensors.pictures[0].format, "BGR");
+  EXPECT_TRUE(objects[0].attributes.empty());
+}
+
+TEST_F(Metadata, TensorsOfTheWholePictureHaveARegion) {
+  EXPECT_EQ(attach_results(buffer_, info_, "m", {{-1, other_results()}}), 1);
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].rect, (Rect{0, 0, 200, 100}));
+  EXPECT_NEAR(objects[0].tensors.keypoints.at(0).x(0), 0.3f, 1e-6f);
+}
+
+TEST_F(Metadata, TensorsOfOthersThatDoNotFitTogetherAreLeftOut) {
+  GstVideoRegionOfInterestMeta* region =
+      gst_buffer_add_video_region_of_interest_meta(buffer_, "zone", 1, 2, 3, 4);
+  attach_results(buffer_, info_, "m", {{0, other_results()}});
+  for (GList* link = region->params; link; link = link->next) {
+    auto* params = static_cast<GstStructure*>(link->data);
+    GValue dims = G_VALUE_INIT;
+    g_value_init(&dims, GST_TYPE_ARRAY);
+    for (int i = 0; i < 4; ++i) {
+      GValue item = G_VALUE_INIT;
+      g_value_init(&item, G_TYPE_UINT);
+      g_value_set_uint(&item, G_MAXUINT);
+      gst_value_array_append_and_take_value(&dims, &item);
+    }
+    gst_structure_take_value(params, "dims", &dims);
+    gst_structure_set(params, "sample", G_TYPE_INT, 3, nullptr);
+  }
+  EXPECT_TRUE(frame_objects(buffer_).at(0).tensors.empty());
+}
+
+TEST_F(Metadata, ATextThatWasReadHasNoLabelId) {
+  Classification plate;
+  plate.attribute = "plate";
+  plate.label = "B-XY";
+  plate.label_id = kNoLabelId;
+  attach_results(buffer_, info_, "m", {{-1, {{}, {plate}}}});
+  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  EXPECT_EQ(objects.at(0).attributes.at(0).label, "B-XY");
+  EXPECT_FALSE(objects[0].attributes[0].label_id);
+}
+
 TEST_F(Metadata, LabelsThatAreNoUtf8DoNoHarm) {
   Detection odd = detection(10.0f, 10.0f, 60.0f, 60.0f);
   odd.label = "a\xff\xfe b";

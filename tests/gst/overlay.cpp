@@ -173,5 +173,54 @@ TEST(Overlay, NeighbouringLabelsHaveClearlyDifferentColours) {
   EXPECT_EQ(seen.size(), 80u);
 }
 
+TEST(Overlay, ASegmentationColoursItsClassesInsideTheObject) {
+  for (const std::string& format : kFormats) {
+    Picture plain(format);
+    Picture drawn(format);
+    FrameObject object;
+    object.rect = {20, 20, 80, 60};
+    // Lies over x 20..140 of the picture; its left half is background, its right half class 2.
+    object.tensors.segmentations.push_back({{},
+                                            Tensor::from<uint8_t>({1, 1, 2}, {0, 2}),
+                                            20.0 / kWidth,
+                                            140.0 / kWidth,
+                                            0.0,
+                                            1.0,
+                                            {"background", "a", "b"}});
+    FrameObject odd = object;
+    odd.tensors.segmentations[0].x_max = odd.tensors.segmentations[0].x_min;
+    drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object, odd}); });
+    const std::vector<guint8> before = plain.rgb();
+    const std::vector<guint8> after = drawn.rgb();
+    for (const auto& [x, y] : {std::pair{40, 50}, {76, 50}, {110, 50}, {90, 10}, {90, 90}})
+      expect_near(pixel(after, x, y), pixel(before, x, y), 1, format);
+    if (format == "GRAY8") continue;
+    const Rgb wanted = label_color(2);
+    const Rgb grey = pixel(before, 90, 50);
+    expect_near(pixel(after, 90, 50),
+                {(grey.r + wanted.r) / 2, (grey.g + wanted.g) / 2, (grey.b + wanted.b) / 2}, 6,
+                format);
+  }
+}
+
+TEST(Overlay, BodiesHaveDotsAndLines) {
+  Picture plain("RGB");
+  Picture drawn("RGB");
+  FrameObject object;
+  object.rect = {40, 40, 100, 80};
+  ObjectKeypoints body;
+  // The third point was not found: neither a dot nor a line.
+  body.values = Tensor::from<float>({3, 2}, {0.1f, 0.5f, 0.9f, 0.5f, -1.0f, -1.0f});
+  body.confidences = {1.0, 0.5, 0.0};
+  body.connections = {{0, 1}, {1, 2}};
+  object.tensors.keypoints.push_back(body);
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+  const std::vector<guint8> rgb = drawn.rgb();
+  expect_near(pixel(rgb, 50, 80), label_color(1), 1, "first dot");
+  expect_near(pixel(rgb, 130, 80), label_color(2), 1, "second dot");
+  expect_near(pixel(rgb, 90, 80), label_color(1), 1, "line");
+  expect_near(pixel(rgb, 90, 60), {128, 128, 128}, 1, "no line to the missing point");
+}
+
 }  // namespace
 }  // namespace het::gst

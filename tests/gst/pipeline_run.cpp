@@ -85,11 +85,11 @@ Outcome PipelineRun::play(unsigned limit_s) {
   Outcome outcome;
   GstBus* bus = gst_element_get_bus(pipeline_);
   const auto wanted = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  GstMessage* message = nullptr;
-  if (gst_element_set_state(pipeline_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) {
-    message = gst_bus_timed_pop_filtered(bus, limit_s * GST_SECOND, wanted);
-    if (message) take_message(message, outcome);
-  }
+  const bool started =
+      gst_element_set_state(pipeline_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
+  // What failed at the start is on the bus already, and going to NULL would flush it.
+  GstMessage* message = gst_bus_timed_pop_filtered(bus, started ? limit_s * GST_SECOND : 0, wanted);
+  if (message) take_message(message, outcome);
   gst_element_set_state(pipeline_, GST_STATE_NULL);
   // Going to NULL flushes the bus of a pipeline only when it restarts; errors are still there.
   while ((message = gst_bus_pop_filtered(bus, wanted)) != nullptr) take_message(message, outcome);
