@@ -35,7 +35,8 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
   HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
   CompiledModel& compiled = analysis->model_->compiled();
   HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
-  HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests));
+  analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
+  HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests, analysis->stream_));
   const size_t interval = std::min(settings.inference_interval, kMaxIntervalInQueue);
   analysis->queue_ = std::make_unique<OutputQueue>(std::max(requests, kMinRequests) * interval);
   log(LogLevel::Info, "model '{}' on {}: {} requests in flight", compiled.name(), settings.device,
@@ -45,7 +46,7 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
 
 FrameAnalysis::~FrameAnalysis() {
   // Not all members exist when start() failed on the way.
-  if (queue_) queue_->clear(*pool_, nullptr);
+  if (queue_) clear(nullptr);
 }
 
 void FrameAnalysis::open() {
@@ -59,7 +60,18 @@ void FrameAnalysis::close(GstFlowReturn reason) {
   if (reason == GST_FLOW_FLUSHING) queue_->cancel_jobs();
 }
 
+void FrameAnalysis::clear(GstPad* source_pad) {
+  queue_->clear(*pool_, source_pad);
+  reset_state();
+}
+
+void FrameAnalysis::reset_state() {
+  const Status status = model_->compiled().reset_state(stream_);
+  if (!status.ok()) log(LogLevel::Warning, "{}", status.message());
+}
+
 Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
+  if (GST_BUFFER_IS_DISCONT(buffer)) reset_state();
   std::vector<Region> regions;
   if (plan.analyse) regions = regions_of(buffer, info, plan);
   const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);

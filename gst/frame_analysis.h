@@ -44,11 +44,12 @@ class FrameAnalysis {
   void open();
   /// Both sides stop; GST_FLOW_FLUSHING also cancels what runs.
   void close(GstFlowReturn reason);
-  /// See OutputQueue::clear().
-  void clear(GstPad* source_pad) { queue_->clear(*pool_, source_pad); }
+  /// See OutputQueue::clear(); a model with state begins anew.
+  void clear(GstPad* source_pad);
 
-  /// Queues the frame (taken over) and starts a request for each of its regions; blocks while all
-  /// are busy. When the queue is closed the frame is dropped; queue().flow() says why.
+  /// Queues the frame (taken over; one marked as a discontinuity resets the model's state) and
+  /// starts a request for each of its regions; blocks while all are busy. When the queue is closed
+  /// the frame is dropped; queue().flow() says why.
   Status take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
   /// Waits for the requests of the frame in front and attaches what they found. False: the queue
   /// was closed meanwhile.
@@ -63,9 +64,11 @@ class FrameAnalysis {
   std::vector<Region> regions_of(GstBuffer* buffer, const GstVideoInfo& info,
                                  const FramePlan& plan);
   Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
+  void reset_state();
 
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
   std::shared_ptr<VisionModel> model_;
+  std::string stream_;  ///< this element among the users of a shared model
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;

@@ -4,9 +4,11 @@
 
 namespace het::gst {
 
-Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model) {
+Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model,
+                                                           const std::string& stream) {
   std::unique_ptr<TimedRequest> timed(new TimedRequest());
   HET_ASSIGN(timed->request_, model.create_infer_request());
+  timed->request_->set_stream(stream);
   timed->request_->set_callback(
       [self = timed.get()](const Status&) { self->ended_ = std::chrono::steady_clock::now(); });
   return timed;
@@ -17,10 +19,11 @@ Status TimedRequest::start() {
   return request_->start_async();
 }
 
-Result<std::unique_ptr<RequestPool>> RequestPool::create(CompiledModel& model, size_t count) {
-  std::unique_ptr<RequestPool> pool(new RequestPool(model));
+Result<std::unique_ptr<RequestPool>> RequestPool::create(CompiledModel& model, size_t count,
+                                                         std::string stream) {
+  std::unique_ptr<RequestPool> pool(new RequestPool(model, std::move(stream)));
   for (size_t i = 0; i < count; ++i) {
-    HET_ASSIGN(pool->all_.emplace_back(), TimedRequest::create(model));
+    HET_ASSIGN(pool->all_.emplace_back(), TimedRequest::create(model, pool->stream_));
     pool->idle_.push_back(pool->all_.back().get());
   }
   return pool;
@@ -44,7 +47,7 @@ void RequestPool::release(TimedRequest* request) {
 }
 
 void RequestPool::replace(TimedRequest* request) {
-  auto fresh = TimedRequest::create(model_);
+  auto fresh = TimedRequest::create(model_, stream_);
   TimedRequest* replacement = request;
   std::unique_ptr<TimedRequest> old;
   if (fresh) {

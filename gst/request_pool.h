@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "inference/infer_request.h"
@@ -14,7 +16,8 @@ namespace het::gst {
 /// A request with the times of its last execution.
 class TimedRequest {
  public:
-  static Result<std::unique_ptr<TimedRequest>> create(CompiledModel& model);
+  static Result<std::unique_ptr<TimedRequest>> create(CompiledModel& model,
+                                                      const std::string& stream);
 
   InferRequest& request() { return *request_; }
   /// Notes the time and starts.
@@ -34,7 +37,9 @@ class TimedRequest {
 /// back-pressure. Thread-safe.
 class RequestPool {
  public:
-  static Result<std::unique_ptr<RequestPool>> create(CompiledModel& model, size_t count);
+  /// `stream` is whose state the requests use, see InferRequest::set_stream().
+  static Result<std::unique_ptr<RequestPool>> create(CompiledModel& model, size_t count,
+                                                     std::string stream);
 
   size_t size() const { return all_.size(); }
   /// An idle request, or null once the pool is closed.
@@ -48,10 +53,12 @@ class RequestPool {
   void close();
 
  private:
-  explicit RequestPool(CompiledModel& model) : model_(model) {}
+  RequestPool(CompiledModel& model, std::string stream)
+      : model_(model), stream_(std::move(stream)) {}
 
   CompiledModel& model_;  ///< kept alive by the requests
-  std::mutex mutex_;      ///< protects the members below; taken alone
+  const std::string stream_;
+  std::mutex mutex_;  ///< protects the members below; taken alone
   std::condition_variable idle_or_closed_;
   std::vector<std::unique_ptr<TimedRequest>> all_;
   std::vector<TimedRequest*> idle_;

@@ -2,13 +2,35 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "inference/dynamic_model.h"
+#include "inference/passes/expose_state.h"
 #include "inference/readers/onnx_reader.h"
+#include "inference/stateful_model.h"
 
 namespace het {
 namespace {
 
 bool ends_with(std::string_view text, std::string_view ending) {
   return text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
+}
+
+Result<std::shared_ptr<CompiledModel>> compile_stateless(const Model& model,
+                                                         const CompileTarget& target) {
+  const bool is_bound = std::ranges::all_of(
+      model.inputs(), [](const ModelInput& input) { return is_static(input.value->desc().shape); });
+  if (!is_bound) return DynamicCompiledModel::create(model, target);
+  return target.device->compile_model(model, target.properties, target.context.get());
+}
+
+/// Devices see models with bound shapes and without state; the rest is wrapped around them.
+Result<std::shared_ptr<CompiledModel>> compile(const Model& model, const CompileTarget& target) {
+  if (!has_state(model)) return compile_stateless(model, target);
+  const std::unique_ptr<Model> exposed = model.clone();
+  HET_ASSIGN(std::vector<StatePorts> variables, expose_state(*exposed));
+  HET_ASSIGN(std::shared_ptr<CompiledModel> inner, compile_stateless(*exposed, target));
+  return std::make_shared<StatefulCompiledModel>(std::move(inner), std::move(variables));
 }
 
 }  // namespace
@@ -59,7 +81,7 @@ Result<std::shared_ptr<CompiledModel>> Core::compile_model(
   HET_TRY(check_process());
   HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
   HET_ASSIGN(const Properties merged, merged_properties(device, properties));
-  auto compiled = target->compile_model(model, merged, context.get());
+  auto compiled = compile(model, {target, merged, context});
   if (!compiled) {
     return Failure(compiled.error().with_context(
         fmt::format("cannot compile model '{}' for {}", model.name(), device)));

@@ -38,6 +38,10 @@ Status CompiledModel::export_model(std::ostream&) const {
                name_);
 }
 
+Result<std::vector<StateVariable>> CompiledModel::query_state(std::string_view) const {
+  return std::vector<StateVariable>{};
+}
+
 Status CompiledModel::reset_state(std::string_view) {
   return {};
 }

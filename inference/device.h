@@ -32,6 +32,12 @@ struct Port {
   std::optional<PreprocessDesc> preprocess;
 };
 
+/// Content of a variable that a model keeps between executions (ReadValue, Assign).
+struct StateVariable {
+  std::string id;
+  Tensor value;
+};
+
 /// Where one node of a queried model would run, or why it cannot.
 struct NodeSupport {
   std::string node_name;
@@ -93,8 +99,13 @@ class HET_API CompiledModel : public std::enable_shared_from_this<CompiledModel>
   virtual Result<std::string> get_property(std::string_view name) const = 0;
   /// Writes what import_model() of the same device reads. Fails with NotSupported by default.
   virtual Status export_model(std::ostream& stream) const;
-  /// Forgets the state (ReadValue, Assign) of a stream; nothing to do for stateless models.
-  virtual Status reset_state(std::string_view stream_id);
+  /// The variables of a stream (see InferRequest::set_stream) as the last execution left them;
+  /// copies. Empty for stateless models and before the first execution.
+  virtual Result<std::vector<StateVariable>> query_state(std::string_view stream) const;
+  /// Forgets the state of a stream: executions started from now on begin anew.
+  virtual Status reset_state(std::string_view stream);
+  /// Memory for a request's input or output, where the device reaches it best; host by default.
+  virtual Result<Tensor> allocate_tensor(const TensorDesc& desc);
 
  protected:
   CompiledModel(std::string name, std::vector<Port> inputs, std::vector<Port> outputs)
@@ -102,8 +113,6 @@ class HET_API CompiledModel : public std::enable_shared_from_this<CompiledModel>
 
   friend class InferRequest;
   virtual Result<std::unique_ptr<DeviceRequest>> create_device_request() = 0;
-  /// Memory for a request's input or output, where the device reaches it best; host by default.
-  virtual Result<Tensor> allocate_tensor(const TensorDesc& desc);
 
  private:
   std::string name_;

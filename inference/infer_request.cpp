@@ -5,8 +5,13 @@
 namespace het {
 namespace {
 
+/// Pictures in one input whose batch size is not bound.
+constexpr size_t kMaxUnboundBatch = 1024;
+
 Status check_tensor(const Tensor& tensor, const Port& port) {
   const TensorDesc& wanted = port.desc;
+  // An output of a model with unbound dimensions may be known at run time only.
+  if (!tensor.empty() && wanted.type == ElementType::Undefined) return {};
   bool fits = !tensor.empty() && tensor.type() == wanted.type &&
               tensor.shape().size() == wanted.shape.size();
   for (size_t i = 0; fits && i < wanted.shape.size(); ++i) {
@@ -25,7 +30,11 @@ Result<std::unique_ptr<InferRequest>> InferRequest::create(std::shared_ptr<Compi
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
   for (const Port& port : model->inputs()) {
-    HET_ASSIGN(inputs.emplace_back(), model->allocate_tensor(port.desc));
+    inputs.emplace_back();
+    // Inputs with unbound dimensions are empty until somebody sets them.
+    if (port.desc.is_static()) {
+      HET_ASSIGN(inputs.back(), model->allocate_tensor(port.desc));
+    }
   }
   for (const Port& port : model->outputs()) {
     outputs.emplace_back();
@@ -100,8 +109,9 @@ Status InferRequest::set_image(size_t index, Image image, const Rect& roi, size_
                  "preprocessing; call Model::set_preprocess before compile_model",
                  port.name, model_->name());
   }
-  const auto batch = static_cast<size_t>(port.desc.shape.size() == 4 ? port.desc.shape[0] : 1);
-  if (batch_index >= batch) {
+  const int64_t batch = port.desc.shape.size() == 4 ? port.desc.shape[0] : 1;
+  const auto limit = batch == kUnknownDim ? kMaxUnboundBatch : static_cast<size_t>(batch);
+  if (batch_index >= limit) {
     return error(StatusCode::InvalidArgument, "batch item {} of input '{}' does not exist in {}",
                  batch_index, port.name, to_string(port.desc));
   }

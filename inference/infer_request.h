@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "inference/device.h"
@@ -37,6 +39,10 @@ class HET_API InferRequest final : private CompletionSink {
   /// PreprocessDesc says. Conversion happens on the device, when the execution starts; the
   /// picture is let go of right after it.
   Status set_image(size_t index, Image image, const Rect& roi, size_t batch_index = 0);
+
+  /// Names the stream whose state (ReadValue, Assign) executions use; "" at first. Requests of one
+  /// stream see each other's state and run one after the other, in the order of their starts.
+  void set_stream(std::string stream) { io_.set_stream(std::move(stream)); }
 
   const Tensor& input(size_t index) const { return io_.input(index); }
   const Tensor& output(size_t index) const { return io_.output(index); }

@@ -209,16 +209,21 @@ void Model::remove_unused() {
   std::vector<const Value*> pending;
   for (const ModelOutput& output : outputs_) pending.push_back(output.value);
   for (const ModelInput& input : inputs_) live_values.insert(input.value);
-  while (!pending.empty()) {
-    const Value* value = pending.back();
-    pending.pop_back();
-    live_values.insert(value);
-    const Node* node = value->producer_;
-    if (node == nullptr || !live.insert(node).second) continue;
+  const auto keep = [&](const Node* node) {
+    if (!live.insert(node).second) return;
     for (const Value* input : node->inputs_) {
       if (input) pending.push_back(input);
     }
     for (const Value* output : node->outputs_) live_values.insert(output);
+  };
+  for (const auto& node : nodes_) {
+    if (node->domain_ == "het" && node->op_type_ == "Assign") keep(node.get());
+  }
+  while (!pending.empty()) {
+    const Value* value = pending.back();
+    pending.pop_back();
+    live_values.insert(value);
+    if (value->producer_ != nullptr) keep(value->producer_);
   }
   for (const auto& value : values_) {
     std::erase_if(value->consumers_, [&](const Node* n) { return live.count(n) == 0; });
@@ -229,6 +234,16 @@ void Model::remove_unused() {
     values_by_name_.erase(value->name_);
     return true;
   });
+}
+
+void Model::remove_node(Node* node) {
+  for (Value* input : node->inputs_) remove_use(input, node);
+  std::erase_if(values_, [&](const auto& value) {
+    if (value->producer_ != node) return false;
+    values_by_name_.erase(value->name_);
+    return true;
+  });
+  std::erase_if(nodes_, [&](const auto& other) { return other.get() == node; });
 }
 
 Status Model::sort() {

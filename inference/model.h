@@ -146,8 +146,11 @@ class HET_API Model {
   void make_constant(Value* value, Tensor content);
   /// Every consumer and model output of `from` reads `to` instead.
   void replace_uses(Value* from, Value* to);
-  /// Removes nodes and constants that no model output depends on. Inputs stay.
+  /// Removes nodes and constants that no model output and no stored state (Assign of the domain
+  /// het) depends on. Inputs stay.
   void remove_unused();
+  /// Removes a node whose outputs nobody uses; its inputs stay.
+  void remove_node(Node* node);
   /// Orders nodes so that producers come first; fails on a cycle and names a node on it.
   Status sort();
 

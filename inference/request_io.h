@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "inference/device.h"
@@ -30,6 +32,12 @@ class HET_API RequestIo {
   const std::vector<ImageRegion>& images(size_t index) const { return images_[index]; }
   void set_image(size_t index, size_t batch_index, ImageRegion region);
   void clear_images(size_t index) { images_[index].clear(); }
+  /// Hands the pictures of an input over.
+  std::vector<ImageRegion> take_images(size_t index) { return std::exchange(images_[index], {}); }
+
+  /// Whose state (ReadValue, Assign) the execution reads and writes; see InferRequest.
+  const std::string& stream() const { return stream_; }
+  void set_stream(std::string stream) { stream_ = std::move(stream); }
 
   /// Converts all waiting host pictures with the ports' PreprocessDesc and lets go of them. The
   /// device calls it on its own thread.
@@ -39,6 +47,7 @@ class HET_API RequestIo {
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
   std::vector<std::vector<ImageRegion>> images_;
+  std::string stream_;
 };
 
 }  // namespace het

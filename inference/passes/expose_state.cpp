@@ -1,0 +1,103 @@
+#include "inference/passes/expose_state.h"
+
+#include <algorithm>
+
+#include "inference/passes/prepare_model.h"
+
+namespace het {
+namespace {
+
+bool is_state_node(const Node& node, std::string_view op_type) {
+  return node.domain() == "het" && node.op_type() == op_type;
+}
+
+std::string variable_of(const Node& node) {
+  return node.attributes().get_string("variable_id", "");
+}
+
+/// The description of what a ReadValue gives: its attributes, else that of its first value.
+Result<TensorDesc> variable_desc(const Node& node, const Model& inferred) {
+  TensorDesc desc;
+  const std::string type = node.attributes().get_string("variable_type", "");
+  if (!type.empty()) {
+    HET_ASSIGN(desc.type, parse_element_type(type));
+    desc.shape = node.attributes().get_ints("variable_shape");
+  }
+  const Value* first = node.input(0) ? inferred.find_value(node.input(0)->name()) : nullptr;
+  if (type.empty() && first != nullptr) desc = first->desc();
+  if (desc.type != ElementType::Undefined) return desc;
+  return error(StatusCode::ParseError,
+               "node '{}' (het.ReadValue): the type of variable '{}' is neither given by "
+               "variable_type nor does it follow from the node's input",
+               node.name(), variable_of(node));
+}
+
+std::vector<Node*> nodes_of(const Model& model, std::string_view op_type) {
+  std::vector<Node*> nodes;
+  for (const auto& node : model.nodes()) {
+    if (is_state_node(*node, op_type)) nodes.push_back(node.get());
+  }
+  return nodes;
+}
+
+/// What stands for the value of a ReadValue: the input, or the node's own value while it is unset.
+Value* current_value(Model& model, const Node& read, const StatePorts& ports) {
+  Value* const value = model.inputs()[ports.value_input].value;
+  if (!ports.is_set_input || read.input(0) == nullptr) return value;
+  Node* const choice =
+      model.add_node(read.name() + "/current", "Where", "",
+                     {model.inputs()[*ports.is_set_input].value, value, read.input(0)},
+                     {read.output()->name() + "/current"});
+  choice->add_original_names(read.original_names());
+  return choice->output();
+}
+
+}  // namespace
+
+bool has_state(const Model& model) {
+  return std::ranges::any_of(model.nodes(), [](const auto& node) {
+    return is_state_node(*node, "ReadValue") || is_state_node(*node, "Assign");
+  });
+}
+
+Result<std::vector<StatePorts>> expose_state(Model& model) {
+  const std::unique_ptr<Model> inferred = model.clone();
+  HET_TRY(prepare_model_for_query(*inferred));
+  std::vector<StatePorts> variables;
+  for (Node* read : nodes_of(model, "ReadValue")) {
+    const std::string id = variable_of(*read);
+    auto known = std::ranges::find(variables, id, &StatePorts::id);
+    if (known == variables.end()) {
+      StatePorts ports;
+      ports.id = id;
+      HET_ASSIGN(ports.desc, variable_desc(*read, *inferred));
+      ports.value_input = model.inputs().size();
+      model.add_input("het.state." + id, ports.desc);
+      if (read->input(0) != nullptr) {
+        ports.is_set_input = model.inputs().size();
+        model.add_input("het.state_is_set." + id, {ElementType::Bool, {}});
+      }
+      variables.push_back(std::move(ports));
+      known = variables.end() - 1;
+    }
+    model.replace_uses(read->output(), current_value(model, *read, *known));
+    model.remove_node(read);
+  }
+  for (Node* assign : nodes_of(model, "Assign")) {
+    const std::string id = variable_of(*assign);
+    Value* const value = assign->input(0);
+    if (assign->output() != nullptr) model.replace_uses(assign->output(), value);
+    const std::string name = assign->name();
+    model.remove_node(assign);
+    const auto known = std::ranges::find(variables, id, &StatePorts::id);
+    if (known == variables.end()) continue;  // nobody reads it
+    if (known->output)
+      return error(StatusCode::ParseError,
+                   "node '{}' (het.Assign): variable '{}' is assigned more than once", name, id);
+    known->output = model.outputs().size();
+    model.add_output("het.state." + id, value);
+  }
+  return variables;
+}
+
+}  // namespace het
