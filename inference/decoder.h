@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "inference/device.h"
@@ -32,6 +33,14 @@ struct DecoderConfig {
   std::string box_format;               ///< xywh, xyxy or cxcywh; empty: the decoder's own
   std::optional<int> background_class;  ///< label id that is no object
   bool class_softmax = false;           ///< class scores are logits that need a softmax
+  bool sigmoid_activation = false;      ///< box values and scores are logits that need a sigmoid
+  std::vector<float> anchors;           ///< width and height of each anchor, YOLO's
+  std::vector<int> masks;             ///< anchors of each output, those of the coarsest grid first
+  std::optional<int> boxes_per_cell;  ///< anchors of one grid
+  int cells_x = 0;                    ///< columns of the coarsest grid; 0: from the shapes
+  int cells_y = 0;                    ///< its rows
+  std::optional<float> minimum_side;  ///< of boxes around places of a heat map
+  std::optional<float> binarize_threshold;  ///< from where on such a place is hot
 
   // Of the converters that find no objects.
   std::string format;            ///< what the values are, for who reads them; DL Streamer's names

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "inference/decoders/activations.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/detections.h"
 #include "inference/decoders/nms.h"
@@ -17,9 +18,15 @@ constexpr float kDefaultIouThreshold = 0.4f;
 
 enum class BoxFormat { Xywh, Xyxy, Cxcywh };
 
-/// Two outputs: boxes [batch, N, 4] as shares of the input picture and scores [batch, N, classes].
-/// Every class but the background that reaches the threshold gives an object, so one box may have
-/// several labels (UltraFace's own post-processing).
+/// Columns that boxes of this shape may have: 5 where they have 5, else 4.
+int64_t columns_of(const Shape& shape) {
+  return shape.size() == 3 && shape[2] == 5 ? 5 : 4;
+}
+
+/// Two outputs: boxes [batch, N, 4] as shares of the input picture and scores [batch, N, classes];
+/// a fifth column of the boxes is a confidence that the scores are multiplied by. Every class but
+/// the background that reaches the threshold gives an object, so one box may have several labels
+/// (UltraFace's own post-processing).
 class BoxesScoresDecoder final : public Decoder {
  public:
   BoxesScoresDecoder(DecoderConfig config, BoxFormat format, size_t boxes, size_t scores)
@@ -27,8 +34,10 @@ class BoxesScoresDecoder final : public Decoder {
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    HET_TRY(expect_shape(kName, outputs[boxes_], {kUnknownDim, kUnknownDim, 4}));
+    HET_TRY(expect_shape(kName, outputs[boxes_],
+                         {kUnknownDim, kUnknownDim, columns_of(outputs[boxes_].shape())}));
     const int64_t count = outputs[boxes_].shape()[1];
+    const int64_t columns = outputs[boxes_].shape()[2];
     HET_TRY(expect_shape(kName, outputs[scores_], {kUnknownDim, count, kUnknownDim}));
     const auto classes = static_cast<size_t>(outputs[scores_].shape()[2]);
     HET_ASSIGN(const OutputValues boxes,
@@ -42,13 +51,17 @@ class BoxesScoresDecoder final : public Decoder {
     for (int64_t n = 0; n < count; ++n) {
       const float* row = scores.data() + static_cast<size_t>(n) * classes;
       if (config_.class_softmax) {
-        softmax(row, probabilities);
+        std::copy_n(row, classes, probabilities.begin());
+        softmax(probabilities);
         row = probabilities.data();
       }
+      const float* box = boxes.data() + n * columns;
+      const float confidence = columns > 4 ? box[4] : 1.0f;
       for (size_t c = 0; c < classes; ++c) {
         const auto label_id = static_cast<int>(c);
-        if (!(row[c] >= threshold) || config_.background_class == label_id) continue;
-        candidates.push_back(make_candidate(boxes.data() + n * 4, row[c], label_id, context));
+        const float score = row[c] * confidence;
+        if (!(score >= threshold) || config_.background_class == label_id) continue;
+        candidates.push_back(make_candidate(box, score, label_id, context));
       }
     }
     candidates = non_maximum_suppression(std::move(candidates),
@@ -77,16 +90,6 @@ class BoxesScoresDecoder final : public Decoder {
     return {x_min * width, y_min * height, x_max * width, y_max * height, score, label_id};
   }
 
-  static void softmax(const float* logits, std::vector<float>& probabilities) {
-    const float largest = *std::max_element(logits, logits + probabilities.size());
-    float sum = 0.0f;
-    for (size_t c = 0; c < probabilities.size(); ++c) {
-      probabilities[c] = std::exp(logits[c] - largest);
-      sum += probabilities[c];
-    }
-    for (float& p : probabilities) p /= sum;
-  }
-
   DecoderConfig config_;
   BoxFormat format_;
   size_t boxes_;
@@ -104,7 +107,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
                                         const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   HET_ASSIGN(const BoxFormat format, parse_box_format(config.box_format));
-  const Shape box_shape{kUnknownDim, kUnknownDim, 4};
+  const auto box_shape = [](const Port& port) {
+    return Shape{kUnknownDim, kUnknownDim, columns_of(port.desc.shape)};
+  };
   if (selected.size() != 2)
     return error(StatusCode::ShapeMismatch,
                  "converter '{}' reads two outputs, boxes and scores, the model has {}", kName,
@@ -113,11 +118,12 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
   size_t boxes = selected[0];
   size_t scores = selected[1];
   const auto fits = [&](size_t index) {
-    return is_sized_at_run_time(outputs[index]) || matches(outputs[index].desc.shape, box_shape);
+    return is_sized_at_run_time(outputs[index]) ||
+           matches(outputs[index].desc.shape, box_shape(outputs[index]));
   };
   if (fits(scores) && (!fits(boxes) || outputs[scores].name.find("box") != std::string::npos))
     std::swap(boxes, scores);
-  HET_TRY(expect_shape(kName, outputs[boxes], box_shape));
+  HET_TRY(expect_shape(kName, outputs[boxes], box_shape(outputs[boxes])));
   const Shape score_shape{kUnknownDim, dimension(outputs[boxes], 1), kUnknownDim};
   HET_TRY(expect_shape(kName, outputs[scores], score_shape));
   const int64_t classes = dimension(outputs[scores], 2);

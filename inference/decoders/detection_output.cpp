@@ -13,11 +13,19 @@ namespace {
 constexpr std::string_view kName = "detection_output";
 constexpr float kDefaultThreshold = 0.5f;
 constexpr int64_t kRowValues = 7;
-constexpr float kMaxLabelId = 1e6f;
 
-/// The tensor of OpenVINO's DetectionOutput: [1, 1, N, 7] with rows [image_id, label, confidence,
-/// x_min, y_min, x_max, y_max], coordinates as shares of the input picture. image_id is the batch
-/// item; the first negative one ends the list. Suppression has happened in the graph.
+/// The shape that an output of this rank has: ones before the rows.
+Shape row_shape(size_t rank) {
+  Shape shape(rank == 2 || rank == 3 ? rank : 4, 1);
+  shape[shape.size() - 2] = kUnknownDim;
+  shape.back() = kRowValues;
+  return shape;
+}
+
+/// The tensor of OpenVINO's DetectionOutput: [1, 1, N, 7] (or [N, 7], [1, N, 7]) with rows
+/// [image_id, label, confidence, x_min, y_min, x_max, y_max], coordinates as shares of the input
+/// picture. image_id is the batch item; the first negative one ends the list. Suppression has
+/// happened in the graph.
 class DetectionOutputDecoder final : public Decoder {
  public:
   DetectionOutputDecoder(DecoderConfig config, size_t output)
@@ -26,19 +34,19 @@ class DetectionOutputDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kName, tensor, {1, 1, kUnknownDim, kRowValues}));
+    HET_TRY(expect_shape(kName, tensor, row_shape(tensor.shape().size())));
     HET_ASSIGN(const OutputValues values, OutputValues::whole(tensor));
     const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
     const auto width = static_cast<float>(context.input_width);
     const auto height = static_cast<float>(context.input_height);
     const auto item = static_cast<float>(context.batch_index);
     std::vector<Candidate> candidates;
-    for (int64_t n = 0; n < tensor.shape()[2]; ++n) {
+    for (int64_t n = 0; n < tensor.shape()[tensor.shape().size() - 2]; ++n) {
       const float* row = values.data() + n * kRowValues;
       if (!(row[0] >= 0.0f)) break;
       if (row[0] != item) continue;
       const float label = row[1];
-      if (!(row[2] >= threshold) || !(label >= 0.0f && label <= kMaxLabelId)) continue;
+      if (!(row[2] >= threshold) || !is_label_id(label)) continue;
       candidates.push_back({row[3] * width, row[4] * height, row[5] * width, row[6] * height,
                             row[2], static_cast<int>(label)});
     }
@@ -53,7 +61,7 @@ class DetectionOutputDecoder final : public Decoder {
 Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
                                         const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  HET_TRY(expect_shape(kName, outputs[output], {1, 1, kUnknownDim, kRowValues}));
+  HET_TRY(expect_shape(kName, outputs[output], row_shape(outputs[output].desc.shape.size())));
   return std::make_unique<DetectionOutputDecoder>(config, output);
 }
 

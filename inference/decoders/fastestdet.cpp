@@ -1,6 +1,7 @@
 #include <cmath>
 #include <utility>
 
+#include "inference/decoders/activations.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/detections.h"
 #include "inference/decoders/nms.h"
@@ -14,10 +15,6 @@ constexpr std::string_view kName = "fastestdet";
 constexpr float kDefaultThreshold = 0.65f;
 constexpr float kDefaultIouThreshold = 0.45f;
 constexpr int64_t kBoxChannels = 5;  // objectness, dx, dy, width, height
-
-float sigmoid(float x) {
-  return 1.0f / (1.0f + std::exp(-x));
-}
 
 /// FastestDet (example/onnx-runtime/runtime.py): one output [batch, 5 + classes, rows, columns];
 /// score = objectness^0.6 * best class^0.4; centre = (cell + tanh(d)) / cells and size = sigmoid,

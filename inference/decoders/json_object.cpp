@@ -92,30 +92,31 @@ Result<int> JsonObject::integer(std::string_view key, int fallback, int lowest, 
   return static_cast<int>(number);
 }
 
-Result<std::vector<float>> JsonObject::numbers(std::string_view key) const {
+Result<std::vector<float>> JsonObject::numbers(std::string_view key, size_t limit) const {
   std::vector<float> numbers;
   if (!has(key)) return numbers;
   const json& value = (*this)[key];
-  const bool fits = value.is_array() && value.size() <= 16 &&
+  const bool fits = value.is_array() && value.size() <= limit &&
                     std::all_of(value.begin(), value.end(), [](const json& item) {
                       return item.is_number() && std::abs(item.get<double>()) <= 1e30;
                     });
-  if (!fits) return fail(key, "expected an array of numbers");
+  if (!fits) return fail(key, fmt::format("expected an array of at most {} numbers", limit));
   for (const json& item : value) numbers.push_back(item.get<float>());
   return numbers;
 }
 
-Result<std::vector<int>> JsonObject::integers(std::string_view key, int lowest, int highest) const {
+Result<std::vector<int>> JsonObject::integers(std::string_view key, int lowest, int highest,
+                                              size_t limit) const {
   std::vector<int> numbers;
   if (!has(key)) return numbers;
   const json& value = (*this)[key];
-  const bool fits = value.is_array() && value.size() <= 16 &&
+  const bool fits = value.is_array() && value.size() <= limit &&
                     std::all_of(value.begin(), value.end(), [&](const json& item) {
                       return item.is_number_integer() && item.get<double>() >= lowest &&
                              item.get<double>() <= highest;
                     });
   if (!fits)
-    return fail(key, fmt::format("expected at most 16 integers in {}..{}", lowest, highest));
+    return fail(key, fmt::format("expected at most {} integers in {}..{}", limit, lowest, highest));
   for (const json& item : value) numbers.push_back(item.get<int>());
   return numbers;
 }

@@ -34,8 +34,9 @@ class JsonObject {
   Result<bool> boolean(std::string_view key, bool fallback) const;
   Result<float> number(std::string_view key, float fallback, float lowest, float highest) const;
   Result<int> integer(std::string_view key, int fallback, int lowest, int highest) const;
-  Result<std::vector<float>> numbers(std::string_view key) const;
-  Result<std::vector<int>> integers(std::string_view key, int lowest, int highest) const;
+  Result<std::vector<float>> numbers(std::string_view key, size_t limit = 16) const;
+  Result<std::vector<int>> integers(std::string_view key, int lowest, int highest,
+                                    size_t limit = 16) const;
   /// At most `limit` strings.
   Result<std::vector<std::string>> texts(std::string_view key, size_t limit) const;
   /// The object under the key; an absent key is an empty object.

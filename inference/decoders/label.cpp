@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "inference/decoders/activations.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/detections.h"
 #include "inference/decoders/output_ports.h"
@@ -15,12 +16,9 @@ constexpr float kDefaultThreshold = 0.5f;  // of compound and multi
 
 enum class Method { Max, Softmax, Index, Compound, Multi, SoftmaxMulti };
 
-std::vector<float> softmax(std::span<const float> logits) {
-  const float largest = *std::max_element(logits.begin(), logits.end());
-  std::vector<float> probabilities;
-  float sum = 0.0f;
-  for (float logit : logits) sum += probabilities.emplace_back(std::exp(logit - largest));
-  for (float& p : probabilities) p /= sum;
+std::vector<float> probabilities_of(std::span<const float> logits) {
+  std::vector<float> probabilities(logits.begin(), logits.end());
+  softmax(probabilities);
   return probabilities;
 }
 
@@ -70,12 +68,12 @@ class LabelDecoder final : public Decoder {
       case Method::Max:
         return read_best(values, context, found);
       case Method::Softmax:
-        return read_best(softmax(values), context, found);
+        return read_best(probabilities_of(values), context, found);
       case Method::Multi:
       case Method::Compound:
         return read_several(values, context, found);
       case Method::SoftmaxMulti:
-        return read_several(softmax(values), context, found);
+        return read_several(probabilities_of(values), context, found);
       case Method::Index:
         return read_indices(values, found);
     }

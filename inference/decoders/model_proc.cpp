@@ -17,6 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxEntries = 64;
+constexpr int kMaxAnchors = 64;
+constexpr int kMaxPoints = 1024;
 
 Status check_version(const JsonObject& root) {
   HET_ASSIGN(const std::string version, root.text("json_schema_version", ""));
@@ -166,6 +168,44 @@ Result<std::vector<std::string_view>> output_keys(const JsonObject& entry,
   return keys;
 }
 
+/// Cells of the coarsest grid: one number for both axes, or one for each.
+Status parse_cells(const JsonObject& entry, DecoderConfig& config) {
+  constexpr int kMaxCells = 4096;
+  if (entry.has("cells_number") && (entry.has("cells_number_x") || entry.has("cells_number_y")))
+    return entry.fail("cells_number", "give cells_number, or cells_number_x and cells_number_y");
+  if (entry.has("cells_number_x") != entry.has("cells_number_y"))
+    return entry.fail("cells_number_x", "cells_number_x and cells_number_y go together");
+  HET_ASSIGN(const int both, entry.integer("cells_number", 0, 1, kMaxCells));
+  HET_ASSIGN(config.cells_x, entry.integer("cells_number_x", both, 1, kMaxCells));
+  HET_ASSIGN(config.cells_y, entry.integer("cells_number_y", both, 1, kMaxCells));
+  return {};
+}
+
+/// What the converters for grids, points and heat maps read besides.
+Status parse_geometry(const JsonObject& entry, DecoderConfig& config) {
+  HET_ASSIGN(config.strides, entry.integers("strides", 1, 4096));
+  HET_ASSIGN(config.anchors, entry.numbers("anchors", 2 * kMaxAnchors));
+  for (float side : config.anchors) {
+    if (!(side > 0.0f)) return entry.fail("anchors", fmt::format("{} is not positive", side));
+  }
+  if (config.anchors.size() % 2 != 0)
+    return entry.fail("anchors", "expected pairs of width and height");
+  const int anchors = static_cast<int>(config.anchors.size() / 2);
+  HET_ASSIGN(config.masks, entry.integers("masks", 0, std::max(anchors - 1, 0), kMaxAnchors));
+  if (entry.has("bbox_number_on_cell")) {
+    HET_ASSIGN(config.boxes_per_cell, entry.integer("bbox_number_on_cell", 0, 1, kMaxAnchors));
+  }
+  HET_TRY(parse_cells(entry, config));
+  HET_ASSIGN(config.point_names, entry.texts("point_names", kMaxPoints));
+  if (entry.has("minimum_side")) {
+    HET_ASSIGN(config.minimum_side, entry.number("minimum_side", 0.0f, 0.0f, 65536.0f));
+  }
+  if (entry.has("binarize_threshold")) {
+    HET_ASSIGN(config.binarize_threshold, entry.number("binarize_threshold", 0.0f, 0.0f, 255.0f));
+  }
+  return {};
+}
+
 /// Thresholds that some converters know by names of their own.
 Status parse_thresholds(const JsonObject& entry, DecoderConfig& config) {
   const auto optional_number = [&](std::string_view key, std::optional<float>& value, float lowest,
@@ -249,10 +289,10 @@ Result<DecoderConfig> parse_output(const JsonObject& entry, std::string_view ori
     HET_ASSIGN(config.background_class,
                entry.integer("background_class", 0, 0, static_cast<int>(kMaxLabels)));
   }
-  HET_ASSIGN(config.strides, entry.integers("strides", 1, 4096));
-  HET_ASSIGN(config.point_names, entry.texts("point_names", 1024));
+  HET_TRY(parse_geometry(entry, config));
   HET_ASSIGN(config.box_format, entry.choice("box_format", "", {"", "xywh", "xyxy", "cxcywh"}));
   HET_ASSIGN(config.class_softmax, entry.boolean("do_cls_softmax", false));
+  HET_ASSIGN(config.sigmoid_activation, entry.boolean("output_sigmoid_activation", false));
   HET_TRY(parse_presentation(entry, config));
   return config;
 }

@@ -10,10 +10,26 @@ namespace {
 
 bool is_finite(const Candidate& c) {
   return std::isfinite(c.score) && std::isfinite(c.x_min) && std::isfinite(c.y_min) &&
-         std::isfinite(c.x_max) && std::isfinite(c.y_max);
+         std::isfinite(c.x_max) && std::isfinite(c.y_max) && std::isfinite(c.rotation);
 }
 
 }  // namespace
+
+Candidate centred_candidate(float centre_x, float centre_y, float width, float height, float score,
+                            int label_id, int64_t row) {
+  return {centre_x - width / 2.0f,
+          centre_y - height / 2.0f,
+          centre_x + width / 2.0f,
+          centre_y + height / 2.0f,
+          score,
+          label_id,
+          row};
+}
+
+bool is_label_id(float label) {
+  constexpr float kMaxLabelId = 1e6f;
+  return label >= 0.0f && label <= kMaxLabelId;
+}
 
 float intersection_over_union(const Candidate& a, const Candidate& b) {
   const float width = std::min(a.x_max, b.x_max) - std::max(a.x_min, b.x_min);
@@ -35,14 +51,14 @@ std::vector<Candidate> sorted_by_score(std::vector<Candidate> candidates) {
 }
 
 std::vector<Candidate> non_maximum_suppression(std::vector<Candidate> candidates,
-                                               float iou_threshold) {
+                                               float iou_threshold, Overlap overlap) {
   candidates = sorted_by_score(std::move(candidates));
   std::map<int, std::vector<size_t>> kept_of_class;
   std::vector<Candidate> kept;
   for (const Candidate& candidate : candidates) {
     std::vector<size_t>& rivals = kept_of_class[candidate.label_id];
     const bool suppressed = std::any_of(rivals.begin(), rivals.end(), [&](size_t rival) {
-      return intersection_over_union(kept[rival], candidate) > iou_threshold;
+      return overlap(kept[rival], candidate) > iou_threshold;
     });
     if (suppressed) continue;
     rivals.push_back(kept.size());

@@ -4,6 +4,7 @@
 
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/detections.h"
+#include "inference/decoders/detr_queries.h"
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
@@ -13,12 +14,12 @@ namespace {
 
 constexpr std::string_view kName = "rtdetr";
 constexpr float kDefaultThreshold = 0.5f;
-constexpr float kMaxLabelId = 1e6f;
 
 /// RT-DETR, D-FINE and DEIM with their post-processor in the graph: labels [batch, N], boxes
 /// [batch, N, 4] as x_min, y_min, x_max, y_max, scores [batch, N]. Boxes are in pixels of the size
 /// that the model got as orig_target_sizes, which image_info makes the model's input picture. No
 /// suppression: the network does not repeat objects, and two classes of one box are its answer.
+/// Two outputs are those of create_detr_queries().
 class RtDetrDecoder final : public Decoder {
  public:
   RtDetrDecoder(DecoderConfig config, size_t labels, size_t boxes, size_t scores)
@@ -39,7 +40,7 @@ class RtDetrDecoder final : public Decoder {
     const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
     std::vector<Candidate> candidates;
     for (size_t n = 0; n < static_cast<size_t>(count); ++n) {
-      if (!(scores[n] >= threshold) || !(labels[n] >= 0.0f && labels[n] <= kMaxLabelId)) continue;
+      if (!(scores[n] >= threshold) || !is_label_id(labels[n])) continue;
       const float* box = boxes.data() + 4 * n;
       candidates.push_back(
           {box[0], box[1], box[2], box[3], scores[n], static_cast<int>(labels[n])});
@@ -57,6 +58,8 @@ class RtDetrDecoder final : public Decoder {
 Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
                                         const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
+  // Without the post-processor in the graph there are class logits and boxes.
+  if (selected.size() == 2) return create_detr_queries(config, /*masks=*/false, outputs);
   std::optional<size_t> labels;
   std::optional<size_t> boxes;
   std::optional<size_t> scores;
@@ -75,7 +78,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
   if (selected.size() != 3 || !labels || !boxes || !scores)
     return error(StatusCode::ShapeMismatch,
                  "converter '{}' reads labels [batch,N] (integers), boxes [batch,N,4] and scores "
-                 "[batch,N], the model has {}",
+                 "[batch,N], or class logits and boxes; the model has {}",
                  kName, describe(outputs, selected));
   return std::make_unique<RtDetrDecoder>(config, *labels, *boxes, *scores);
 }
@@ -83,7 +86,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 void register_rtdetr_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold"}, create});
+  registry.add({kName, {"labels", "threshold", "do_cls_softmax"}, create});
 }
 
 }  // namespace het

@@ -40,5 +40,22 @@ TEST(BoxesLabels, RefusesOtherShapes) {
             std::string::npos);
 }
 
+TEST(Boxes, AreOfClassZero) {
+  for (const Shape& shape : {Shape{2, 5}, Shape{1, 2, 5}}) {
+    DecodeCase c(320, 240);
+    const std::array<float, 10> rows{10, 20, 30, 40, 0.9f, 50, 60, 70, 80, 0.1f};
+    std::copy(rows.begin(), rows.end(), c.add("boxes", shape).begin());
+    DecoderConfig config = converter("boxes");
+    config.labels = {"text"};
+    const Results results = c.decode(config);
+    ASSERT_EQ(results.detections.size(), 1u);
+    EXPECT_EQ(results.detections[0].label, "text");
+    expect_box(results.detections[0], 10, 20, 30, 40);
+  }
+  DecodeCase other(320, 240);
+  other.add("boxes", {2, 4});
+  EXPECT_NE(other.create_error(converter("boxes")), "");
+}
+
 }  // namespace
 }  // namespace het::test

@@ -38,8 +38,9 @@ TEST(RtDetr, SurvivesWhatIsNoNumber) {
 
 TEST(RtDetr, RefusesOtherOutputs) {
   DecodeCase c(320, 320);
-  c.add("logits", {1, 300, 80});
-  c.add("pred_boxes", {1, 300, 4});
+  c.add("scores", {1, 300});
+  c.add("more", {1, 300});
+  c.add("boxes", {1, 300, 4});
   EXPECT_NE(c.create_error(converter("rtdetr")).find("labels [batch,N] (integers)"),
             std::string::npos);
 }
