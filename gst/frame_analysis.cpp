@@ -1,5 +1,7 @@
 #include "frame_analysis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
