@@ -22,9 +22,28 @@ EvaluateContext::EvaluateContext(const Node& node, std::vector<const Tensor*> in
                                  std::vector<Tensor> outputs)
     : node_(node), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
+namespace {
+
+/// Bytes that one output may have: a model from anywhere can ask for any shape (Expand, Tile,
+/// Range, Pad, Resize ...).
+constexpr size_t kMaxOutputBytes = size_t{4} << 30;
+
+Status check_output_size(size_t index, const TensorDesc& desc) {
+  HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
+  if (bytes <= kMaxOutputBytes) return {};
+  return error(StatusCode::OutOfMemory,
+               "output {} would be {}, {} bytes; one output may have {}: check the shapes and "
+               "repetitions that the model asks for",
+               index, to_string(desc), bytes, kMaxOutputBytes);
+}
+
+}  // namespace
+
 Status EvaluateContext::allocate_output(size_t index, ElementType type, Shape shape) {
   if (index >= outputs_.size()) return {};
-  HET_ASSIGN(outputs_[index], Tensor::allocate({type, std::move(shape), Layout::Plain}));
+  TensorDesc desc{type, std::move(shape), Layout::Plain};
+  HET_TRY(check_output_size(index, desc));
+  HET_ASSIGN(outputs_[index], Tensor::allocate(std::move(desc)));
   return {};
 }
 
@@ -96,6 +115,10 @@ Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const T
     if (context.outputs()[i].type == ElementType::Undefined) {
       return error(StatusCode::ParseError, "{} has {} outputs, but the operator gives only {}",
                    describe(node), context.outputs().size(), i);
+    }
+    if (!context.outputs()[i].is_static()) continue;
+    if (const Status status = check_output_size(i, context.outputs()[i]); !status.ok()) {
+      return Failure(status.with_context(describe(node)));
     }
   }
   return context.outputs();

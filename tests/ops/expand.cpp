@@ -23,6 +23,9 @@ TEST(Expand, ZeroSizesAndRefusals) {
   expect_op_error(expand(make_ramp<float>({2}), {3}), "[2] and [3]");
   expect_op_error(expand(make_ramp<float>({2}), {-1}), "negative");
   expect_op_error(expand(make_ramp<float>({1}), {INT64_MAX, INT64_MAX}), "more elements");
+  // 2^30 + 1 floats are 4 bytes more than one output may have.
+  expect_op_error(expand(make_ramp<float>({1}), {(int64_t{1} << 30) + 1}),
+                  "4294967300 bytes; one output may have 4294967296");
 }
 
 }  // namespace

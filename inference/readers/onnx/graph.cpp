@@ -293,7 +293,7 @@ Status GraphBuilder::add_node(const ParsedNode& node) {
     pending.unsupported_reason = fmt::format(
         "{} is a function of the model; such functions are not supported", node.op_type);
   }
-  if (pending.domain.empty() && pending.unsupported_reason.empty()) {
+  if (pending.unsupported_reason.empty()) {
     LiftContext context(*model_, pending, file_.opset, file_.float_type,
                         [this](std::string_view name) { return read_names_.contains(name); });
     lift(context);
@@ -307,6 +307,9 @@ Status GraphBuilder::add_node(const ParsedNode& node) {
                                  pending.outputs, std::move(pending.attributes));
   if (!pending.unsupported_reason.empty()) {
     model_->mark_unsupported(added, pending.unsupported_reason);
+  }
+  for (const auto& [index, value] : pending.bound_outputs) {
+    if (!node.outputs[index].empty()) HET_TRY(define(node.outputs[index], {value, {}}));
   }
   // A rule may drop outputs, but only ones that nobody reads.
   for (size_t i = 0; i < node.outputs.size() && i < added->outputs().size(); ++i) {

@@ -1,6 +1,7 @@
 #include "inference/readers/onnx/lift.h"
 
 #include <array>
+#include <utility>
 
 #include "inference/readers/onnx/lift_rules.h"
 
@@ -62,9 +63,65 @@ constexpr std::array kRules = {
     Rule{"Xor", 7, lift_binary_broadcast},
 };
 
+/// Operators of other domains, and of ONNX Runtime in the default one.
+struct ForeignRule {
+  std::string_view domain;
+  std::string_view op_type;
+  void (*apply)(LiftContext& context);
+};
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr std::string_view kMl = "ai.onnx.ml";
+
+constexpr std::array kForeignRules = {
+    ForeignRule{"", "SimplifiedLayerNormalization", lift_simplified_layer_normalization},
+    ForeignRule{kMicrosoft, "Attention", lift_attention_with_weights},
+    ForeignRule{kMicrosoft, "BiasGelu", lift_bias_gelu},
+    ForeignRule{kMicrosoft, "BiasSplitGelu", lift_bias_split_gelu},
+    ForeignRule{kMicrosoft, "ConvTransposeWithDynamicPads", lift_conv_transpose_with_pads},
+    ForeignRule{kMicrosoft, "DynamicQuantizeMatMul", lift_dynamic_quantize_matmul},
+    ForeignRule{kMicrosoft, "ExpandDims", lift_same_operator},
+    ForeignRule{kMicrosoft, "FastGelu", lift_bias_gelu},
+    ForeignRule{kMicrosoft, "FusedConv", lift_fused_conv},
+    ForeignRule{kMicrosoft, "FusedGemm", lift_fused_gemm},
+    ForeignRule{kMicrosoft, "FusedMatMul", lift_fused_matmul},
+    ForeignRule{kMicrosoft, "GatherND", lift_same_operator},
+    ForeignRule{kMicrosoft, "Gelu", lift_same_operator},
+    ForeignRule{kMicrosoft, "GridSample", lift_same_operator},
+    ForeignRule{kMicrosoft, "GroupNorm", lift_group_norm},
+    ForeignRule{kMicrosoft, "MatMulIntegerToFloat", lift_matmul_integer_to_float},
+    ForeignRule{kMicrosoft, "MatMulNBits", lift_matmul_n_bits},
+    ForeignRule{kMicrosoft, "MultiHeadAttention", lift_multi_head_attention},
+    ForeignRule{kMicrosoft, "NhwcMaxPool", lift_nhwc_max_pool},
+    ForeignRule{kMicrosoft, "Pad", lift_same_operator},
+    ForeignRule{kMicrosoft, "QAttention", lift_attention_with_weights},
+    ForeignRule{kMicrosoft, "QGemm", lift_qgemm},
+    ForeignRule{kMicrosoft, "QLinearReduceMean", lift_qlinear_unary},
+    ForeignRule{kMicrosoft, "QLinearSoftmax", lift_qlinear_unary},
+    ForeignRule{kMicrosoft, "QLinearWhere", lift_qlinear_where},
+    ForeignRule{kMicrosoft, "QuickGelu", lift_quick_gelu},
+    ForeignRule{kMicrosoft, "Range", lift_same_operator},
+    ForeignRule{kMicrosoft, "SkipLayerNormalization", lift_skip_layer_normalization},
+    ForeignRule{kMicrosoft, "SkipSimplifiedLayerNormalization", lift_skip_layer_normalization},
+    ForeignRule{kMicrosoft, "TransposeMatMul", lift_fused_matmul},
+    ForeignRule{kMicrosoft, "Trilu", lift_same_operator},
+    ForeignRule{kMl, "ArrayFeatureExtractor", lift_array_feature_extractor},
+    ForeignRule{kMl, "Binarizer", lift_binarizer},
+    ForeignRule{kMl, "LinearRegressor", lift_linear_regressor},
+    ForeignRule{kMl, "Normalizer", lift_normalizer},
+    ForeignRule{kMl, "Scaler", lift_scaler},
+};
+
 }  // namespace
 
 void lift(LiftContext& context) {
+  for (const ForeignRule& rule : kForeignRules) {
+    if (rule.domain == context.node().domain && rule.op_type == context.node().op_type) {
+      rule.apply(context);
+      return;
+    }
+  }
+  if (!context.node().domain.empty()) return;
   for (const Rule& rule : kRules) {
     if (rule.op_type == context.node().op_type && context.opset() < rule.below_opset) {
       rule.apply(context);
@@ -102,9 +159,54 @@ Value* LiftContext::scalar_like(std::string_view suffix, float value, Value* lik
 Value* LiftContext::insert(std::string op_type, std::vector<Value*> inputs, Attributes attributes) {
   std::string name = fmt::format("{}/{}", node_.name, op_type);
   if (++inserted_ > 1) name += fmt::format("_{}", inserted_);
+  while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
   const Node* node = model_.add_node(name, std::move(op_type), "", std::move(inputs), {name},
                                      std::move(attributes));
   return node->output();
+}
+
+std::vector<Value*> LiftContext::insert_parts(std::string op_type, std::vector<Value*> inputs,
+                                              size_t count, Attributes attributes) {
+  const std::string name = fmt::format("{}/{}", node_.name, op_type);
+  std::vector<std::string> outputs;
+  for (size_t i = 0; i < count; ++i) outputs.push_back(fmt::format("{}_{}", name, i));
+  return model_
+      .add_node(name, std::move(op_type), "", std::move(inputs), std::move(outputs),
+                std::move(attributes))
+      ->outputs();
+}
+
+Value* LiftContext::transpose(Value* x, std::vector<int64_t> permutation) {
+  Attributes attributes;
+  attributes.set("perm", std::move(permutation));
+  return insert("Transpose", {x}, std::move(attributes));
+}
+
+Value* LiftContext::swap_last_two(Value* x) {
+  const bool known = (x->is_input() || x->is_constant()) && x->desc().shape.size() >= 2;
+  if (!known) {
+    Attributes attributes;
+    attributes.set("equation", std::string("...ij->...ji"));
+    return insert("Einsum", {x}, std::move(attributes));
+  }
+  std::vector<int64_t> permutation(x->desc().shape.size());
+  for (size_t i = 0; i < permutation.size(); ++i) permutation[i] = static_cast<int64_t>(i);
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  return transpose(x, std::move(permutation));
+}
+
+void LiftContext::become(std::string op_type, std::vector<Value*> inputs, Attributes attributes) {
+  node_.domain.clear();
+  node_.op_type = std::move(op_type);
+  while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
+  node_.inputs = std::move(inputs);
+  node_.attributes = std::move(attributes);
+}
+
+void LiftContext::become_transpose(Value* x, std::vector<int64_t> permutation) {
+  Attributes attributes;
+  attributes.set("perm", std::move(permutation));
+  become("Transpose", {x}, std::move(attributes));
 }
 
 void LiftContext::move_to_input(std::string_view attribute, size_t index) {

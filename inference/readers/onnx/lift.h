@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "inference/element_type.h"
@@ -23,6 +24,7 @@ struct PendingNode {
   Attributes attributes;
   std::vector<std::string> captures;  ///< names of the last inputs, see kCapturesAttribute
   std::string unsupported_reason;     ///< not empty: the node becomes Model::mark_unsupported()
+  std::vector<std::pair<size_t, Value*>> bound_outputs;  ///< outputs that other nodes compute
 
   Value* input(size_t index) const { return index < inputs.size() ? inputs[index] : nullptr; }
   void set_input(size_t index, Value* value) {
@@ -58,6 +60,18 @@ class LiftContext {
   Value* scalar_like(std::string_view suffix, float value, Value* like);
   /// A node in front of the pending one; returns its only output.
   Value* insert(std::string op_type, std::vector<Value*> inputs, Attributes attributes = {});
+  /// A node in front of the pending one; returns its `count` outputs.
+  std::vector<Value*> insert_parts(std::string op_type, std::vector<Value*> inputs, size_t count,
+                                   Attributes attributes);
+  /// A Transpose in front of the pending node.
+  Value* transpose(Value* x, std::vector<int64_t> permutation);
+  /// The same for the last two dimensions of a value whose rank may be unknown.
+  Value* swap_last_two(Value* x);
+  /// Makes the pending node this one of the default domain.
+  void become(std::string op_type, std::vector<Value*> inputs, Attributes attributes = {});
+  void become_transpose(Value* x, std::vector<int64_t> permutation);
+  /// Output `index` of the pending node is `value`, which an inserted node computes.
+  void bind_output(size_t index, Value* value) { node_.bound_outputs.emplace_back(index, value); }
   /// Turns an attribute that holds integers (a single one counts as a list) into input `index`;
   /// nothing when the node has no such attribute.
   void move_to_input(std::string_view attribute, size_t index);
@@ -75,7 +89,8 @@ class LiftContext {
   size_t inserted_ = 0;
 };
 
-/// Brings a node of the default domain from the semantics of context.opset() to the newest ones.
+/// Brings a node of the default domain from the semantics of context.opset() to the newest ones,
+/// and nodes of com.microsoft and ai.onnx.ml that ONNX can express to it.
 void lift(LiftContext& context);
 
 }  // namespace het::onnx

@@ -43,4 +43,46 @@ void lift_resize(LiftContext& context);
 // lift_softmax.cpp
 void lift_softmax(LiftContext& context);
 
+// lift_fused.cpp: what ONNX Runtime's optimiser fuses (com.microsoft).
+void lift_bias_gelu(LiftContext& context);
+void lift_bias_split_gelu(LiftContext& context);
+void lift_conv_transpose_with_pads(LiftContext& context);
+void lift_fused_conv(LiftContext& context);
+void lift_fused_gemm(LiftContext& context);
+void lift_fused_matmul(LiftContext& context);
+void lift_group_norm(LiftContext& context);
+void lift_nhwc_max_pool(LiftContext& context);
+void lift_quick_gelu(LiftContext& context);
+void lift_same_operator(LiftContext& context);
+void lift_simplified_layer_normalization(LiftContext& context);
+void lift_skip_layer_normalization(LiftContext& context);
+
+// lift_quantized.cpp and lift_matmul_n_bits.cpp: quantised operators of com.microsoft.
+void lift_dynamic_quantize_matmul(LiftContext& context);
+void lift_matmul_integer_to_float(LiftContext& context);
+void lift_matmul_n_bits(LiftContext& context);
+void lift_qgemm(LiftContext& context);
+void lift_qlinear_unary(LiftContext& context);
+void lift_qlinear_where(LiftContext& context);
+
+/// A quantised tensor; the zero point may be null.
+struct QuantizedOperand {
+  Value* values = nullptr;
+  Value* scale = nullptr;
+  Value* zero_point = nullptr;
+};
+/// The nodes for the matrix product of two of them, as real numbers.
+Value* scaled_product(LiftContext& context, const QuantizedOperand& a, const QuantizedOperand& b);
+
+// lift_attention.cpp: attention of com.microsoft.
+void lift_attention_with_weights(LiftContext& context);
+void lift_multi_head_attention(LiftContext& context);
+
+// lift_ml.cpp: ai.onnx.ml that is plain arithmetic.
+void lift_array_feature_extractor(LiftContext& context);
+void lift_binarizer(LiftContext& context);
+void lift_linear_regressor(LiftContext& context);
+void lift_normalizer(LiftContext& context);
+void lift_scaler(LiftContext& context);
+
 }  // namespace het::onnx

@@ -1,0 +1,109 @@
+#include <utility>
+
+#include "inference/ops/onnx_type.h"
+#include "inference/readers/onnx/lift_rules.h"
+
+/// Operators of ai.onnx.ml that are plain arithmetic. Their outputs are float32.
+namespace het::onnx {
+namespace {
+
+Value* as_float(LiftContext& context, Value* x) {
+  Attributes attributes;
+  attributes.set("to", onnx_type_code(ElementType::Float32));
+  return context.insert("Cast", {x}, std::move(attributes));
+}
+
+Value* floats(LiftContext& context, std::string_view name, const std::vector<float>& values) {
+  const Shape shape{static_cast<int64_t>(values.size())};
+  return context.constant(name, Tensor::from<float>(shape, std::span<const float>(values)));
+}
+
+bool has_input(LiftContext& context) {
+  if (context.node().input(0) != nullptr) return true;
+  context.refuse(context.node().op_type + " needs an input");
+  return false;
+}
+
+}  // namespace
+
+/// The elements of the last dimension that Y names.
+void lift_array_feature_extractor(LiftContext& context) {
+  const PendingNode& node = context.node();
+  if (node.input(0) == nullptr || node.input(1) == nullptr) {
+    return context.refuse("ArrayFeatureExtractor needs X and Y");
+  }
+  Attributes attributes;
+  attributes.set("axis", int64_t{-1});
+  Value* const list = context.insert("Reshape", {node.input(1), context.constant("list", {-1})});
+  context.become("Gather", {node.input(0), list}, std::move(attributes));
+}
+
+/// 1 where x > threshold, else 0, in x's type.
+void lift_binarizer(LiftContext& context) {
+  if (!has_input(context)) return;
+  Value* const x = context.node().input(0);
+  const float threshold = context.attributes().get_float("threshold", 0.0f);
+  Value* const above =
+      context.insert("Greater", {x, context.scalar_like("threshold", threshold, x)});
+  context.become("CastLike", {above, x});
+}
+
+/// (x - offset) * scale.
+void lift_scaler(LiftContext& context) {
+  if (!has_input(context)) return;
+  Value* x = as_float(context, context.node().input(0));
+  const std::vector<float> offset = context.attributes().get_floats("offset");
+  const std::vector<float> scale = context.attributes().get_floats("scale");
+  if (!offset.empty()) x = context.insert("Sub", {x, floats(context, "offset", offset)});
+  if (scale.empty()) return context.become("Identity", {x});
+  context.become("Mul", {x, floats(context, "scale", scale)});
+}
+
+/// Every row divided by its largest element, the sum of its magnitudes or its length; rows for
+/// which that is 0 stay.
+void lift_normalizer(LiftContext& context) {
+  if (!has_input(context)) return;
+  const std::string norm = context.attributes().get_string("norm", "MAX");
+  const std::string reduction = norm == "MAX"  ? "ReduceMax"
+                                : norm == "L1" ? "ReduceL1"
+                                : norm == "L2" ? "ReduceL2"
+                                               : "";
+  if (reduction.empty()) return context.refuse("Normalizer with norm '" + norm + "' is not known");
+  Value* const x = as_float(context, context.node().input(0));
+  Value* const size = context.insert(reduction, {x, context.constant("axes", {-1})});
+  Value* const zero =
+      context.insert("Equal", {size, context.constant("zero", Tensor::scalar(0.0f))});
+  Value* const divisor =
+      context.insert("Where", {zero, context.constant("one", Tensor::scalar(1.0f)), size});
+  context.become("Div", {x, divisor});
+}
+
+/// x coefficients^T + intercepts, one row of coefficients for each target.
+void lift_linear_regressor(LiftContext& context) {
+  if (!has_input(context)) return;
+  const Attributes& attributes = context.attributes();
+  const std::vector<float> coefficients = attributes.get_floats("coefficients");
+  const std::vector<float> intercepts = attributes.get_floats("intercepts");
+  const int64_t targets = attributes.get_int("targets", 1);
+  const auto count = static_cast<int64_t>(coefficients.size());
+  if (targets < 1 || count == 0 || count % targets != 0 ||
+      attributes.get_string("post_transform", "NONE") != "NONE" ||
+      (!intercepts.empty() && static_cast<int64_t>(intercepts.size()) != targets)) {
+    return context.refuse(fmt::format(
+        "LinearRegressor with {} coefficients and {} intercepts for {} targets, or with "
+        "a post_transform, is not supported",
+        count, intercepts.size(), targets));
+  }
+  Value* const x = as_float(context, context.node().input(0));
+  Value* const weights = context.constant(
+      "coefficients",
+      Tensor::from<float>({targets, count / targets}, std::span<const float>(coefficients)));
+  Attributes transposed;
+  transposed.set("transB", int64_t{1});
+  context.become(
+      "Gemm",
+      {x, weights, intercepts.empty() ? nullptr : floats(context, "intercepts", intercepts)},
+      std::move(transposed));
+}
+
+}  // namespace het::onnx
