@@ -6,6 +6,7 @@
 
 #include "inference/decoders/choose_decoders.h"
 #include "inference/decoders/model_inputs.h"
+#include "inference/decoders/model_metadata.h"
 #include "inference/decoders/name_list.h"
 #include "inference/log.h"
 
@@ -77,6 +78,19 @@ Status bind_shapes(const VisionModelSettings& settings, const std::vector<BoundI
   return model.reshape(shapes);
 }
 
+/// The metadata's entry for the picture input: the only input of rank 4 with three channels first
+/// may take its size from it.
+InputPreproc input_of_metadata(const ModelMetadata& metadata, const Model& model) {
+  InputPreproc input = *metadata.input;
+  const bool planar =
+      std::any_of(model.inputs().begin(), model.inputs().end(), [](const ModelInput& candidate) {
+        const Shape& shape = candidate.value->desc().shape;
+        return shape.size() == 4 && shape[1] == 3;
+      });
+  if (!planar) input.shape.clear();
+  return input;
+}
+
 template <class T>
 void fill(Tensor& tensor, const std::vector<float>& row) {
   const std::span<T> values = tensor.values<T>();
@@ -135,6 +149,9 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   if (!settings.model_proc.empty()) {
     HET_ASSIGN(model_proc, read_model_proc(settings.model_proc));
   }
+  const ModelMetadata metadata = read_model_metadata(*model, settings.model);
+  const bool prepared_by_metadata = model_proc.inputs.empty() && metadata.input.has_value();
+  if (prepared_by_metadata) model_proc.inputs.push_back(input_of_metadata(metadata, *model));
   HET_ASSIGN(const std::vector<std::string> labels, chosen_labels(settings));
   HET_ASSIGN(const std::vector<BoundInput> inputs, bind_inputs(model_proc, *model));
   HET_ASSIGN(const BoundInput picture, picture_input(inputs, *model));
@@ -164,7 +181,9 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   if (settings.raw_tensors) return vision;
 
   const std::vector<Port>& outputs = vision->compiled_->outputs();
-  HET_ASSIGN(const DecoderChoice choice, choose_decoders(model_proc, *model, outputs, labels));
+  HET_ASSIGN(
+      const DecoderChoice choice,
+      choose_decoders(model_proc, metadata, *model, vision->compiled_->inputs(), outputs, labels));
   std::vector<std::string> converters;
   for (const DecoderConfig& config : choice.configs) {
     HET_ASSIGN(std::unique_ptr<Decoder> decoder,
@@ -172,8 +191,9 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
     vision->decoders_.push_back(std::move(decoder));
     converters.push_back(config.converter);
   }
-  log(LogLevel::Info, "model '{}' on {}: picture input '{}' {}, results read by {} because {}",
-      settings.model, settings.device, port.name, to_string(port.desc), name_list(converters),
+  log(LogLevel::Info, "model '{}' on {}: picture input '{}' {}{}, results read by {} because {}",
+      settings.model, settings.device, port.name, to_string(port.desc),
+      prepared_by_metadata ? " prepared as " + metadata.source + " say" : "", name_list(converters),
       choice.reason);
   return vision;
 }

@@ -3,82 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
+#include "inference/decoders/graph_outputs.h"
 #include "inference/decoders/name_list.h"
 #include "inference/decoders/output_ports.h"
 
 namespace het {
 namespace {
 
-/// Number of classes of an output [batch, classes] or [batch, classes, 1, 1], or nothing.
-std::optional<int64_t> class_count(const Port& port) {
-  const Shape& shape = port.desc.shape;
-  if (shape.size() < 2 || !is_float(port.desc.type) || shape[1] < 2) return std::nullopt;
-  if (std::any_of(shape.begin() + 2, shape.end(), [](int64_t dim) { return dim != 1; }))
-    return std::nullopt;
-  return shape[1];
-}
-
-/// True when the output is a Softmax, seen through operators that only change its shape.
-bool is_softmax(const Model& model, const std::string& output) {
-  const auto found = std::find_if(model.outputs().begin(), model.outputs().end(),
-                                  [&](const ModelOutput& o) { return o.name == output; });
-  if (found == model.outputs().end()) return false;
-  const Node* node = found->value->producer();
-  while (node != nullptr) {
-    const std::string& type = node->op_type();
-    if (type == "Softmax") return true;
-    const bool transparent = type == "Reshape" || type == "Flatten" || type == "Squeeze" ||
-                             type == "Unsqueeze" || type == "Identity" || type == "Cast";
-    if (!transparent || node->input(0) == nullptr) return false;
-    node = node->input(0)->producer();
-  }
-  return false;
-}
-
-bool has_boxes_and_labels(const std::vector<Port>& outputs) {
-  const auto named = [&](std::string_view name) {
-    return std::find_if(outputs.begin(), outputs.end(),
-                        [&](const Port& port) { return port.name == name; });
-  };
-  const auto boxes = named("boxes");
-  return outputs.size() == 2 && boxes != outputs.end() && named("labels") != outputs.end() &&
-         !boxes->desc.shape.empty() && boxes->desc.shape.back() == 5;
-}
-
 /// Reads the graph of the outputs that one entry is about.
 Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& model,
+                                      const std::vector<Port>& inputs,
                                       const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(entry, outputs));
-  DecoderChoice choice{{entry}, {}};
-  DecoderConfig& config = choice.configs.front();
-  if (has_boxes_and_labels(outputs) && selected.size() == 2) {
-    config.converter = "boxes_labels";
-    choice.reason = "the outputs are boxes of 5 values and labels";
-    return choice;
-  }
-  if (selected.size() == 1) {
-    const Port& port = outputs[selected.front()];
-    const std::optional<int64_t> classes = class_count(port);
-    if (matches(port.desc.shape, {1, 1, kUnknownDim, 7})) {
-      config.converter = "detection_output";
-      choice.reason = fmt::format("output '{}' has the shape of a DetectionOutput", port.name);
-      return choice;
-    }
-    if (classes && is_softmax(model, port.name)) {
-      config.converter = "label";
-      config.method = "max";
-      choice.reason = fmt::format("output '{}' is a softmax over {} classes", port.name, *classes);
-      return choice;
-    }
-    if (classes && *classes == static_cast<int64_t>(config.labels.size())) {
-      config.converter = "label";
-      config.method = "softmax";
-      choice.reason =
-          fmt::format("output '{}' has one value for each of the {} labels", port.name, *classes);
-      return choice;
-    }
+  std::vector<Reading> readings = readings_of_graph(entry, model, inputs, outputs, selected);
+  if (readings.size() == 1)
+    return DecoderChoice{{std::move(readings.front().config)}, std::move(readings.front().reason)};
+  if (!readings.empty()) {
+    std::vector<std::string> fitting;
+    for (const Reading& reading : readings) fitting.push_back(reading.config.converter);
+    return error(StatusCode::NotSupported,
+                 "cannot tell how to read the results of model '{}': {} read such outputs ({}); "
+                 "give a model-proc file that names the one",
+                 model.name(), name_list(fitting), readings.front().reason);
   }
   return error(StatusCode::NotSupported,
                "cannot tell how to read the results of model '{}' from its outputs {}; give a "
@@ -86,13 +33,29 @@ Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& m
                model.name(), describe(outputs, selected), name_list(converter_names()));
 }
 
+/// What the model's metadata say, where they name the converter or leave it to the shapes of the
+/// outputs of a known exporter; else nothing.
+Result<DecoderChoice> choose_by_metadata(const ModelMetadata& metadata,
+                                         const std::vector<Port>& outputs) {
+  DecoderChoice choice{{metadata.output}, metadata.source + " say so"};
+  DecoderConfig& config = choice.configs.front();
+  if (!metadata.ultralytics) return choice;
+  HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
+  config.converter =
+      ultralytics_converter(config, metadata.task, metadata.end_to_end, outputs, selected);
+  choice.reason = fmt::format("{} (task {}) and the shapes of the outputs say so", metadata.source,
+                              metadata.task.empty() ? "detect" : metadata.task);
+  return choice;
+}
+
 }  // namespace
 
-Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const Model& model,
+Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMetadata& metadata,
+                                      const Model& model, const std::vector<Port>& inputs,
                                       const std::vector<Port>& outputs,
                                       const std::vector<std::string>& labels) {
   std::vector<DecoderConfig> entries = model_proc.outputs;
-  if (entries.empty()) entries.emplace_back();
+  if (entries.empty()) entries.push_back(metadata.output);
   if (!labels.empty()) {
     if (entries.size() > 1)
       return error(StatusCode::InvalidArgument,
@@ -104,8 +67,13 @@ Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const Model& 
   DecoderChoice choice;
   for (const DecoderConfig& entry : entries) {
     DecoderChoice single{{entry}, "the model-proc file says so"};
-    if (entry.converter.empty()) {
-      HET_ASSIGN(single, choose_by_graph(entry, model, outputs));
+    if (model_proc.outputs.empty() && !metadata.source.empty()) {
+      ModelMetadata described = metadata;
+      described.output = entry;
+      HET_ASSIGN(single, choose_by_metadata(described, outputs));
+    }
+    if (single.configs.front().converter.empty()) {
+      HET_ASSIGN(single, choose_by_graph(entry, model, inputs, outputs));
     }
     choice.configs.push_back(std::move(single.configs.front()));
     if (choice.reason.find(single.reason) == std::string::npos)

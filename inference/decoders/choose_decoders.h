@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "inference/decoder.h"
+#include "inference/decoders/model_metadata.h"
 #include "inference/model.h"
 #include "inference/model_proc.h"
 
@@ -15,10 +16,12 @@ struct DecoderChoice {
   std::string reason;
 };
 
-/// Decides in this order: the descriptor's output_postproc; the graph and its output shapes. With
-/// several possible readings or none it fails and lists the converters. `outputs` are the ports of
-/// the compiled `model`; `labels`, when not empty, replace the labels of the one converter.
-Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const Model& model,
+/// Decides in this order: the descriptor's output_postproc; the model's metadata; the graph and its
+/// output shapes. With several possible readings or none it fails and lists the converters.
+/// `inputs` and `outputs` are the ports of the compiled `model`; `labels`, when not empty, replace
+/// the labels of the one converter.
+Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMetadata& metadata,
+                                      const Model& model, const std::vector<Port>& inputs,
                                       const std::vector<Port>& outputs,
                                       const std::vector<std::string>& labels);
 

@@ -8,10 +8,13 @@ namespace {
 /// A model whose only output is made by `op_type` and then by a Reshape, with ports of this shape.
 struct Graph {
   Model model{"graph"};
+  std::vector<Port> inputs;
   std::vector<Port> outputs;
+  ModelMetadata metadata;
 
   Graph(const std::string& op_type, const Shape& shape) {
-    Value* input = model.add_input("input", {ElementType::Float32, {1, 3, 8, 8}});
+    Value* input = model.add_input("input", {ElementType::Float32, {1, 3, 64, 64}});
+    inputs.push_back({"input", input->desc(), PreprocessDesc{}});
     Value* made = model.add_node("last", op_type, "", {input}, {"made"})->output();
     Value* shaped = model.add_node("shape", "Reshape", "", {made}, {"prob"})->output();
     model.add_output("prob", shaped);
@@ -20,7 +23,7 @@ struct Graph {
 
   Result<DecoderChoice> choose(const ModelProc& model_proc = {},
                                const std::vector<std::string>& labels = {}) const {
-    return choose_decoders(model_proc, model, outputs, labels);
+    return choose_decoders(model_proc, metadata, model, inputs, outputs, labels);
   }
 };
 
@@ -82,6 +85,78 @@ TEST(ChooseDecoders, BoxesAndLabelsByName) {
   const auto choice = graph.choose();
   ASSERT_TRUE(choice) << choice.error().message();
   EXPECT_EQ(choice->configs.at(0).converter, "boxes_labels");
+}
+
+std::string converter_of(const Result<DecoderChoice>& choice) {
+  return choice ? choice->configs.at(0).converter : choice.error().message();
+}
+
+TEST(ChooseDecoders, MetadataComeSecond) {
+  Graph graph("Softmax", {1, 10});
+  graph.metadata = read_model_api_metadata({{"model_type", "yolo_v8"}, {"labels", "a b"}});
+  const auto choice = graph.choose();
+  EXPECT_EQ(converter_of(choice), "yolo_v8");
+  EXPECT_NE(choice->reason.find("model_info"), std::string::npos);
+  EXPECT_EQ(choice->configs[0].labels.size(), 2u);
+  EXPECT_EQ(converter_of(graph.choose(described({"label"}))), "label");
+  // Where they name no converter the graph decides, with what else they say.
+  graph.metadata =
+      read_model_api_metadata({{"model_type", "ssd"}, {"confidence_threshold", "0.3"}});
+  EXPECT_EQ(converter_of(graph.choose()), "label");
+  EXPECT_FLOAT_EQ(*graph.choose()->configs[0].threshold, 0.3f);
+}
+
+TEST(ChooseDecoders, UltralyticsByTaskAndShape) {
+  const auto chosen = [](const Shape& shape, const char* task, const char* end_to_end = "False") {
+    Graph graph("Concat", shape);
+    graph.metadata = read_ultralytics_metadata(
+        {{"names", "{0: 'a', 1: 'b'}"}, {"stride", "32"}, {"task", task}, {"end2end", end_to_end}});
+    return converter_of(graph.choose());
+  };
+  EXPECT_EQ(chosen({1, 6, 84}, "detect"), "yolo_v8");
+  EXPECT_EQ(chosen({1, 252, 7}, "detect"), "yolo_v5");
+  EXPECT_EQ(chosen({1, 300, 6}, "detect"), "yolo_v26");
+  EXPECT_EQ(chosen({1, 7, 84}, "obb"), "yolo_v8_obb");
+  EXPECT_EQ(chosen({1, 57, 84}, "pose"), "yolo_v8_pose");
+  EXPECT_EQ(chosen({1, 300, 57}, "pose", "True"), "yolo_v26_pose");
+  EXPECT_EQ(chosen({1, 2}, "classify"), "label");
+}
+
+TEST(ChooseDecoders, YoloByTheNumberOfCells) {
+  // 64x64 pixels have 84 cells of strides 8, 16 and 32.
+  EXPECT_EQ(converter_of(Graph("Transpose", {1, 84, 7}).choose()), "yolo_x");
+  EXPECT_EQ(converter_of(Graph("Exp", {1, 84, 7}).choose()), "yolo_v7");
+  EXPECT_EQ(converter_of(Graph("Concat", {1, 252, 7}).choose()), "yolo_v5");
+  EXPECT_EQ(converter_of(Graph("Concat", {1, 7, 84}).choose()), "yolo_v8");
+  EXPECT_EQ(converter_of(Graph("Concat", {1, 300, 6}).choose()), "yolo_v10");
+  Graph masks("Concat", {1, 39, 84});
+  masks.outputs.push_back({"protos", {ElementType::Float32, {1, 32, 16, 16}}, std::nullopt});
+  EXPECT_EQ(converter_of(masks.choose()), "yolo_v8_seg");
+}
+
+TEST(ChooseDecoders, RegionYoloHasTheAnchors) {
+  Graph graph("RegionYolo", {1, 14, 2, 2});
+  Attributes& attributes = graph.model.nodes()[0]->attributes();
+  attributes.set("anchors", std::vector<float>{10, 20, 30, 40, 50, 60, 70, 80});
+  attributes.set("mask", std::vector<int64_t>{2, 3});
+  attributes.set("classes", int64_t{2});
+  attributes.set("do_softmax", int64_t{0});
+  const auto choice = graph.choose();
+  EXPECT_EQ(converter_of(choice), "yolo_v3");
+  EXPECT_EQ(choice->configs[0].masks, (std::vector<int>{2, 3}));
+  EXPECT_EQ(choice->configs[0].anchors.size(), 8u);
+  EXPECT_EQ(choice->configs[0].classes, 2);
+  attributes.set("do_softmax", int64_t{1});
+  EXPECT_EQ(converter_of(graph.choose()), "yolo_v2");
+}
+
+TEST(ChooseDecoders, SeveralReadingsAreAnErrorThatListsThem) {
+  Graph graph("Conv", {1, 100, 4});
+  graph.outputs.push_back({"scores", {ElementType::Float32, {1, 100, 91}}, std::nullopt});
+  const auto choice = graph.choose();
+  ASSERT_FALSE(choice);
+  for (const char* name : {"boxes_scores", "rtdetr", "rfdetr"})
+    EXPECT_NE(choice.error().message().find(name), std::string::npos) << choice.error().message();
 }
 
 TEST(ChooseDecoders, WhatIsNotClearListsTheConverters) {

@@ -107,6 +107,43 @@ struct BadDocument {
   std::vector<std::string> said;
 };
 
+TEST(ModelProc, KeysOfYoloGrids) {
+  const ModelProc model_proc = parse(document(
+      "",
+      R"({"converter": "yolo_v3", "classes": 2, "anchors": [10.0, 13.0, 16, 30], "masks": [1, 0],
+              "bbox_number_on_cell": 1, "cells_number": 13, "do_cls_softmax": true,
+              "output_sigmoid_activation": true})"));
+  const DecoderConfig& config = model_proc.outputs.at(0);
+  EXPECT_EQ(config.anchors, (std::vector<float>{10, 13, 16, 30}));
+  EXPECT_EQ(config.masks, (std::vector<int>{1, 0}));
+  EXPECT_EQ(config.boxes_per_cell, 1);
+  EXPECT_EQ(config.cells_x, 13);
+  EXPECT_EQ(config.cells_y, 13);
+  EXPECT_TRUE(config.class_softmax);
+  EXPECT_TRUE(config.sigmoid_activation);
+  const ModelProc wide = parse(
+      document("", R"({"converter": "yolo_v2", "cells_number_x": 20, "cells_number_y": 10})"));
+  EXPECT_EQ(wide.outputs[0].cells_x, 20);
+  EXPECT_EQ(wide.outputs[0].cells_y, 10);
+  const auto fails = [](const std::string& keys, const std::string& text) {
+    const std::string said = message(document("", R"({"converter": "yolo_v3", )" + keys + "}"));
+    EXPECT_NE(said.find(text), std::string::npos) << said;
+  };
+  fails(R"("anchors": [1, 2, 3])", "pairs of width and height");
+  fails(R"("anchors": [1, -2])", "not positive");
+  fails(R"("anchors": [1, 2], "masks": [1])", "integers in 0..0");
+  fails(R"("cells_number": 13, "cells_number_x": 13)", "cells_number");
+  fails(R"("cells_number_x": 13)", "go together");
+}
+
+TEST(ModelProc, KeysOfHeatMaps) {
+  const ModelProc model_proc =
+      parse(document("", R"({"converter": "heatmap_boxes", "minimum_side": 3,
+                             "binarize_threshold": 0.2})"));
+  EXPECT_FLOAT_EQ(*model_proc.outputs.at(0).minimum_side, 3.0f);
+  EXPECT_FLOAT_EQ(*model_proc.outputs[0].binarize_threshold, 0.2f);
+}
+
 TEST(ModelProc, ErrorsNameFileKeyAndWhatIsAllowed) {
   const std::vector<BadDocument> cases = {
       {"no JSON", "{", {"test.json", "not a valid JSON document"}},

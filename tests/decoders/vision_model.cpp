@@ -109,10 +109,24 @@ TEST_F(VisionModels, SoftmaxNeedsNoDescriptorAndOneLineSaysWhy) {
       << said;
 }
 
+TEST_F(VisionModels, DetectorsAloneAreReadByTheirGraph) {
+  for (const auto& [name, reading] : {std::pair{"yolox_nano", "read by yolo_x because"},
+                                      {"yunet_n_320", "read by yunet because"},
+                                      {"nanodet_m_320", "read by nanodet because"},
+                                      {"ultraface_rfb_320", "read by boxes_scores because"}}) {
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; }, LogLevel::Info);
+    const std::string problem = load_error(settings(name, ""));
+    set_log_sink({}, LogLevel::Warning);
+    EXPECT_EQ(problem, "") << name;
+    EXPECT_NE(said.find(reading), std::string::npos) << name << ": " << said;
+  }
+}
+
 TEST_F(VisionModels, UnclearOutputsListTheConverters) {
-  const std::string message = load_error(settings("yolox_nano", ""));
+  const std::string message = load_error(settings("fastestdet_352", ""));
   EXPECT_NE(message.find("detection_output"), std::string::npos) << message;
-  VisionModelSettings raw = settings("yolox_nano", "");
+  VisionModelSettings raw = settings("fastestdet_352", "");
   raw.raw_tensors = true;
   EXPECT_EQ(load_error(raw), "");
 }

@@ -1,0 +1,290 @@
+#include "inference/decoders/graph_outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "inference/decoders/grid_outputs.h"
+#include "inference/decoders/output_ports.h"
+
+namespace het {
+namespace {
+
+/// What the recognisers look at.
+struct Graph {
+  const DecoderConfig& entry;
+  const Model& model;
+  const std::vector<Port>& inputs;
+  const std::vector<Port>& outputs;
+  const std::vector<size_t>& selected;
+  std::vector<Reading>& readings;
+
+  const Port& port(size_t i) const { return outputs[selected[i]]; }
+  Reading& add(std::string converter, std::string reason) const {
+    Reading& reading = readings.emplace_back(Reading{entry, std::move(reason)});
+    reading.config.converter = std::move(converter);
+    return reading;
+  }
+};
+
+/// The node that makes an output, seen through operators that only change its shape or type.
+const Node* maker_of(const Model& model, const std::string& output) {
+  const auto found = std::find_if(model.outputs().begin(), model.outputs().end(),
+                                  [&](const ModelOutput& o) { return o.name == output; });
+  if (found == model.outputs().end()) return nullptr;
+  const Node* node = found->value->producer();
+  while (node != nullptr) {
+    const std::string& type = node->op_type();
+    const bool transparent = type == "Reshape" || type == "Flatten" || type == "Squeeze" ||
+                             type == "Unsqueeze" || type == "Identity" || type == "Cast";
+    if (!transparent || node->input(0) == nullptr) return node;
+    node = node->input(0)->producer();
+  }
+  return nullptr;
+}
+
+bool is_made_by(const Model& model, const Port& port, std::string_view op_type) {
+  const Node* maker = maker_of(model, port.name);
+  return maker != nullptr && maker->op_type() == op_type;
+}
+
+bool has_op(const Model& model, std::string_view op_type) {
+  return std::any_of(model.nodes().begin(), model.nodes().end(),
+                     [&](const auto& node) { return node->op_type() == op_type; });
+}
+
+/// Objects of a model with one, or three, of them per cell of strides 8, 16 and 32.
+int64_t cell_count(const std::vector<Port>& inputs) {
+  const InputSize input = picture_input_size(inputs);
+  if (input.width <= 0 || input.height <= 0) return kUnknownDim;
+  int64_t cells = 0;
+  for (int stride : {8, 16, 32}) cells += make_grid(stride, input.width, input.height).cells();
+  return cells;
+}
+
+/// True when `decoder` can be made for the outputs: for converters whose shapes no other model has.
+bool fits(const Graph& graph, const std::string& converter) {
+  DecoderConfig config = graph.entry;
+  config.converter = converter;
+  return create_decoder(config, graph.inputs, graph.outputs).has_value();
+}
+
+/// OpenVINO's DetectionOutput, by the operator or by the shape.
+void see_detection_output(const Graph& graph) {
+  if (graph.selected.size() != 1) return;
+  const Port& port = graph.port(0);
+  if (is_made_by(graph.model, port, "DetectionOutput")) {
+    graph.add("detection_output", fmt::format("output '{}' is made by DetectionOutput", port.name));
+  } else if (matches(port.desc.shape, {1, 1, kUnknownDim, 7})) {
+    graph.add("detection_output",
+              fmt::format("output '{}' has the shape of a DetectionOutput", port.name));
+  }
+}
+
+/// OpenVINO's RegionYolo: its attributes are the anchors, the masks and the number of classes.
+void see_region_yolo(const Graph& graph) {
+  std::vector<std::pair<int64_t, std::vector<int64_t>>> masks;
+  DecoderConfig config = graph.entry;
+  bool softmax = false;
+  for (size_t index : graph.selected) {
+    const Port& port = graph.outputs[index];
+    const Node* maker = maker_of(graph.model, port.name);
+    if (maker == nullptr || maker->op_type() != "RegionYolo" || !is_static(port.desc.shape)) return;
+    const Attributes& attributes = maker->attributes();
+    config.anchors = attributes.get_floats("anchors");
+    config.classes =
+        static_cast<int>(std::clamp<int64_t>(attributes.get_int("classes", 0), 1, 1 << 16));
+    softmax = attributes.get_int("do_softmax", 1) != 0;
+    masks.emplace_back(element_count(port.desc.shape), attributes.get_ints("mask"));
+  }
+  if (masks.empty() || config.anchors.empty()) return;
+  std::sort(masks.begin(), masks.end());
+  for (const auto& [size, mask] : masks) {
+    for (int64_t anchor : mask)
+      config.masks.push_back(static_cast<int>(std::clamp<int64_t>(anchor, -1, 1 << 16)));
+  }
+  if (softmax) config.masks.clear();  // version 2 uses all anchors and has one output
+  Reading& reading =
+      graph.add(softmax ? "yolo_v2" : "yolo_v3", "the outputs are made by RegionYolo");
+  const std::string converter = reading.config.converter;
+  reading.config = config;
+  reading.config.converter = converter;
+}
+
+/// Two outputs named boxes and labels, as Open Model Zoo's ATSS and FCOS models have them.
+void see_boxes_and_labels(const Graph& graph) {
+  if (graph.selected.size() != 2 || graph.outputs.size() != 2) return;
+  const auto named = [&](std::string_view name) {
+    return std::find_if(graph.outputs.begin(), graph.outputs.end(),
+                        [&](const Port& port) { return port.name == name; });
+  };
+  const auto boxes = named("boxes");
+  if (boxes == graph.outputs.end() || named("labels") == graph.outputs.end() ||
+      boxes->desc.shape.empty() || boxes->desc.shape.back() != 5)
+    return;
+  graph.add("boxes_labels", "the outputs are boxes of 5 values and labels");
+}
+
+/// Boxes [batch, N, 4] with one row of class values each: SSD's corners with the background first,
+/// or the queries of a DETR.
+void see_boxes_and_scores(const Graph& graph) {
+  if (graph.selected.size() != 2) return;
+  const Shape box_shape{kUnknownDim, kUnknownDim, 4};
+  for (size_t i = 0; i < 2; ++i) {
+    const Port& boxes = graph.port(i);
+    const Port& scores = graph.port(1 - i);
+    const bool named = scores.name.find("box") != std::string::npos;
+    if (!matches(boxes.desc.shape, box_shape) || named ||
+        !matches(scores.desc.shape, {kUnknownDim, dimension(boxes, 1), kUnknownDim}) ||
+        (i == 1 && matches(scores.desc.shape, box_shape) && !graph.readings.empty()))
+      continue;
+    const Node* maker = maker_of(graph.model, boxes.name);
+    const auto made_by = [&](size_t input, std::string_view type) {
+      const Value* value = maker->input(input);
+      return value != nullptr && value->producer() != nullptr &&
+             value->producer()->op_type() == type;
+    };
+    const bool corners = maker != nullptr && maker->op_type() == "Concat" &&
+                         maker->inputs().size() == 2 && made_by(0, "Sub") && made_by(1, "Add");
+    if (is_made_by(graph.model, scores, "Softmax") && corners) {
+      Reading& reading = graph.add(
+          "boxes_scores", fmt::format("output '{}' is a softmax over classes, the first of them "
+                                      "the background, and '{}' has centre -+ half of the size",
+                                      scores.name, boxes.name));
+      reading.config.box_format = "xyxy";
+      reading.config.background_class = 0;
+      return;
+    }
+    const std::string reason =
+        fmt::format("'{}' are boxes and '{}' one row for each", boxes.name, scores.name);
+    graph.add("boxes_scores", reason);
+    graph.add("rtdetr", reason);
+    graph.add("rfdetr", reason);
+    return;
+  }
+}
+
+/// Converters whose outputs have shapes of their own.
+void see_structures(const Graph& graph) {
+  for (const char* converter : {"yunet", "nanodet"}) {
+    if (graph.selected.size() < 6 || !fits(graph, converter)) continue;
+    graph.add(converter, "the outputs are its feature maps for each stride");
+  }
+  if (graph.selected.size() == 3 && fits(graph, "rtdetr"))
+    graph.add("rtdetr", "the outputs are labels, boxes and scores");
+  if (graph.selected.size() == 4 && fits(graph, "centerface"))
+    graph.add("centerface", "the outputs are a heat map, sizes, offsets and five points");
+  if ((graph.selected.size() == 2 || graph.selected.size() == 3) && fits(graph, "mask_rcnn"))
+    graph.add("mask_rcnn", "the outputs are boxes with masks");
+}
+
+/// Decoded rows and columns of YOLO, by the number of the input picture's cells.
+void see_yolo_rows(const Graph& graph) {
+  const int64_t cells = cell_count(graph.inputs);
+  std::vector<size_t> rows;
+  bool prototypes = false;
+  for (size_t index : graph.selected) {
+    const size_t rank = graph.outputs[index].desc.shape.size();
+    if (rank == 3) rows.push_back(index);
+    prototypes = prototypes || rank == 4;
+  }
+  if (cells == kUnknownDim || rows.size() != 1) return;
+  const Port& port = graph.outputs[rows.front()];
+  const Shape& shape = port.desc.shape;
+  const std::string reason =
+      fmt::format("output '{}' {} has {} objects for each of the {} cells of the input picture",
+                  port.name, to_string(port.desc), shape[1] == 3 * cells ? 3 : 1, cells);
+  if (graph.selected.size() == 1 && shape[1] == 3 * cells && shape[2] > 5) {
+    graph.add("yolo_v5", reason);
+  } else if (graph.selected.size() == 1 && shape[1] == cells && shape[2] > 5) {
+    // What is decoded in the graph needs an exponential there.
+    const bool decoded = has_op(graph.model, "Exp");
+    graph.add(decoded ? "yolo_v7" : "yolo_x",
+              reason + (decoded ? ", decoded" : ", with no exponential in the graph"));
+  } else if (shape[2] == cells && shape[1] > 4) {
+    const std::string turned = has_op(graph.model, "Cos") ? "yolo_v8_obb" : "";
+    const Node* maker = maker_of(graph.model, port.name);
+    const bool plain = maker != nullptr && maker->op_type() == "Concat" &&
+                       !maker->inputs().empty() && maker->inputs().back() != nullptr &&
+                       maker->inputs().back()->producer() != nullptr &&
+                       maker->inputs().back()->producer()->op_type() == "Sigmoid";
+    if (prototypes) {
+      graph.add("yolo_v8_seg", reason + ", and there are mask prototypes");
+    } else if (!turned.empty()) {
+      graph.add(turned, reason + ", and angles are computed");
+    } else {
+      graph.add("yolo_v8", reason);
+      if (!plain && shape[1] != 84 && (shape[1] - 5) % 3 == 0 && shape[1] > 5)
+        graph.add("yolo_v8_pose", reason);
+    }
+  } else if (shape[1] > 0 && shape[1] <= 1000 && shape[2] == 6 && graph.selected.size() == 1) {
+    graph.add("yolo_v10", fmt::format("output '{}' {} has rows of box, score and label", port.name,
+                                      to_string(port.desc)));
+  }
+}
+
+/// Number of classes of an output [batch, classes] or [batch, classes, 1, 1], or nothing.
+std::optional<int64_t> class_count(const Port& port) {
+  const Shape& shape = port.desc.shape;
+  if (shape.size() < 2 || !is_float(port.desc.type) || shape[1] < 2) return std::nullopt;
+  if (std::any_of(shape.begin() + 2, shape.end(), [](int64_t dim) { return dim != 1; }))
+    return std::nullopt;
+  return shape[1];
+}
+
+void see_classes(const Graph& graph) {
+  if (graph.selected.size() != 1) return;
+  const Port& port = graph.port(0);
+  const std::optional<int64_t> classes = class_count(port);
+  if (!classes) return;
+  if (is_made_by(graph.model, port, "Softmax")) {
+    graph.add("label", fmt::format("output '{}' is a softmax over {} classes", port.name, *classes))
+        .config.method = "max";
+  } else if (*classes == static_cast<int64_t>(graph.entry.labels.size())) {
+    graph
+        .add("label", fmt::format("output '{}' has one value for each of the {} labels", port.name,
+                                  *classes))
+        .config.method = "softmax";
+  }
+}
+
+}  // namespace
+
+std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& model,
+                                       const std::vector<Port>& inputs,
+                                       const std::vector<Port>& outputs,
+                                       const std::vector<size_t>& selected) {
+  std::vector<Reading> readings;
+  const Graph graph{entry, model, inputs, outputs, selected, readings};
+  // The surest signs first: what an operator or a set of shapes says alone decides.
+  for (const auto see : {see_detection_output, see_region_yolo, see_boxes_and_labels,
+                         see_structures, see_yolo_rows, see_boxes_and_scores, see_classes}) {
+    see(graph);
+    if (!readings.empty()) break;
+  }
+  return readings;
+}
+
+std::string ultralytics_converter(const DecoderConfig& entry, const std::string& task,
+                                  bool end_to_end, const std::vector<Port>& outputs,
+                                  const std::vector<size_t>& selected) {
+  if (task == "classify") return "label";
+  const std::string suffix = task == "segment" ? "_seg"
+                             : task == "pose"  ? "_pose"
+                             : task == "obb"   ? "_obb"
+                                               : "";
+  const auto classes = static_cast<int64_t>(entry.labels.size());
+  for (size_t index : selected) {
+    const Shape& shape = outputs[index].desc.shape;
+    if (shape.size() != 3) continue;
+    if (suffix.empty() && shape[2] == 5 + classes && shape[1] != 4 + classes) return "yolo_v5";
+    const bool rows = shape[2] != kUnknownDim && shape[2] < shape[1];
+    if (end_to_end || (suffix.empty() && shape[2] == 6 && rows)) return "yolo_v26" + suffix;
+    return "yolo_v8" + suffix;
+  }
+  return "";
+}
+
+}  // namespace het

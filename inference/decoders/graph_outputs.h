@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inference/decoder.h"
+#include "inference/model.h"
+
+namespace het {
+
+/// One way in which outputs can be read, and what speaks for it.
+struct Reading {
+  DecoderConfig config;
+  std::string reason;
+};
+
+/// All ways in which the selected outputs can be read, told by the graph that makes them and by
+/// their shapes: what remains to be decided where there are several. `entry` has what is known
+/// already (labels, thresholds). `inputs` and `outputs` are the ports of the compiled model.
+std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& model,
+                                       const std::vector<Port>& inputs,
+                                       const std::vector<Port>& outputs,
+                                       const std::vector<size_t>& selected);
+
+/// The converter for outputs of Ultralytics' models, whose task and labels are known; empty when
+/// the shapes fit none.
+std::string ultralytics_converter(const DecoderConfig& entry, const std::string& task,
+                                  bool end_to_end, const std::vector<Port>& outputs,
+                                  const std::vector<size_t>& selected);
+
+}  // namespace het
