@@ -18,6 +18,7 @@ json detection_to_json(const ObjectDetection& detection, const std::string& labe
   if (detection.confidence) entry["confidence"] = shortest(*detection.confidence);
   if (detection.label_id) entry["label_id"] = *detection.label_id;
   if (!label.empty()) entry["label"] = label;
+  if (detection.rotation != 0.0) entry["rotation"] = shortest(detection.rotation);
   return entry;
 }
 

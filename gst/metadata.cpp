@@ -47,15 +47,50 @@ void add_landmarks(GstVideoRegionOfInterestMeta* region, const Landmarks& landma
   gst_video_region_of_interest_meta_add_param(region, params);
 }
 
+/// Joints of a body, and masks: params of the object's region.
+void add_parts(GstVideoRegionOfInterestMeta* region, const Detection& detection, float width,
+               float height, std::string_view model_name) {
+  if (detection.landmarks.confidences.empty()) {
+    add_landmarks(region, detection.landmarks, width, height, model_name);
+  } else {
+    Results body;
+    Keypoints& keypoints = body.keypoints.emplace_back();
+    keypoints.landmarks = detection.landmarks;
+    keypoints.confidence = detection.confidence;
+    add_tensors(region, width, height, model_name, body);
+  }
+  add_mask(region, width, height, model_name, detection);
+}
+
+/// The upright rectangle around a box that is turned about its centre.
+Detection upright(const Detection& detection) {
+  if (detection.rotation == 0.0f) return detection;
+  Detection box = detection;
+  const float centre_x = (detection.x_min + detection.x_max) / 2.0f;
+  const float centre_y = (detection.y_min + detection.y_max) / 2.0f;
+  const float half_width = (detection.x_max - detection.x_min) / 2.0f;
+  const float half_height = (detection.y_max - detection.y_min) / 2.0f;
+  const float cosine = std::abs(std::cos(detection.rotation));
+  const float sine = std::abs(std::sin(detection.rotation));
+  const float reach_x = half_width * cosine + half_height * sine;
+  const float reach_y = half_width * sine + half_height * cosine;
+  box.x_min = centre_x - reach_x;
+  box.x_max = centre_x + reach_x;
+  box.y_min = centre_y - reach_y;
+  box.y_max = centre_y + reach_y;
+  return box;
+}
+
 /// False when the object has no part inside the picture.
 bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
                    int parent_id, const Detection& detection) {
   const auto width = static_cast<float>(GST_VIDEO_INFO_WIDTH(&info));
   const auto height = static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info));
-  const float x_min = std::clamp(detection.x_min, 0.0f, width);
-  const float x_max = std::clamp(detection.x_max, 0.0f, width);
-  const float y_min = std::clamp(detection.y_min, 0.0f, height);
-  const float y_max = std::clamp(detection.y_max, 0.0f, height);
+  const Detection around = upright(detection);
+  float x_min = std::clamp(around.x_min, 0.0f, width);
+  float x_max = std::clamp(around.x_max, 0.0f, width);
+  float y_min = std::clamp(around.y_min, 0.0f, height);
+  float y_max = std::clamp(around.y_max, 0.0f, height);
   if (!(x_max > x_min) || !(y_max > y_min)) return false;  // also NaN
 
   Rect rect;
@@ -68,6 +103,12 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
       static_cast<guint>(rect.width), static_cast<guint>(rect.height));
   g_free(type);
   region->parent_id = parent_id;
+  if (detection.rotation != 0.0f) {
+    x_min = detection.x_min;
+    x_max = detection.x_max;
+    y_min = detection.y_min;
+    y_max = detection.y_max;
+  }
   GstStructure* params =
       gst_structure_new(kDetection, "x_min", G_TYPE_DOUBLE, static_cast<double>(x_min / width),
                         "x_max", G_TYPE_DOUBLE, static_cast<double>(x_max / width), "y_min",
@@ -75,10 +116,13 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
                         static_cast<double>(y_max / height), "confidence", G_TYPE_DOUBLE,
                         static_cast<double>(detection.confidence), "label_id", G_TYPE_INT,
                         detection.label_id, nullptr);
+  if (detection.rotation != 0.0f)
+    gst_structure_set(params, "rotation", G_TYPE_DOUBLE, static_cast<double>(detection.rotation),
+                      nullptr);
   if (!detection.label.empty()) set_text(params, "label", detection.label);
   set_text(params, "model_name", model_name);
   gst_video_region_of_interest_meta_add_param(region, params);
-  add_landmarks(region, detection.landmarks, width, height, model_name);
+  add_parts(region, detection, width, height, model_name);
   return true;
 }
 
@@ -104,6 +148,8 @@ std::optional<ObjectDetection> read_detection(const GstStructure* params) {
   }
   detection.confidence = number<double>(params, "confidence", G_TYPE_DOUBLE);
   detection.label_id = number<int>(params, "label_id", G_TYPE_INT);
+  const double rotation = number<double>(params, "rotation", G_TYPE_DOUBLE).value_or(0.0);
+  if (std::isfinite(rotation)) detection.rotation = rotation;
   return detection;
 }
 

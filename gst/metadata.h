@@ -14,7 +14,10 @@
 /// The one place where results become GstMeta and are read from it again. With GStreamer 1.22 an
 /// object is a GstVideoRegionOfInterestMeta whose type is the label and whose params are:
 ///   "detection"       x_min, x_max, y_min, y_max (0..1 of the picture), confidence: double;
-///                     label_id: int; label (where known), model_name: string
+///                     label_id: int; label (where known), model_name: string; rotation (radians,
+///                     clockwise about the centre; only where the box is turned): double. The
+///                     region is clipped to the picture; of a turned box it is the upright
+///                     rectangle around it, and the coordinates are not clipped.
 ///   "landmarks"       x, y (0..1 of the picture): arrays of double; names: array of string;
 ///                     model_name: string
 ///   "classification"  attribute_name, label (where known), model_name: string;
@@ -50,6 +53,7 @@ struct ObjectDetection {
   double x_min = 0.0, x_max = 0.0, y_min = 0.0, y_max = 0.0;  ///< 0..1 of the picture
   std::optional<double> confidence;
   std::optional<int> label_id;
+  double rotation = 0.0;  ///< radians, clockwise about the box's centre
 };
 
 /// Points in 0..1 of the picture.

@@ -11,6 +11,7 @@ namespace {
 constexpr char kTensor[] = "tensor";
 constexpr char kKeypoints[] = "keypoints";
 constexpr char kSegmentation[] = "segmentation";
+constexpr char kMask[] = "mask";
 constexpr char kPicture[] = "picture";
 
 GstStructure* new_params(const char* name, const TensorOrigin& origin) {
@@ -71,6 +72,23 @@ void add_keypoints(GstVideoRegionOfInterestMeta* region, std::string_view model_
                   Tensor::from<float>({static_cast<int64_t>(count), in_space ? 3 : 2}, values));
 }
 
+/// The corners of a segmentation or detection, in 0..1 of the picture.
+template <class Box>
+void set_box(GstStructure* params, const Box& box, float width, float height) {
+  gst_structure_set(params, "x_min", G_TYPE_DOUBLE, static_cast<double>(box.x_min / width), "x_max",
+                    G_TYPE_DOUBLE, static_cast<double>(box.x_max / width), "y_min", G_TYPE_DOUBLE,
+                    static_cast<double>(box.y_min / height), "y_max", G_TYPE_DOUBLE,
+                    static_cast<double>(box.y_max / height), nullptr);
+}
+
+/// False when a corner is missing.
+template <class Box>
+bool read_box(const GstStructure* params, Box& box) {
+  return gst_structure_get(params, "x_min", G_TYPE_DOUBLE, &box.x_min, "x_max", G_TYPE_DOUBLE,
+                           &box.x_max, "y_min", G_TYPE_DOUBLE, &box.y_min, "y_max", G_TYPE_DOUBLE,
+                           &box.y_max, nullptr);
+}
+
 void add_segmentation(GstVideoRegionOfInterestMeta* region, float width, float height,
                       std::string_view model_name, const Segmentation& segmentation) {
   const std::vector<uint16_t>& ids = segmentation.class_ids;
@@ -78,11 +96,7 @@ void add_segmentation(GstVideoRegionOfInterestMeta* region, float width, float h
   if (ids.empty() || static_cast<int64_t>(ids.size()) != element_count(shape)) return;
   GstStructure* params = new_params(kSegmentation, {segmentation.attribute, "semantic_segmentation",
                                                     segmentation.layer, std::string(model_name)});
-  gst_structure_set(params, "x_min", G_TYPE_DOUBLE, static_cast<double>(segmentation.x_min / width),
-                    "x_max", G_TYPE_DOUBLE, static_cast<double>(segmentation.x_max / width),
-                    "y_min", G_TYPE_DOUBLE, static_cast<double>(segmentation.y_min / height),
-                    "y_max", G_TYPE_DOUBLE, static_cast<double>(segmentation.y_max / height),
-                    nullptr);
+  set_box(params, segmentation, width, height);
   if (!segmentation.labels.empty()) set_texts(params, "labels", segmentation.labels);
   if (*std::max_element(ids.begin(), ids.end()) < 256) {
     const std::vector<uint8_t> bytes(ids.begin(), ids.end());
@@ -161,11 +175,19 @@ bool read_segmentation(const GstStructure* params, ObjectTensors& tensors) {
   segmentation.origin = read_origin(params);
   segmentation.values = *values;
   segmentation.labels = read_texts(params, "labels");
-  if (!gst_structure_get(params, "x_min", G_TYPE_DOUBLE, &segmentation.x_min, "x_max",
-                         G_TYPE_DOUBLE, &segmentation.x_max, "y_min", G_TYPE_DOUBLE,
-                         &segmentation.y_min, "y_max", G_TYPE_DOUBLE, &segmentation.y_max, nullptr))
-    return false;
+  if (!read_box(params, segmentation)) return false;
   tensors.segmentations.push_back(std::move(segmentation));
+  return true;
+}
+
+bool read_mask(const GstStructure* params, ObjectTensors& tensors) {
+  const std::optional<Tensor> values = read_tensor(params);
+  if (!values || values->type() != ElementType::Float32 || values->rank() != 2) return false;
+  ObjectMask mask;
+  mask.origin = read_origin(params);
+  mask.values = *values;
+  if (!read_box(params, mask)) return false;
+  tensors.masks.push_back(std::move(mask));
   return true;
 }
 
@@ -202,9 +224,21 @@ void add_tensors(GstVideoRegionOfInterestMeta* region, float width, float height
   for (const PictureResult& picture : results.pictures) add_picture(region, model_name, picture);
 }
 
+void add_mask(GstVideoRegionOfInterestMeta* region, float width, float height,
+              std::string_view model_name, const Detection& detection) {
+  const Mask& mask = detection.mask;
+  const Shape shape{mask.height, mask.width};
+  if (mask.empty() || static_cast<int64_t>(mask.values.size()) != element_count(shape)) return;
+  GstStructure* params =
+      new_params(kMask, {"", "instance_segmentation", "", std::string(model_name)});
+  set_box(params, detection, width, height);
+  add_with_tensor(region, params, Tensor::from<float>(shape, mask.values));
+}
+
 bool read_tensors(const GstStructure* params, ObjectTensors& tensors) {
   if (gst_structure_has_name(params, kKeypoints)) return read_keypoints(params, tensors);
   if (gst_structure_has_name(params, kSegmentation)) return read_segmentation(params, tensors);
+  if (gst_structure_has_name(params, kMask)) return read_mask(params, tensors);
   if (gst_structure_has_name(params, kPicture)) return read_picture(params, tensors);
   if (!gst_structure_has_name(params, kTensor)) return false;
   std::optional<Tensor> values = read_tensor(params);

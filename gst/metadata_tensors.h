@@ -21,6 +21,10 @@
 ///   "segmentation"  values [1, rows, columns]: class ids, one byte each where all are below 256,
 ///                   else two; x_min, x_max, y_min, y_max (0..1 of the picture, may leave it):
 ///                   where they lie; attribute_name; labels
+///   "mask"          values float [rows, columns] in 0..1: how likely a place belongs to the
+///   object;
+///                   x_min, x_max, y_min, y_max (0..1 of the picture, may leave it): the box that
+///                   they are stretched over
 ///   "picture"       attribute_name; sample: a GstSample with video/x-raw caps
 namespace het::gst {
 
@@ -71,6 +75,16 @@ struct ObjectSegmentation {
   }
 };
 
+struct ObjectMask {
+  TensorOrigin origin;
+  Tensor values;  ///< float32 [rows, columns]
+  double x_min = 0.0, x_max = 0.0, y_min = 0.0, y_max = 0.0;
+
+  int rows() const { return static_cast<int>(values.shape()[0]); }
+  int columns() const { return static_cast<int>(values.shape()[1]); }
+  bool covers(size_t cell) const { return values.values<float>()[cell] >= 0.5f; }
+};
+
 struct ObjectPicture {
   TensorOrigin origin;
   std::string format;  ///< of the pixels: GRAY8, RGB, BGR
@@ -83,10 +97,12 @@ struct ObjectTensors {
   std::vector<ObjectTensor> tensors;
   std::vector<ObjectKeypoints> keypoints;
   std::vector<ObjectSegmentation> segmentations;
+  std::vector<ObjectMask> masks;
   std::vector<ObjectPicture> pictures;
 
   bool empty() const {
-    return tensors.empty() && keypoints.empty() && segmentations.empty() && pictures.empty();
+    return tensors.empty() && keypoints.empty() && segmentations.empty() && masks.empty() &&
+           pictures.empty();
   }
 };
 
@@ -96,6 +112,10 @@ bool has_tensors(const Results& results);
 /// Attaches it to a region of a picture of width x height pixels.
 void add_tensors(GstVideoRegionOfInterestMeta* region, float width, float height,
                  std::string_view model_name, const Results& results);
+
+/// Attaches the mask of a detection, if it has one, to its region.
+void add_mask(GstVideoRegionOfInterestMeta* region, float width, float height,
+              std::string_view model_name, const Detection& detection);
 
 /// Reads one param of a region into `tensors`; false when it is none of these, which includes
 /// those that do not fit together.

@@ -95,32 +95,65 @@ bool is_background(const ObjectSegmentation& segmentation, uint16_t class_id) {
   return label == "background" || label == "BG" || label == "__background__" || label.empty();
 }
 
-/// Colours each place by its class, inside the object.
-void draw_segmentation(Canvas& canvas, const cv::Rect& object,
-                       const ObjectSegmentation& segmentation) {
-  const double x_scale =
-      segmentation.columns() / ((segmentation.x_max - segmentation.x_min) * canvas.width());
-  const double y_scale =
-      segmentation.rows() / ((segmentation.y_max - segmentation.y_min) * canvas.height());
+/// Colours the places of a grid that is stretched over a box (`places` has its corners, rows and
+/// columns), inside the object; `color_at` gives the colour of a cell or null.
+template <class Places, class ColorAt>
+void draw_places(Canvas& canvas, const cv::Rect& object, const Places& places, ColorAt color_at) {
+  const double x_scale = places.columns() / ((places.x_max - places.x_min) * canvas.width());
+  const double y_scale = places.rows() / ((places.y_max - places.y_min) * canvas.height());
   if (!(x_scale > 0.0) || !(y_scale > 0.0) || !std::isfinite(x_scale) || !std::isfinite(y_scale))
     return;
-  const double x_start = segmentation.x_min * canvas.width();
-  const double y_start = segmentation.y_min * canvas.height();
-  std::map<uint16_t, Rgb> colors;
+  const double x_start = places.x_min * canvas.width();
+  const double y_start = places.y_min * canvas.height();
   const auto cell_of = [](int pixel, double start, double scale, int count) {
     const double cell = std::floor((pixel + 0.5 - start) * scale);
     return cell >= 0.0 && cell < count ? static_cast<int>(cell) : -1;
   };
   canvas.tint(object, [&](int x, int y) -> const Rgb* {
-    const int column = cell_of(x, x_start, x_scale, segmentation.columns());
-    const int row = cell_of(y, y_start, y_scale, segmentation.rows());
+    const int column = cell_of(x, x_start, x_scale, places.columns());
+    const int row = cell_of(y, y_start, y_scale, places.rows());
     if (column < 0 || row < 0) return nullptr;
-    const uint16_t id = segmentation.class_id(static_cast<size_t>(row) *
-                                                  static_cast<size_t>(segmentation.columns()) +
-                                              static_cast<size_t>(column));
+    return color_at(static_cast<size_t>(row) * static_cast<size_t>(places.columns()) +
+                    static_cast<size_t>(column));
+  });
+}
+
+/// Colours each place by its class.
+void draw_segmentation(Canvas& canvas, const cv::Rect& object,
+                       const ObjectSegmentation& segmentation) {
+  std::map<uint16_t, Rgb> colors;
+  draw_places(canvas, object, segmentation, [&](size_t cell) -> const Rgb* {
+    const uint16_t id = segmentation.class_id(cell);
     if (is_background(segmentation, id)) return nullptr;
     return &colors.try_emplace(id, label_color(id)).first->second;
   });
+}
+
+/// Colours what belongs to the object.
+void draw_mask(Canvas& canvas, const cv::Rect& object, const ObjectMask& mask, const Rgb& color) {
+  draw_places(canvas, object, mask,
+              [&](size_t cell) { return mask.covers(cell) ? &color : nullptr; });
+}
+
+/// The four sides of a box that is turned about its centre.
+void draw_turned(Canvas& canvas, const ObjectDetection& detection, const Rgb& color,
+                 const Style& style) {
+  const double width = (detection.x_max - detection.x_min) * canvas.width();
+  const double height = (detection.y_max - detection.y_min) * canvas.height();
+  const double centre_x = (detection.x_min + detection.x_max) / 2.0 * canvas.width();
+  const double centre_y = (detection.y_min + detection.y_max) / 2.0 * canvas.height();
+  const double cosine = std::cos(detection.rotation);
+  const double sine = std::sin(detection.rotation);
+  const auto corner = [&](double x, double y) {
+    return cv::Point(to_pixel((centre_x + x * width * cosine - y * height * sine) / canvas.width(),
+                              canvas.width()),
+                     to_pixel((centre_y + x * width * sine + y * height * cosine) / canvas.height(),
+                              canvas.height()));
+  };
+  const std::array<cv::Point, 4> corners{corner(-0.5, -0.5), corner(0.5, -0.5), corner(0.5, 0.5),
+                                         corner(-0.5, 0.5)};
+  for (size_t i = 0; i < corners.size(); ++i)
+    canvas.line(corners[i], corners[(i + 1) % corners.size()], style.line_width, color);
 }
 
 void draw_keypoints(Canvas& canvas, const cv::Rect& object, const ObjectKeypoints& keypoints,
@@ -182,11 +215,17 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& objects) {
   for (const FrameObject& object : objects) {
     for (const ObjectSegmentation& segmentation : object.tensors.segmentations)
       draw_segmentation(canvas, rect_of(object), segmentation);
+    for (const ObjectMask& mask : object.tensors.masks)
+      draw_mask(canvas, rect_of(object), mask, color_of(object));
   }
   // Texts last: no box runs through them.
   for (const FrameObject& object : objects) {
     const bool whole_picture = !object.detection && object.type.empty();
-    if (!whole_picture) canvas.rectangle(rect_of(object), color_of(object), style.line_width);
+    if (object.detection && object.detection->rotation != 0.0) {
+      draw_turned(canvas, *object.detection, color_of(object), style);
+    } else if (!whole_picture) {
+      canvas.rectangle(rect_of(object), color_of(object), style.line_width);
+    }
     for (const ObjectKeypoints& keypoints : object.tensors.keypoints)
       draw_keypoints(canvas, rect_of(object), keypoints, style);
     if (!object.landmarks) continue;

@@ -100,6 +100,16 @@ json segmentation_to_json(const ObjectSegmentation& segmentation) {
   return entry;
 }
 
+/// How many places of the box belong to the object.
+json mask_to_json(const ObjectMask& mask) {
+  int64_t covered = 0;
+  const auto cells = static_cast<size_t>(mask.values.element_count());
+  for (size_t cell = 0; cell < cells; ++cell) covered += mask.covers(cell) ? 1 : 0;
+  json entry = {{"width", mask.columns()}, {"height", mask.rows()}, {"pixels", covered}};
+  set_origin(entry, mask.origin);
+  return entry;
+}
+
 json picture_to_json(const ObjectPicture& picture) {
   json entry = {{"width", picture.width}, {"height", picture.height}};
   set_origin(entry, picture.origin);
@@ -123,6 +133,7 @@ json shortest(double value) {
 void add_tensor_summaries(const ObjectTensors& tensors, json& object) {
   add_list(object, "keypoints", tensors.keypoints, keypoints_to_json);
   add_list(object, "segmentations", tensors.segmentations, segmentation_to_json);
+  add_list(object, "masks", tensors.masks, mask_to_json);
   add_list(object, "pictures", tensors.pictures, picture_to_json);
 }
 
@@ -141,6 +152,8 @@ json tensors_to_json(const ObjectTensors& tensors) {
   }
   for (const ObjectSegmentation& segmentation : tensors.segmentations)
     list.push_back(tensor_to_json(segmentation.origin, segmentation.values));
+  for (const ObjectMask& mask : tensors.masks)
+    list.push_back(tensor_to_json(mask.origin, mask.values));
   return list;
 }
 

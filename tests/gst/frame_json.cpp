@@ -80,6 +80,25 @@ TEST(FrameJson, TextsThatWereReadHaveNoLabelId) {
             "{\"confidence\":0.5,\"label\":\"B-XY 12\",\"model\":{\"name\":\"ocr\"}}");
 }
 
+TEST(FrameJson, TurnedBoxesAndMasks) {
+  FrameObject object = dog();
+  EXPECT_FALSE(
+      json::parse(frame_to_json({}, {object}, -1))["objects"][0]["detection"].contains("rotation"));
+  object.detection->rotation = 0.5;
+  object.tensors.masks.push_back({{"", "instance_segmentation", "", "seg"},
+                                  Tensor::from<float>({2, 3}, {0, 1, 0.5f, 0.25f, 0, 1})});
+  FrameDescription frame;
+  frame.add_tensor_data = true;
+  const json message = json::parse(frame_to_json(frame, {object}, -1))["objects"][0];
+  EXPECT_EQ(message["detection"]["rotation"], 0.5);
+  EXPECT_EQ(
+      message["masks"].dump(),
+      "[{\"format\":\"instance_segmentation\",\"height\":2,\"model_name\":\"seg\",\"pixels\":3,"
+      "\"width\":3}]");
+  EXPECT_EQ(message["tensors"][0]["data"].size(), 6u);
+  EXPECT_EQ(message["tensors"][0]["dims"], (std::vector<int>{2, 3}));
+}
+
 /// An object with one of everything that metadata_tensors.h has.
 FrameObject with_tensors(FrameObject object) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

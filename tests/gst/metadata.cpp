@@ -83,6 +83,56 @@ TEST_F(Metadata, WhatIsNotInThePictureIsLeftOut) {
   EXPECT_EQ(frame_objects(buffer_)[0].rect, (Rect{0, 0, 200, 100}));
 }
 
+TEST_F(Metadata, ATurnedBoxKeepsItsSidesInAnUprightRegion) {
+  // 40 x 20 about (100, 50), turned by a quarter: the region is 20 x 40.
+  Detection ship = detection(80.0f, 40.0f, 120.0f, 60.0f);
+  ship.rotation = 1.57079633f;
+  EXPECT_EQ(attach(ship), 1);
+  const FrameObject object = frame_objects(buffer_).at(0);
+  EXPECT_EQ(object.rect, (Rect{90, 30, 20, 40}));
+  EXPECT_NEAR(object.detection->rotation, 1.57079633, 1e-6);
+  EXPECT_NEAR(object.detection->x_min, 0.4, 1e-6);
+  EXPECT_NEAR(object.detection->x_max, 0.6, 1e-6);
+  EXPECT_NEAR(object.detection->y_min, 0.4, 1e-6);
+  EXPECT_NEAR(object.detection->y_max, 0.6, 1e-6);
+}
+
+TEST_F(Metadata, MasksAndJointsGoWithTheirObject) {
+  Detection person = detection(20.0f, 20.0f, 60.0f, 100.0f);
+  person.mask = {2, 3, {0.1f, 0.9f, 0.2f, 0.8f, 0.0f, 0.5f}};
+  person.landmarks.points = {{30.0f, 60.0f}, {50.0f, 40.0f}};
+  person.landmarks.confidences = {0.75f, 0.0f};
+  person.landmarks.names = {"head", "foot"};
+  person.landmarks.connections = {{0, 1}};
+  attach(person);
+  const FrameObject object = frame_objects(buffer_).at(0);
+  ASSERT_EQ(object.tensors.masks.size(), 1u);
+  const ObjectMask& mask = object.tensors.masks[0];
+  EXPECT_EQ(mask.columns(), 2);
+  EXPECT_EQ(mask.rows(), 3);
+  EXPECT_EQ(mask.origin.format, "instance_segmentation");
+  EXPECT_NEAR(mask.x_min, 0.1, 1e-6);
+  EXPECT_NEAR(mask.y_max, 1.0, 1e-6);
+  EXPECT_TRUE(mask.covers(1));
+  EXPECT_TRUE(mask.covers(5));
+  EXPECT_FALSE(mask.covers(4));
+  EXPECT_FALSE(object.landmarks);
+  ASSERT_EQ(object.tensors.keypoints.size(), 1u);
+  const ObjectKeypoints& body = object.tensors.keypoints[0];
+  EXPECT_FLOAT_EQ(body.x(0), 0.25f);
+  EXPECT_FLOAT_EQ(body.y(0), 0.5f);
+  EXPECT_FALSE(body.found(1));
+  EXPECT_EQ(body.names[1], "foot");
+  EXPECT_EQ(body.connections.size(), 1u);
+}
+
+TEST_F(Metadata, AMaskThatDoesNotFitItsSizeIsLeftOut) {
+  Detection odd = detection(20.0f, 20.0f, 60.0f, 100.0f);
+  odd.mask = {2, 3, {0.5f}};
+  EXPECT_EQ(attach(odd), 1);
+  EXPECT_TRUE(frame_objects(buffer_).at(0).tensors.empty());
+}
+
 TEST_F(Metadata, LandmarksAndAttributesReadBack) {
   Detection face = detection(10.0f, 10.0f, 60.0f, 60.0f);
   face.landmarks.points = {{20.0f, 30.0f}, {40.0f, 30.0f}};

@@ -203,6 +203,48 @@ TEST(Overlay, ASegmentationColoursItsClassesInsideTheObject) {
   }
 }
 
+TEST(Overlay, AMaskColoursWhatBelongsToTheObject) {
+  Picture plain("RGB");
+  Picture drawn("RGB");
+  FrameObject object;
+  object.rect = {20, 20, 80, 60};
+  object.detection = ObjectDetection{};
+  object.detection->label_id = 4;
+  // The right half of the box.
+  object.tensors.masks.push_back({{},
+                                  Tensor::from<float>({1, 2}, {0.4f, 0.6f}),
+                                  20.0 / kWidth,
+                                  100.0 / kWidth,
+                                  20.0 / kHeight,
+                                  80.0 / kHeight});
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+  const std::vector<guint8> before = plain.rgb();
+  const std::vector<guint8> after = drawn.rgb();
+  expect_near(pixel(after, 40, 60), pixel(before, 40, 60), 1, "not the object");
+  const Rgb wanted = label_color(4);
+  expect_near(pixel(after, 80, 60),
+              {(128 + wanted.r) / 2, (128 + wanted.g) / 2, (128 + wanted.b) / 2}, 2, "the object");
+}
+
+TEST(Overlay, ATurnedBoxIsDrawnTurned) {
+  Picture drawn("RGB");
+  FrameObject object;
+  object.rect = {40, 40, 80, 40};
+  object.detection = ObjectDetection{};
+  // 60 x 20 about (80, 60), turned by a quarter: its sides are at x 70 and 90, y 30 and 90.
+  object.detection->x_min = 50.0 / kWidth;
+  object.detection->x_max = 110.0 / kWidth;
+  object.detection->y_min = 50.0 / kHeight;
+  object.detection->y_max = 70.0 / kHeight;
+  object.detection->rotation = 1.57079632679;
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+  const std::vector<guint8> rgb = drawn.rgb();
+  expect_near(pixel(rgb, 90, 80), label_color(0), 1, "right side");
+  expect_near(pixel(rgb, 70, 80), label_color(0), 1, "left side");
+  expect_near(pixel(rgb, 80, 90), label_color(0), 1, "bottom");
+  expect_near(pixel(rgb, 41, 60), {128, 128, 128}, 1, "no upright box");
+}
+
 TEST(Overlay, BodiesHaveDotsAndLines) {
   Picture plain("RGB");
   Picture drawn("RGB");
