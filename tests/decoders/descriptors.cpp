@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <vector>
 
+#include "devices/register_devices.h"
 #include "inference/model_proc.h"
+#include "inference/vision_model.h"
 
 namespace het {
 namespace {
@@ -23,7 +25,29 @@ TEST(Descriptors, AllOfThemParse) {
       ++parsed;
     }
   }
-  EXPECT_GE(parsed, 13u);
+  EXPECT_GE(parsed, 16u);
+}
+
+/// Every descriptor fits its model: the model loads with it and its decoder takes the outputs.
+TEST(Descriptors, EachFitsItsModel) {
+  const char* root = std::getenv("HET_SOURCE_ROOT");
+  const char* shared = std::getenv("HET_SHARED_DATA");
+  if (root == nullptr || shared == nullptr) GTEST_SKIP() << "the shared data is absent";
+  size_t loaded = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(root) / "pipelines/models")) {
+    if (entry.path().extension() != ".json") continue;
+    VisionModelSettings settings;
+    settings.model = std::string(shared) + "/models/onnx/" + entry.path().stem().string() + ".onnx";
+    settings.model_proc = entry.path().string();
+    settings.device = "REF";
+    if (!std::filesystem::exists(settings.model)) continue;
+    const auto model = VisionModel::load(*core(), settings);
+    EXPECT_TRUE(model) << entry.path() << ": " << model.error().message();
+    ++loaded;
+  }
+  if (loaded == 0) GTEST_SKIP() << "the shared data is absent";
+  EXPECT_GE(loaded, 11u);
 }
 
 }  // namespace
