@@ -43,6 +43,12 @@ Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const S
   return conv;
 }
 
+Status check_bias(const InferContext& context, size_t index, int64_t channels) {
+  if (!context.has_input(index) || context.shape(index) == Shape{channels}) return {};
+  return error(StatusCode::ShapeMismatch, "B has shape {}, but must be [{}], one per channel",
+               to_string(context.shape(index)), channels);
+}
+
 namespace {
 
 Status infer_conv(InferContext& context) {
@@ -52,13 +58,8 @@ Status infer_conv(InferContext& context) {
   HET_TRY(check_same_type(context, 0, 1));
   HET_ASSIGN(ConvAttributes conv,
              conv_attributes(context.node(), context.shape(0), context.shape(1)));
-  if (context.has_input(2)) {
-    HET_TRY(check_same_type(context, 0, 2));
-    if (context.shape(2) != Shape{conv.output_shape[1]}) {
-      return error(StatusCode::ShapeMismatch, "B has shape {}, but must be [{}], one per channel",
-                   to_string(context.shape(2)), conv.output_shape[1]);
-    }
-  }
+  if (context.has_input(2)) HET_TRY(check_same_type(context, 0, 2));
+  HET_TRY(check_bias(context, 2, conv.output_shape[1]));
   context.set_output(0, context.type(0), std::move(conv.output_shape));
   return {};
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "inference/model.h"
+#include "inference/ops/op.h"
 #include "inference/ops/window.h"
 #include "inference/shape.h"
 #include "inference/status.h"
@@ -19,5 +20,8 @@ struct ConvAttributes : Window {
 /// below 3 or above 5, on channels that do not fit the groups, and on what resolve_window()
 /// refuses.
 Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const Shape& w);
+
+/// Input `index`, a convolution's bias B, has one value per output channel or is absent.
+Status check_bias(const InferContext& context, size_t index, int64_t channels);
 
 }  // namespace het

@@ -69,10 +69,7 @@ Status infer_qlinear_conv(InferContext& context) {
   HET_TRY(check_per_channel(context, 5, "w_zero_point", channels));
   HET_ASSIGN(const ElementType type, quantized_output_type(context, 6, context.type(0)));
   HET_TRY(check_optional_input(context, 8, "B", {ElementType::Int32}));
-  if (context.has_input(8) && context.shape(8) != Shape{channels}) {
-    return error(StatusCode::ShapeMismatch, "B has shape {}, but must be [{}], one per channel",
-                 to_string(context.shape(8)), channels);
-  }
+  HET_TRY(check_bias(context, 8, channels));
   context.set_output(0, type, std::move(conv.output_shape));
   return {};
 }

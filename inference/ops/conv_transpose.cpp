@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "inference/ops/conv.h"
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
@@ -124,13 +125,8 @@ Status infer_conv_transpose(InferContext& context) {
   HET_TRY(check_same_type(context, 0, 1));
   HET_ASSIGN(ConvTransposeAttributes conv,
              conv_transpose_attributes(context.node(), context.shape(0), context.shape(1)));
-  if (context.has_input(2)) {
-    HET_TRY(check_same_type(context, 0, 2));
-    if (context.shape(2) != Shape{conv.output_shape[1]}) {
-      return error(StatusCode::ShapeMismatch, "B has shape {}, but must be [{}], one per channel",
-                   to_string(context.shape(2)), conv.output_shape[1]);
-    }
-  }
+  if (context.has_input(2)) HET_TRY(check_same_type(context, 0, 2));
+  HET_TRY(check_bias(context, 2, conv.output_shape[1]));
   context.set_output(0, context.type(0), std::move(conv.output_shape));
   return {};
 }
