@@ -6,7 +6,9 @@
 
 #include "inference/dynamic_model.h"
 #include "inference/passes/expose_state.h"
+#include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx_reader.h"
+#include "inference/readers/openvino_ir_reader.h"
 #include "inference/stateful_model.h"
 
 namespace het {
@@ -33,6 +35,12 @@ Result<std::shared_ptr<CompiledModel>> compile(const Model& model, const Compile
   return std::make_shared<StatefulCompiledModel>(std::move(inner), std::move(variables));
 }
 
+/// By content: an IR file need not be called .xml.
+Result<bool> starts_as_xml(const std::string& path) {
+  HET_ASSIGN(const auto file, MappedFile::open(path));
+  return looks_like_xml(file->bytes());
+}
+
 }  // namespace
 
 Core::Core() : process_(getpid()) {}
@@ -50,11 +58,12 @@ Status Core::check_process() const {
 
 Result<std::unique_ptr<Model>> Core::read_model(const std::string& path) const {
   HET_TRY(check_process());
-  if (ends_with(path, ".xml")) {
-    return error(StatusCode::NotSupported,
-                 "cannot read '{}': OpenVINO IR is not supported yet, only ONNX", path);
+  if (ends_with(path, ".bin")) {
+    return error(StatusCode::InvalidArgument,
+                 "'{}' holds weights, not a model: give the .xml beside it", path);
   }
-  return read_onnx(path);
+  HET_ASSIGN(const bool is_xml, starts_as_xml(path));
+  return is_xml ? read_openvino_ir(path) : read_onnx(path);
 }
 
 Result<Properties> Core::merged_properties(std::string_view device,

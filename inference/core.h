@@ -31,8 +31,8 @@ class HET_API Core {
 
   DeviceRegistry& devices() { return devices_; }
 
-  /// Reads an ONNX model file (or, later, OpenVINO IR). The error names the file and what is
-  /// wrong in it.
+  /// Reads an ONNX model or an OpenVINO IR (.xml with its .bin beside it), told apart by content.
+  /// The error names the file and what is wrong in it.
   Result<std::unique_ptr<Model>> read_model(const std::string& path) const;
 
   /// Per node, in the order of the model: the device that runs it or the reason why not.

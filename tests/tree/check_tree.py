@@ -26,6 +26,7 @@ THIRD_PARTY = {
     "va/": ("devices/va/", "devices/gpu/import", "tests/va/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
+    "pugixml": ("inference/readers/",),
     "nlohmann/": ("inference/", "gst/", "tools/", "tests/"),
     "CLI/": ("tools/",),
 }

@@ -1,0 +1,298 @@
+#include "inference/readers/openvino_ir/graph.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "inference/readers/openvino_ir/limits.h"
+#include "inference/readers/openvino_ir/numbers.h"
+#include "inference/readers/openvino_ir/parse.h"
+#include "inference/readers/openvino_ir/translate.h"
+
+namespace het::ir {
+namespace {
+
+/// Tensor names as a port lists them; a comma inside a name has a backslash before it.
+std::vector<std::string> split_names(std::string_view names) {
+  std::vector<std::string> found(1);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == '\\' && i + 1 < names.size() && names[i + 1] == ',') {
+      found.back() += names[++i];
+    } else if (names[i] == ',') {
+      found.emplace_back();
+    } else {
+      found.back() += names[i];
+    }
+  }
+  std::erase(found, "");
+  return found;
+}
+
+template <class Ports>
+const ParsedPort* find_port(const Ports& ports, int64_t id) {
+  for (const ParsedPort& port : ports) {
+    if (port.id == id) return &port;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(FileContext& file, const ParsedNet& net, size_t depth)
+    : file_(file),
+      net_(net),
+      depth_(depth),
+      body_{std::make_unique<Model>(net.name.empty() ? "model" : std::string(net.name)), {}, {}},
+      graph_{file, *body_.model, {}, {}} {
+  graph_.build_body = [this](const pugi::xml_node& element) -> Result<Body> {
+    if (depth_ + 1 >= kMaxBodyDepth) {
+      return error(StatusCode::OutOfMemory, "bodies are nested deeper than {}", kMaxBodyDepth);
+    }
+    HET_ASSIGN(const ParsedNet inner, parse_net(element, file_.layer_count));
+    return GraphBuilder(file_, inner, depth_ + 1).build();
+  };
+}
+
+Result<Body> GraphBuilder::build() {
+  HET_TRY(index_layers());
+  HET_TRY(connect_ports());
+  HET_TRY(sort_layers());
+  HET_TRY(add_layers());
+  HET_TRY(add_results());
+  return std::move(body_);
+}
+
+// 1. Layers by id.
+Status GraphBuilder::index_layers() {
+  for (size_t i = 0; i < net_.layers.size(); ++i) {
+    const ParsedLayer& layer = net_.layers[i];
+    if (!layers_.emplace(layer.id, i).second) {
+      return error(StatusCode::ParseError, "the id of {} is that of another layer, too",
+                   describe(layer));
+    }
+  }
+  return {};
+}
+
+// 2. Edges: every input port is fed by one output port.
+Status GraphBuilder::connect_ports() {
+  for (const ParsedEdge& edge : net_.edges) {
+    const auto from = layers_.find(edge.from_layer);
+    const auto to = layers_.find(edge.to_layer);
+    if (from == layers_.end() || to == layers_.end() ||
+        find_port(net_.layers[from->second].outputs, edge.from_port) == nullptr ||
+        find_port(net_.layers[to->second].inputs, edge.to_port) == nullptr) {
+      return error(
+          StatusCode::ParseError,
+          "the edge from layer {}, port {} to layer {}, port {} has an end that is no port "
+          "of the file",
+          edge.from_layer, edge.from_port, edge.to_layer, edge.to_port);
+    }
+    if (!sources_.emplace(PortKey(to->second, edge.to_port), PortKey(from->second, edge.from_port))
+             .second) {
+      return error(StatusCode::ParseError, "port {} of {} is fed by two edges", edge.to_port,
+                   describe(net_.layers[to->second]));
+    }
+  }
+  return {};
+}
+
+// 3. Layers in topological order, in the order of the file where the graph leaves a choice.
+Status GraphBuilder::sort_layers() {
+  const size_t count = net_.layers.size();
+  std::vector<size_t> waiting(count, 0);
+  std::vector<std::vector<size_t>> readers(count);
+  for (const auto& [to, from] : sources_) {
+    ++waiting[to.first];
+    readers[from.first].push_back(to.first);
+  }
+  std::vector<size_t> ready;
+  for (size_t i = 0; i < count; ++i) {
+    if (waiting[i] == 0) ready.push_back(i);
+  }
+  const auto later = std::greater<size_t>();
+  std::make_heap(ready.begin(), ready.end(), later);
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), later);
+    const size_t i = ready.back();
+    ready.pop_back();
+    order_.push_back(i);
+    for (const size_t reader : readers[i]) {
+      if (--waiting[reader] > 0) continue;
+      ready.push_back(reader);
+      std::push_heap(ready.begin(), ready.end(), later);
+    }
+  }
+  if (order_.size() == count) return {};
+  size_t i = 0;
+  while (waiting[i] == 0) ++i;
+  return error(StatusCode::ParseError,
+               "the edges make a cycle, {} is on it or behind it: its inputs depend on its outputs",
+               describe(net_.layers[i]));
+}
+
+// 4. Every layer becomes a model input, a constant or nodes. Inputs keep the order of the file.
+Status GraphBuilder::add_layers() {
+  for (size_t i = 0; i < net_.layers.size(); ++i) {
+    if (net_.layers[i].type != "Parameter") continue;
+    const Status status = add_parameter(i);
+    if (!status.ok()) return status.with_context(describe(net_.layers[i]));
+  }
+  for (const size_t i : order_) {
+    const ParsedLayer& layer = net_.layers[i];
+    if (layer.type == "Parameter" || layer.type == "Result") continue;
+    const Status status = layer.type == "Const" ? add_constant(i) : add_layer(i);
+    if (!status.ok()) return status.with_context(describe(layer));
+  }
+  return {};
+}
+
+// 5. What a Result reads is an output, named like the tensor.
+Status GraphBuilder::add_results() {
+  std::set<std::string> names;
+  for (size_t i = 0; i < net_.layers.size(); ++i) {
+    const ParsedLayer& layer = net_.layers[i];
+    if (layer.type != "Result") continue;
+    const auto source =
+        layer.inputs.size() == 1 ? sources_.find({i, layer.inputs[0].id}) : sources_.end();
+    if (source == sources_.end()) {
+      return error(StatusCode::ParseError, "{} has {} inputs; it needs one that an edge feeds",
+                   describe(layer), layer.inputs.size());
+    }
+    const ParsedLayer& producer = net_.layers[source->second.first];
+    const auto port = std::find_if(
+        producer.outputs.begin(), producer.outputs.end(),
+        [&](const ParsedPort& candidate) { return candidate.id == source->second.second; });
+    std::string name = tensor_name(producer, static_cast<size_t>(port - producer.outputs.begin()));
+    if (!names.insert(name).second) {
+      name = std::string(layer.name);
+      if (!names.insert(name).second) name = fmt::format("output_{}", layer.id);
+    }
+    body_.outputs[layer.id] = body_.model->outputs().size();
+    body_.model->add_output(std::move(name), values_.at(source->second));
+  }
+  if (body_.model->outputs().empty()) {
+    return error(StatusCode::ParseError, "the graph has no Result: it computes nothing");
+  }
+  return {};
+}
+
+Status GraphBuilder::add_parameter(size_t index) {
+  const ParsedLayer& layer = net_.layers[index];
+  if (layer.outputs.size() != 1) {
+    return error(StatusCode::ParseError, "it has {} outputs instead of one", layer.outputs.size());
+  }
+  LayerContext context(graph_, layer, {}, {}, {});
+  if (context.text("element_type", "") == "string") {
+    return error(StatusCode::NotSupported,
+                 "it takes strings; only models with numeric inputs are supported");
+  }
+  TensorDesc desc;
+  desc.type = context.type("element_type", layer.outputs[0].precision);
+  if (!context.refusal().empty()) return error(StatusCode::NotSupported, "{}", context.refusal());
+  if (context.has("shape")) {
+    HET_ASSIGN(desc.shape, parse_dims(context.text("shape", "")));
+  } else {
+    desc.shape = layer.outputs[0].dims;
+  }
+  body_.inputs[layer.id] = body_.model->inputs().size();
+  const std::string name = tensor_name(layer, 0);
+  values_[{index, layer.outputs[0].id}] = body_.model->add_input(name, std::move(desc));
+  if (depth_ == 0 && !layer.outputs[0].layout.empty()) {
+    body_.model->metadata()["layout/" + name] = std::string(layer.outputs[0].layout);
+  }
+  return {};
+}
+
+Status GraphBuilder::add_constant(size_t index) {
+  const ParsedLayer& layer = net_.layers[index];
+  if (layer.outputs.size() != 1) {
+    return error(StatusCode::ParseError, "it has {} outputs instead of one", layer.outputs.size());
+  }
+  LayerContext context(graph_, layer, {}, {}, {tensor_name(layer, 0)});
+  for (const char* name : {"element_type", "shape", "offset", "size"}) {
+    if (!context.has(name)) return error(StatusCode::ParseError, "it has no attribute '{}'", name);
+  }
+  HET_ASSIGN(const Shape shape, parse_dims(context.text("shape", "")));
+  const int64_t offset = context.integer("offset", 0);
+  const int64_t size = context.integer("size", 0);
+  HET_TRY(context.status());
+  if (offset < 0 || size < 0) {
+    return error(StatusCode::ParseError, "its offset is {} and its size {}", offset, size);
+  }
+  Value*& value = values_[{index, layer.outputs[0].id}];
+  const std::string type = context.text("element_type", "");
+  auto content =
+      file_.weights.constant(type, shape, static_cast<size_t>(offset), static_cast<size_t>(size));
+  if (!content && content.error().code() == StatusCode::NotSupported) {
+    context.finish_refused(content.error().message());
+    value = context.outputs()[0];
+    return {};
+  }
+  if (!content) return content.error();
+  const bool half = content->type() == ElementType::Float16 && file_.version == 10;
+  if (!half) {
+    value = body_.model->add_constant(tensor_name(layer, 0), std::move(*content));
+    return {};
+  }
+  // IR 10 says f16 everywhere when the weights are stored so; what is meant is float32 computation.
+  context.set_output(
+      0, context.cast(context.constant("f16", std::move(*content)), ElementType::Float32));
+  value = context.outputs()[0];
+  return {};
+}
+
+Status GraphBuilder::add_layer(size_t index) {
+  const ParsedLayer& layer = net_.layers[index];
+  std::vector<Value*> inputs;
+  std::vector<const ParsedPort*> sources;
+  for (const ParsedPort& port : layer.inputs) {
+    const auto source = sources_.find({index, port.id});
+    if (source == sources_.end()) {
+      inputs.push_back(nullptr);
+      sources.push_back(nullptr);
+      continue;
+    }
+    const auto [from, from_port] = source->second;
+    inputs.push_back(values_.at(source->second));
+    sources.push_back(find_port(net_.layers[from].outputs, from_port));
+  }
+  while (!inputs.empty() && inputs.back() == nullptr) {
+    inputs.pop_back();
+    sources.pop_back();
+  }
+  std::vector<std::string> names;
+  for (size_t i = 0; i < layer.outputs.size(); ++i) names.push_back(tensor_name(layer, i));
+  LayerContext context(graph_, layer, std::move(inputs), std::move(sources), std::move(names));
+  translate(context);
+  HET_TRY(context.status());
+  const auto& outputs = context.outputs();
+  const bool complete = std::find(outputs.begin(), outputs.end(), nullptr) == outputs.end();
+  if (!context.refusal().empty() || !complete) {
+    context.finish_refused(context.refusal().empty()
+                               ? fmt::format("it has {} outputs, {} of {} has fewer",
+                                             outputs.size(), layer.type, layer.opset)
+                               : context.refusal());
+  }
+  for (size_t i = 0; i < layer.outputs.size(); ++i) {
+    values_[{index, layer.outputs[i].id}] = context.outputs()[i];
+  }
+  return {};
+}
+
+/// The first of the port's tensor names in alphabetical order, as OpenVINO's get_any_name(). Layers
+/// of IR 10 are tensor names, too. Without any, the layer's name, with ".1" for output 1 of
+/// several.
+std::string GraphBuilder::tensor_name(const ParsedLayer& layer, size_t output) const {
+  std::vector<std::string> names = split_names(layer.outputs[output].names);
+  std::string own = layer.outputs.size() == 1 ? std::string(layer.name)
+                                              : fmt::format("{}.{}", layer.name, output);
+  if (names.empty() || file_.version == 10) names.push_back(std::move(own));
+  return *std::min_element(names.begin(), names.end());
+}
+
+std::string GraphBuilder::describe(const ParsedLayer& layer) const {
+  return fmt::format("layer {} '{}' ({})", layer.id, layer.name.substr(0, 200), layer.type);
+}
+
+}  // namespace het::ir

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "inference/readers/openvino_ir/layer_context.h"
+
+/// Translations of OpenVINO's operations, one table per family. A function ends with
+/// LayerContext::finish() or refuse().
+namespace het::ir {
+
+struct Translation {
+  std::string_view type;
+  void (*translate)(LayerContext& context);
+};
+
+std::span<const Translation> activation_translations();
+std::span<const Translation> control_translations();
+std::span<const Translation> convolution_translations();
+std::span<const Translation> detection_translations();
+std::span<const Translation> elementwise_translations();
+std::span<const Translation> gather_translations();
+std::span<const Translation> matrix_translations();
+std::span<const Translation> normalization_translations();
+std::span<const Translation> pooling_translations();
+std::span<const Translation> recurrent_translations();
+std::span<const Translation> reduction_translations();
+std::span<const Translation> resize_translations();
+std::span<const Translation> shape_translations();
+std::span<const Translation> slice_translations();
+std::span<const Translation> sorting_translations();
+std::span<const Translation> space_translations();
+
+/// Attributes of a node that has one.
+inline Attributes with(std::string name, Attribute value) {
+  Attributes attributes;
+  attributes.set(std::move(name), std::move(value));
+  return attributes;
+}
+
+/// Translates the layer; one without a translation is refused.
+void translate(LayerContext& context);
+
+}  // namespace het::ir
