@@ -35,11 +35,11 @@ Result<std::unique_ptr<Model>> build_model(std::span<const std::byte> xml, ir::W
   ir::FileContext file{0, std::move(weights), 0};
   HET_ASSIGN(file.version, ir::parse_version(net));
   HET_ASSIGN(const ir::ParsedNet graph, ir::parse_net(net, file.layer_count));
-  HET_ASSIGN(ir::Body built, ir::GraphBuilder(file, graph, 0).build());
+  HET_ASSIGN(std::unique_ptr<Model> model, ir::GraphBuilder(file, graph, nullptr, 0).build());
   for (auto& [key, value] : ir::parse_rt_info(net)) {
-    built.model->metadata().emplace(key, std::move(value));
+    model->metadata().emplace(key, std::move(value));
   }
-  return std::move(built.model);
+  return model;
 }
 
 Result<std::unique_ptr<Model>> read_named(std::span<const std::byte> xml, ir::Weights weights,

@@ -38,28 +38,34 @@ const ParsedPort* find_port(const Ports& ports, int64_t id) {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(FileContext& file, const ParsedNet& net, size_t depth)
+GraphBuilder::GraphBuilder(FileContext& file, const ParsedNet& net, const BodyPlan* plan,
+                           size_t depth)
     : file_(file),
       net_(net),
+      plan_(plan),
       depth_(depth),
-      body_{std::make_unique<Model>(net.name.empty() ? "model" : std::string(net.name)), {}, {}},
-      graph_{file, *body_.model, {}, {}} {
-  graph_.build_body = [this](const pugi::xml_node& element) -> Result<Body> {
+      model_(std::make_unique<Model>(net.name.empty() ? "model" : std::string(net.name))),
+      graph_{file, *model_, {}, {}} {
+  graph_.build_body = [this](const pugi::xml_node& element,
+                             const BodyPlan& inner_plan) -> Result<std::shared_ptr<Model>> {
     if (depth_ + 1 >= kMaxBodyDepth) {
       return error(StatusCode::OutOfMemory, "bodies are nested deeper than {}", kMaxBodyDepth);
     }
     HET_ASSIGN(const ParsedNet inner, parse_net(element, file_.layer_count));
-    return GraphBuilder(file_, inner, depth_ + 1).build();
+    HET_ASSIGN(std::unique_ptr<Model> model,
+               GraphBuilder(file_, inner, &inner_plan, depth_ + 1).build());
+    return std::shared_ptr<Model>(std::move(model));
   };
 }
 
-Result<Body> GraphBuilder::build() {
+Result<std::unique_ptr<Model>> GraphBuilder::build() {
   HET_TRY(index_layers());
   HET_TRY(connect_ports());
   HET_TRY(sort_layers());
+  HET_TRY(add_inputs());
   HET_TRY(add_layers());
   HET_TRY(add_results());
-  return std::move(body_);
+  return std::move(model_);
 }
 
 // 1. Layers by id.
@@ -131,13 +137,19 @@ Status GraphBuilder::sort_layers() {
                describe(net_.layers[i]));
 }
 
-// 4. Every layer becomes a model input, a constant or nodes. Inputs keep the order of the file.
-Status GraphBuilder::add_layers() {
+// 4. Parameters are inputs, in the order of the file.
+Status GraphBuilder::add_inputs() {
+  if (plan_ != nullptr) return add_planned_inputs();
   for (size_t i = 0; i < net_.layers.size(); ++i) {
     if (net_.layers[i].type != "Parameter") continue;
     const Status status = add_parameter(i);
     if (!status.ok()) return status.with_context(describe(net_.layers[i]));
   }
+  return {};
+}
+
+// 5. Every other layer becomes a constant or nodes.
+Status GraphBuilder::add_layers() {
   for (const size_t i : order_) {
     const ParsedLayer& layer = net_.layers[i];
     if (layer.type == "Parameter" || layer.type == "Result") continue;
@@ -147,38 +159,44 @@ Status GraphBuilder::add_layers() {
   return {};
 }
 
-// 5. What a Result reads is an output, named like the tensor.
+// 6. What a Result reads is an output, named like the tensor.
 Status GraphBuilder::add_results() {
+  if (plan_ != nullptr) return add_planned_results();
   std::set<std::string> names;
   for (size_t i = 0; i < net_.layers.size(); ++i) {
     const ParsedLayer& layer = net_.layers[i];
     if (layer.type != "Result") continue;
-    const auto source =
-        layer.inputs.size() == 1 ? sources_.find({i, layer.inputs[0].id}) : sources_.end();
-    if (source == sources_.end()) {
-      return error(StatusCode::ParseError, "{} has {} inputs; it needs one that an edge feeds",
-                   describe(layer), layer.inputs.size());
-    }
-    const ParsedLayer& producer = net_.layers[source->second.first];
-    const auto port = std::find_if(
-        producer.outputs.begin(), producer.outputs.end(),
-        [&](const ParsedPort& candidate) { return candidate.id == source->second.second; });
-    std::string name = tensor_name(producer, static_cast<size_t>(port - producer.outputs.begin()));
+    std::string name;
+    HET_ASSIGN(Value* const value, result_value(i, &name));
     if (!names.insert(name).second) {
       name = std::string(layer.name);
       if (!names.insert(name).second) name = fmt::format("output_{}", layer.id);
     }
-    body_.outputs[layer.id] = body_.model->outputs().size();
-    body_.model->add_output(std::move(name), values_.at(source->second));
+    model_->add_output(std::move(name), value);
   }
-  if (body_.model->outputs().empty()) {
+  if (model_->outputs().empty()) {
     return error(StatusCode::ParseError, "the graph has no Result: it computes nothing");
   }
   return {};
 }
 
-Status GraphBuilder::add_parameter(size_t index) {
+Result<Value*> GraphBuilder::result_value(size_t index, std::string* name) {
   const ParsedLayer& layer = net_.layers[index];
+  const auto source =
+      layer.inputs.size() == 1 ? sources_.find({index, layer.inputs[0].id}) : sources_.end();
+  if (source == sources_.end()) {
+    return error(StatusCode::ParseError, "{} has {} inputs; it needs one that an edge feeds",
+                 describe(layer), layer.inputs.size());
+  }
+  const ParsedLayer& producer = net_.layers[source->second.first];
+  const auto port = std::find_if(
+      producer.outputs.begin(), producer.outputs.end(),
+      [&](const ParsedPort& candidate) { return candidate.id == source->second.second; });
+  *name = tensor_name(producer, static_cast<size_t>(port - producer.outputs.begin()));
+  return values_.at(source->second);
+}
+
+Result<TensorDesc> GraphBuilder::parameter_desc(const ParsedLayer& layer) {
   if (layer.outputs.size() != 1) {
     return error(StatusCode::ParseError, "it has {} outputs instead of one", layer.outputs.size());
   }
@@ -195,11 +213,16 @@ Status GraphBuilder::add_parameter(size_t index) {
   } else {
     desc.shape = layer.outputs[0].dims;
   }
-  body_.inputs[layer.id] = body_.model->inputs().size();
+  return desc;
+}
+
+Status GraphBuilder::add_parameter(size_t index) {
+  const ParsedLayer& layer = net_.layers[index];
+  HET_ASSIGN(TensorDesc desc, parameter_desc(layer));
   const std::string name = tensor_name(layer, 0);
-  values_[{index, layer.outputs[0].id}] = body_.model->add_input(name, std::move(desc));
+  values_[{index, layer.outputs[0].id}] = model_->add_input(name, std::move(desc));
   if (depth_ == 0 && !layer.outputs[0].layout.empty()) {
-    body_.model->metadata()["layout/" + name] = std::string(layer.outputs[0].layout);
+    model_->metadata()["layout/" + name] = std::string(layer.outputs[0].layout);
   }
   return {};
 }
@@ -232,7 +255,7 @@ Status GraphBuilder::add_constant(size_t index) {
   if (!content) return content.error();
   const bool half = content->type() == ElementType::Float16 && file_.version == 10;
   if (!half) {
-    value = body_.model->add_constant(tensor_name(layer, 0), std::move(*content));
+    value = model_->add_constant(tensor_name(layer, 0), std::move(*content));
     return {};
   }
   // IR 10 says f16 everywhere when the weights are stored so; what is meant is float32 computation.

@@ -114,6 +114,10 @@ std::vector<float> LayerContext::reals(std::string_view name) {
   return read(name, std::vector<float>(), parse_reals);
 }
 
+Shape LayerContext::dims(std::string_view name) {
+  return read(name, Shape(), parse_dims);
+}
+
 ElementType LayerContext::type(std::string_view name, std::string_view fallback) {
   const std::string spelled = text(name, fallback);
   const auto found = parse_element_type(spelled);

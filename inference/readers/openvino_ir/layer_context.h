@@ -24,18 +24,31 @@ struct FileContext {
   size_t layer_count = 0;
 };
 
-/// A body of control flow as a model of its own. The numbers are ids of its layers.
-struct Body {
-  std::unique_ptr<Model> model;
-  std::map<int64_t, size_t> inputs;   ///< Parameter -> input of `model`
-  std::map<int64_t, size_t> outputs;  ///< Result -> output of `model`
+/// How a body of control flow becomes a model in ONNX' form. The numbers are ids of its layers.
+struct BodyPlan {
+  /// Inputs of the model in this order: for loops the iteration (int64) and the condition (bool),
+  /// the carried Parameters, then captured values.
+  bool is_loop = false;
+  std::vector<int64_t> carried;
+  std::map<int64_t, std::string> captured;  ///< Parameter -> name of the captured value
+  /// Captured Parameters of which an iteration sees one slice: the axis, and whether the last
+  /// slice comes first.
+  struct Part {
+    int64_t axis = 0;
+    bool backwards = false;
+  };
+  std::map<int64_t, Part> parts;
+  std::optional<int64_t> iteration;  ///< the Parameter that is the number of the iteration
+  /// Outputs: for loops the condition (true where it is not given), then these Results.
+  std::optional<int64_t> condition;
+  std::vector<int64_t> results;
 };
 
 /// What a graph under construction offers to the translations of its layers.
 struct GraphContext {
   FileContext& file;
   Model& model;
-  std::function<Result<Body>(const pugi::xml_node&)> build_body;
+  std::function<Result<std::shared_ptr<Model>>(const pugi::xml_node&, const BodyPlan&)> build_body;
   std::unordered_map<std::string, size_t> node_names;
 
   std::string unique_node_name(std::string name);
@@ -77,6 +90,7 @@ class LayerContext {
   std::string text(std::string_view name, std::string_view fallback) const;
   std::vector<int64_t> integers(std::string_view name);
   std::vector<float> reals(std::string_view name);
+  Shape dims(std::string_view name);
   /// An element type, "i64" by default for instance. Half precision of IR 10 is float32.
   ElementType type(std::string_view name, std::string_view fallback);
 

@@ -17,6 +17,8 @@ Attribute read_attribute(LayerContext& context, const OwnAttribute& attribute) {
       return context.integers(attribute.name);
     case OwnAttributeKind::Reals:
       return context.reals(attribute.name);
+    case OwnAttributeKind::Dims:
+      return context.dims(attribute.name);
     case OwnAttributeKind::Text:
       break;
   }

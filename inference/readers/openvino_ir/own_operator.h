@@ -7,10 +7,11 @@
 
 namespace het::ir {
 
-enum class OwnAttributeKind { Int, Real, Flag, Text, Type, Ints, Reals };
+enum class OwnAttributeKind { Int, Real, Flag, Text, Type, Ints, Reals, Dims };
 
 /// An attribute of an operator of the domain het, named as in OpenVINO. Flags become integers 0 and
-/// 1, types our names of them ("int64"). What the file leaves out stays out: defaults are the
+/// 1, types our names of them ("int64"), unknown
+/// dimensions -1. What the file leaves out stays out: defaults are the
 /// operator's.
 struct OwnAttribute {
   std::string_view name;

@@ -165,7 +165,10 @@ const std::vector<Row>& rows() {
       {"ExperimentalDetectronTopKROIs", {{"max_rois", Kind::Int}}},
       {"EmbeddingBagOffsetsSum", {}},
       {"EmbeddingSegmentsSum", {}},
-      {"ReadValue", {{"variable_id", Kind::Text}}},
+      {"ReadValue",
+       {{"variable_id", Kind::Text},
+        {"variable_type", Kind::Type},
+        {"variable_shape", Kind::Dims}}},
       {"Assign", {{"variable_id", Kind::Text}}},
   };
   return kRows;
