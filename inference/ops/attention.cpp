@@ -157,6 +157,8 @@ Status infer_attention(InferContext& context) {
   HET_TRY(check_optional_inputs(context, dims));
   const Shape split{dims.batch, dims.q_heads, dims.q_length, dims.v_head_size};
   HET_TRY(checked_element_count(split));
+  // Holds for an empty batch too, whose split form has no elements.
+  HET_TRY(checked_element_count({dims.q_heads, dims.v_head_size}));
   const Shape packed{dims.batch, dims.q_length, dims.q_heads * dims.v_head_size};
   const int64_t total = dims.total_length();
   context.set_output(0, context.type(kQ), dims.packed ? packed : split);

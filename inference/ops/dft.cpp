@@ -50,10 +50,10 @@ Result<DftDims> dft_dims(const Attributes& attributes, const Shape& x,
   dims.axis = static_cast<size_t>(at);
   const int64_t given = x[dims.axis];
   dims.length = length.value_or(dims.onesided && dims.inverse ? 2 * (given - 1) : given);
-  if (dims.length < 1 || dims.length > INT32_MAX) {
+  if (dims.length < 1 || dims.length > kMaxTransformLength) {
     return error(StatusCode::InvalidArgument,
                  "a transform of {} values over a dimension of {}: the length must be 1 to {}",
-                 dims.length, given, INT32_MAX);
+                 dims.length, given, kMaxTransformLength);
   }
   const bool half = dims.onesided && !dims.inverse;
   dims.output_length = half ? dims.length / 2 + 1 : dims.length;

@@ -92,6 +92,8 @@ Status infer_linear_attention(InferContext& context) {
   HET_TRY(check_gate(context, kDecay, "decay", rule.decays, dims.kv_heads,
                      dims.kv_heads * dims.head_size));
   HET_TRY(check_gate(context, kBeta, "beta", rule.corrects, dims.kv_heads, 1));
+  // Holds for an empty batch too.
+  HET_TRY(checked_element_count({dims.q_heads, dims.head_size, dims.v_head_size}));
   Shape state{dims.batch, dims.kv_heads, dims.head_size, dims.v_head_size};
   HET_TRY(checked_element_count(state));
   HET_TRY(check_optional_input(context, kPastState, "past_state", kFloatTypes));

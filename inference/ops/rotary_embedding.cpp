@@ -69,6 +69,7 @@ Status infer_rotary_embedding(InferContext& context) {
 /// half of the rotated part apart.
 Status evaluate_rotary_embedding(EvaluateContext& context) {
   const Tensor& x = context.input(0);
+  if (x.element_count() == 0) return {};
   HET_ASSIGN(const RotaryDims dims, rotary_dims(context.attributes(), x.shape()));
   const bool interleaved = context.attributes().get_int("interleaved", 0) != 0;
   HET_ASSIGN(std::vector<double> values, to_double_vector(x));

@@ -31,10 +31,11 @@ Result<StftDims> stft_dims(const Attributes& attributes, const Shape& signal, in
                  "the signal has shape {}: its last dimension must be 1, or 2 with onesided=0",
                  to_string(signal));
   }
-  if (step < 1 || frame_length < 1 || frame_length > signal[1]) {
+  if (step < 1 || frame_length < 1 || frame_length > signal[1] ||
+      frame_length > kMaxTransformLength) {
     return error(StatusCode::InvalidArgument,
-                 "frames of {} samples every {} do not fit a signal of {}", frame_length, step,
-                 signal[1]);
+                 "frames of {} samples (at most {}) every {} do not fit a signal of {}",
+                 frame_length, kMaxTransformLength, step, signal[1]);
   }
   dims.frames = (signal[1] - frame_length) / step + 1;
   dims.bins = onesided ? frame_length / 2 + 1 : frame_length;
