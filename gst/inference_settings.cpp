@@ -14,6 +14,7 @@ enum {
   kPropLabels,
   kPropLabelsFile,
   kPropModelInstanceId,
+  kPropCustomPostprocLib,
   kPropPreProcess,
   kPropBatchSize,
   kPropNireq,
@@ -79,6 +80,11 @@ void install_model_properties(GObjectClass* klass) {
        "Elements of a process with the same id share one loaded model; their model settings must "
        "agree, or all but the first leave them out",
        nullptr);
+  text(kPropCustomPostprocLib, "custom-postproc-lib", "Decoder library",
+       "Path of a shared library with a decoder of your own (inference/custom_decoder.h), for the "
+       "converters custom_to_roi and custom_to_tensor. It runs in this process: load only what you "
+       "trust",
+       nullptr);
   g_object_class_install_property(
       klass, kPropPreProcess,
       g_param_spec_enum("pre-process-backend", "Preprocessing",
@@ -137,6 +143,8 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.labels_file;
     case kPropModelInstanceId:
       return &settings.model_instance_id;
+    case kPropCustomPostprocLib:
+      return &settings.custom_library;
     case kPropObjectClass:
       return &settings.object_class;
     default:
@@ -248,6 +256,7 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   wanted.labels_file = settings.labels_file;
   wanted.labels = split_list(settings.labels);
   wanted.device = settings.device;
+  wanted.custom_library = settings.custom_library;
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);

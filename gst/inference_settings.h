@@ -23,6 +23,7 @@ struct InferenceSettings {
   std::string labels;
   std::string labels_file;
   std::string model_instance_id;
+  std::string custom_library;
   int pre_process = 0;
   guint batch_size = 0;
   guint nireq = 0;

@@ -30,6 +30,7 @@ std::string_view difference(const VisionModelSettings& a, const VisionModelSetti
   if (a.labels_file != b.labels_file) return "labels-file";
   if (a.labels != b.labels) return "labels";
   if (a.device != b.device) return "device";
+  if (a.custom_library != b.custom_library) return "custom-postproc-lib";
   if (a.properties != b.properties) return "ie-config";
   if (a.picture_width != b.picture_width) return "reshape-width";
   if (a.picture_height != b.picture_height) return "reshape-height";

@@ -19,6 +19,25 @@ Result<std::vector<std::string>> chosen_labels(const VisionModelSettings& settin
   return std::vector<std::string>{};
 }
 
+/// Gives the user's library to the entries that ask for a custom decoder; without any entry it
+/// reads the model alone.
+Status assign_custom_library(const VisionModelSettings& settings, ModelProc& model_proc) {
+  if (settings.custom_library.empty()) return {};
+  if (model_proc.outputs.empty()) model_proc.outputs.emplace_back();
+  bool used = false;
+  for (DecoderConfig& config : model_proc.outputs) {
+    if (config.converter.empty()) config.converter = "custom_to_tensor";
+    if (config.converter != "custom_to_tensor" && config.converter != "custom_to_roi") continue;
+    config.custom_library = settings.custom_library;
+    used = true;
+  }
+  if (used) return {};
+  return error(StatusCode::InvalidArgument,
+               "custom-postproc-lib '{}' has nothing to read: every entry of output_postproc in "
+               "'{}' names another converter; write custom_to_roi or custom_to_tensor there",
+               settings.custom_library, settings.model_proc);
+}
+
 /// Writes the shape that an input shall have into `shapes`: the user's wish, then the descriptor's,
 /// then the file's.
 Status bind_shape(const VisionModelSettings& settings, const BoundInput& input, const Value& value,
@@ -152,6 +171,7 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   const ModelMetadata metadata = read_model_metadata(*model, settings.model);
   const bool prepared_by_metadata = model_proc.inputs.empty() && metadata.input.has_value();
   if (prepared_by_metadata) model_proc.inputs.push_back(input_of_metadata(metadata, *model));
+  HET_TRY(assign_custom_library(settings, model_proc));
   HET_ASSIGN(const std::vector<std::string> labels, chosen_labels(settings));
   HET_ASSIGN(const std::vector<BoundInput> inputs, bind_inputs(model_proc, *model));
   HET_ASSIGN(const BoundInput picture, picture_input(inputs, *model));

@@ -24,8 +24,11 @@ struct VisionModelSettings {
   std::string device = "CPU";
   Properties properties;
   std::map<std::string, Shape> reshape;  ///< input name -> shape; unknown batch sizes become 1
-  int picture_width = 0;     ///< of the picture input after reshaping, in pixels; 0: as in the file
-  int picture_height = 0;    ///< the same; both fail where `reshape` names that input too
+  int picture_width = 0;   ///< of the picture input after reshaping, in pixels; 0: as in the file
+  int picture_height = 0;  ///< the same; both fail where `reshape` names that input too
+  /// Shared library of a decoder of one's own (inference/custom_decoder.h); empty: none. It is code
+  /// that runs in this process.
+  std::string custom_library;
   bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
 };
 

@@ -3,16 +3,6 @@
 namespace het {
 namespace {
 
-Status expect_host_values(const Tensor& tensor) {
-  if (tensor.empty())
-    return error(StatusCode::InvalidArgument, "cannot decode an output that was never computed");
-  if (tensor.bytes() == nullptr)
-    return error(StatusCode::NotSupported,
-                 "cannot decode an output in {} memory; copy it to host memory first",
-                 to_string(tensor.memory_kind()));
-  return {};
-}
-
 Status expect_batch_item(const Tensor& tensor, int64_t batch_index) {
   const int64_t batch = tensor.rank() > 0 ? tensor.shape()[0] : 1;
   if (batch_index >= 0 && batch_index < batch) return {};
@@ -22,8 +12,18 @@ Status expect_batch_item(const Tensor& tensor, int64_t batch_index) {
 
 }  // namespace
 
+Status OutputValues::expect_host(const Tensor& tensor) {
+  if (tensor.empty())
+    return error(StatusCode::InvalidArgument, "cannot decode an output that was never computed");
+  if (tensor.bytes() == nullptr)
+    return error(StatusCode::NotSupported,
+                 "cannot decode an output in {} memory; copy it to host memory first",
+                 to_string(tensor.memory_kind()));
+  return {};
+}
+
 Result<OutputValues> OutputValues::whole(const Tensor& tensor) {
-  HET_TRY(expect_host_values(tensor));
+  HET_TRY(expect_host(tensor));
   OutputValues values;
   if (tensor.type() == ElementType::Float32 && tensor.is_dense()) {
     values.view_ = tensor.values<float>();
@@ -50,7 +50,7 @@ Result<OutputValues> OutputValues::batch_item(const Tensor& tensor, int64_t batc
 }
 
 Result<Tensor> copy_batch_item(const Tensor& tensor, int64_t batch_index) {
-  HET_TRY(expect_host_values(tensor));
+  HET_TRY(OutputValues::expect_host(tensor));
   HET_TRY(expect_batch_item(tensor, batch_index));
   if (tensor.rank() == 0 || tensor.shape()[0] == 1) return tensor.clone();
   if (bit_width(tensor.type()) < 8)

@@ -19,6 +19,8 @@ class OutputValues {
   static Result<OutputValues> batch_item(const Tensor& tensor, int64_t batch_index);
   /// The whole tensor.
   static Result<OutputValues> whole(const Tensor& tensor);
+  /// Fails unless an execution left values in host memory.
+  static Status expect_host(const Tensor& tensor);
 
   std::span<const float> values() const { return view_.empty() ? copy_ : view_; }
   const float* data() const { return values().data(); }

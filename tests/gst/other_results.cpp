@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "pipeline_run.h"
@@ -85,6 +86,29 @@ TEST(OtherResults, TensorsComeWithTheirValues) {
   EXPECT_EQ(message["tensors"][0]["data"].dump(), "[0.0,0.0,255.0]");
   EXPECT_EQ(message["tensors"][1]["dims"].dump(), "[3,2]");
   EXPECT_EQ(message["tensors"][2]["data"].size(), 768u);
+}
+
+TEST(OtherResults, ADecoderOfOnesOwn) {
+  const ScratchFolder folder;
+  const std::string head =
+      "videotestsrc num-buffers=1 pattern=red ! video/x-raw,format=BGR,width=64,height=48 ! "
+      "heteroclassify name=custom inference-region=full-frame model=" +
+      write_model(folder);
+  const std::string tail =
+      " ! heterometaconvert ! heterometapublish file-path=" + folder.file("out.json") +
+      " ! fakesink";
+  PipelineRun run(head + " custom-postproc-lib=" + std::getenv("HET_EXAMPLE_DECODER") + tail);
+  EXPECT_EQ(run.play().problem(), "");
+  const json message = json::parse(read_text(folder.file("out.json"))).at(0);
+  // The first output is the picture; the best value is the first one of the red plane.
+  EXPECT_EQ(message["objects"][0]["top_class"]["label_id"], 2 * 24 * 32);
+  EXPECT_EQ(message["objects"][0]["top_class"]["confidence"], 255.0);
+
+  PipelineRun missing(head + " custom-postproc-lib=/nowhere/x.so" + tail);
+  EXPECT_NE(missing.play().problem().find("'/nowhere/x.so' does not exist"), std::string::npos);
+  PipelineRun unused(
+      head + " custom-postproc-lib=/nowhere/x.so model-proc=" + write_descriptor(folder) + tail);
+  EXPECT_NE(unused.play().problem().find("has nothing to read"), std::string::npos);
 }
 
 }  // namespace

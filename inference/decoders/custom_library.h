@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "inference/custom_decoder.h"
+#include "inference/status.h"
+
+namespace het {
+
+/// A user's decoder library, open as long as the object lives. Thread-safe.
+class CustomLibrary {
+ public:
+  /// Opens it and checks its table. The error says what is missing: the file, the symbol, a version
+  /// that fits, the function decode.
+  static Result<std::shared_ptr<const CustomLibrary>> open(const std::string& path);
+  ~CustomLibrary();
+  CustomLibrary(const CustomLibrary&) = delete;
+  CustomLibrary& operator=(const CustomLibrary&) = delete;
+
+  const HetCustomDecoder& decoder() const { return *decoder_; }
+  /// "decoder 'name' of 'path'", for messages.
+  const std::string& title() const { return title_; }
+
+ private:
+  explicit CustomLibrary(void* handle) : handle_(handle) {}
+
+  void* handle_;
+  const HetCustomDecoder* decoder_ = nullptr;
+  std::string title_;
+};
+
+}  // namespace het
