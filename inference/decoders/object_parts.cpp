@@ -88,7 +88,9 @@ Mask mask_of_box(const MaskPictures& pictures, const float* coefficients, size_t
                  const Candidate& box, const DecodeContext& context) {
   const float width = box.x_max - box.x_min;
   const float height = box.y_max - box.y_min;
-  if (!(width > 0.0f) || !(height > 0.0f) || pictures.width < 1 || pictures.height < 1) return {};
+  const bool usable =
+      std::isfinite(width) && std::isfinite(height) && width > 0.0f && height > 0.0f;
+  if (!usable || pictures.width < 1 || pictures.height < 1) return {};
   const auto input_width = static_cast<float>(context.input_width);
   const auto input_height = static_cast<float>(context.input_height);
   const CellRange columns = cells_of(box.x_min, box.x_max, input_width, pictures.width);

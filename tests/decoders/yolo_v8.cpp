@@ -136,9 +136,11 @@ TEST(YoloV8, MasksOfBoxesThatLeaveThePicture) {
   set_object(values, 0, {0, 0, 400, 400, 0.9f, 1.0f});
   set_object(values, 1, {1000, 1000, 10, 10, 0.8f, 1.0f});
   set_object(values, 2, {30, 30, -5, 10, 0.7f, 1.0f});
+  set_object(values, 3, {0, 0, 3e38f, 3e38f, 0.6f, 1.0f});
   c.add("output1", {1, 1, 16, 16}, 3.0f);
   const Results results = c.decode(converter("yolo_v11_seg"));
-  ASSERT_EQ(results.detections.size(), 3u);
+  ASSERT_EQ(results.detections.size(), 4u);
+  EXPECT_EQ(results.detections[3].mask.values.size(), 256u);
   EXPECT_EQ(results.detections[0].mask.values.size(), 256u);
   EXPECT_FALSE(results.detections[1].mask.empty());
   EXPECT_TRUE(results.detections[2].mask.empty());
