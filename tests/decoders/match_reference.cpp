@@ -12,7 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr float kScore = 0.5f;
-constexpr float kFoundIou = 0.9f;
 constexpr float kSameObjectIou = 0.5f;
 
 json read_json(const std::string& path) {
@@ -87,6 +86,29 @@ VideoObjects read_video_reference(const std::string& path, const std::string& mo
   return videos;
 }
 
+std::map<std::string, IrObjects> read_ir_reference(const std::string& path) {
+  // Rows of label id, score and corners.
+  const auto read = [](const json& rows) {
+    std::vector<ReferenceObject> objects;
+    for (const json& row : rows)
+      objects.push_back({std::to_string(row.at(0).get<int>()), row.at(1).get<float>(),
+                         row.at(2).get<float>(), row.at(3).get<float>(), row.at(4).get<float>(),
+                         row.at(5).get<float>()});
+    return objects;
+  };
+  std::map<std::string, IrObjects> models;
+  const json document = read_json(path);
+  for (const auto& [model, entry] : document.at("models").items()) {
+    for (const auto& [picture, rows] : entry.at("images").items())
+      models[model].pictures[picture] = read(rows);
+    for (const auto& [video, frames] : entry.at("videos").items()) {
+      for (const auto& [frame, rows] : frames.at("detections").items())
+        models[model].videos[video][std::stoi(frame)] = read(rows);
+    }
+  }
+  return models;
+}
+
 std::map<std::string, std::set<int>> read_top_classes(const std::string& path,
                                                       const std::string& model) {
   std::map<std::string, std::set<int>> classes;
@@ -110,7 +132,7 @@ MatchCounts& MatchCounts::operator+=(const MatchCounts& other) {
 }
 
 MatchCounts match_objects(const std::string& where, const std::vector<ReferenceObject>& reference,
-                          const std::vector<ReferenceObject>& found) {
+                          const std::vector<ReferenceObject>& found, float found_iou) {
   MatchCounts counts;
   std::vector<bool> taken(found.size(), false);
   for (const ReferenceObject& wanted : reference) {
@@ -118,7 +140,7 @@ MatchCounts match_objects(const std::string& where, const std::vector<ReferenceO
     ++counts.wanted;
     float overlap = 0.0f;
     const int partner = best_partner(wanted, found, taken, overlap);
-    if (partner >= 0 && overlap >= kFoundIou) {
+    if (partner >= 0 && overlap >= found_iou) {
       taken[static_cast<size_t>(partner)] = true;
       ++counts.found;
       continue;

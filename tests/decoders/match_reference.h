@@ -28,6 +28,14 @@ PictureObjects read_picture_reference(const std::string& path, const std::string
 /// Detections of one model ("yolox_nano", "yunet_n_320") in video_reference.json.
 VideoObjects read_video_reference(const std::string& path, const std::string& model);
 
+/// Detections of one IR model in ir_reference.json; labels are the ids.
+struct IrObjects {
+  PictureObjects pictures;
+  VideoObjects videos;
+};
+/// By model file, relative to the folder of IR models.
+std::map<std::string, IrObjects> read_ir_reference(const std::string& path);
+
 /// Label ids of the best class of one classifier by picture; several where the reference scores
 /// them equal, as saturated int8 scores often are.
 std::map<std::string, std::set<int>> read_top_classes(const std::string& path,
@@ -36,7 +44,7 @@ std::map<std::string, std::set<int>> read_top_classes(const std::string& path,
 /// What a comparison found, over any number of pictures.
 struct MatchCounts {
   int wanted = 0;  ///< reference objects with score > 0.5
-  int found = 0;   ///< of them, with IoU >= 0.9 and the same label
+  int found = 0;   ///< of them, with the wanted overlap and the same label
   int given = 0;   ///< found objects with score > 0.5
   int extra = 0;   ///< of them, without any reference object (of any score) at IoU >= 0.5 and the
                    ///< same label
@@ -47,9 +55,12 @@ struct MatchCounts {
   MatchCounts& operator+=(const MatchCounts& other);
 };
 
+/// Overlap from which on an object counts as found.
+inline constexpr float kFoundIou = 0.9f;
+
 /// Compares what was found in one picture with the reference; `where` names the picture in misses.
 /// Every found object serves one reference object at most.
 MatchCounts match_objects(const std::string& where, const std::vector<ReferenceObject>& reference,
-                          const std::vector<ReferenceObject>& found);
+                          const std::vector<ReferenceObject>& found, float found_iou = kFoundIou);
 
 }  // namespace het::test
