@@ -130,6 +130,59 @@ output y0 = BatchNormalization0_y_2
 )");
 }
 
+TEST_F(CpuPasses, FakeQuantizeBecomesElementwise) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 12, 4, 4});
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  maker.output(maker.op("FakeQuantize", {x, scalar(-1), scalar(1), scalar(-2), scalar(2)},
+                        make_attributes({{"levels", 5}}), "het"));
+  check(maker.model(), cpu::lower_fake_quantize, R"(
+input x0 : float32[1,12,4,4]
+FakeQuantize0_y = het.FakeQuantize(x0, c0=-1, c1=1, c2=-2, c3=2) {levels=5} : float32[1,12,4,4]
+output y0 = FakeQuantize0_y
+)",
+        R"(
+input x0 : float32[1,12,4,4]
+FakeQuantize0_y_2 = het.Elementwise(x0) {alphas=[-1,2,0,1] betas=[1,2,0,-2] program=[Clip 0,Linear 1,Round 2,Linear 3]} : float32[1,12,4,4]
+output y0 = FakeQuantize0_y_2
+)");
+}
+
+TEST_F(CpuPasses, FakeQuantizeWithLimitsPerChannel) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 12, 4, 4});
+  Tensor high = cpu_testing::random_tensor({1, 12, 1, 1}, 3);
+  for (float& value : high.values<float>()) value = 0.5f + std::abs(value);
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  maker.output(maker.op("FakeQuantize",
+                        {x, scalar(-1), maker.constant(high), scalar(-2), scalar(2)},
+                        make_attributes({{"levels", 5}}), "het"));
+  check(maker.model(), cpu::lower_fake_quantize, R"(
+input x0 : float32[1,12,4,4]
+FakeQuantize0_y = het.FakeQuantize(x0, c0=-1, c1=float32[1,12,1,1], c2=-2, c3=2) {levels=5} : float32[1,12,4,4]
+output y0 = FakeQuantize0_y
+)",
+        R"(
+input x0 : float32[1,12,4,4]
+FakeQuantize0_y_2 = het.Elementwise(x0, FakeQuantize0/low=float32[1,12,1,1], FakeQuantize0/high=float32[1,12,1,1], FakeQuantize0/input_scale=float32[1,12,1,1], FakeQuantize0/input_shift=float32[1,12,1,1]) {alphas=[0,0,0,0,0,1] betas=[0,0,0,0,0,-2] program=[Max 0 1,Min 5 2,Mul 6 3,Add 7 4,Round 8,Linear 9]} : float32[1,12,4,4]
+output y0 = FakeQuantize0_y_2
+)");
+}
+
+TEST_F(CpuPasses, FakeQuantizeWithoutARangeIsLeftToTheReference) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 12, 4, 4});
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  maker.output(maker.op("FakeQuantize", {x, scalar(.25f), scalar(.25f), scalar(-1), scalar(1)},
+                        make_attributes({{"levels", 2}}), "het"));
+  const std::string graph = R"(
+input x0 : float32[1,12,4,4]
+FakeQuantize0_y = het.FakeQuantize(x0, c0=0.25, c1=0.25, c2=-1, c3=1) {levels=2} : float32[1,12,4,4]
+output y0 = FakeQuantize0_y
+)";
+  check(maker.model(), cpu::lower_fake_quantize, graph, graph);
+}
+
 TEST_F(CpuPasses, GatesBecomeSwishAndHardSwish) {
   ModelMaker maker;
   Value* x = maker.input({1, 2, 4, 4});

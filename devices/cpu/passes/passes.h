@@ -17,6 +17,9 @@ Status lower_qlinear(Model& model);
 /// element-wise rounding of the float value.
 Status fuse_fake_quantisation(Model& model);
 
+/// het.FakeQuantize with constant limits becomes element-wise.
+Status lower_fake_quantize(Model& model);
+
 /// DequantizeLinear of a constant becomes the float constant.
 Status fold_dequantized_constants(Model& model);
 
