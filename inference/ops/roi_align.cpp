@@ -16,23 +16,14 @@ namespace {
 /// Samples per bin and dimension at most: a region from a broken model may have any size.
 constexpr int64_t kMaxSamples = 4096;
 
-}  // namespace
-
-Result<RoiAlignAttributes> roi_align_attributes(const Node& node, const Shape& x, const Shape& rois,
-                                                const Shape& batch_indices) {
-  const Attributes& attributes = node.attributes();
+/// The attributes with ONNX' names; of the output shape, the last two dimensions.
+Status read_onnx_form(const Attributes& attributes, RoiAlignAttributes& align) {
   HET_TRY(check_attributes(attributes, {{"coordinate_transformation_mode", AttributeType::String},
                                         {"mode", AttributeType::String},
                                         {"output_height", AttributeType::Int},
                                         {"output_width", AttributeType::Int},
                                         {"sampling_ratio", AttributeType::Int},
                                         {"spatial_scale", AttributeType::Float}}));
-  RoiAlignAttributes align;
-  const std::string mode = attributes.get_string("mode", "avg");
-  if (mode != "avg" && mode != "max") {
-    return error(StatusCode::InvalidArgument, "mode is '{}', but must be avg or max", mode);
-  }
-  align.max = mode == "max";
   const std::string coordinates =
       attributes.get_string("coordinate_transformation_mode", "half_pixel");
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel") {
@@ -42,14 +33,53 @@ Result<RoiAlignAttributes> roi_align_attributes(const Node& node, const Shape& x
                  coordinates);
   }
   align.half_pixel = coordinates == "half_pixel";
+  align.output_shape = {attributes.get_int("output_height", 1),
+                        attributes.get_int("output_width", 1)};
+  return {};
+}
+
+/// The attributes with OpenVINO's names; half_pixel_for_nn is what ONNX calls half_pixel.
+Status read_openvino_form(const Attributes& attributes, RoiAlignAttributes& align) {
+  HET_TRY(check_attributes(attributes, {{"aligned_mode", AttributeType::String},
+                                        {"mode", AttributeType::String, true},
+                                        {"pooled_h", AttributeType::Int, true},
+                                        {"pooled_w", AttributeType::Int, true},
+                                        {"sampling_ratio", AttributeType::Int, true},
+                                        {"spatial_scale", AttributeType::Float, true}}));
+  const std::string aligned = attributes.get_string("aligned_mode", "asymmetric");
+  if (aligned != "asymmetric" && aligned != "half_pixel" && aligned != "half_pixel_for_nn") {
+    return error(StatusCode::InvalidArgument,
+                 "aligned_mode is '{}', but must be asymmetric, half_pixel or half_pixel_for_nn",
+                 aligned);
+  }
+  align.half_pixel = aligned != "asymmetric";
+  align.region_offset = aligned == "half_pixel" ? 0.5 : 0;
+  align.max_of_samples = true;
+  align.output_shape = {attributes.get_int("pooled_h", 0), attributes.get_int("pooled_w", 0)};
+  return {};
+}
+
+}  // namespace
+
+Result<RoiAlignAttributes> roi_align_attributes(const Node& node, const Shape& x, const Shape& rois,
+                                                const Shape& batch_indices) {
+  const Attributes& attributes = node.attributes();
+  RoiAlignAttributes align;
+  HET_TRY(node.domain() == "het" ? read_openvino_form(attributes, align)
+                                 : read_onnx_form(attributes, align));
+  const std::string mode = attributes.get_string("mode", "avg");
+  if (mode != "avg" && mode != "max") {
+    return error(StatusCode::InvalidArgument, "mode is '{}', but must be avg or max", mode);
+  }
+  align.max = mode == "max";
   align.sampling_ratio = attributes.get_int("sampling_ratio", 0);
   if (align.sampling_ratio < 0 || align.sampling_ratio > kMaxSamples) {
     return error(StatusCode::InvalidArgument, "sampling_ratio is {}, but must be from 0 to {}",
                  align.sampling_ratio, kMaxSamples);
   }
   align.spatial_scale = static_cast<double>(attributes.get_float("spatial_scale", 1.0f));
-  const int64_t height = attributes.get_int("output_height", 1);
-  const int64_t width = attributes.get_int("output_width", 1);
+  const int64_t height = align.output_shape[0];
+  const int64_t width = align.output_shape[1];
   if (height < 1 || width < 1) {
     return error(StatusCode::InvalidArgument,
                  "output_height is {} and output_width {}, but both must be 1 or more", height,
@@ -75,7 +105,7 @@ namespace {
 Status infer_roi_align(InferContext& context) {
   HET_TRY(check_input(context, 0, "X", kFloatTypes));
   HET_TRY(check_input(context, 1, "rois", kFloatTypes));
-  HET_TRY(check_input(context, 2, "batch_indices", {ElementType::Int64}));
+  HET_TRY(check_input(context, 2, "batch_indices", kIndexTypes));
   HET_TRY(check_same_type(context, 0, 1));
   HET_ASSIGN(RoiAlignAttributes align, roi_align_attributes(context.node(), context.shape(0),
                                                             context.shape(1), context.shape(2)));
@@ -101,8 +131,9 @@ template <class Real>
 Result<RoiAxis> roi_axis(const RoiAlignAttributes& align, Real from, Real to, int64_t bins) {
   const auto scale = static_cast<Real>(align.spatial_scale);
   const Real offset = align.half_pixel ? Real(0.5) : Real(0);
-  const Real start = from * scale - offset;
-  Real size = to * scale - offset - start;
+  const auto shift = static_cast<Real>(align.region_offset);
+  const Real start = (from + shift) * scale - offset;
+  Real size = (to + shift) * scale - offset - start;
   if (!align.half_pixel) size = std::max(size, Real(1));
   const Real bin_size = size / static_cast<Real>(bins);
   const double samples = align.sampling_ratio > 0 ? static_cast<double>(align.sampling_ratio)
@@ -158,8 +189,8 @@ std::array<double, 4> weighted_pixels(const T* plane, int64_t width, const Pixel
           y.high_weight * x.high_weight * pixel(y.high, x.high)};
 }
 
-/// One bin of one channel. The maximum is taken over the weighted pixels of all samples, not over
-/// their sums: ONNX' reference and ONNX Runtime define it so.
+/// One bin of one channel. RoiAlign's maximum is taken over the weighted pixels of all samples, not
+/// over their sums: ONNX' reference and ONNX Runtime define it so.
 template <class T>
 double pool_bin(const RoiAlignAttributes& align, const T* plane, int64_t width,
                 const std::vector<PixelPair>& ys, const std::vector<PixelPair>& xs) {
@@ -169,8 +200,10 @@ double pool_bin(const RoiAlignAttributes& align, const T* plane, int64_t width,
   for (const PixelPair& y : ys) {
     for (const PixelPair& x : xs) {
       const std::array<double, 4> pixels = weighted_pixels(plane, width, y, x);
-      sum += pixels[0] + pixels[1] + pixels[2] + pixels[3];
-      const double most = *std::max_element(pixels.begin(), pixels.end());
+      const double sample = pixels[0] + pixels[1] + pixels[2] + pixels[3];
+      sum += sample;
+      const double most =
+          align.max_of_samples ? sample : *std::max_element(pixels.begin(), pixels.end());
       largest = first ? most : std::max(largest, most);
       first = false;
     }
@@ -194,7 +227,7 @@ Status evaluate_roi_align(EvaluateContext& context) {
              roi_align_attributes(context.node(), x.shape(), context.input(1).shape(),
                                   context.input(2).shape()));
   if (element_count(align.output_shape) == 0) return {};
-  const int64_t* batch_indices = context.input(2).data<int64_t>();
+  HET_ASSIGN(const std::vector<int64_t> batch_indices, to_int64_vector(context.input(2)));
   const int64_t channels = x.shape()[1];
   const int64_t height = x.shape()[2];
   const int64_t width = x.shape()[3];
@@ -203,7 +236,7 @@ Status evaluate_roi_align(EvaluateContext& context) {
   return dispatch_float(x.type(), [&]<class T>() -> Status {
     using Real = ArithmeticType<T>;
     for (int64_t r = 0; r < align.output_shape[0]; ++r) {
-      const int64_t batch = batch_indices[r];
+      const int64_t batch = batch_indices[static_cast<size_t>(r)];
       if (batch < 0 || batch >= x.shape()[0]) {
         return error(StatusCode::InvalidArgument,
                      "batch_indices contains {} for region {}, but X has shape {}", batch, r,
@@ -233,6 +266,8 @@ Status evaluate_roi_align(EvaluateContext& context) {
 
 void register_roi_align(OpRegistry& registry) {
   registry.add({"RoiAlign", "", 22, 3, 3, infer_roi_align, evaluate_roi_align});
+  // docs.openvino.ai, operation specifications ROIAlign-3 and -9.
+  registry.add({"ROIAlign", "het", 9, 3, 3, infer_roi_align, evaluate_roi_align});
 }
 
 }  // namespace het

@@ -17,9 +17,9 @@ constexpr size_t kMaxGrownBytes = size_t{1} << 30;
 /// Multiplications that folding one contraction may take.
 constexpr int64_t kMaxProducts = int64_t{1} << 32;
 
-constexpr std::array<std::string_view, 8> kNeverFolded = {
-    "DequantizeLinear",  "RandomNormal", "RandomNormalLike", "RandomUniform",
-    "RandomUniformLike", "Bernoulli",    "Multinomial",      "Dropout"};
+constexpr std::array<std::string_view, 10> kNeverFolded = {
+    "DequantizeLinear", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+    "Bernoulli",        "Multinomial",  "Dropout",          "ReadValue",     "Assign"};
 /// Their work is not bounded by the size of their output.
 constexpr std::array<std::string_view, 11> kContractions = {
     "Conv",        "ConvTranspose", "ConvInteger", "MatMul", "MatMulInteger", "Gemm",

@@ -58,6 +58,32 @@ TEST(RoiAlign, NoRegions) {
   expect_values<float>(align(make_ramp<float>({1, 3, 4, 4}), {}, {}, {}), {0, 3, 1, 1}, {});
 }
 
+TEST(RoiAlign, OpenVinosForm) {
+  const Tensor x = make_ramp<float>({1, 1, 8, 8});
+  const auto pooled = [&](const Tensor& picture, const std::vector<double>& roi, const char* mode,
+                          const char* aligned) {
+    return run_op_single(
+        {"ROIAlign",
+         {picture, make_tensor<float>({1, 4}, roi), make_tensor<int32_t>({1}, {0})},
+         make_attributes({{"pooled_h", 1},
+                          {"pooled_w", 1},
+                          {"sampling_ratio", 1},
+                          {"spatial_scale", .5f},
+                          {"mode", mode},
+                          {"aligned_mode", aligned}}),
+         1,
+         "het"});
+  };
+  // Middle (6, 8) / 2 = (3, 4); half a pixel less; (6.5, 8.5) / 2 - .5.
+  const std::vector<double> roi{4, 6, 8, 10};
+  expect_values<float>(pooled(x, roi, "avg", "asymmetric"), {1, 1, 1, 1}, {4 * 8 + 3});
+  expect_values<float>(pooled(x, roi, "avg", "half_pixel_for_nn"), {1, 1, 1, 1}, {3.5 * 8 + 2.5});
+  expect_values<float>(pooled(x, roi, "avg", "half_pixel"), {1, 1, 1, 1}, {3.75 * 8 + 2.75});
+  // The maximum is the largest interpolated sample: the mean of the four pixels here.
+  const Tensor four = make_tensor<float>({1, 1, 2, 2}, {1, 2, 3, 10});
+  expect_values<float>(pooled(four, {0, 0, 2, 2}, "max", "asymmetric"), {1, 1, 1, 1}, {4});
+}
+
 TEST(RoiAlign, RefusesBadInput) {
   const Tensor x = make_ramp<float>({1, 1, 4, 4});
   const auto expect = [&](const std::vector<double>& roi, int64_t batch,

@@ -89,11 +89,12 @@ void grid_sample(LayerContext& context) {
   context.finish("GridSample", {context.input(0), context.input(1)}, std::move(attributes));
 }
 
-/// ONNX' maximum is taken of weighted neighbours and it has no half_pixel_for_nn: these stay ours.
+/// ONNX' maximum is taken of weighted neighbours, and its half_pixel is what OpenVINO calls
+/// half_pixel_for_nn; OpenVINO's half_pixel shifts the regions before they are scaled, too.
 void roi_align(LayerContext& context) {
   const std::string mode = context.text("mode", "avg");
   const std::string aligned = context.text("aligned_mode", "asymmetric");
-  if (mode != "avg" || aligned == "half_pixel_for_nn") {
+  if (mode != "avg" || aligned == "half_pixel") {
     constexpr OwnAttribute kAttributes[] = {
         {"pooled_h", OwnAttributeKind::Int},       {"pooled_w", OwnAttributeKind::Int},
         {"sampling_ratio", OwnAttributeKind::Int}, {"spatial_scale", OwnAttributeKind::Real},
@@ -106,7 +107,7 @@ void roi_align(LayerContext& context) {
   attributes.set("spatial_scale", context.real("spatial_scale", 1.0f));
   attributes.set("mode", mode);
   attributes.set("coordinate_transformation_mode",
-                 std::string(aligned == "half_pixel" ? "half_pixel" : "output_half_pixel"));
+                 std::string(aligned == "half_pixel_for_nn" ? "half_pixel" : "output_half_pixel"));
   context.finish("RoiAlign",
                  {context.input(0), context.input(1), context.integer_list(context.input(2))},
                  std::move(attributes));
