@@ -32,9 +32,9 @@ Result<std::unique_ptr<Model>> build_model(std::span<const std::byte> xml, ir::W
     return error(code, "the XML is malformed at byte {}: {}", parsed.offset, parsed.description());
   }
   const pugi::xml_node net = document.child("net");
-  ir::FileContext file{0, std::move(weights), 0};
+  ir::FileContext file{0, std::move(weights), {}, 0};
   HET_ASSIGN(file.version, ir::parse_version(net));
-  HET_ASSIGN(const ir::ParsedNet graph, ir::parse_net(net, file.layer_count));
+  HET_ASSIGN(const ir::ParsedNet graph, ir::parse_net(net, file.budget));
   HET_ASSIGN(std::unique_ptr<Model> model, ir::GraphBuilder(file, graph, nullptr, 0).build());
   for (auto& [key, value] : ir::parse_rt_info(net)) {
     model->metadata().emplace(key, std::move(value));

@@ -68,6 +68,40 @@ TEST(IrDamage, DepthAndCountsAreLimited) {
   expect_error(many + "</net>", StatusCode::OutOfMemory, "more than 3000000 elements");
 }
 
+TEST(IrDamage, NamesOfTheWholeFileAreLimited) {
+  expect_error("<net version=\"11\"><layers><layer id=\"0\" name=\"" + std::string(9000, 'n') +
+                   "\" type=\"Parameter\"/></layers></net>",
+               StatusCode::ParseError, "its name has 9000 bytes, the limit is 8192");
+  std::string many = "<net version=\"11\"><layers>";
+  for (int i = 0; i < 2100; ++i) {
+    many += "<layer id=\"" + std::to_string(i) + "\" name=\"" + std::string(8000, 'n') +
+            "\" type=\"Parameter\"/>";
+  }
+  expect_error(many + "</layers></net>", StatusCode::OutOfMemory, "names of layers and tensors");
+}
+
+TEST(IrDamage, ManyLayersOfOneNameDoNotTakeLong) {
+  IrFile file;
+  IrPort x = file.parameter("x", "f32", {1});
+  for (int i = 0; i < 20'000; ++i) {
+    x = file.layer("ReLU", "opset1", "", {x}, {{"FP32", {1}}}, "same");
+  }
+  file.result(x);
+  EXPECT_TRUE(file.read());
+}
+
+TEST(IrDamage, MadeUpConstantsAreLimited) {
+  // The bias of each cell becomes two in ONNX: 16 MiB of zeros.
+  IrFile file;
+  const IrPort x = file.parameter("x", "f32", {1, 1});
+  for (int i = 0; i < 17; ++i) {
+    const IrPort cell = file.layer("LSTMCell", "opset4", "hidden_size=\"1048576\"",
+                                   {x, x, x, x, x, x}, {{"FP32", {1, 1}}, {"FP32", {1, 1}}});
+    file.result(cell);
+  }
+  expect_error(file.xml(), StatusCode::OutOfMemory, "the constants of translated layers");
+}
+
 TEST(IrDamage, WhatIsNoXmlSaysWhere) {
   expect_error("", StatusCode::ParseError, "no XML elements");
   expect_error("<net version=\"11\"><layers>", StatusCode::ParseError, "ends inside 2 open");

@@ -65,13 +65,13 @@ class IrFile {
 
   IrPort layer(const std::string& type, const std::string& opset, const std::string& data,
                const std::vector<IrPort>& inputs, const std::vector<IrType>& outputs,
-               std::string name = {}, const std::string& rt_info = {}) {
+               std::string name = {}, const std::string& children = {}) {
     const int id = next_id_++;
     if (name.empty()) name = type + "_" + std::to_string(id);
     layers_ += "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"" + type +
                "\" version=\"" + opset + "\">";
     if (!data.empty()) layers_ += "<data " + data + "/>";
-    if (!rt_info.empty()) layers_ += "<rt_info>" + rt_info + "</rt_info>";
+    layers_ += children;
     if (!inputs.empty()) {
       layers_ += "<input>";
       for (size_t i = 0; i < inputs.size(); ++i) {
@@ -101,6 +101,11 @@ class IrFile {
   /// XML behind the edges.
   void tail(const std::string& xml) { tail_ += xml; }
 
+  /// The graph as the body of a layer of another file, which has no constants of its own.
+  std::string body(const std::string& tag) const {
+    return "<" + tag + "><layers>" + layers_ + "</layers><edges>" + edges_ + "</edges></" + tag +
+           ">";
+  }
   std::string xml() const {
     return "<?xml version=\"1.0\"?>\n<net name=\"test\" version=\"" + std::to_string(version_) +
            "\"><layers>" + layers_ + "</layers><edges>" + edges_ + "</edges>" + tail_ + "</net>";

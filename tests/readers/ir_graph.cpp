@@ -97,7 +97,7 @@ TEST(IrGraph, DecompressedWeightsFold) {
   const IrPort c = file.constant<uint16_t>("f16", {1}, {0x3e00});
   const IrPort wide =
       file.layer("Convert", "opset1", "destination_type=\"f32\"", {c}, {{"FP32", {1}}}, "w",
-                 "<attribute name=\"decompression\" version=\"0\"/>");
+                 "<rt_info><attribute name=\"decompression\" version=\"0\"/></rt_info>");
   file.result(file.layer("Multiply", "opset1", "", {x, wide}, {{"FP32", {1}}}, "y"));
   const auto model = read(file);
   ASSERT_NE(model, nullptr);
@@ -152,8 +152,9 @@ TEST(IrGraph, LayoutOfAnInputIsMetadata) {
 TEST(IrGraph, AffinityReachesEveryNodeOfTheLayer) {
   IrFile file;
   const IrPort x = file.parameter("x", "f32", {2});
-  file.result(file.layer("Swish", "opset4", "", {x}, {{"FP32", {2}}}, "act",
-                         "<attribute name=\"affinity\" version=\"0\" value=\"GPU\"/>"));
+  file.result(
+      file.layer("Swish", "opset4", "", {x}, {{"FP32", {2}}}, "act",
+                 "<rt_info><attribute name=\"affinity\" version=\"0\" value=\"GPU\"/></rt_info>"));
   const auto model = read(file);
   ASSERT_NE(model, nullptr);
   ASSERT_EQ(model->nodes().size(), 2u);

@@ -28,12 +28,12 @@ std::vector<std::string> split_names(std::string_view names) {
   return found;
 }
 
-template <class Ports>
-const ParsedPort* find_port(const Ports& ports, int64_t id) {
-  for (const ParsedPort& port : ports) {
-    if (port.id == id) return &port;
-  }
-  return nullptr;
+/// Ports are sorted by id.
+const ParsedPort* find_port(const std::vector<ParsedPort>& ports, int64_t id) {
+  const auto found =
+      std::lower_bound(ports.begin(), ports.end(), id,
+                       [](const ParsedPort& port, int64_t i) { return port.id < i; });
+  return found != ports.end() && found->id == id ? &*found : nullptr;
 }
 
 }  // namespace
@@ -45,13 +45,13 @@ GraphBuilder::GraphBuilder(FileContext& file, const ParsedNet& net, const BodyPl
       plan_(plan),
       depth_(depth),
       model_(std::make_unique<Model>(net.name.empty() ? "model" : std::string(net.name))),
-      graph_{file, *model_, {}, {}} {
+      graph_{file, *model_, {}, {}, {}} {
   graph_.build_body = [this](const pugi::xml_node& element,
                              const BodyPlan& inner_plan) -> Result<std::shared_ptr<Model>> {
     if (depth_ + 1 >= kMaxBodyDepth) {
       return error(StatusCode::OutOfMemory, "bodies are nested deeper than {}", kMaxBodyDepth);
     }
-    HET_ASSIGN(const ParsedNet inner, parse_net(element, file_.layer_count));
+    HET_ASSIGN(const ParsedNet inner, parse_net(element, file_.budget));
     HET_ASSIGN(std::unique_ptr<Model> model,
                GraphBuilder(file_, inner, &inner_plan, depth_ + 1).build());
     return std::shared_ptr<Model>(std::move(model));
@@ -219,7 +219,7 @@ Result<TensorDesc> GraphBuilder::parameter_desc(const ParsedLayer& layer) {
 Status GraphBuilder::add_parameter(size_t index) {
   const ParsedLayer& layer = net_.layers[index];
   HET_ASSIGN(TensorDesc desc, parameter_desc(layer));
-  const std::string name = tensor_name(layer, 0);
+  const std::string name = graph_.unique_value_name(tensor_name(layer, 0));
   values_[{index, layer.outputs[0].id}] = model_->add_input(name, std::move(desc));
   if (depth_ == 0 && !layer.outputs[0].layout.empty()) {
     model_->metadata()["layout/" + name] = std::string(layer.outputs[0].layout);
@@ -255,13 +255,14 @@ Status GraphBuilder::add_constant(size_t index) {
   if (!content) return content.error();
   const bool half = content->type() == ElementType::Float16 && file_.version == 10;
   if (!half) {
-    value = model_->add_constant(tensor_name(layer, 0), std::move(*content));
+    value =
+        model_->add_constant(graph_.unique_value_name(tensor_name(layer, 0)), std::move(*content));
     return {};
   }
   // IR 10 says f16 everywhere when the weights are stored so; what is meant is float32 computation.
-  context.set_output(
-      0, context.cast(context.constant("f16", std::move(*content)), ElementType::Float32));
-  value = context.outputs()[0];
+  Value* const stored = model_->add_constant(
+      graph_.unique_value_name(fmt::format("{}/f16", layer.name)), std::move(*content));
+  value = context.cast(stored, ElementType::Float32);
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/readers/openvino_ir/limits.h"
 #include "inference/readers/openvino_ir/numbers.h"
 
 namespace het::ir {
@@ -12,11 +13,22 @@ namespace {
 
 const Shape kNoShape;
 
+/// The content of a constant, also behind one conversion: that of half-precision weights, or of
+/// lists that were stored in another integer type. Null for what is computed or too long a list.
+const Tensor* list_content(const Value* value) {
+  if (value != nullptr && value->producer() != nullptr && value->producer()->op_type() == "Cast") {
+    value = value->producer()->input(0);
+  }
+  if (value == nullptr || !value->is_constant()) return nullptr;
+  const bool fits = value->constant().element_count() <= static_cast<int64_t>(kMaxListNumbers);
+  return fits ? &value->constant() : nullptr;
+}
+
 }  // namespace
 
-std::string GraphContext::unique_node_name(std::string name) {
+std::string GraphContext::unique(std::unordered_map<std::string, size_t>& names, std::string name) {
   while (true) {
-    const size_t count = ++node_names[name];
+    const size_t count = ++names[name];
     if (count == 1) return name;
     name += fmt::format("_{}", count);
   }
@@ -127,11 +139,11 @@ ElementType LayerContext::type(std::string_view name, std::string_view fallback)
 }
 
 std::optional<std::vector<int64_t>> LayerContext::constant_integers(size_t index) const {
-  const Value* value = input(index);
-  if (value == nullptr || !value->is_constant()) return std::nullopt;
-  auto integers = to_int64_vector(value->constant());
+  const Tensor* content = list_content(input(index));
+  if (content == nullptr) return std::nullopt;
+  auto integers = to_int64_vector(*content);
   if (integers) return std::move(*integers);
-  const auto reals = to_float_vector(value->constant());
+  const auto reals = to_float_vector(*content);
   if (!reals) return std::nullopt;
   std::vector<int64_t> rounded;
   for (const float real : *reals) {
@@ -142,13 +154,9 @@ std::optional<std::vector<int64_t>> LayerContext::constant_integers(size_t index
 }
 
 std::optional<std::vector<float>> LayerContext::constant_reals(size_t index) const {
-  const Value* value = input(index);
-  // Half-precision constants of IR 10 are behind the Cast that makes them float32.
-  if (value != nullptr && value->producer() != nullptr && value->producer()->op_type() == "Cast") {
-    value = value->producer()->input(0);
-  }
-  if (value == nullptr || !value->is_constant()) return std::nullopt;
-  auto reals = to_float_vector(value->constant());
+  const Tensor* content = list_content(input(index));
+  if (content == nullptr) return std::nullopt;
+  auto reals = to_float_vector(*content);
   if (!reals) return std::nullopt;
   return std::move(*reals);
 }
@@ -169,7 +177,14 @@ int64_t LayerContext::normalized(int64_t axis, int64_t rank) {
 }
 
 Value* LayerContext::constant(std::string_view suffix, Tensor content) {
-  return graph_.model.add_constant(fmt::format("{}/{}", layer_.name, suffix), std::move(content));
+  graph_.file.made_bytes += content.size_bytes();
+  if (graph_.file.made_bytes > kMaxMadeBytes) {
+    fail(Status(
+        StatusCode::OutOfMemory,
+        fmt::format("the constants of translated layers take more than {} bytes", kMaxMadeBytes)));
+  }
+  return graph_.model.add_constant(
+      graph_.unique_value_name(fmt::format("{}/{}", layer_.name, suffix)), std::move(content));
 }
 
 Value* LayerContext::integers_constant(std::string_view suffix,
@@ -190,7 +205,7 @@ Value* LayerContext::scalar(std::string_view suffix, ElementType type, double va
 
 Value* LayerContext::integer_list(Value* value) {
   if (value == nullptr) return nullptr;
-  if (value->is_constant()) {
+  if (value->is_constant() && list_content(value) != nullptr) {
     const auto values = to_int64_vector(value->constant());
     if (values && value->desc().type == ElementType::Int64 && value->desc().shape.size() == 1) {
       return value;
@@ -224,6 +239,7 @@ Node* LayerContext::add_node(std::string name, std::string op_type, std::vector<
                              std::vector<std::string> outputs, Attributes attributes,
                              std::string_view domain) {
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
+  for (std::string& output : outputs) output = graph_.unique_value_name(std::move(output));
   Node* node = graph_.model.add_node(graph_.unique_node_name(std::move(name)), std::move(op_type),
                                      std::string(domain), std::move(inputs), std::move(outputs),
                                      std::move(attributes));

@@ -21,7 +21,8 @@ namespace het::ir {
 struct FileContext {
   int64_t version = 0;  ///< of the IR
   Weights weights;
-  size_t layer_count = 0;
+  ParseBudget budget;
+  size_t made_bytes = 0;  ///< of constants that translations made up
 };
 
 /// How a body of control flow becomes a model in ONNX' form. The numbers are ids of its layers.
@@ -50,8 +51,12 @@ struct GraphContext {
   Model& model;
   std::function<Result<std::shared_ptr<Model>>(const pugi::xml_node&, const BodyPlan&)> build_body;
   std::unordered_map<std::string, size_t> node_names;
+  std::unordered_map<std::string, size_t> value_names;
 
-  std::string unique_node_name(std::string name);
+  std::string unique_node_name(std::string name) { return unique(node_names, std::move(name)); }
+  /// The Model makes names unique as well, but searches from "_2" on each time.
+  std::string unique_value_name(std::string name) { return unique(value_names, std::move(name)); }
+  static std::string unique(std::unordered_map<std::string, size_t>& names, std::string name);
 };
 
 /// What a translation works with: one layer of the file, on its way into the model as nodes. The
@@ -94,7 +99,8 @@ class LayerContext {
   /// An element type, "i64" by default for instance. Half precision of IR 10 is float32.
   ElementType type(std::string_view name, std::string_view fallback);
 
-  // Content of inputs that are constants, of any shape; nullopt when they are computed.
+  // Content of inputs that are constants or constants converted, of any shape; nullopt when they
+  // are computed or hold more than kMaxListNumbers.
   std::optional<std::vector<int64_t>> constant_integers(size_t index) const;
   std::optional<std::vector<float>> constant_reals(size_t index) const;
   /// The same, but the translation cannot do without: refuses the layer and returns an empty list.

@@ -105,6 +105,19 @@ Result<ParsedLayer> parse_layer(const pugi::xml_node& element) {
   return layer;
 }
 
+Status charge(const ParsedLayer& layer, ParseBudget& budget) {
+  if (++budget.layers > kMaxLayers) {
+    return error(StatusCode::OutOfMemory, "the model has more than {} layers", kMaxLayers);
+  }
+  budget.name_bytes += layer.name.size();
+  for (const ParsedPort& port : layer.outputs) budget.name_bytes += port.names.size();
+  if (budget.name_bytes > kMaxNameBytesTotal) {
+    return error(StatusCode::OutOfMemory, "the names of layers and tensors take more than {} bytes",
+                 kMaxNameBytesTotal);
+  }
+  return {};
+}
+
 void collect_rt_info(const pugi::xml_node& element, const std::string& prefix, size_t depth,
                      std::map<std::string, std::string>& entries) {
   for (const pugi::xml_node& child : element.children()) {
@@ -142,14 +155,12 @@ Result<int64_t> parse_version(const pugi::xml_node& net) {
   return version;
 }
 
-Result<ParsedNet> parse_net(const pugi::xml_node& element, size_t& layer_count) {
+Result<ParsedNet> parse_net(const pugi::xml_node& element, ParseBudget& budget) {
   ParsedNet net;
   net.name = text_of(element, "name");
   for (const pugi::xml_node& layer : element.child("layers").children("layer")) {
-    if (++layer_count > kMaxLayers) {
-      return error(StatusCode::OutOfMemory, "the model has more than {} layers", kMaxLayers);
-    }
     HET_ASSIGN(ParsedLayer parsed, parse_layer(layer));
+    HET_TRY(charge(parsed, budget));
     net.layers.push_back(std::move(parsed));
   }
   if (net.layers.empty()) return error(StatusCode::ParseError, "it has no layers");

@@ -40,6 +40,12 @@ struct ParsedEdge {
   int64_t to_port = 0;
 };
 
+/// What the file has used up of limits.h.
+struct ParseBudget {
+  size_t layers = 0;
+  size_t name_bytes = 0;
+};
+
 /// The file's graph or the body of a layer.
 struct ParsedNet {
   std::string_view name;
