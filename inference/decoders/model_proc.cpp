@@ -322,8 +322,10 @@ Result<ModelProc> parse_model_proc(std::string_view json_text, std::string_view 
     const json document = json::parse(json_text);
     return read_document(document, origin);
   } catch (const json::exception& failure) {
-    return error(StatusCode::ParseError, "{}: not a valid JSON document: {}", origin,
-                 failure.what());
+    return error(StatusCode::ParseError,
+                 "{}: not a valid JSON document ({}); a model-proc file is text as in "
+                 "pipelines/models, not the model itself",
+                 origin, failure.what());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace het {
@@ -23,13 +24,20 @@ struct Descriptor {
   }
 };
 
+Failure missing_file(const std::string& path) {
+  std::error_code no_folder;
+  const std::string folder = std::filesystem::current_path(no_folder).string();
+  return error(StatusCode::NotFound,
+               "there is no file '{}': give a path from '{}' or an absolute one", path, folder);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
-    const StatusCode code = errno == ENOENT ? StatusCode::NotFound : StatusCode::InvalidArgument;
-    return error(code, "cannot open file '{}': {}", path, reason(errno));
+    if (errno == ENOENT) return missing_file(path);
+    return error(StatusCode::InvalidArgument, "cannot open file '{}': {}", path, reason(errno));
   }
   struct stat status = {};
   if (::fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode)) {
