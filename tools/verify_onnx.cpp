@@ -69,6 +69,21 @@ Status check_declared_rank(const Tensor& tensor, const Value& declared) {
                declared.name(), to_string(tensor.shape()), to_string(shape));
 }
 
+/// Fails as a skip for a test of ONNX 1.12 whose results do not come from its model; newer versions
+/// of the data give the node the attribute that it lacks there.
+Status check_results_fit_model(const Model& model, const std::filesystem::path& folder) {
+  if (folder.filename() != "test_adam_multiple") return {};
+  for (const auto& node : model.nodes()) {
+    if (node->op_type() != "Adam" || node->attributes().has("epsilon")) continue;
+    return error(
+        StatusCode::NotSupported,
+        "the test contradicts its model: its results come from epsilon 0.01, but node '{}' "
+        "(Adam) has no epsilon, which means 1e-6",
+        node->name());
+  }
+  return {};
+}
+
 /// Fourier transforms sum large terms that cancel: the reference's own rounding, in float32, is one
 /// of its largest element.
 double absolute_tolerance(const Model& model, const std::vector<double>& wanted) {
@@ -120,6 +135,7 @@ Status verify_set(const VerifyContext& context, const std::filesystem::path& mod
   }
   HET_TRY(request->infer());
   HET_TRY(check_deterministic(*model));
+  HET_TRY(check_results_fit_model(*model, model_file.parent_path()));
   for (size_t k = 0; k < expected.size() && k < compiled->outputs().size(); ++k) {
     HET_ASSIGN(const Tensor wanted, as_declared(expected[k], request->output(k).type()));
     const Status status = check_output(*model, request->output(k), wanted);
