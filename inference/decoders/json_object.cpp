@@ -142,7 +142,6 @@ Result<JsonObject> JsonObject::object(std::string_view key) const {
 Result<std::vector<JsonObject>> JsonObject::objects(std::string_view key, size_t limit) const {
   std::vector<JsonObject> objects;
   const json& value = (*this)[key];
-  if (value.is_null()) return objects;
   if (!value.is_array())
     return fail(key, fmt::format("expected an array of objects, found {}", value.type_name()));
   if (value.size() > limit)

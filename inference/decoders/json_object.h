@@ -41,7 +41,7 @@ class JsonObject {
   Result<std::vector<std::string>> texts(std::string_view key, size_t limit) const;
   /// The object under the key; an absent key is an empty object.
   Result<JsonObject> object(std::string_view key) const;
-  /// The objects of the array under the key; none when it is absent.
+  /// The objects of the array under the key.
   Result<std::vector<JsonObject>> objects(std::string_view key, size_t limit) const;
 
   /// A failure about this key.

@@ -302,7 +302,10 @@ Result<ModelProc> read_document(const json& document, std::string_view origin) {
   HET_TRY(root.allow_keys({"json_schema_version", "input_preproc", "output_postproc"}));
   HET_TRY(check_version(root));
   ModelProc model_proc;
-  HET_ASSIGN(const std::vector<JsonObject> inputs, root.objects("input_preproc", kMaxEntries));
+  std::vector<JsonObject> inputs;
+  if (root.has("input_preproc")) {
+    HET_ASSIGN(inputs, root.objects("input_preproc", kMaxEntries));
+  }
   for (const JsonObject& entry : inputs) {
     HET_ASSIGN(InputPreproc input, parse_input(entry));
     model_proc.inputs.push_back(std::move(input));

@@ -328,16 +328,21 @@ TEST(IrWindows, SamplingAtComputedPlaces) {
       },
       {1, 1, 1, 1});
   EXPECT_THAT(sampled, ElementsAre(2.5f));
-  const auto pooled = evaluate_layer(
-      {"ROIAlign", "opset9",
-       "pooled_h=\"1\" pooled_w=\"1\" sampling_ratio=\"1\" spatial_scale=\"1\" mode=\"avg\" "
-       "aligned_mode=\"half_pixel\""},
-      counted({1, 1, 2, 2}),
-      [](IrFile& f) {
-        return std::vector{f.floats({1, 4}, {0, 0, 2, 2}), f.integers({0})};
-      },
-      {1, 1, 1, 1});
-  EXPECT_THAT(pooled, ElementsAre(2.5f));
+  // half_pixel_for_nn moves the scaled region by half a pixel; half_pixel moves it to and fro,
+  // which is nothing at scale 1: the region's middle is then the last pixel.
+  const auto pool = [](const std::string& mode) {
+    return evaluate_layer({"ROIAlign", "opset9",
+                           "pooled_h=\"1\" pooled_w=\"1\" sampling_ratio=\"1\" "
+                           "spatial_scale=\"1\" mode=\"avg\" aligned_mode=\"" +
+                               mode + "\""},
+                          counted({1, 1, 2, 2}),
+                          [](IrFile& f) {
+                            return std::vector{f.floats({1, 4}, {0, 0, 2, 2}), f.integers({0})};
+                          },
+                          {1, 1, 1, 1});
+  };
+  EXPECT_THAT(pool("half_pixel_for_nn"), ElementsAre(2.5f));
+  EXPECT_THAT(pool("half_pixel"), ElementsAre(4.0f));
 }
 
 }  // namespace
