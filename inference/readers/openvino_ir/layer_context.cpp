@@ -11,8 +11,6 @@
 namespace het::ir {
 namespace {
 
-const Shape kNoShape;
-
 /// The content of a constant, also behind one conversion: that of half-precision weights, or of
 /// lists that were stored in another integer type. Null for what is computed or too long a list.
 const Tensor* list_content(const Value* value) {
@@ -51,7 +49,7 @@ int64_t LayerContext::opset() const {
 }
 
 const Shape& LayerContext::input_shape(size_t index) const {
-  if (index >= inputs_.size()) return kNoShape;
+  if (index >= inputs_.size()) return no_shape_;
   const Value* value = inputs_[index];
   if (value != nullptr && value->is_constant()) return value->desc().shape;
   const Shape& own = layer_.inputs[index].dims;
@@ -59,7 +57,7 @@ const Shape& LayerContext::input_shape(size_t index) const {
 }
 
 const Shape& LayerContext::output_shape(size_t index) const {
-  return index < layer_.outputs.size() ? layer_.outputs[index].dims : kNoShape;
+  return index < layer_.outputs.size() ? layer_.outputs[index].dims : no_shape_;
 }
 
 ElementType LayerContext::declared_type(std::string_view precision) const {

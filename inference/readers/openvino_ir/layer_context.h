@@ -157,6 +157,7 @@ class LayerContext {
   std::vector<const ParsedPort*> sources_;
   std::vector<std::string> output_names_;
   std::vector<Value*> outputs_;
+  const Shape no_shape_;  ///< of ports that do not exist
   Status status_;
   std::string refusal_;
   bool named_ = false;  ///< a node has the layer's own name
