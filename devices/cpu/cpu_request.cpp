@@ -138,6 +138,7 @@ Status CpuRequest::run_steps() {
   KernelArgs args;
   args.scratch = scratch_->host();
   args.dynamic = dynamic_;
+  args.cancelled = &cancelled_;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (cancelled_.load(std::memory_order_relaxed)) {
       return error(StatusCode::Cancelled,

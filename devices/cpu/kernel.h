@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -17,6 +18,8 @@ struct KernelArgs {
   std::byte* scratch = nullptr;
   /// Values sized at run time, by plan tensor; only the reference kernel uses them.
   std::span<Tensor> dynamic;
+  /// Set when the request shall end early; loops of the reference ask.
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 /// What a kernel keeps per request, e.g. oneDNN memory objects.

@@ -61,7 +61,7 @@ class ReferenceKernel final : public Kernel {
       }
     }
     HET_ASSIGN(std::vector<Tensor> results,
-               evaluate_node(*node_, state.input_pointers, state.outputs));
+               evaluate_node(*node_, state.input_pointers, state.outputs, args.cancelled));
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const ReferenceOperand& operand = outputs_[i];
       if (operand.id == kNoTensor) continue;

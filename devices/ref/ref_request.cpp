@@ -71,7 +71,7 @@ Status RefRequest::run_step(const Step& step) {
   }
   std::vector<Tensor> outputs;
   for (const Slot slot : step.outputs) outputs.push_back(tensors_[slot]);
-  HET_ASSIGN(outputs, evaluate_node(*step.node, inputs, std::move(outputs)));
+  HET_ASSIGN(outputs, evaluate_node(*step.node, inputs, std::move(outputs), &cancelled_));
   for (size_t i = 0; i < outputs.size(); ++i) tensors_[step.outputs[i]] = std::move(outputs[i]);
   return {};
 }

@@ -8,19 +8,32 @@
 namespace het {
 
 InferContext::InferContext(const Node& node, std::vector<const TensorDesc*> inputs,
-                           std::vector<const Tensor*> constants)
+                           std::vector<const Tensor*> constants, bool evaluates)
     : node_(node),
       inputs_(std::move(inputs)),
       constants_(std::move(constants)),
-      outputs_(node.outputs().size()) {}
+      outputs_(node.outputs().size()),
+      is_set_(node.outputs().size()),
+      evaluates_(evaluates) {}
 
 void InferContext::set_output(size_t index, ElementType type, Shape shape) {
-  if (index < outputs_.size()) outputs_[index] = {type, std::move(shape), Layout::Plain};
+  if (index >= outputs_.size()) return;
+  outputs_[index] = {type, std::move(shape), Layout::Plain};
+  is_set_[index] = type != ElementType::Undefined;
+}
+
+void InferContext::leave_open(size_t index) {
+  if (index >= outputs_.size()) return;
+  outputs_[index] = {};
+  is_set_[index] = true;
 }
 
 EvaluateContext::EvaluateContext(const Node& node, std::vector<const Tensor*> inputs,
-                                 std::vector<Tensor> outputs)
-    : node_(node), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+                                 std::vector<Tensor> outputs, const std::atomic<bool>* cancelled)
+    : node_(node),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      cancelled_(cancelled) {}
 
 namespace {
 
@@ -81,14 +94,11 @@ std::string describe(const Node& node) {
   return fmt::format("node '{}' ({})", node.name(), node.qualified_type());
 }
 
-}  // namespace
-
-Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const TensorDesc*> inputs,
-                                           std::vector<const Tensor*> constants) {
+Result<std::vector<TensorDesc>> infer(const Node& node, std::vector<const TensorDesc*> inputs,
+                                      std::vector<const Tensor*> constants, bool evaluates) {
   const OpDef* op = node.op();
   if (op == nullptr) {
-    return error(StatusCode::NotSupported, "{}: the operator is unknown to this build",
-                 describe(node));
+    return error(StatusCode::NotSupported, "{}: {}", describe(node), node.unsupported_reason());
   }
   size_t given = inputs.size();
   while (given > 0 && inputs[given - 1] == nullptr) --given;
@@ -107,12 +117,12 @@ Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const T
   if (node.outputs().empty()) {
     return error(StatusCode::ParseError, "{} has no outputs", describe(node));
   }
-  InferContext context(node, std::move(inputs), std::move(constants));
+  InferContext context(node, std::move(inputs), std::move(constants), evaluates);
   if (Status status = op->infer(context); !status.ok()) {
     return Failure(status.with_context(describe(node)));
   }
   for (size_t i = 0; i < context.outputs().size(); ++i) {
-    if (context.outputs()[i].type == ElementType::Undefined) {
+    if (!context.is_set(i)) {
       return error(StatusCode::ParseError, "{} has {} outputs, but the operator gives only {}",
                    describe(node), context.outputs().size(), i);
     }
@@ -124,13 +134,21 @@ Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const T
   return context.outputs();
 }
 
+}  // namespace
+
+Result<std::vector<TensorDesc>> infer_node(const Node& node, std::vector<const TensorDesc*> inputs,
+                                           std::vector<const Tensor*> constants) {
+  return infer(node, std::move(inputs), std::move(constants), false);
+}
+
 Result<std::vector<Tensor>> evaluate_node(const Node& node,
                                           const std::vector<const Tensor*>& inputs,
-                                          std::vector<Tensor> preallocated) {
+                                          std::vector<Tensor> preallocated,
+                                          const std::atomic<bool>* cancelled) {
   std::vector<const TensorDesc*> descs;
   descs.reserve(inputs.size());
   for (const Tensor* input : inputs) descs.push_back(input ? &input->desc() : nullptr);
-  HET_ASSIGN(const std::vector<TensorDesc> outputs, infer_node(node, std::move(descs), inputs));
+  HET_ASSIGN(const std::vector<TensorDesc> outputs, infer(node, std::move(descs), inputs, true));
   preallocated.resize(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].is_static()) {
@@ -143,7 +161,7 @@ Result<std::vector<Tensor>> evaluate_node(const Node& node,
     }
     HET_ASSIGN(tensor, Tensor::allocate(outputs[i]));
   }
-  EvaluateContext context(node, inputs, std::move(preallocated));
+  EvaluateContext context(node, inputs, std::move(preallocated), cancelled);
   if (Status status = node.op()->evaluate(context); !status.ok()) {
     return Failure(status.with_context(describe(node)));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,9 @@ namespace het {
 class HET_API InferContext {
  public:
   /// `constants[i]` is null or the content of input i; both vectors have one entry per input.
+  /// `evaluates`: evaluate() follows at once.
   InferContext(const Node& node, std::vector<const TensorDesc*> inputs,
-               std::vector<const Tensor*> constants);
+               std::vector<const Tensor*> constants, bool evaluates = false);
 
   const Node& node() const { return node_; }
   const Attributes& attributes() const { return node_.attributes(); }
@@ -35,8 +37,16 @@ class HET_API InferContext {
     return index < constants_.size() ? constants_[index] : nullptr;
   }
 
+  /// True when evaluate() follows at once with these inputs: what only serves planning, such as
+  /// walking through bodies, can be left out.
+  bool evaluates() const { return evaluates_; }
+
   /// Ignored beyond the node's outputs, so operators set optional outputs unconditionally.
   void set_output(size_t index, ElementType type, Shape shape);
+  /// Says that not even the type of an output can be told before it is computed (control flow).
+  void leave_open(size_t index);
+  /// Whether the operator said anything about an output.
+  bool is_set(size_t index) const { return is_set_[index]; }
   const std::vector<TensorDesc>& outputs() const { return outputs_; }
 
  private:
@@ -44,13 +54,16 @@ class HET_API InferContext {
   std::vector<const TensorDesc*> inputs_;
   std::vector<const Tensor*> constants_;
   std::vector<TensorDesc> outputs_;
+  std::vector<bool> is_set_;
+  bool evaluates_;
 };
 
 /// What an operator's evaluate function sees: dense host tensors. Outputs whose shape infer()
 /// could tell are allocated already; the others are allocated by the operator.
 class HET_API EvaluateContext {
  public:
-  EvaluateContext(const Node& node, std::vector<const Tensor*> inputs, std::vector<Tensor> outputs);
+  EvaluateContext(const Node& node, std::vector<const Tensor*> inputs, std::vector<Tensor> outputs,
+                  const std::atomic<bool>* cancelled = nullptr);
 
   const Node& node() const { return node_; }
   const Attributes& attributes() const { return node_.attributes(); }
@@ -64,11 +77,15 @@ class HET_API EvaluateContext {
   /// Allocates an output whose shape depends on the data.
   Status allocate_output(size_t index, ElementType type, Shape shape);
   std::vector<Tensor>& outputs() { return outputs_; }
+  /// Set when the caller wants an end; null when it cannot. Operators whose work has no bound ask
+  /// now and then, and return Cancelled.
+  const std::atomic<bool>* cancelled() const { return cancelled_; }
 
  private:
   const Node& node_;
   std::vector<const Tensor*> inputs_;
   std::vector<Tensor> outputs_;
+  const std::atomic<bool>* cancelled_;
 };
 
 /// An operator kind: plain data and two functions, made once by its register function.
@@ -109,9 +126,11 @@ HET_API Result<std::vector<TensorDesc>> infer_node(const Node& node,
                                                    std::vector<const Tensor*> constants);
 
 /// Infers with the actual inputs (null = omitted), allocates what can be sized and evaluates; the
-/// one way to run a reference. `preallocated` may give output tensors (empty ones are allocated).
+/// one way to run a reference. `preallocated` may give output tensors (empty ones are allocated);
+/// `cancelled` ends loops early.
 HET_API Result<std::vector<Tensor>> evaluate_node(const Node& node,
                                                   const std::vector<const Tensor*>& inputs,
-                                                  std::vector<Tensor> preallocated = {});
+                                                  std::vector<Tensor> preallocated = {},
+                                                  const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace het

@@ -9,8 +9,8 @@ namespace het {
 /// Evaluates a node whose content is known - all inputs are constants, or it asks for the Shape or
 /// Size of a value of static shape - and makes its outputs constants. Returns true when it did.
 /// Not folded: nodes without a known operator, DequantizeLinear (int8 kernels want its input),
-/// random operators, results of more than 16 MiB unless they are at most four times their inputs,
-/// and contractions of more than 2^32 products. The node itself stays, unused.
+/// random operators, control flow, results of more than 16 MiB unless they are at most four times
+/// their inputs, and contractions of more than 2^32 products. The node itself stays, unused.
 HET_API Result<bool> fold_node(Model& model, Node& node);
 
 /// Folds every node that can be, in the order of the model, which must be sorted; then removes what
