@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "inference/ops/op.h"
+#include "inference/ops/out_of_scope.h"
 
 namespace het {
 
@@ -16,6 +17,10 @@ std::string Node::qualified_type() const {
 std::string Node::unsupported_reason() const {
   if (op_ != nullptr) return {};
   if (!unsupported_reason_.empty()) return unsupported_reason_;
+  const std::string_view reason = out_of_scope_reason(domain_, op_type_);
+  if (!reason.empty()) {
+    return fmt::format("operator {} is not supported: {}", qualified_type(), reason);
+  }
   return fmt::format("operator {} is unknown to this build", qualified_type());
 }
 
