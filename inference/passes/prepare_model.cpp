@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "inference/passes/inline_constant_if.h"
 #include "inference/passes/remove_identities.h"
 
 namespace het {
@@ -23,12 +24,21 @@ Status check_inputs_static(const Model& model) {
   return {};
 }
 
+/// Conditions that only become known behind another If that was inlined take a round each; Ifs of
+/// longer chains stay and run as they are.
+constexpr int kMaxInlineRounds = 32;
+
 /// The passes themselves; nodes that cannot run are listed.
 Result<std::vector<NodeFailure>> run_passes(Model& model) {
   remove_identities(model);
   model.remove_unused();
   std::vector<NodeFailure> failures;
   HET_TRY(infer_shapes(model, &failures));
+  for (int round = 0; round < kMaxInlineRounds && inline_constant_if(model) > 0; ++round) {
+    remove_identities(model);
+    failures.clear();
+    HET_TRY(infer_shapes(model, &failures));
+  }
   std::unordered_set<const Node*> failed;
   for (const NodeFailure& failure : failures) failed.insert(failure.node);
   // Nodes that folding left behind go, and with them failures that no output depends on.
@@ -69,9 +79,13 @@ std::vector<NodeSupport> query_rows(const Model& original, const Model& prepared
   for (const NodeFailure& failure : failures) reasons[failure.node] = failure.status.message();
   std::unordered_map<std::string_view, const Node*> stand_ins;
   for (const auto& node : prepared.nodes()) {
-    for (const std::string& name : node->original_names()) stand_ins[name] = node.get();
     const auto [reason, is_new] = reasons.try_emplace(node.get());
     if (is_new) reason->second = refuse(*node);
+    // Where several nodes stand for one, the one that is refused speaks.
+    for (const std::string& name : node->original_names()) {
+      const Node*& stand_in = stand_ins[name];
+      if (stand_in == nullptr || reasons.at(stand_in).empty()) stand_in = node.get();
+    }
   }
   std::vector<NodeSupport> rows;
   rows.reserve(original.nodes().size());

@@ -14,11 +14,11 @@
 namespace het {
 
 /// What every device does to its clone of a model before its own rewrites: checks that the input
-/// shapes are static, removes identities, infers shapes, folds constants, removes unused nodes and
-/// sorts. Afterwards every node has a known operator, and a value without a static desc is sized at
-/// run time. A model output may be a model input or a constant.
-/// Fails with InvalidArgument for an unbound dimension. Nodes that cannot run are all named, with
-/// NotSupported unless an operator refused its inputs for another reason.
+/// shapes are static, removes identities, infers shapes, folds constants, inlines Ifs of constant
+/// condition, removes unused nodes and sorts. Afterwards every node has a known operator, and a
+/// value without a static desc is sized at run time. A model output may be a model input or a
+/// constant. Fails with InvalidArgument for an unbound dimension. Nodes that cannot run are all
+/// named, with NotSupported unless an operator refused its inputs for another reason.
 HET_API Status prepare_model(Model& model);
 
 /// The same for query_model(): unbound dimensions are allowed (shapes are inferred as far as they

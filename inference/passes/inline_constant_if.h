@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "inference/export.h"
+#include "inference/model.h"
+#include "inference/status.h"
+
+namespace het {
+
+/// Puts the nodes of the taken branch in the place of every If whose condition is a constant, so
+/// that devices see plain nodes. They are named "<If>/<node>" and stand for the If in queries and
+/// profiles; Ifs inside the branch are left for the next call. The model needs sort() afterwards.
+/// Returns how many were inlined; an If that cannot be (its operator will say why) stays.
+HET_API size_t inline_constant_if(Model& model);
+
+}  // namespace het
