@@ -19,10 +19,19 @@ constexpr int64_t kMaxProducts = int64_t{1} << 32;
 
 /// Besides what is random: state, and bodies, whose work is not bounded by sizes; an If of known
 /// condition is inlined instead.
-constexpr std::array<std::string_view, 13> kNeverFolded = {
-    "DequantizeLinear", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
-    "Bernoulli",        "Multinomial",  "Dropout",          "ReadValue",     "Assign",
-    "If",               "Loop",         "Scan"};
+constexpr std::array<std::string_view, 13> kNeverFolded = {"DequantizeLinear",
+                                                           "RandomNormal",
+                                                           "RandomNormalLike",
+                                                           "RandomUniform",
+                                                           "RandomUniformLike",
+                                                           "Bernoulli",
+                                                           "Multinomial",
+                                                           "Dropout",
+                                                           "ReadValue",
+                                                           "Assign",
+                                                           "If",
+                                                           "Loop",
+                                                           "Scan"};
 /// Their work is not bounded by the size of their output.
 constexpr std::array<std::string_view, 11> kContractions = {
     "Conv",        "ConvTranspose", "ConvInteger", "MatMul", "MatMulInteger", "Gemm",

@@ -1,11 +1,13 @@
 #include "inference/readers/onnx_reader.h"
 
+#include <deque>
 #include <filesystem>
 #include <new>
 #include <string_view>
 
 #include "inference/log.h"
 #include "inference/readers/mapped_file.h"
+#include "inference/readers/onnx/functions.h"
 #include "inference/readers/onnx/graph.h"
 #include "inference/readers/onnx/limits.h"
 #include "inference/readers/onnx/parse.h"
@@ -23,7 +25,7 @@ constexpr std::string_view kLfsPointer = "version https://git-lfs";
 
 bool uses_default_domain(const onnx::ParsedGraph& graph) {
   for (const onnx::ParsedNode& node : graph.nodes) {
-    if (node.domain.empty() || node.domain == "ai.onnx") return true;
+    if (node.opset == 0 && (node.domain.empty() || node.domain == "ai.onnx")) return true;
   }
   return false;
 }
@@ -53,12 +55,12 @@ Result<int64_t> default_opset(const onnx::ParsedModel& parsed, const std::string
 Result<std::unique_ptr<Model>> build_model(std::string_view bytes,
                                            const std::shared_ptr<const void>& owner,
                                            const std::string& folder, const std::string& origin) {
-  HET_ASSIGN(const onnx::ParsedModel parsed, onnx::parse_model(bytes, origin));
+  HET_ASSIGN(onnx::ParsedModel parsed, onnx::parse_model(bytes, origin));
+  std::deque<std::string> made_names;
+  HET_TRY(onnx::expand_functions(parsed, made_names)
+              .with_context(fmt::format("ONNX model '{}'", origin)));
   HET_ASSIGN(const int64_t opset, default_opset(parsed, origin));
-  onnx::FileContext file{origin,
-                         opset,
-                         onnx::only_float_type(parsed.graph),
-                         {parsed.functions.begin(), parsed.functions.end()},
+  onnx::FileContext file{origin, opset, onnx::only_float_type(parsed.graph),
                          onnx::TensorReader(owner, bytes.size(), folder)};
   auto model = onnx::GraphBuilder(file, parsed.graph, nullptr).build();
   if (!model) {

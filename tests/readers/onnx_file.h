@@ -137,10 +137,12 @@ class Attr {
         .add_message(onnx::attribute_field::kGraph, graph_bytes);
     return attr;
   }
-  /// Kinds that the reader knows by number only.
-  static Attr of_kind(const std::string& name, onnx::AttributeKind kind) {
+  /// Kinds that the reader knows by number only; inside functions, the call's attribute.
+  static Attr of_kind(const std::string& name, onnx::AttributeKind kind,
+                      const std::string& refers_to = "") {
     Attr attr;
-    attr.start(name, kind);
+    protozero::pbf_writer writer = attr.start(name, kind);
+    if (!refers_to.empty()) writer.add_string(onnx::attribute_field::kRefAttrName, refers_to);
     return attr;
   }
   const std::string& bytes() const { return bytes_; }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "inference/passes/print_model.h"
 #include "tests/readers/onnx_file.h"
@@ -112,6 +113,24 @@ TEST(OnnxGraph, UnknownOperatorsStayWithAReason) {
   EXPECT_EQ(node->unsupported_reason(), "operator org.example.Frobnicate is unknown to this build");
 }
 
+TEST(OnnxGraph, OperatorsOutOfScopeSayWhy) {
+  const std::vector<std::tuple<std::string, std::string, std::string>> cases = {
+      {"SequenceLength", "", "sequence"},
+      {"OptionalHasElement", "", "optional"},
+      {"StringNormalizer", "", "strings"},
+      {"Gradient", "ai.onnx.preview.training", "training"},
+      {"TreeEnsemble", "ai.onnx.ml", "classical machine learning"}};
+  for (const auto& [type, domain, part] : cases) {
+    Graph graph;
+    graph.input("x", {{1}}).node(type, {"x"}, {"y"}, {}, domain).output("y");
+    const auto model = test::read(graph);
+    ASSERT_TRUE(model) << model.error().message();
+    const std::string reason = (*model)->find_node("y")->unsupported_reason();
+    EXPECT_NE(reason.find(type + " is not supported: it "), std::string::npos) << reason;
+    EXPECT_NE(reason.find(part), std::string::npos) << reason;
+  }
+}
+
 TEST(OnnxGraph, NewerOpsetsAreTried) {
   Graph graph;
   graph.input("x", {{1}}).node("Relu", {"x"}, {"y"}).output("y");
@@ -136,21 +155,6 @@ TEST(OnnxGraph, UnsupportedAttributesOnlyConcernTheirNode) {
               std::string::npos)
         << (*model)->find_node(name)->unsupported_reason();
   }
-}
-
-TEST(OnnxGraph, ModelLocalFunctionsAreNotExpanded) {
-  Graph graph;
-  graph.input("x", {{1}}).node("Relu", {"x"}, {"y"}, {}, "my.domain").output("y");
-  std::string file = test::model_file(graph.bytes());
-  protozero::pbf_writer writer(file);
-  {
-    protozero::pbf_writer function(writer, onnx::model_field::kFunctions);
-    function.add_string(onnx::function_field::kName, "Relu");
-    function.add_string(onnx::function_field::kDomain, "my.domain");
-  }
-  const auto model = test::read(file);
-  ASSERT_TRUE(model) << model.error().message();
-  EXPECT_NE((*model)->find_node("y")->unsupported_reason().find("function"), std::string::npos);
 }
 
 TEST(OnnxGraph, MetadataIsKept) {
@@ -219,6 +223,77 @@ TEST(OnnxGraph, BodiesInsideBodiesHandValuesThrough) {
   EXPECT_EQ(node->attributes().get_strings("het.captures"),
             (std::vector<std::string>{"cond", "x"}));
   EXPECT_EQ(node->inputs().size(), 3u);
+}
+
+TEST(OnnxGraph, BodiesMayGiveOuterValuesAndInitialisers) {
+  Graph then_branch;
+  then_branch.output("x");
+  Graph else_branch;
+  else_branch.initializer(test::float_tensor("own", {1}, {3})).output("own");
+  Graph graph;
+  graph.input("x", {{1}})
+      .input("cond", {std::vector<int64_t>{}}, test::kBool)
+      .node("If", {"cond"}, {"y"},
+            {Attr::graph("then_branch", then_branch.bytes()),
+             Attr::graph("else_branch", else_branch.bytes())})
+      .output("y");
+  const auto model = test::read(graph);
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ(print_model(**model),
+            "input x : float32[1]\n"
+            "input cond : bool[]\n"
+            "y = If(cond, x) {else_branch=graph het.captures=[x] then_branch=graph} : ?\n"
+            "  else_branch:\n"
+            "    output own = own=[3]\n"
+            "  then_branch:\n"
+            "    input x : float32[1]\n"
+            "    output x = x\n"
+            "output y = y\n");
+}
+
+/// A Loop body with inputs i, again and v, and `output` as its carried value.
+void loop_body(Graph& body, const std::string& output) {
+  body.input("i", {std::vector<int64_t>{}}, test::kInt64)
+      .input("again", {std::vector<int64_t>{}}, test::kBool)
+      .input("v", {{1}});
+  body.output("again").output(output);
+}
+
+TEST(OnnxGraph, NamesOfBodies) {
+  {
+    // The body's input has the name of what the node gives: no cycle.
+    Graph body;
+    loop_body(body, "v");
+    Graph graph;
+    graph.input("x", {{1}})
+        .node("Loop", {"", "", "x"}, {"v"}, {Attr::graph("body", body.bytes())})
+        .output("v");
+    EXPECT_TRUE(test::read(graph));
+  }
+  {
+    // An initialiser that is a body's input is only its default.
+    Graph body;
+    body.initializer(test::float_tensor("v", {1}, {3}));
+    loop_body(body, "v");
+    Graph graph;
+    graph.input("x", {{1}})
+        .node("Loop", {"", "", "x"}, {"y"}, {Attr::graph("body", body.bytes())})
+        .output("y");
+    const auto model = test::read(graph);
+    ASSERT_TRUE(model) << model.error().message();
+    const Attribute* attribute = (*model)->find_node("y")->attributes().find("body");
+    EXPECT_EQ(std::get<std::shared_ptr<Model>>(*attribute)->inputs().size(), 3u);
+  }
+  {
+    Graph body;
+    body.node("Relu", {"v"}, {"x"});
+    loop_body(body, "x");
+    Graph graph;
+    graph.input("x", {{1}})
+        .node("Loop", {"", "", "x"}, {"y"}, {Attr::graph("body", body.bytes())})
+        .output("y");
+    expect_error(test::read(graph), StatusCode::ParseError, {"'x'", "(Relu)", "forbids"});
+  }
 }
 
 TEST(OnnxGraph, BrokenGraphs) {

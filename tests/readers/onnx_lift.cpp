@@ -296,12 +296,50 @@ TEST(OnnxLift, DftAxisBecomesAnInput) {
   EXPECT_EQ(lifted(graph, 17), "y = DFT(x, -, y/axis=1) {onesided=1} : ?\n");
 }
 
-TEST(OnnxLift, ScanOfOpset8IsRefused) {
+/// sum' = sum + x, collected.
+std::string summing_body() {
+  Graph body;
+  body.input("sum", {{1}}).input("x", {{1}}).node("Add", {"sum", "x"}, {"next"}).output("next");
+  body.node("Identity", {"next"}, {"slice"}).output("slice");
+  return body.bytes();
+}
+
+TEST(OnnxLift, ScanOfOpset8WorksOnEachElementOfABatch) {
+  Graph graph;
+  graph.input("lengths", {{2}}, test::kInt64)
+      .input("state", {{2, 1}})
+      .input("x", {{2, 3, 1}})
+      .node("Scan", {"", "state", "x"}, {"a", "b"},
+            {Attr("num_scan_inputs", 1), Attr::graph("body", summing_body())})
+      .node("Scan", {"lengths", "state", "x"}, {"c", "d"},
+            {Attr("num_scan_inputs", 1), Attr("directions", std::vector<int64_t>{1}),
+             Attr::graph("body", summing_body())})
+      .output("b")
+      .output("d");
+  const auto model = test::read(graph, 8);
+  ASSERT_TRUE(model) << model.error().message();
+  const Tensor state = Tensor::from<float>({2, 1}, {0, 100});
+  const Tensor x = Tensor::from<float>({2, 3, 1}, {1, 2, 3, 4, 5, 6});
+  const Tensor lengths = Tensor::from<int64_t>({2}, {3, 2});
+  const auto whole = evaluate_node(*(*model)->find_node("a"), {&state, &x});
+  ASSERT_TRUE(whole) << whole.error().message();
+  EXPECT_EQ(*to_float_vector((*whole)[0]), (std::vector<float>{6, 115}));
+  EXPECT_EQ((*whole)[1].shape(), (Shape{2, 3, 1}));
+  EXPECT_EQ(*to_float_vector((*whole)[1]), (std::vector<float>{1, 3, 6, 104, 109, 115}));
+  // Backwards, over the first 3 and 2 elements; the rest is zero.
+  const auto part = evaluate_node(*(*model)->find_node("c"), {&state, &x, &lengths});
+  ASSERT_TRUE(part) << part.error().message();
+  EXPECT_EQ(*to_float_vector((*part)[0]), (std::vector<float>{6, 109}));
+  EXPECT_EQ(*to_float_vector((*part)[1]), (std::vector<float>{3, 5, 6, 105, 109, 0}));
+}
+
+TEST(OnnxLift, ScanOfOpset8WithoutStatesOrSequencesIsRefused) {
   Graph graph;
   graph.input("x", {{1, 8, 1}}).node("Scan", {"x"}, {"y"}).output("y");
   const auto model = test::read(graph, 8);
   ASSERT_TRUE(model) << model.error().message();
-  EXPECT_NE((*model)->find_node("y")->unsupported_reason().find("opset 8"), std::string::npos);
+  EXPECT_NE((*model)->find_node("y")->unsupported_reason().find("num_scan_inputs = 0"),
+            std::string::npos);
 }
 
 }  // namespace

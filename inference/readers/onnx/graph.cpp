@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
+#include "inference/ops/body.h"
 #include "inference/ops/onnx_type.h"
 
 namespace het::onnx {
@@ -15,16 +17,24 @@ bool is_default_domain(std::string_view domain) {
   return domain.empty() || domain == "ai.onnx";
 }
 
-/// Names that a graph or the graphs inside it read. Names that they define themselves are among
-/// them: outside, nothing has such a name.
+/// Names that a graph or the graphs inside it read from outside.
 void collect_reads(const ParsedGraph& graph, std::vector<std::string_view>& names) {
+  std::unordered_set<std::string_view> own;
+  for (const ParsedValue& input : graph.inputs) own.insert(input.name);
+  for (const ParsedTensor& tensor : graph.initializers) own.insert(tensor.name);
+  own.insert(graph.sparse_initializers.begin(), graph.sparse_initializers.end());
+  for (const ParsedNode& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
+  std::vector<std::string_view> reads;
   for (const ParsedNode& node : graph.nodes) {
-    for (const std::string_view input : node.inputs) names.push_back(input);
+    reads.insert(reads.end(), node.inputs.begin(), node.inputs.end());
     for (const ParsedAttribute& attribute : node.attributes) {
-      if (attribute.graph) collect_reads(*attribute.graph, names);
+      if (attribute.graph) collect_reads(*attribute.graph, reads);
     }
   }
-  for (const ParsedValue& output : graph.outputs) names.push_back(output.name);
+  for (const ParsedValue& output : graph.outputs) reads.push_back(output.name);
+  for (const std::string_view name : reads) {
+    if (!own.contains(name)) names.push_back(name);
+  }
 }
 
 void collect_types(const ParsedGraph& graph, std::set<int64_t>& codes) {
@@ -42,13 +52,25 @@ void collect_types(const ParsedGraph& graph, std::set<int64_t>& codes) {
 /// Type and shape that the file declares; [] without a shape.
 Result<TensorDesc> declared_desc(const ParsedValue& value) {
   if (!value.unsupported.empty()) {
-    return error(StatusCode::NotSupported, "it is a {}, only dense tensors are supported",
+    return error(StatusCode::NotSupported, "it is {}, only dense tensors are supported",
                  value.unsupported);
   }
   TensorDesc desc;
   HET_ASSIGN(desc.type, element_type_from_onnx(value.data_type));
   if (value.shape) desc.shape.assign(value.shape->begin(), value.shape->end());
   return desc;
+}
+
+/// What the file says about the outputs of a body, for outputs of loops that never run.
+void declare_outputs(const ParsedGraph& body, Attributes& attributes) {
+  std::vector<int64_t> types;
+  std::vector<int64_t> ranks;
+  for (const ParsedValue& output : body.outputs) {
+    types.push_back(output.unsupported.empty() ? output.data_type : 0);
+    ranks.push_back(output.shape ? static_cast<int64_t>(output.shape->size()) : -1);
+  }
+  attributes.set(std::string(kBodyTypesAttribute), std::move(types));
+  attributes.set(std::string(kBodyRanksAttribute), std::move(ranks));
 }
 
 }  // namespace
@@ -81,12 +103,18 @@ Result<std::unique_ptr<Model>> GraphBuilder::build() {
   return std::move(model_);
 }
 
-// 1. Initialisers are constants, also those that are listed as inputs.
+// 1. Initialisers are constants, also those that are listed as inputs of the model.
 Status GraphBuilder::add_initializers() {
+  std::unordered_set<std::string_view> given;
+  if (outer_ != nullptr) {
+    for (const ParsedValue& input : graph_.inputs) given.insert(input.name);
+  }
   for (const ParsedTensor& tensor : graph_.initializers) {
     if (tensor.name.empty()) {
       return error(StatusCode::ParseError, "an initialiser of graph '{}' has no name", graph_.name);
     }
+    // A body's inputs always get values, so this one is only their default.
+    if (given.contains(tensor.name)) continue;
     Known known;
     auto content = file_.tensors.read(tensor);
     if (content) {
@@ -144,6 +172,7 @@ Status GraphBuilder::sort_nodes() {
       if (attribute.graph) collect_reads(*attribute.graph, reads_[i]);
     }
     read_names_.insert(reads_[i].begin(), reads_[i].end());
+    HET_TRY(check_shadowing(node));
   }
   for (const ParsedValue& output : graph_.outputs) read_names_.insert(output.name);
 
@@ -211,7 +240,8 @@ Status GraphBuilder::add_outputs() {
   }
   std::unordered_set<std::string_view> seen;
   for (const ParsedValue& output : graph_.outputs) {
-    if (!seen.insert(output.name).second) {
+    // Bodies may give a value twice: as carried value and per iteration.
+    if (!seen.insert(output.name).second && outer_ == nullptr) {
       return error(StatusCode::ParseError, "graph '{}' has twice the output '{}'", graph_.name,
                    output.name);
     }
@@ -225,11 +255,23 @@ Status GraphBuilder::add_outputs() {
       return error(StatusCode::NotSupported, "output '{}': {}", output.name, known->reason);
     }
     if (!output.unsupported.empty() && outer_ == nullptr) {
-      return error(StatusCode::NotSupported,
-                   "output '{}' is a {}, only dense tensors are supported", output.name,
-                   output.unsupported);
+      return error(StatusCode::NotSupported, "output '{}' is {}, only dense tensors are supported",
+                   output.name, output.unsupported);
     }
     model_->add_output(std::string(output.name), known->value);
+  }
+  return {};
+}
+
+Status GraphBuilder::check_shadowing(const ParsedNode& node) const {
+  for (const GraphBuilder* graph = outer_; graph != nullptr; graph = graph->outer_) {
+    for (const std::string_view output : node.outputs) {
+      if (output.empty() || !graph->known_.contains(output)) continue;
+      return error(StatusCode::ParseError,
+                   "value '{}' of {} in graph '{}' has the name of a value of the graph around it, "
+                   "which ONNX forbids",
+                   output, describe(node), graph_.name);
+    }
   }
   return {};
 }
@@ -289,12 +331,9 @@ Status GraphBuilder::add_node(const ParsedNode& node) {
   if (!pending.captures.empty()) {
     pending.attributes.set(std::string(kCapturesAttribute), pending.captures);
   }
-  if (file_.functions.contains({node.domain, node.op_type})) {
-    pending.unsupported_reason = fmt::format(
-        "{} is a function of the model; such functions are not supported", node.op_type);
-  }
   if (pending.unsupported_reason.empty()) {
-    LiftContext context(*model_, pending, file_.opset, file_.float_type,
+    const int64_t opset = node.opset > 0 ? node.opset : file_.opset;
+    LiftContext context(*model_, pending, opset, file_.float_type,
                         [this](std::string_view name) { return read_names_.contains(name); });
     lift(context);
   }
@@ -355,7 +394,7 @@ Status GraphBuilder::add_attribute(const ParsedAttribute& attribute, PendingNode
                  attribute.name.empty() ? "an unnamed" : "twice (or a reserved)", attribute.name);
   }
   const std::string name(attribute.name);
-  if (attribute.refers_to_function) {
+  if (!attribute.function_attribute.empty()) {
     return error(StatusCode::ParseError,
                  "attribute '{}' refers to the attribute of a function, but is not in one", name);
   }
@@ -419,11 +458,17 @@ Status GraphBuilder::add_body(const ParsedAttribute& attribute, PendingNode& pen
     return {};
   }
   if (!model) return model.error();
+  if (attribute.name == "body") declare_outputs(*attribute.graph, pending.attributes);
   for (const auto& [value, name] : body.captures()) {
     std::vector<std::string>& names = pending.captures;
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    names.push_back(name);
-    pending.inputs.push_back(value);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      names.push_back(name);
+      pending.inputs.push_back(value);
+    } else if (pending.inputs[pending.inputs.size() - static_cast<size_t>(names.end() - found)] !=
+               value) {
+      return error(StatusCode::ParseError, "its bodies read two outer values as '{}'", name);
+    }
   }
   pending.attributes.set(std::string(attribute.name), std::shared_ptr<Model>(std::move(*model)));
   return {};

@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,16 +18,11 @@
 
 namespace het::onnx {
 
-/// Attribute of control-flow nodes: the names of outer values that their bodies read. They are the
-/// last inputs of the node, in this order, and inputs of the bodies by name.
-inline constexpr std::string_view kCapturesAttribute = "het.captures";
-
 /// What all graphs of a file share.
 struct FileContext {
   std::string origin;
   int64_t opset = 0;       ///< of the default domain
   ElementType float_type;  ///< the only floating-point type in the file, or Undefined
-  std::set<std::pair<std::string_view, std::string_view>> functions;  ///< domain, name
   TensorReader tensors;
 };
 
@@ -59,6 +53,8 @@ class GraphBuilder {
   Status add_outputs();
 
   Status define(std::string_view name, Known known);
+  /// Fails when a body computes a value whose name an outer graph has.
+  Status check_shadowing(const ParsedNode& node) const;
   /// Looks in this graph, then outwards; null when nobody defines the name.
   const Known* resolve(std::string_view name);
   Status add_node(const ParsedNode& node);

@@ -54,11 +54,6 @@ void lift_roi_align(LiftContext& context) {
   context.attributes().set("coordinate_transformation_mode", std::string("output_half_pixel"));
 }
 
-/// Scan-8 has a batch dimension and sequence lengths, which the newest form cannot express.
-void lift_scan(LiftContext& context) {
-  context.refuse("Scan of opset 8 is not supported; export the model with opset 9 or newer");
-}
-
 /// Scatter was renamed.
 void lift_scatter(LiftContext& context) {
   context.node().op_type = "ScatterElements";

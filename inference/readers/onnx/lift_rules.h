@@ -24,7 +24,6 @@ void lift_cast(LiftContext& context);
 void lift_concat(LiftContext& context);
 void lift_grid_sample(LiftContext& context);
 void lift_roi_align(LiftContext& context);
-void lift_scan(LiftContext& context);
 void lift_scatter(LiftContext& context);
 
 // lift_broadcast.cpp: `broadcast` and `axis` before NumPy's rules.
@@ -39,6 +38,9 @@ void lift_group_normalization(LiftContext& context);
 // lift_resize.cpp
 void lift_upsample(LiftContext& context);
 void lift_resize(LiftContext& context);
+
+// lift_scan.cpp
+void lift_scan(LiftContext& context);
 
 // lift_softmax.cpp
 void lift_softmax(LiftContext& context);

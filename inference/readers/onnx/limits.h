@@ -17,6 +17,9 @@ inline constexpr size_t kMaxNodes = 500'000;
 /// Numbers in attributes, of the whole file together.
 inline constexpr size_t kMaxAttributeNumbers = 64'000'000;
 inline constexpr size_t kMaxNameBytes = 65'536;
+/// Functions that call functions; names that expanding functions makes, of the whole file together.
+inline constexpr size_t kMaxCallDepth = 64;
+inline constexpr size_t kMaxMadeNameBytes = size_t{256} << 20;
 inline constexpr size_t kMaxRank = 64;
 /// Bytes of tensors that cannot be referenced in a mapped file (typed fields, unaligned raw data),
 /// of the whole file together; and how many of them a byte of the file may turn into.

@@ -42,6 +42,9 @@ class Parser {
   std::string_view name(Message& message);
   std::pair<std::string_view, std::string_view> entry(std::string_view bytes);
 
+  void opset_import(std::string_view bytes, std::map<std::string_view, int64_t>& opsets);
+  ParsedFunction function(std::string_view bytes);
+  void count_node();
   void graph(std::string_view bytes, ParsedGraph& graph, size_t depth);
   ParsedNode node(std::string_view bytes, size_t depth);
   ParsedAttribute attribute(std::string_view bytes, size_t depth);
@@ -109,47 +112,86 @@ ParsedModel Parser::model(std::string_view bytes) {
         descend("graph", kSingle, [&] { graph(message.bytes(), model.graph, 0); });
         break;
       case model_field::kOpsetImport:
-        descend("opset_import", model.opsets.size(), [&] {
-          std::string_view domain;
-          int64_t version = 0;
-          Message opset(message.bytes());
-          while (opset.next()) {
-            if (opset.field() == opset_field::kDomain) {
-              domain = name(opset);
-            } else if (opset.field() == opset_field::kVersion) {
-              version = opset.integer();
-            } else {
-              opset.skip();
-            }
-          }
-          model.opsets[domain == "ai.onnx" ? "" : domain] = version;
-        });
+        descend("opset_import", model.opsets.size(),
+                [&] { opset_import(message.bytes(), model.opsets); });
         break;
       case model_field::kMetadata:
         descend("metadata_props", model.metadata.size(),
                 [&] { model.metadata.push_back(entry(message.bytes())); });
         break;
       case model_field::kFunctions:
-        descend("functions", model.functions.size(), [&] {
-          std::pair<std::string_view, std::string_view> function;
-          Message fields(message.bytes());
-          while (fields.next()) {
-            if (fields.field() == function_field::kName) {
-              function.second = name(fields);
-            } else if (fields.field() == function_field::kDomain) {
-              function.first = name(fields);
-            } else {
-              fields.skip();
-            }
-          }
-          model.functions.push_back(function);
-        });
+        descend("functions", model.functions.size(),
+                [&] { model.functions.push_back(function(message.bytes())); });
         break;
       default:
         message.skip();
     }
   }
   return model;
+}
+
+void Parser::opset_import(std::string_view bytes, std::map<std::string_view, int64_t>& opsets) {
+  std::string_view domain;
+  int64_t version = 0;
+  Message message(bytes);
+  while (message.next()) {
+    if (message.field() == opset_field::kDomain) {
+      domain = name(message);
+    } else if (message.field() == opset_field::kVersion) {
+      version = message.integer();
+    } else {
+      message.skip();
+    }
+  }
+  opsets[domain == "ai.onnx" ? "" : domain] = version;
+}
+
+ParsedFunction Parser::function(std::string_view bytes) {
+  ParsedFunction function;
+  Message message(bytes);
+  while (message.next()) {
+    switch (message.field()) {
+      case function_field::kName:
+        function.name = name(message);
+        break;
+      case function_field::kDomain:
+        function.domain = name(message);
+        break;
+      case function_field::kOverload:
+        function.overload = name(message);
+        break;
+      case function_field::kInput:
+        function.inputs.push_back(name(message));
+        break;
+      case function_field::kOutput:
+        function.outputs.push_back(name(message));
+        break;
+      case function_field::kAttribute:
+        function.attributes.push_back(name(message));
+        break;
+      case function_field::kAttributeProto:
+        descend("attribute_proto", function.defaults.size(),
+                [&] { function.defaults.push_back(attribute(message.bytes(), 0)); });
+        break;
+      case function_field::kOpsetImport:
+        descend("opset_import", function.opsets.size(),
+                [&] { opset_import(message.bytes(), function.opsets); });
+        break;
+      case function_field::kNode:
+        count_node();
+        descend("node", function.nodes.size(),
+                [&] { function.nodes.push_back(node(message.bytes(), 0)); });
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return function;
+}
+
+void Parser::count_node() {
+  if (++nodes_ > kMaxNodes)
+    throw LimitExceeded(fmt::format("it has more than {} nodes", kMaxNodes));
 }
 
 void Parser::graph(std::string_view bytes, ParsedGraph& graph, size_t depth) {
@@ -159,8 +201,7 @@ void Parser::graph(std::string_view bytes, ParsedGraph& graph, size_t depth) {
   while (message.next()) {
     switch (message.field()) {
       case graph_field::kNode:
-        if (++nodes_ > kMaxNodes)
-          throw LimitExceeded(fmt::format("it has more than {} nodes", kMaxNodes));
+        count_node();
         descend("node", graph.nodes.size(),
                 [&] { graph.nodes.push_back(node(message.bytes(), depth)); });
         break;
@@ -208,6 +249,9 @@ ParsedNode Parser::node(std::string_view bytes, size_t depth) {
         break;
       case node_field::kDomain:
         node.domain = name(message);
+        break;
+      case node_field::kOverload:
+        node.overload = name(message);
         break;
       case node_field::kAttribute:
         descend("attribute", node.attributes.size(),
@@ -276,8 +320,7 @@ ParsedAttribute Parser::attribute(std::string_view bytes, size_t depth) {
         found = AttributeKind::Strings;
         break;
       case attribute_field::kRefAttrName:
-        attribute.refers_to_function = true;
-        message.skip();
+        attribute.function_attribute = name(message);
         break;
       case attribute_field::kTensors:
         found = AttributeKind::Tensors;
@@ -393,23 +436,23 @@ void Parser::type(std::string_view bytes, ParsedValue& value) {
         tensor_type(message.bytes(), value);
         break;
       case type_field::kSequence:
-        value.unsupported = "sequence";
+        value.unsupported = "a sequence";
         message.skip();
         break;
       case type_field::kMap:
-        value.unsupported = "map";
+        value.unsupported = "a map";
         message.skip();
         break;
       case type_field::kOpaque:
-        value.unsupported = "opaque value";
+        value.unsupported = "an opaque value";
         message.skip();
         break;
       case type_field::kSparse:
-        value.unsupported = "sparse tensor";
+        value.unsupported = "a sparse tensor";
         message.skip();
         break;
       case type_field::kOptional:
-        value.unsupported = "optional";
+        value.unsupported = "an optional value";
         message.skip();
         break;
       default:

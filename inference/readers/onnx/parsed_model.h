@@ -39,22 +39,24 @@ struct ParsedAttribute {
   std::vector<float> numbers;
   std::vector<int64_t> integers;
   std::vector<std::string_view> texts;
-  bool refers_to_function = false;  ///< has ref_attr_name: only valid inside functions
+  std::string_view function_attribute;  ///< ref_attr_name: stands for an attribute of the call
 };
 
 struct ParsedNode {
   std::string_view name;
   std::string_view op_type;
   std::string_view domain;
+  std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
   std::vector<ParsedAttribute> attributes;
+  int64_t opset = 0;  ///< of the default domain, from the node's function; 0: the model's
 };
 
 /// A graph input or output with its declared type.
 struct ParsedValue {
   std::string_view name;
-  std::string_view unsupported;               ///< "sequence", "optional" ...: not a dense tensor
+  std::string_view unsupported;               ///< "a sequence", "a map" ...: not a dense tensor
   int64_t data_type = 0;                      ///< TensorProto.DataType
   std::optional<std::vector<int64_t>> shape;  ///< -1: symbolic or absent
 };
@@ -68,11 +70,24 @@ struct ParsedGraph {
   std::vector<ParsedValue> outputs;
 };
 
+/// A function that nodes of the file call by (domain, name, overload).
+struct ParsedFunction {
+  std::string_view domain;
+  std::string_view name;
+  std::string_view overload;
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::vector<std::string_view> attributes;  ///< without default
+  std::vector<ParsedAttribute> defaults;
+  std::map<std::string_view, int64_t> opsets;
+  std::vector<ParsedNode> nodes;
+};
+
 struct ParsedModel {
   int64_t ir_version = 0;
   std::map<std::string_view, int64_t> opsets;
   std::vector<std::pair<std::string_view, std::string_view>> metadata;
-  std::vector<std::pair<std::string_view, std::string_view>> functions;  ///< domain, name
+  std::vector<ParsedFunction> functions;
   bool has_graph = false;
   ParsedGraph graph;
 };

@@ -13,7 +13,17 @@ namespace opset_field {
 enum : uint32_t { kDomain = 1, kVersion = 2 };
 }
 namespace function_field {
-enum : uint32_t { kName = 1, kDomain = 10 };
+enum : uint32_t {
+  kName = 1,
+  kInput = 4,
+  kOutput = 5,
+  kAttribute = 6,
+  kNode = 7,
+  kOpsetImport = 9,
+  kDomain = 10,
+  kAttributeProto = 11,
+  kOverload = 13
+};
 }
 namespace entry_field {
 enum : uint32_t { kKey = 1, kValue = 2 };
@@ -29,7 +39,15 @@ enum : uint32_t {
 };
 }
 namespace node_field {
-enum : uint32_t { kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5, kDomain = 7 };
+enum : uint32_t {
+  kInput = 1,
+  kOutput = 2,
+  kName = 3,
+  kOpType = 4,
+  kAttribute = 5,
+  kDomain = 7,
+  kOverload = 8
+};
 }
 namespace attribute_field {
 enum : uint32_t {
