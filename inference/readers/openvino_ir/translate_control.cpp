@@ -2,6 +2,7 @@
 #include <limits>
 #include <set>
 
+#include "inference/ops/body.h"
 #include "inference/readers/openvino_ir/numbers.h"
 #include "inference/readers/openvino_ir/translate.h"
 
@@ -9,8 +10,6 @@
 /// and indexed by the iteration, concatenated outputs are collected.
 namespace het::ir {
 namespace {
-
-constexpr std::string_view kCaptures = "het.captures";
 
 /// An <input> or <output> of a port map.
 struct Mapping {
@@ -232,7 +231,7 @@ void loop(LayerContext& context) {
   inputs.insert(inputs.end(), form.initial.begin(), form.initial.end());
   inputs.insert(inputs.end(), captures.values().begin(), captures.values().end());
   Attributes attributes = with("body", std::move(*body));
-  if (!captures.names().empty()) attributes.set(std::string(kCaptures), captures.names());
+  if (!captures.names().empty()) attributes.set(std::string(kCapturesAttribute), captures.names());
   const size_t carried = form.plan.carried.size();
   const std::vector<Value*> found = context.add_many(
       "Loop", std::move(inputs), carried + form.collected.size(), std::move(attributes));
@@ -283,7 +282,7 @@ void branch(LayerContext& context) {
   }
   std::vector<Value*> inputs{context.input(0)};
   inputs.insert(inputs.end(), captures.values().begin(), captures.values().end());
-  if (!captures.names().empty()) attributes.set(std::string(kCaptures), captures.names());
+  if (!captures.names().empty()) attributes.set(std::string(kCapturesAttribute), captures.names());
   context.finish("If", std::move(inputs), std::move(attributes));
 }
 
