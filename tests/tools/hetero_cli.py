@@ -139,25 +139,38 @@ def bench_configuration(hetero):
         expect(hetero.run("bench", hetero.detector, "-load_config", config, status=1).stderr, "config.json")
 
 
-def verify_golden(hetero, device):
+def verify_golden(hetero, kind, device, passed, not_passed):
+    """Exactly these folders of expected/golden/KIND do not pass."""
     data = hetero.shared_data()
-    done = subprocess.run([hetero.program, "verify", str(data / "expected/golden/onnx"), "--root", str(data), "-d", device, "--json"],
+    done = subprocess.run([hetero.program, "verify", str(data / "expected/golden" / kind), "--root", str(data), "-d", device, "--json"],
                           capture_output=True, text=True, timeout=3000)
     summary = json.loads(done.stdout)
-    not_passed = {pathlib.Path(c["name"]).name: c for c in summary["cases"] if c["outcome"] != "passed"}
-    for c in not_passed.values():
+    others = {pathlib.Path(c["name"]).name: c for c in summary["cases"] if c["outcome"] != "passed"}
+    for c in others.values():
         print(f"{c['outcome']}: {c['name']}: {c['reason']}")
-    assert summary["passed"] == 19 and set(not_passed) == {"candy_style_unsupported_ops"}, summary["passed"]
+    assert summary["passed"] == passed and set(others) == not_passed, (summary["passed"], set(others))
 
 
 @case
 def verify_golden_cpu(hetero):
-    verify_golden(hetero, "CPU")
+    verify_golden(hetero, "onnx", "CPU", 19, {"candy_style_unsupported_ops"})
 
 
 @case
 def verify_golden_ref(hetero):
-    verify_golden(hetero, "REF")
+    verify_golden(hetero, "onnx", "REF", 19, {"candy_style_unsupported_ops"})
+
+
+# Rows of low score of this quantised detector change places on the synthetic noise picture when a
+# quantisation level flips: OpenVINO 2026.4.1 on another type of machine reaches a cosine of 0.958 with
+# its own recording, and an input moved by 1e-5 takes it to 0.974. What the model finds on real
+# pictures is held to a bound by tests/gst/ir_reference.cpp.
+FLIPPED_LEVELS = {"face-detection-retail-0004--FP16-INT8"}
+
+
+@case
+def verify_golden_ir_cpu(hetero):
+    verify_golden(hetero, "ir", "CPU", 23, FLIPPED_LEVELS)
 
 
 @case
