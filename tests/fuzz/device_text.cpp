@@ -1,0 +1,21 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "inference/device_registry.h"
+#include "inference/properties.h"
+#include "inference/shape.h"
+
+/// What users write: a device ("HETERO:CPU,REF"), properties ("nstreams=2"), a shape ("1,3,?,?").
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)het::parse_device_name(text);
+  (void)het::parse_shape(text);
+  if (const auto properties = het::parse_properties(text)) {
+    const auto checked = het::validate_properties(*properties, "CPU");
+    // Normalised text stays as it is.
+    if (checked && het::validate_properties(*checked, "CPU").value() != *checked) abort();
+  }
+  return 0;
+}
