@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "inference/dynamic_model.h"
+#include "inference/model_preparation.h"
 #include "inference/passes/expose_state.h"
 #include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx_reader.h"
@@ -80,8 +81,9 @@ Result<std::vector<NodeSupport>> Core::query_model(const Model& model, std::stri
                                                    const Properties& properties) {
   HET_TRY(check_process());
   HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
-  HET_ASSIGN(const Properties merged, merged_properties(device, properties));
-  return target->query_model(model, merged);
+  HET_ASSIGN(Properties merged, merged_properties(device, properties));
+  HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_copy(model, merged));
+  return target->query_model(prepared ? *prepared : model, merged);
 }
 
 Result<std::shared_ptr<CompiledModel>> Core::compile_model(
@@ -89,8 +91,9 @@ Result<std::shared_ptr<CompiledModel>> Core::compile_model(
     const std::shared_ptr<DeviceContext>& context) {
   HET_TRY(check_process());
   HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
-  HET_ASSIGN(const Properties merged, merged_properties(device, properties));
-  auto compiled = compile(model, {target, merged, context});
+  HET_ASSIGN(Properties merged, merged_properties(device, properties));
+  HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_copy(model, merged));
+  auto compiled = compile(prepared ? *prepared : model, {target, merged, context});
   if (!compiled) {
     return Failure(compiled.error().with_context(
         fmt::format("cannot compile model '{}' for {}", model.name(), device)));

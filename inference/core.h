@@ -35,7 +35,9 @@ class HET_API Core {
   /// The error names the file and what is wrong in it.
   Result<std::unique_ptr<Model>> read_model(const std::string& path) const;
 
-  /// Per node, in the order of the model: the device that runs it or the reason why not.
+  /// Per node, in the order of the model: the device that runs it or the reason why not. Properties
+  /// that prepare the model (INPUT_TYPES, MEAN_VALUES ...) are applied to a copy first, here and by
+  /// compile_model(); rows are then those of the prepared model.
   Result<std::vector<NodeSupport>> query_model(const Model& model, std::string_view device,
                                                const Properties& properties = {});
   /// `device` is a name as in available_devices() or a composite string ("HETERO:GPU,CPU").

@@ -61,7 +61,7 @@ std::unique_ptr<Model> Model::clone() const {
     for (Node*& consumer : value->consumers_) consumer = nodes.at(consumer);
   }
   for (const ModelInput& input : inputs_) {
-    copy->inputs_.push_back({mapped(input.value), input.preprocess});
+    copy->inputs_.push_back({mapped(input.value), input.preprocess, input.dim_names});
   }
   for (const ModelOutput& output : outputs_) {
     copy->outputs_.push_back({output.name, mapped(output.value)});
@@ -96,7 +96,7 @@ Value* Model::add_input(std::string name, TensorDesc desc) {
   value->desc_ = std::move(desc);
   value->is_input_ = true;
   values_by_name_[value->name_] = value.get();
-  inputs_.push_back({value.get(), std::nullopt});
+  inputs_.push_back({value.get(), std::nullopt, {}});
   values_.push_back(std::move(value));
   return values_.back().get();
 }
@@ -155,8 +155,16 @@ void Model::set_output(size_t index, Value* value) {
   outputs_[index].value = value;
 }
 
+void Model::set_outputs(std::vector<ModelOutput> outputs) {
+  outputs_ = std::move(outputs);
+}
+
 void Model::set_preprocess(size_t input_index, std::optional<PreprocessDesc> desc) {
   inputs_[input_index].preprocess = desc;
+}
+
+void Model::set_dim_names(size_t input_index, std::vector<std::string> names) {
+  inputs_[input_index].dim_names = std::move(names);
 }
 
 void Model::set_desc(Value* value, TensorDesc desc) {

@@ -94,6 +94,9 @@ class HET_API Node {
 struct ModelInput {
   Value* value = nullptr;
   std::optional<PreprocessDesc> preprocess;
+  /// Names that the file gives its unknown dimensions ("batch", "height"), one per dimension of the
+  /// shape, empty where it has none; empty altogether when no dimension has one.
+  std::vector<std::string> dim_names = {};
 };
 
 /// A model output. Its name survives rewrites that replace the value.
@@ -138,7 +141,10 @@ class HET_API Model {
   void mark_unsupported(Node* node, std::string reason);
   void add_output(std::string name, Value* value);
   void set_output(size_t index, Value* value);
+  /// Replaces all outputs; remove_unused() then drops what only the old ones needed.
+  void set_outputs(std::vector<ModelOutput> outputs);
   void set_preprocess(size_t input_index, std::optional<PreprocessDesc> desc);
+  void set_dim_names(size_t input_index, std::vector<std::string> names);
 
   void set_desc(Value* value, TensorDesc desc);
   void set_input(Node* node, size_t index, Value* value);

@@ -17,6 +17,7 @@ struct InputPreproc {
   std::string layer_name;        ///< empty: the only input of its kind
   std::string format = "image";  ///< image, image_info, sequence_index
   PreprocessDesc preprocess;     ///< image only
+  bool is_bytes = false;         ///< precision U8: float pictures of the model become UInt8
   bool layout_given = false;     ///< false: taken from the input's shape
   bool color_given = false;      ///< false: grey for one channel, else BGR
   Shape shape;                   ///< what unknown dimensions of the input become; may be empty

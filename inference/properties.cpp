@@ -11,8 +11,23 @@ namespace {
 
 constexpr int64_t kMaxStreams = 1024;
 constexpr int64_t kMaxRequests = 65536;
+constexpr int64_t kMaxBatch = 65536;
 
 constexpr std::array kTable = {
+    PropertyDef{.name = "BATCH_SIZE",
+                .type = PropertyType::Integer,
+                .default_value = "0",
+                .minimum = 0,
+                .maximum = kMaxBatch,
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "batch size that the model is given; 0: as in the file"},
+    PropertyDef{.name = "COMPRESS_TO_FP16",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "store float32 weights as float16"},
     PropertyDef{.name = "EXECUTION_DEVICES",
                 .read_only = true,
                 .devices = "*",
@@ -23,6 +38,13 @@ constexpr std::array kTable = {
                 .choices = "PERFORMANCE|ACCURACY",
                 .devices = "*",
                 .doc = "whether a device may choose a narrower type where it measured a gain"},
+    PropertyDef{.name = "FOLD_PREPROCESS",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "fold the normalisation of pictures into the first convolution; implied by "
+                       "mean and scale"},
     PropertyDef{.name = "FULL_DEVICE_NAME",
                 .read_only = true,
                 .devices = "*",
@@ -40,6 +62,29 @@ constexpr std::array kTable = {
                 .choices = "f32|bf16|f16|dynamic",
                 .devices = "*",
                 .doc = "type of the arithmetic; dynamic: the device chooses"},
+    PropertyDef{
+        .name = "INPUT_LAYOUTS",
+        .devices = "*",
+        .is_preparation = true,
+        .doc = "meaning of the dimensions: NCHW, name[NHWC]; name[NHWC->NCHW] changes them"},
+    PropertyDef{
+        .name = "INPUT_SHAPES",
+        .devices = "*",
+        .is_preparation = true,
+        .doc = "[1,3,320,320], name[1,3,320,320] or sizes of named dimensions: N=1;height=320"},
+    PropertyDef{.name = "INPUT_TYPES",
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "element types of the inputs, converted inside: u8 or name:u8;other:f32"},
+    PropertyDef{.name = "MEAN_VALUES",
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "subtracted per channel inside the model: [123.7,116.3,103.5] or name[...]"},
+    PropertyDef{
+        .name = "MODEL_OUTPUTS",
+        .devices = "*",
+        .is_preparation = true,
+        .doc = "outputs by name or NODE:PORT, separated by semicolons; the rest is removed"},
     PropertyDef{.name = "NETWORK_NAME",
                 .read_only = true,
                 .devices = "*",
@@ -61,6 +106,10 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "*",
                 .doc = "types that the device computes in"},
+    PropertyDef{.name = "OUTPUT_TYPES",
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "element types of the outputs: f32 or name:f32;other:f16"},
     PropertyDef{.name = "PERFORMANCE_HINT",
                 .type = PropertyType::Choice,
                 .default_value = "LATENCY",
@@ -83,6 +132,17 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "CPU,REF",
                 .doc = "smallest and largest useful NUM_STREAMS"},
+    PropertyDef{.name = "REVERSE_INPUT_CHANNELS",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "*",
+                .is_preparation = true,
+                .doc = "pictures come in the other order of channels (BGR for RGB)"},
+    PropertyDef{
+        .name = "SCALE_VALUES",
+        .devices = "*",
+        .is_preparation = true,
+        .doc = "divided by per channel inside the model, after the mean: [255] or name[...]"},
     PropertyDef{.name = "SUPPORTED_PROPERTIES",
                 .read_only = true,
                 .devices = "*",
@@ -192,6 +252,17 @@ Result<std::string> check_value(const PropertyDef& def, const std::string& value
   return value;
 }
 
+/// The next comma outside brackets: values such as "[1,3,320,320],size[1,2]" keep theirs.
+size_t find_comma(std::string_view text) {
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[') ++depth;
+    if (text[i] == ']' && depth > 0) --depth;
+    if (text[i] == ',' && depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
 const PropertyDef* table_row(std::string_view name) {
   const auto it = std::find_if(kTable.begin(), kTable.end(),
                                [&](const PropertyDef& def) { return def.name == name; });
@@ -249,6 +320,11 @@ Result<Properties> validate_properties(const Properties& properties, std::string
   return checked;
 }
 
+bool is_preparation_property(std::string_view name) {
+  const PropertyDef* def = table_row(name);
+  return def != nullptr && def->is_preparation;
+}
+
 std::string property_text(const Properties& properties, std::string_view name) {
   const auto it = properties.find(std::string(name));
   if (it != properties.end()) return it->second;
@@ -281,7 +357,7 @@ Result<Properties> parse_properties(std::string_view text) {
   Properties properties;
   const std::string_view original = text;
   while (!text.empty()) {
-    const size_t comma = text.find(',');
+    const size_t comma = find_comma(text);
     std::string_view item = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
     while (!item.empty() && item.front() == ' ') item.remove_prefix(1);

@@ -26,7 +26,10 @@ struct PropertyDef {
   int64_t maximum = 0;       ///< Integer
   bool read_only = false;
   std::string_view devices;  ///< who understands it: "CPU,REF", "*" for everyone
-  std::string_view doc;      ///< one line
+  /// Changes the model before a device sees it (model_preparation.h); needs no device and does not
+  /// read back from the compiled model.
+  bool is_preparation = false;
+  std::string_view doc;  ///< one line
 };
 
 /// Every property, in alphabetical order.
@@ -41,6 +44,9 @@ HET_API Result<const PropertyDef*> find_property(std::string_view name, std::str
 HET_API Result<Properties> validate_properties(const Properties& properties,
                                                std::string_view device);
 
+/// True for the name of a row with is_preparation.
+HET_API bool is_preparation_property(std::string_view name);
+
 /// Values of validated properties, or the table's default. An Integer that is AUTO reads as -1.
 HET_API std::string property_text(const Properties& properties, std::string_view name);
 HET_API int64_t property_integer(const Properties& properties, std::string_view name);
@@ -49,7 +55,8 @@ HET_API bool property_boolean(const Properties& properties, std::string_view nam
 /// Names of all properties of a device, separated by blanks: the value of SUPPORTED_PROPERTIES.
 HET_API std::string supported_properties(std::string_view device);
 
-/// Parses "KEY=VALUE,KEY=VALUE" as ie-config and -load_config strings have it.
+/// Parses "KEY=VALUE,KEY=VALUE" as ie-config and -load_config strings have it. A comma inside
+/// brackets belongs to the value; lists that are not in brackets have ';' between their entries.
 HET_API Result<Properties> parse_properties(std::string_view text);
 
 }  // namespace het

@@ -1,6 +1,7 @@
 #include "inference/tensor.h"
 
 #include <cassert>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 
@@ -61,6 +62,15 @@ std::string_view to_string(Layout layout) {
       return "nChw16c";
   }
   return "unknown";
+}
+
+Result<Layout> parse_layout(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (lower == "nchw") return Layout::NCHW;
+  if (lower == "nhwc") return Layout::NHWC;
+  if (lower == "plain") return Layout::Plain;
+  return error(StatusCode::InvalidArgument, "'{}' is no layout; write NCHW or NHWC", name);
 }
 
 std::string to_string(const TensorDesc& desc) {

@@ -26,6 +26,8 @@ enum class Layout : uint8_t {
 };
 
 HET_API std::string_view to_string(Layout layout);
+/// Accepts "NCHW" and "NHWC" in either case and "plain".
+HET_API Result<Layout> parse_layout(std::string_view name);
 
 /// Type, shape and layout of a tensor.
 struct TensorDesc {

@@ -9,6 +9,9 @@
 #include "inference/decoders/model_metadata.h"
 #include "inference/decoders/name_list.h"
 #include "inference/log.h"
+#include "inference/model_preparation.h"
+#include "inference/passes/convert_ports.h"
+#include "inference/passes/fold_preprocess.h"
 
 namespace het {
 namespace {
@@ -164,6 +167,10 @@ Result<Tensor> fixed_input(const Port& port, const InputPreproc& preproc, int wi
 Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
                                                        const VisionModelSettings& settings) {
   HET_ASSIGN(const std::unique_ptr<Model> model, core.read_model(settings.model));
+  Properties properties = settings.properties;
+  HET_ASSIGN(const ModelPreparation preparation, take_preparation(properties));
+  HET_TRY(apply(preparation, *model)
+              .with_context(fmt::format("cannot prepare model '{}'", settings.model)));
   ModelProc model_proc;
   if (!settings.model_proc.empty()) {
     HET_ASSIGN(model_proc, read_model_proc(settings.model_proc));
@@ -181,10 +188,16 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
                  "input_preproc of a model-proc file (format image_info or sequence_index)",
                  settings.model, model->inputs().size(), inputs.size());
   HET_TRY(bind_shapes(settings, inputs, picture, *model));
+  if (picture.preproc.is_bytes && is_float(model->inputs()[picture.index].value->desc().type)) {
+    HET_TRY(set_input_type(*model, picture.index, ElementType::UInt8));
+  }
   HET_TRY(apply_preprocess(model_proc, *model));
+  // Pictures of bytes cannot be normalised on their way in: the model does it.
+  HET_ASSIGN(const bool is_moved, move_normalisation(*model, picture.index));
+  if (is_moved || preparation.fold_preprocess) fold_preprocess(*model);
 
   std::shared_ptr<VisionModel> vision(new VisionModel());
-  HET_ASSIGN(vision->compiled_, core.compile_model(*model, settings.device, settings.properties));
+  HET_ASSIGN(vision->compiled_, core.compile_model(*model, settings.device, properties));
   const Port& port = vision->compiled_->inputs()[picture.index];
   const PictureAxes axes = picture_axes(picture.preproc.preprocess, port.desc.shape.size());
   vision->preprocess_ = picture.preproc.preprocess;

@@ -16,9 +16,6 @@ struct LaterOption {
   const char* what;
 };
 constexpr LaterOption kLaterOptions[] = {
-    {"--ip", "conversion of the input precision comes with model preparation (step 2)"},
-    {"--op", "conversion of the output precision comes with model preparation (step 2)"},
-    {"--iop", "conversion of input and output precisions comes with model preparation (step 2)"},
     {"--cache_dir", "stored choices come with the measured CPU device (step 3)"},
     {"--extensions", "custom CPU operators come with step 3"},
     {"-c", "custom GPU kernels come with the GPU device (step 4)"},
@@ -63,13 +60,11 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   command->add_option("--nstreams", o->streams, "Streams of the device, a number or AUTO");
   command->add_option("--nthreads", o->threads, "Threads of the device")
       ->check(CLI::Range(0, 1024));
-  command->add_option("-b", o->batch, "Batch size")->check(CLI::Range(0, 65536));
   command->add_option("-t", o->seconds, "Duration in seconds (default 10)");
   command->add_option("--niter", o->iterations, "Number of inferences (0: by duration)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("-i", o->inputs, "FILE or NAME:FILE (.npy or a picture), random otherwise");
-  command->add_option("--shape", o->shape, "Input shapes: \"[1,3,224,224]\" or \"name[...]\"");
-  command->add_option("--layout", o->layout, "Layout of the inputs, e.g. NCHW: where -b applies");
+  add_preparation_options(*command, o->preparation);
   command->add_option("--infer_precision", o->precision, "f32, bf16, f16 or dynamic");
   command->add_flag("--pc", o->counters, "Print the time of every node");
   command->add_option("--pcsort", o->counters_sort, "sort, no_sort or simple_sort; implies -pc")

@@ -7,6 +7,7 @@
 
 #include "inference/core.h"
 #include "inference/profiling.h"
+#include "tools/preparation_options.h"
 
 namespace het {
 
@@ -19,12 +20,10 @@ struct BenchOptions {
   int requests = 0;  ///< 0: the compiled model's optimal number
   std::string streams;
   int threads = 0;
-  int batch = 0;
   double seconds = 10.0;
   int64_t iterations = 0;
   std::vector<std::string> inputs;  ///< FILE or NAME:FILE, .npy or a picture
-  std::string shape;
-  std::string layout;
+  PreparationOptions preparation;
   std::string precision;
   std::string load_config;
   bool counters = false;

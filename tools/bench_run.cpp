@@ -66,24 +66,20 @@ Result<Properties> bench_properties(const BenchOptions& options) {
   return properties;
 }
 
-Result<int64_t> apply_batch(Model& model, const BenchOptions& options) {
-  const size_t axis = options.layout.find('N');
-  if (!options.layout.empty() && axis == std::string::npos) {
-    return error(StatusCode::InvalidArgument, "-layout '{}' has no N for the batch",
-                 options.layout);
+/// Items of one inference: the batch size given, else the first dimension of the first picture or
+/// input.
+int64_t batch_items(const Model& model, const BenchOptions& options) {
+  const auto given = options.preparation.properties.find("BATCH_SIZE");
+  if (given != options.preparation.properties.end() && given->second != "0") {
+    return std::atoll(given->second.c_str());
   }
-  const size_t dim = options.layout.empty() ? 0 : axis;
-  std::map<std::string, Shape> shapes;
-  int64_t batch = 1;
-  for (const ModelInput& input : model.inputs()) {
-    Shape shape = input.value->desc().shape;
-    if (dim >= shape.size()) continue;
-    if (options.batch > 0) shape[dim] = options.batch;
-    batch = shape[dim];
-    shapes[input.value->name()] = std::move(shape);
+  for (const size_t rank : {4, 0}) {
+    for (const ModelInput& input : model.inputs()) {
+      const Shape& shape = input.value->desc().shape;
+      if (!shape.empty() && (rank == 0 || shape.size() == rank)) return shape[0];
+    }
   }
-  if (options.batch > 0) HET_TRY(model.reshape(shapes));
-  return batch;
+  return 1;
 }
 
 /// Random values of a fixed seed: 0..255 for 8-bit types, 0..1 for floats, 0..1 for other integers.
@@ -269,8 +265,8 @@ Result<BenchResult> run_bench(Core& core, const BenchOptions& options) {
   BenchResult result;
   HET_ASSIGN(const Properties properties, bench_properties(options));
   const Clock::time_point read_start = Clock::now();
-  HET_ASSIGN(const auto model, load_model(core, options.model, options.shape));
-  HET_ASSIGN(result.batch, apply_batch(*model, options));
+  HET_ASSIGN(const auto model, load_model(core, options.model, options.preparation));
+  result.batch = batch_items(*model, options);
   if (!options.inputs.empty()) HET_TRY(apply_preprocess(ModelProc(), *model));
   result.read_ms = milliseconds_since(read_start);
 

@@ -13,12 +13,12 @@ namespace {
 struct QueryOptions {
   std::string model;
   std::string device = "CPU";
-  std::string shape;
+  PreparationOptions preparation;
 };
 
 Result<bool> print_support(const QueryOptions& options) {
   const std::shared_ptr<Core> core = het::core();
-  HET_ASSIGN(const auto model, load_model(*core, options.model, options.shape));
+  HET_ASSIGN(const auto model, load_model(*core, options.model, options.preparation));
   HET_ASSIGN(const auto nodes, core->query_model(*model, options.device));
   size_t supported = 0;
   for (const NodeSupport& node : nodes) {
@@ -39,7 +39,7 @@ void add_query_command(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<QueryOptions>();
   command->add_option("model", options->model, "Model file")->required();
   command->add_option("-d,--device", options->device, "Device");
-  command->add_option("--shape", options->shape, "Input shapes, e.g. \"[1,3,224,224]\"");
+  add_preparation_options(*command, options->preparation);
   command->callback([options, &exit_status] {
     const auto all = print_support(*options);
     exit_status = !all ? report(all.error()) : *all ? kExitOk : kExitFailed;

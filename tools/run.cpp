@@ -26,6 +26,7 @@ struct RunOptions {
   float threshold = 0.0f;
   std::string output;
   std::string properties;
+  PreparationOptions preparation;
 };
 
 Status write_outputs(const InferRequest& request, const std::string& folder) {
@@ -75,6 +76,14 @@ Status run_on_picture(Core& core, const RunOptions& options, const Properties& p
   settings.labels_file = options.labels_file;
   settings.device = options.device;
   settings.properties = properties;
+  // Types of single ports need the model; they are told apart as inputs there.
+  if (!options.preparation.port_types.empty()) {
+    return error(StatusCode::InvalidArgument,
+                 "-iop goes with --input; with --image use -ip and -op");
+  }
+  for (const auto& [name, value] : options.preparation.properties) {
+    settings.properties[name] = value;
+  }
   HET_ASSIGN(const Image image, read_picture(options.image));
   HET_ASSIGN(const auto model, VisionModel::load(core, settings));
   HET_ASSIGN(const auto request, model->compiled().create_infer_request());
@@ -88,6 +97,8 @@ Status run_on_picture(Core& core, const RunOptions& options, const Properties& p
 
 Status run_on_tensors(Core& core, const RunOptions& options, const Properties& properties) {
   HET_ASSIGN(const auto model, core.read_model(options.model));
+  HET_TRY(prepare(options.preparation, *model)
+              .with_context(fmt::format("cannot prepare model '{}'", options.model)));
   std::vector<std::pair<size_t, Tensor>> tensors;
   std::map<std::string, Shape> shapes;
   for (const std::string& input : options.inputs) {
@@ -137,6 +148,7 @@ void add_run_command(CLI::App& app, int& exit_status) {
   command->add_option("--labels-file", options->labels_file, "One label per line");
   command->add_option("--threshold", options->threshold, "Minimum confidence");
   command->add_option("--output", options->output, "Folder for output_<k>.npy and outputs.json");
+  add_preparation_options(*command, options->preparation);
   command->add_option("--properties", options->properties, "KEY=VALUE,KEY=VALUE of the device");
   command->callback([options, &exit_status] {
     const Status status = run(*options);

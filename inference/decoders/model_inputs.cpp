@@ -32,11 +32,16 @@ std::string describe_inputs(const Model& model) {
   return text.empty() ? "no inputs" : text;
 }
 
-/// Layout and grey where the descriptor leaves them to the shape.
-void complete(InputPreproc& preproc, const Shape& shape) {
+/// Layout and grey where the descriptor leaves them to the input.
+void complete(InputPreproc& preproc, const TensorDesc& desc) {
+  const Shape& shape = desc.shape;
   if (preproc.format != "image") return;
   if (!preproc.layout_given) {
-    if (const auto layout = layout_of(shape)) preproc.preprocess.tensor_layout = *layout;
+    if (desc.layout == Layout::NCHW || desc.layout == Layout::NHWC) {
+      preproc.preprocess.tensor_layout = desc.layout;
+    } else if (const auto layout = layout_of(shape)) {
+      preproc.preprocess.tensor_layout = *layout;
+    }
   }
   if (preproc.color_given || shape.size() < 3) return;
   const bool last = preproc.preprocess.tensor_layout == Layout::NHWC;
@@ -73,7 +78,7 @@ Result<std::vector<BoundInput>> bind_inputs(const ModelProc& model_proc, const M
                    value.name());
     taken[index] = true;
     bound.push_back({index, entry});
-    complete(bound.back().preproc, value.desc().shape);
+    complete(bound.back().preproc, value.desc());
     return {};
   };
   for (const InputPreproc& entry : model_proc.inputs) {

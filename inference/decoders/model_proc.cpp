@@ -113,7 +113,9 @@ Result<InputPreproc> parse_input(const JsonObject& entry) {
   HET_ASSIGN(input.format,
              entry.choice("format", "image", {"image", "image_info", "sequence_index"}));
   HET_ASSIGN(const std::string precision, entry.text("precision", "FP32"));
-  if (!parse_element_type(precision))
+  const auto type = parse_element_type(precision);
+  input.is_bytes = type && *type == ElementType::UInt8;
+  if (!type)
     return entry.fail("precision",
                       fmt::format("'{}' is no element type; write FP32, FP16 or U8", precision));
   HET_ASSIGN(const std::string layout, entry.choice("layout", "NCHW", {"NCHW", "NHWC"}));

@@ -201,7 +201,7 @@ TEST(OnnxFunctions, BodiesInsideFunctions) {
               "input c : bool[]\n"
               "s = Relu(x) : ?\n"
               "call/t = Neg(s) : ?\n"
-              "y = If(c, s, call/t) {else_branch=graph het.captures=[s,call/t] "
+              "y = If(c, call/t, s) {else_branch=graph het.captures=[call/t,s] "
               "then_branch=graph} : ?\n"
               "  else_branch:\n"
               "    input call/t : ?\n"

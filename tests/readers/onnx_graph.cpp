@@ -192,7 +192,7 @@ TEST(OnnxGraph, BodiesReachOuterValues) {
             "input x : float32[1]\n"
             "input cond : bool[]\n"
             "later = Relu(x) : ?\n"
-            "y = If(cond, x, later) {else_branch=graph het.captures=[x,later] then_branch=graph} "
+            "y = If(cond, later, x) {else_branch=graph het.captures=[later,x] then_branch=graph} "
             ": ?\n"
             "  else_branch:\n"
             "    input later : ?\n"

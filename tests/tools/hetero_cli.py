@@ -103,6 +103,56 @@ def run_tensors(hetero):
 
 
 @case
+def convert(hetero):
+    import numpy
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        pixels = numpy.random.default_rng(3).integers(0, 256, (1, 3, 192, 320), numpy.uint8)
+        numpy.save(folder / "bytes.npy", pixels)
+        numpy.save(folder / "floats.npy", pixels.astype(numpy.float32))
+        numpy.save(folder / "last.npy", numpy.ascontiguousarray(pixels.astype(numpy.float32).transpose(0, 2, 3, 1)))
+
+        def output(model, tensor):
+            hetero.run("run", model, "--input", f"images={folder / tensor}", "--output", folder / "out")
+            return numpy.load(folder / "out/output_0.npy")
+
+        def converted(*options):
+            hetero.run("convert", hetero.detector, "-o", folder / "m.onnx", *options)
+            return folder / "m.onnx"
+
+        wanted = output(hetero.detector, "floats.npy")
+        numpy.testing.assert_array_equal(output(converted(), "floats.npy"), wanted)
+        check_with_onnx(folder / "m.onnx")
+        numpy.testing.assert_array_equal(output(converted("--external-data"), "floats.npy"), wanted)
+        assert (folder / "m.onnx.data").stat().st_size > (folder / "m.onnx").stat().st_size
+        check_with_onnx(folder / "m.onnx")
+        numpy.testing.assert_array_equal(output(converted("-ip", "u8"), "bytes.npy"), wanted)
+        numpy.testing.assert_array_equal(output(converted("-layout", "[NCHW->NHWC]"), "last.npy"), wanted)
+        whole = (folder / "m.onnx").stat().st_size
+        assert converted("--compress_to_fp16").stat().st_size < 0.65 * whole
+        numpy.testing.assert_allclose(output(folder / "m.onnx", "floats.npy"), wanted, atol=0.02 * abs(wanted).max())
+        check_with_onnx(folder / "m.onnx")
+        # A mean and a scale that undo each other with the pixels' own change.
+        changed = pixels.astype(numpy.float32) * 2 + 10
+        numpy.save(folder / "changed.npy", changed)
+        numpy.testing.assert_allclose(output(converted("-mean_values", "[10,10,10]", "-scale_values", "[2]"), "changed.npy"), wanted,
+                                      rtol=1e-3, atol=1e-3 * abs(wanted).max())
+        expect(hetero.run("convert", hetero.detector, "-o", folder / "m.onnx", "-output_names", "nothing", status=1).stderr, "nothing", "its outputs are")
+        expect(hetero.run("convert", hetero.detector, "-o", folder / "no/m.onnx", status=1).stderr, "no/m.onnx")
+
+
+def check_with_onnx(path):
+    """onnx.checker, where Python has an onnx package that knows the written opset."""
+    try:
+        import onnx
+    except ImportError:
+        return
+    if onnx.defs.onnx_opset_version() >= 27:
+        onnx.checker.check_model(str(path), full_check=True)
+
+
+@case
 def run_picture(hetero):
     import cv2
     import numpy
@@ -120,6 +170,16 @@ def bench_json(hetero):
     latency = out["latency_ms"]
     assert latency["min"] <= latency["median"] <= latency["p90"] <= latency["p99"] <= latency["max"]
     assert out["device"] == "CPU" and out["precision"] and out["compile_ms"] > 0 and out["first_inference_ms"] > 0
+
+
+@case
+def bench_preparation(hetero):
+    out = json.loads(hetero.run("bench", hetero.detector, "-ip", "u8", "-b", 2, "-layout", "NCHW", "-niter", 2, "-json").stdout)
+    assert out["batch"] == 2, out
+    expect(hetero.run("query", hetero.detector, "-iop", "images:u8", "-imean", "[1,2,3]").stdout, "images/Cast", "images/mean")
+    expect(hetero.run("query", hetero.detector, "-iop", "image:u8", status=1).stderr, "image", "has no output")
+    expect(hetero.run("bench", hetero.detector, "-shape", "[1,3", status=2).stderr, "[1,3")
+    expect(hetero.run("bench", hetero.detector, "-b", 2, "-layout", "CHW", status=2).stderr, "CHW")
 
 
 @case

@@ -6,6 +6,8 @@
 
 #include "inference/ops/body.h"
 #include "inference/ops/onnx_type.h"
+#include "inference/preprocess/preprocess_text.h"
+#include "inference/readers/onnx/metadata_keys.h"
 
 namespace het::onnx {
 namespace {
@@ -49,6 +51,13 @@ void collect_types(const ParsedGraph& graph, std::set<int64_t>& codes) {
   }
 }
 
+std::string_view find_own(const ParsedMetadata& metadata, std::string_view key) {
+  for (const auto& [name, value] : metadata) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
 /// Type and shape that the file declares; [] without a shape.
 Result<TensorDesc> declared_desc(const ParsedValue& value) {
   if (!value.unsupported.empty()) {
@@ -69,6 +78,9 @@ void declare_outputs(const ParsedGraph& body, Attributes& attributes) {
     types.push_back(output.unsupported.empty() ? output.data_type : 0);
     ranks.push_back(output.shape ? static_cast<int64_t>(output.shape->size()) : -1);
   }
+  const bool is_typed = std::ranges::any_of(types, [](int64_t type) { return type != 0; });
+  const bool is_ranked = std::ranges::any_of(ranks, [](int64_t rank) { return rank >= 0; });
+  if (!is_typed && !is_ranked) return;
   attributes.set(std::string(kBodyTypesAttribute), std::move(types));
   attributes.set(std::string(kBodyRanksAttribute), std::move(ranks));
 }
@@ -145,6 +157,7 @@ Status GraphBuilder::add_inputs() {
     if (!desc && outer_ != nullptr) desc = TensorDesc{};  // bodies may leave types open
     if (!desc) return desc.error().with_context(fmt::format("input '{}'", input.name));
     HET_TRY(define(input.name, {model_->add_input(std::string(input.name), *desc), {}}));
+    HET_TRY(apply_metadata(input, model_->inputs().size() - 1));
   }
   return {};
 }
@@ -226,8 +239,12 @@ Status GraphBuilder::cycle_error(const std::vector<size_t>& waiting) const {
 Status GraphBuilder::add_nodes() {
   for (const size_t i : order_) {
     const ParsedNode& node = graph_.nodes[i];
-    const bool constant = node.op_type == "Constant" && is_default_domain(node.domain);
-    const Status status = constant ? add_constant_node(node) : add_node(node);
+    const bool is_default = is_default_domain(node.domain);
+    const std::string_view alias =
+        is_default && node.op_type == "Identity" ? find_own(node.metadata, kOutputKey) : "";
+    const Status status = !alias.empty()                             ? add_output_alias(node, alias)
+                          : is_default && node.op_type == "Constant" ? add_constant_node(node)
+                                                                     : add_node(node);
     if (!status.ok()) return status.with_context(describe(node));
   }
   return {};
@@ -258,7 +275,9 @@ Status GraphBuilder::add_outputs() {
       return error(StatusCode::NotSupported, "output '{}' is {}, only dense tensors are supported",
                    output.name, output.unsupported);
     }
-    model_->add_output(std::string(output.name), known->value);
+    const auto renamed = output_names_.find(output.name);
+    model_->add_output(renamed == output_names_.end() ? std::string(output.name) : renamed->second,
+                       known->value);
   }
   return {};
 }
@@ -325,9 +344,11 @@ Status GraphBuilder::add_node(const ParsedNode& node) {
       std::end(kVariadicOutputs)) {
     while (!pending.outputs.empty() && pending.outputs.back().empty()) pending.outputs.pop_back();
   }
-  for (const ParsedAttribute& attribute : node.attributes) {
-    HET_TRY(add_attribute(attribute, pending));
-  }
+  // By name, so that the order of captures does not depend on the order in the file.
+  std::vector<const ParsedAttribute*> attributes;
+  for (const ParsedAttribute& attribute : node.attributes) attributes.push_back(&attribute);
+  std::ranges::stable_sort(attributes, {}, &ParsedAttribute::name);
+  for (const ParsedAttribute* attribute : attributes) HET_TRY(add_attribute(*attribute, pending));
   if (!pending.captures.empty()) {
     pending.attributes.set(std::string(kCapturesAttribute), pending.captures);
   }
@@ -350,6 +371,7 @@ Status GraphBuilder::add_node(const ParsedNode& node) {
   for (const auto& [index, value] : pending.bound_outputs) {
     if (!node.outputs[index].empty()) HET_TRY(define(node.outputs[index], {value, {}}));
   }
+  apply_metadata(node, *added);
   // A rule may drop outputs, but only ones that nobody reads.
   for (size_t i = 0; i < node.outputs.size() && i < added->outputs().size(); ++i) {
     if (!node.outputs[i].empty()) HET_TRY(define(node.outputs[i], {added->outputs()[i], {}}));
@@ -385,6 +407,51 @@ Status GraphBuilder::add_constant_node(const ParsedNode& node) {
         name, {nullptr, fmt::format("constant '{}' holds strings, which are not supported", name)});
   }
   return define(name, {model_->add_constant(std::string(name), std::move(content)), {}});
+}
+
+/// An Identity that only gives a model output its name, because the value has another one.
+Status GraphBuilder::add_output_alias(const ParsedNode& node, std::string_view name) {
+  const Known* known =
+      node.inputs.size() == 1 && node.outputs.size() == 1 ? resolve(node.inputs[0]) : nullptr;
+  if (known == nullptr) {
+    return error(StatusCode::ParseError,
+                 "the node that names output '{}' needs one output and one input that exists",
+                 name);
+  }
+  output_names_[node.outputs[0]] = name;
+  const Known copy = *known;
+  return define(node.outputs[0], copy);
+}
+
+Status GraphBuilder::apply_metadata(const ParsedValue& input, size_t index) {
+  Value* value = model_->inputs()[index].value;
+  if (std::ranges::any_of(input.dim_names, [](std::string_view name) { return !name.empty(); })) {
+    model_->set_dim_names(index, {input.dim_names.begin(), input.dim_names.end()});
+  }
+  if (const std::string_view text = find_own(input.metadata, kLayoutKey); !text.empty()) {
+    TensorDesc desc = value->desc();
+    HET_ASSIGN(desc.layout, parse_layout(text));
+    if (desc.layout != Layout::Plain && desc.shape.size() != 4) {
+      return error(StatusCode::ParseError, "input '{}' {} cannot have the layout {}", value->name(),
+                   to_string(desc), text);
+    }
+    model_->set_desc(value, std::move(desc));
+  }
+  if (const std::string_view text = find_own(input.metadata, kPreprocessKey); !text.empty()) {
+    auto preprocess = parse_preprocess(text);
+    if (!preprocess)
+      return preprocess.error().with_context(fmt::format("input '{}'", value->name()));
+    model_->set_preprocess(index, *preprocess);
+  }
+  return {};
+}
+
+void GraphBuilder::apply_metadata(const ParsedNode& node, Node& added) {
+  added.set_affinity(std::string(find_own(node.metadata, kAffinityKey)));
+  const std::string_view reason = find_own(node.metadata, kUnsupportedKey);
+  if (!reason.empty()) model_->mark_unsupported(&added, std::string(reason));
+  const std::string_view names = find_own(node.metadata, kOriginalNamesKey);
+  if (!names.empty()) added.add_original_names(split_names(names));
 }
 
 Status GraphBuilder::add_attribute(const ParsedAttribute& attribute, PendingNode& pending) {

@@ -18,6 +18,9 @@
 
 namespace het::onnx {
 
+/// The opset whose forms the lift rules produce.
+inline constexpr int64_t kNewestOpset = 27;
+
 /// What all graphs of a file share.
 struct FileContext {
   std::string origin;
@@ -59,6 +62,9 @@ class GraphBuilder {
   const Known* resolve(std::string_view name);
   Status add_node(const ParsedNode& node);
   Status add_constant_node(const ParsedNode& node);
+  Status add_output_alias(const ParsedNode& node, std::string_view name);
+  Status apply_metadata(const ParsedValue& input, size_t index);
+  void apply_metadata(const ParsedNode& node, Node& added);
   Status add_attribute(const ParsedAttribute& attribute, PendingNode& pending);
   Status add_body(const ParsedAttribute& attribute, PendingNode& pending);
   std::string unique_node_name(const ParsedNode& node);
@@ -70,8 +76,9 @@ class GraphBuilder {
   GraphBuilder* outer_;
   std::unique_ptr<Model> model_;
   std::unordered_map<std::string_view, Known> known_;
-  std::unordered_map<std::string_view, size_t> producers_;  ///< value -> node of graph_
-  std::vector<std::vector<std::string_view>> reads_;        ///< per node, bodies included
+  std::unordered_map<std::string_view, std::string> output_names_;  ///< other than the file's
+  std::unordered_map<std::string_view, size_t> producers_;          ///< value -> node of graph_
+  std::vector<std::vector<std::string_view>> reads_;                ///< per node, bodies included
   std::unordered_set<std::string_view> read_names_;
   std::vector<size_t> order_;
   std::unordered_map<std::string, size_t> node_names_;

@@ -5,6 +5,7 @@
 
 #include "inference/readers/onnx/limits.h"
 #include "inference/readers/onnx/message.h"
+#include "inference/readers/onnx/metadata_keys.h"
 
 namespace het::onnx {
 namespace {
@@ -41,6 +42,7 @@ class Parser {
   void count_object();
   std::string_view name(Message& message);
   std::pair<std::string_view, std::string_view> entry(std::string_view bytes);
+  void own_entry(std::string_view bytes, ParsedMetadata& metadata);
 
   void opset_import(std::string_view bytes, std::map<std::string_view, int64_t>& opsets);
   ParsedFunction function(std::string_view bytes);
@@ -97,6 +99,12 @@ std::pair<std::string_view, std::string_view> Parser::entry(std::string_view byt
     }
   }
   return result;
+}
+
+void Parser::own_entry(std::string_view bytes, ParsedMetadata& metadata) {
+  count_object();
+  const auto parsed = entry(bytes);
+  if (parsed.first.starts_with(kOwnPrefix)) metadata.push_back(parsed);
 }
 
 ParsedModel Parser::model(std::string_view bytes) {
@@ -256,6 +264,9 @@ ParsedNode Parser::node(std::string_view bytes, size_t depth) {
       case node_field::kAttribute:
         descend("attribute", node.attributes.size(),
                 [&] { node.attributes.push_back(attribute(message.bytes(), depth)); });
+        break;
+      case node_field::kMetadata:
+        own_entry(message.bytes(), node.metadata);
         break;
       default:
         message.skip();
@@ -421,6 +432,9 @@ ParsedValue Parser::value(std::string_view bytes) {
       case value_field::kType:
         descend("type", kSingle, [&] { type(message.bytes(), value); });
         break;
+      case value_field::kMetadata:
+        own_entry(message.bytes(), value.metadata);
+        break;
       default:
         message.skip();
     }
@@ -473,6 +487,7 @@ void Parser::tensor_type(std::string_view bytes, ParsedValue& value) {
       continue;
     }
     std::vector<int64_t> dims;
+    std::vector<std::string_view> names;
     Message shape(message.bytes());
     while (shape.next()) {
       if (shape.field() != shape_field::kDim) {
@@ -482,17 +497,21 @@ void Parser::tensor_type(std::string_view bytes, ParsedValue& value) {
       if (dims.size() == kMaxRank)
         throw LimitExceeded(fmt::format("a value has more than {} dimensions", kMaxRank));
       dims.push_back(-1);
+      names.emplace_back();
       Message dim(shape.bytes());
       while (dim.next()) {
         if (dim.field() == dim_field::kValue) {
           const int64_t size = dim.integer();
           dims.back() = size < 0 ? -1 : size;
+        } else if (dim.field() == dim_field::kParam) {
+          names.back() = name(dim);
         } else {
           dim.skip();
         }
       }
     }
     value.shape = std::move(dims);
+    value.dim_names = std::move(names);
   }
 }
 

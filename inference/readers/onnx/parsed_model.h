@@ -42,6 +42,8 @@ struct ParsedAttribute {
   std::string_view function_attribute;  ///< ref_attr_name: stands for an attribute of the call
 };
 
+using ParsedMetadata = std::vector<std::pair<std::string_view, std::string_view>>;
+
 struct ParsedNode {
   std::string_view name;
   std::string_view op_type;
@@ -50,7 +52,8 @@ struct ParsedNode {
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
   std::vector<ParsedAttribute> attributes;
-  int64_t opset = 0;  ///< of the default domain, from the node's function; 0: the model's
+  int64_t opset = 0;        ///< of the default domain, from the node's function; 0: the model's
+  ParsedMetadata metadata;  ///< our own keys only, see metadata_keys.h
 };
 
 /// A graph input or output with its declared type.
@@ -59,6 +62,8 @@ struct ParsedValue {
   std::string_view unsupported;               ///< "a sequence", "a map" ...: not a dense tensor
   int64_t data_type = 0;                      ///< TensorProto.DataType
   std::optional<std::vector<int64_t>> shape;  ///< -1: symbolic or absent
+  std::vector<std::string_view> dim_names;    ///< one per dimension; empty without a name
+  ParsedMetadata metadata;                    ///< our own keys only
 };
 
 struct ParsedGraph {
@@ -86,7 +91,7 @@ struct ParsedFunction {
 struct ParsedModel {
   int64_t ir_version = 0;
   std::map<std::string_view, int64_t> opsets;
-  std::vector<std::pair<std::string_view, std::string_view>> metadata;
+  ParsedMetadata metadata;
   std::vector<ParsedFunction> functions;
   bool has_graph = false;
   ParsedGraph graph;

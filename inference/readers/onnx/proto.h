@@ -3,11 +3,18 @@
 #include <cstdint>
 
 /// Field numbers and enumerators of onnx.proto
-/// (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto) as far as the reader uses them.
+/// (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto) as far as reader and writer use them.
 namespace het::onnx {
 
 namespace model_field {
-enum : uint32_t { kIrVersion = 1, kGraph = 7, kOpsetImport = 8, kMetadata = 14, kFunctions = 25 };
+enum : uint32_t {
+  kIrVersion = 1,
+  kProducer = 2,
+  kGraph = 7,
+  kOpsetImport = 8,
+  kMetadata = 14,
+  kFunctions = 25
+};
 }
 namespace opset_field {
 enum : uint32_t { kDomain = 1, kVersion = 2 };
@@ -35,6 +42,7 @@ enum : uint32_t {
   kInitializer = 5,
   kInput = 11,
   kOutput = 12,
+  kValueInfo = 13,
   kSparseInitializer = 15
 };
 }
@@ -46,7 +54,8 @@ enum : uint32_t {
   kOpType = 4,
   kAttribute = 5,
   kDomain = 7,
-  kOverload = 8
+  kOverload = 8,
+  kMetadata = 9
 };
 }
 namespace attribute_field {
@@ -71,7 +80,7 @@ enum : uint32_t {
 };
 }
 namespace value_field {
-enum : uint32_t { kName = 1, kType = 2 };
+enum : uint32_t { kName = 1, kType = 2, kMetadata = 4 };
 }
 namespace type_field {
 enum : uint32_t { kTensor = 1, kSequence = 4, kMap = 5, kOpaque = 7, kSparse = 8, kOptional = 9 };
@@ -83,7 +92,7 @@ namespace shape_field {
 enum : uint32_t { kDim = 1 };
 }
 namespace dim_field {
-enum : uint32_t { kValue = 1 };
+enum : uint32_t { kValue = 1, kParam = 2 };
 }
 namespace tensor_field {
 enum : uint32_t {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+
+#include "inference/status.h"
+#include "inference/tensor.h"
+
+namespace het::onnx {
+
+/// Writes TensorProtos: raw data in the message, or in a file beside the model.
+class TensorWriter {
+ public:
+  /// Everything inline.
+  TensorWriter() = default;
+  /// Constants of `minimum_bytes` and more go to the file `path`, which the model knows as
+  /// `location`.
+  TensorWriter(const std::string& path, std::string location, size_t minimum_bytes);
+
+  /// Adds the tensor's fields to an open TensorProto. `may_be_external` is false for attributes.
+  Status write(protozero::pbf_writer& writer, const std::string& name, const Tensor& tensor,
+               bool may_be_external);
+  /// Flushes the file; fails when anything could not be written.
+  Status finish();
+
+ private:
+  Status write_external(protozero::pbf_writer& writer, const Tensor& dense);
+
+  std::string path_;
+  std::string location_;
+  size_t minimum_bytes_ = 0;
+  std::ofstream file_;
+  size_t offset_ = 0;
+};
+
+}  // namespace het::onnx

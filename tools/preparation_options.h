@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "inference/model_preparation.h"
+#include "inference/properties.h"
+
+namespace CLI {
+class App;
+}
+
+namespace het {
+
+/// Options that change a model before it is compiled, as benchmark_app and ovc name them.
+struct PreparationOptions {
+  Properties properties;   ///< the preparation's rows of the table of properties
+  std::string port_types;  ///< -iop: inputs and outputs mixed, sorted out once the model is read
+};
+
+/// Adds -shape, -layout, -b, -ip, -op, -iop, -mean_values, -scale_values ... to a subcommand.
+void add_preparation_options(CLI::App& command, PreparationOptions& options);
+
+/// Prepares a model that was just read, as the options say.
+Status prepare(const PreparationOptions& options, Model& model);
+
+}  // namespace het
