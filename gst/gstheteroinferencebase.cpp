@@ -47,11 +47,12 @@ std::shared_ptr<FrameAnalysis> analysis_of(GstHeteroInferenceBase* self) {
   return analysis;
 }
 
-/// The element cannot go on: one message, and upstream is told at its next buffer.
+/// The element cannot go on: one message, and upstream is told at its next buffer. The message
+/// comes first: the source that is told posts one of its own, and the reason has to stand before
+/// it.
 void fail(GstHeteroInferenceBase* self, FrameAnalysis& analysis, const het::Status& status) {
+  if (!self->state->failed.exchange(true)) het::gst::post_error(GST_ELEMENT(self), status);
   analysis.close(GST_FLOW_ERROR);
-  if (self->state->failed.exchange(true)) return;
-  het::gst::post_error(GST_ELEMENT(self), status);
 }
 
 het::gst::FramePlan plan_frame(GstHeteroInferenceBase* self) {
