@@ -1,10 +1,17 @@
 #include "inference/model_preparation.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "devices/register_devices.h"
 #include "inference/passes/print_model.h"
 #include "inference/port_texts.h"
+#include "inference/vision_model.h"
+#include "inference/writers/onnx_writer.h"
 
 namespace het {
 namespace {
@@ -101,6 +108,45 @@ TEST(ModelPreparation, CompilePreparesACopy) {
     EXPECT_EQ(rows->size(), 2u) << "the Cast is a node of the prepared model";
   }
   EXPECT_EQ(model.inputs()[0].value->desc().type, ElementType::Float32);
+}
+
+/// precision U8 of a model-proc: pictures go in as bytes, mean and std move into the convolution.
+TEST(ModelPreparation, PicturesOfBytesAreNormalisedByTheModel) {
+  Model model("sum");
+  Value* x = model.add_input("x", {ElementType::Float32, {1, 3, 2, 2}, Layout::Plain});
+  Value* w = model.add_constant("w", Tensor::from<float>({1, 3, 1, 1}, {1, 1, 1}));
+  model.add_output("y", model.add_node("conv", "Conv", "", {x, w}, {"y"})->output());
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("bytes_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  VisionModelSettings settings;
+  settings.model = (folder / "m.onnx").string();
+  settings.model_proc = (folder / "m.json").string();
+  settings.device = "REF";
+  settings.raw_tensors = true;
+  ASSERT_TRUE(write_onnx(model, settings.model).ok());
+  std::ofstream(settings.model_proc)
+      << R"({"json_schema_version": "2.2.0", "output_postproc": [], "input_preproc": [{
+             "format": "image", "precision": "U8",
+             "params": {"mean": [10, 20, 30], "std": [2, 2, 2]}}]})";
+  const std::shared_ptr<Core> core = het::core();
+  const auto vision = VisionModel::load(*core, settings);
+  fs::remove_all(folder);
+  ASSERT_TRUE(vision) << vision.error().message();
+  const Port& port = (*vision)->compiled().inputs()[0];
+  EXPECT_EQ(port.desc.type, ElementType::UInt8);
+  EXPECT_EQ(*port.preprocess, PreprocessDesc{});
+  const auto request = (*vision)->compiled().create_infer_request();
+  ASSERT_TRUE(request);
+  const auto buffer = allocate_host_buffer(12);
+  ASSERT_TRUE(buffer);
+  std::memset((*buffer)->host(), 100, 12);
+  const auto image = make_host_image(PixelFormat::BGR, 2, 2, *buffer);
+  ASSERT_TRUE(image) << image.error().message();
+  ASSERT_TRUE((*vision)->set_picture(**request, *image, image->full()).ok());
+  ASSERT_TRUE((*request)->infer().ok());
+  // (100 - 10) / 2 + (100 - 20) / 2 + (100 - 30) / 2
+  EXPECT_EQ(*to_float_vector((*request)->output(0)), (std::vector<float>{120, 120, 120, 120}));
 }
 
 }  // namespace
