@@ -1,6 +1,4 @@
-#include <fmt/ranges.h>
-
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "inference/ops/body.h"
 #include "inference/ops/op_checks.h"
@@ -26,11 +24,14 @@ Result<std::vector<int64_t>> per_value(const Attributes& attributes, std::string
                                        size_t count, bool direction) {
   std::vector<int64_t> values = attributes.get_ints(name);
   if (values.empty()) values.assign(count, 0);
-  const bool known = !direction || std::all_of(values.begin(), values.end(),
-                                               [](int64_t v) { return v == 0 || v == 1; });
-  if (values.size() != count || !known) {
-    return error(StatusCode::ParseError, "attribute {} = [{}] must have {} values{}", name,
-                 fmt::join(values, ","), count, direction ? " of 0 or 1" : "");
+  if (values.size() != count) {
+    return error(StatusCode::ParseError, "attribute {} must have {} values, not {}", name, count,
+                 values.size());
+  }
+  for (const int64_t value : values) {
+    if (!direction || value == 0 || value == 1) continue;
+    return error(StatusCode::ParseError, "attribute {} holds {}; 0 and 1 are the directions", name,
+                 value);
   }
   return values;
 }
