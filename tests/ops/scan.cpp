@@ -64,7 +64,7 @@ TEST(Scan, BadNodesAreRefused) {
   expect_op_error(call, "scan_input_axes");
   call = adding(x, state);
   call.attributes.set("scan_input_directions", Ints{2});
-  expect_op_error(call, "of 0 or 1");
+  expect_op_error(call, "holds 2");
   call = adding(x, state);
   call.attributes.set("scan_output_axes", Ints{5});
   expect_op_error(call, "axis");
