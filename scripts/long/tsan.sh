@@ -9,7 +9,7 @@ cd "$root"
 . "$root/scripts/environment.sh"
 
 require build demo check
-configure build-tsan -Dtests=true -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
+configure build-tsan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=thread -Db_lundef=false
 build build-tsan tests/inference/test_inference tests/devices/test_devices tests/gst/test_gst_parts tests/gst/test_gst_pipelines gst/libgsthetero.so
 export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
