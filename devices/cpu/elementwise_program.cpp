@@ -1,5 +1,6 @@
 #include "devices/cpu/elementwise_program.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -111,7 +112,9 @@ std::optional<ElementwiseNode> clip_of(const Node& node) {
   const auto low = bound(1, -std::numeric_limits<float>::infinity());
   const auto high = bound(2, std::numeric_limits<float>::infinity());
   if (!low || !high) return std::nullopt;
-  return ElementwiseNode{{1, {{ElementwiseKind::Clip, 0, 0, *low, *high}}}, {node.input(0)}};
+  // Where the bounds cross, the upper one wins everywhere; oneDNN takes no crossed bounds.
+  const float lowest = std::min(*low, *high);
+  return ElementwiseNode{{1, {{ElementwiseKind::Clip, 0, 0, lowest, *high}}}, {node.input(0)}};
 }
 
 /// A binary operator; scalar constants become parameters.

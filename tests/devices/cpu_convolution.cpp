@@ -103,6 +103,20 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CpuTransposedConvolution,
                                          TransposedCase{16, 16, 3, 2, 1, {1, 1, 1, 1}, {1, 1}},
                                          TransposedCase{8, 8, 3, 2, 8, {0, 1, 1, 0}, {0, 0}}));
 
+TEST_F(CpuTest, CrossedBoundsOfAClipBehindAConvolution) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 8, 4, 4});
+  Value* y = maker.conv(x, 8, 8);
+  // The upper bound wins: 0.25 everywhere.
+  maker.output(maker.op(
+      "Clip", {y, maker.constant(Tensor::scalar(0.75f)), maker.constant(Tensor::scalar(0.25f))}));
+  compare(maker.model());
+  const auto compiled = compile(maker.model());
+  ASSERT_NE(compiled, nullptr);
+  const Tensor result = infer(*compiled, random_inputs(maker.model()))[0];
+  for (const float value : result.values<float>()) ASSERT_EQ(value, 0.25f);
+}
+
 TEST_F(CpuTest, Bfloat16ConvolutionsStayClose) {
   Properties properties{{"INFERENCE_PRECISION_HINT", "bf16"}};
   ModelMaker maker;
