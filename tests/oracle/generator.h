@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tests/oracle/draw.h"
+
+namespace het::oracle {
+
+/// How random valid calls of an operator are made. Operators that differ by a row share `make`,
+/// which then reads the other columns through Draw::generator().
+struct Generator {
+  std::string_view domain;
+  std::string_view type;
+  void (*make)(Draw& draw);
+  std::string_view types = "f32";  ///< see Draw::type()
+  double low = -2;                 ///< bounds of the values
+  double high = 2;
+  std::string_view attributes = {};  ///< see Draw::attributes()
+  /// Allowed difference of float outputs, in parts of 1 + |reference|; 0: the type's own.
+  double tolerance = 0;
+};
+
+/// An operator without a generator, and why it needs none.
+struct Exemption {
+  std::string_view domain;
+  std::string_view type;
+  std::string_view reason;
+};
+
+std::span<const Generator> elementwise_generators();
+std::span<const Generator> mover_generators();
+
+std::vector<const Generator*> all_generators();
+std::span<const Exemption> exemptions();
+
+}  // namespace het::oracle

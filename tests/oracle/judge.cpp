@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "inference/core.h"
+#include "inference/infer_request.h"
+#include "inference/ops/double_values.h"
+#include "inference/ops/op.h"
+#include "inference/passes/print_model.h"
+#include "tests/oracle/random_case.h"
+
+namespace het::oracle {
+namespace {
+
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  return a.desc() == b.desc() &&
+         (a.size_bytes() == 0 || std::memcmp(a.bytes(), b.bytes(), a.size_bytes()) == 0);
+}
+
+Result<std::vector<Tensor>> copies(const InferRequest& request, size_t count) {
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < count; ++i) {
+    HET_ASSIGN(Tensor copy, request.output(i).clone());
+    outputs.push_back(std::move(copy));
+  }
+  return outputs;
+}
+
+/// The outputs of the second of two executions, which must give the same and leave their inputs
+/// alone.
+Result<std::vector<Tensor>> run(Core& core, const BuiltModel& built, const std::string& device,
+                                int threads) {
+  Properties properties{{"NUM_STREAMS", "1"}};
+  if (core.get_property(device, "INFERENCE_NUM_THREADS")) {
+    properties["INFERENCE_NUM_THREADS"] = std::to_string(threads);
+  }
+  HET_ASSIGN(const auto compiled, core.compile_model(built.model, device, properties));
+  HET_ASSIGN(const auto request, compiled->create_infer_request());
+  std::vector<Tensor> given;
+  for (size_t i = 0; i < built.inputs.size(); ++i) {
+    HET_ASSIGN(given.emplace_back(), built.inputs[i].clone());
+    HET_TRY(request->set_input(i, given[i]));
+  }
+  const size_t count = compiled->outputs().size();
+  HET_TRY(request->infer());
+  HET_ASSIGN(const std::vector<Tensor> first, copies(*request, count));
+  HET_TRY(request->infer());
+  HET_ASSIGN(std::vector<Tensor> second, copies(*request, count));
+  for (size_t i = 0; i < count; ++i) {
+    if (same_bytes(first[i], second[i])) continue;
+    return error(StatusCode::Internal, "{}: the second execution changes output {}", device, i);
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (same_bytes(given[i], built.inputs[i])) continue;
+    return error(StatusCode::Internal, "{}: an execution changes input {}", device, i);
+  }
+  return second;
+}
+
+/// Of a float type: what one rounding, or another order of summation, may make.
+double type_tolerance(ElementType type) {
+  switch (type) {
+    case ElementType::Float16:
+      return 1.5e-3;
+    case ElementType::BFloat16:
+      return 1.2e-2;
+    case ElementType::Float64:
+      return 1e-9;
+    default:
+      return 2e-5;
+  }
+}
+
+/// Empty when equal. Integers, booleans and the narrow floats: bit by bit. Floats:
+/// |a - b| <= tolerance (1 + |b|); NaN equals NaN.
+std::string difference(const Tensor& got, const Tensor& wanted, double tolerance) {
+  if (got.desc() != wanted.desc()) {
+    return to_string(got.desc()) + " instead of " + to_string(wanted.desc());
+  }
+  if (same_bytes(got, wanted)) return {};
+  const auto a = to_double_vector(got);
+  const auto b = to_double_vector(wanted);
+  if (!a || !b) return "other bits in " + to_string(got.desc());
+  if (!is_float(got.type())) {
+    tolerance = 0;
+  } else {
+    tolerance = std::max(tolerance, type_tolerance(got.type()));
+  }
+  size_t differ = 0;
+  std::string text;
+  for (size_t i = 0; i < a->size(); ++i) {
+    const double x = (*a)[i];
+    const double y = (*b)[i];
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (std::abs(x - y) <= tolerance * (1 + std::abs(y))) continue;
+    if (differ++ == 0) text = fmt::format("element {} is {} instead of {}", i, x, y);
+  }
+  return differ == 0 ? "" : fmt::format("{} ({} of {} differ)", text, differ, a->size());
+}
+
+std::string difference(const std::vector<Tensor>& got, const std::vector<Tensor>& wanted,
+                       double tolerance) {
+  if (got.size() != wanted.size()) return fmt::format("{} outputs", got.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string text = difference(got[i], wanted[i], tolerance);
+    if (!text.empty()) return fmt::format("output {}: {}", i, text);
+  }
+  return {};
+}
+
+/// What inference of types and shapes says, with and without the content of the inputs, against
+/// what came out.
+std::string check_inference(const RandomCase& random_case, const std::vector<Tensor>& outputs) {
+  const BuiltModel built = random_case.plain();
+  const Node& node = *built.model.nodes().front();
+  std::vector<const TensorDesc*> descs;
+  std::vector<const Tensor*> contents;
+  for (const Argument& argument : random_case.call.inputs) {
+    const bool omitted = argument.content.empty();
+    descs.push_back(omitted ? nullptr : &argument.content.desc());
+    contents.push_back(omitted ? nullptr : &argument.content);
+  }
+  for (const bool known : {true, false}) {
+    const auto inferred =
+        infer_node(node, descs, known ? contents : std::vector<const Tensor*>(contents.size()));
+    const char* how = known ? "with all contents" : "without contents";
+    if (!inferred) return fmt::format("inference {}: {}", how, inferred.error().message());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const TensorDesc& desc = (*inferred)[i];
+      if (desc.type == ElementType::Undefined) continue;
+      bool fits = desc.type == outputs[i].type();
+      // No shape at all is unknown; a scalar that REF gave is one.
+      if (!desc.shape.empty() || desc.is_static()) {
+        fits = fits && desc.shape.size() == outputs[i].shape().size();
+        for (size_t d = 0; fits && d < desc.shape.size(); ++d) {
+          fits = desc.shape[d] == kUnknownDim || desc.shape[d] == outputs[i].shape()[d];
+        }
+      }
+      if (fits) continue;
+      return fmt::format("inference {} says {} of output {}, REF gives {}", how, to_string(desc), i,
+                         to_string(outputs[i].desc()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Verdict judge(Core& core, const RandomCase& random_case) {
+  const BuiltModel plain = random_case.plain();
+  const auto wanted = run(core, plain, "REF", 1);
+  if (!wanted && !random_case.has_zero_size) {
+    return {"REF refuses the case: " + wanted.error().message()};
+  }
+  if (wanted) {
+    const std::string text = check_inference(random_case, *wanted);
+    if (!text.empty()) return {text};
+  }
+  Result<std::vector<Tensor>> wanted_embedded = std::vector<Tensor>();
+  if (wanted) {
+    wanted_embedded = run(core, random_case.embedded(*wanted), "REF", 1);
+    if (!wanted_embedded) {
+      return {"REF refuses the embedded case: " + wanted_embedded.error().message()};
+    }
+  }
+  const double tolerance = random_case.generator.tolerance;
+  const int threads = random_case.threads;
+  for (const std::string& device : core.available_devices()) {
+    if (device == "REF") continue;
+    const auto support = core.query_model(plain.model, device);
+    if (!support) return {device + " does not answer: " + support.error().message()};
+    const NodeSupport& row = support->front();
+    if (!row.supported()) {
+      // REF refuses some sizes of 0 only once it runs; a device may know earlier.
+      if (wanted) return {device + " says that it cannot: " + row.reason};
+      continue;
+    }
+    const auto got = run(core, plain, device, threads);
+    if (!wanted) {
+      if (got) return {device + " runs what REF refuses: " + wanted.error().message()};
+      continue;
+    }
+    if (!got) return {device + ": " + got.error().message()};
+    std::string text = difference(*got, *wanted, tolerance);
+    if (!text.empty()) return {device + ": " + text};
+    const BuiltModel embedding = random_case.embedded(*wanted);
+    const auto embedded = run(core, embedding, device, threads);
+    text =
+        embedded ? difference(*embedded, *wanted_embedded, tolerance) : embedded.error().message();
+    if (!text.empty()) {
+      return {device + ", embedded: " + text + "\n" + print_model(embedding.model)};
+    }
+  }
+  return {{}, !wanted};
+}
+
+}  // namespace het::oracle

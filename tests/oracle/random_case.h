@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/model.h"
+#include "tests/oracle/generator.h"
+
+namespace het::oracle {
+
+/// A model and the content of its inputs.
+struct BuiltModel {
+  Model model;
+  std::vector<Tensor> inputs;
+};
+
+/// One draw of a generator.
+struct RandomCase {
+  RandomCase(const Generator& generator, Choices choices);
+
+  const Generator& generator;
+  Choices choices;
+  Call call;
+  bool has_zero_size = false;  ///< an input without elements
+  int threads = 1;             ///< of the device
+
+  /// The call alone.
+  BuiltModel plain() const;
+  /// The call among other nodes, so that devices fuse and lay out: inputs pass through exact nodes
+  /// (a 1x1 convolution that changes nothing, a doubling and a halving), outputs of float32 through
+  /// one or two nodes. `outputs`: what the plain model gave.
+  BuiltModel embedded(const std::vector<Tensor>& outputs) const;
+  /// For people: types, shapes, small contents, attributes.
+  std::string describe() const;
+
+ private:
+  uint64_t embedding_;  ///< which nodes embedded() adds
+};
+
+/// Every case that is one step smaller.
+std::vector<Choices> smaller(const Choices& choices);
+
+/// What a case shows.
+struct Verdict {
+  std::string failure;   ///< empty: none
+  bool refused = false;  ///< by REF, as it may be: a size is 0
+};
+
+/// Runs a case on every device.
+Verdict judge(Core& core, const RandomCase& random_case);
+
+}  // namespace het::oracle
