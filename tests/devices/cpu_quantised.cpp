@@ -132,5 +132,36 @@ TEST_F(CpuQuantised, AdditionAndConversions) {
   EXPECT_EQ(implementation_, "own_simd");
 }
 
+TEST_F(CpuQuantised, AdditionOfABroadcastConstant) {
+  ModelMaker maker;
+  Value* a = maker.input({2, 3, 5, 7}, ElementType::UInt8);
+  Value* b = maker.constant(random_bytes<uint8_t>({5, 1}, 5));
+  maker.output(maker.op("QLinearAdd",
+                        {a, scale(maker, 0.1f), zero<uint8_t>(maker, 131), b, scale(maker, 0.02f),
+                         zero<uint8_t>(maker, 3), scale(maker, 0.11f), zero<uint8_t>(maker, 100)},
+                        {}, "com.microsoft"));
+  compare_steps(maker.model(), "QLinearAdd0");
+  EXPECT_EQ(implementation_, "own_simd");
+}
+
+TEST_F(CpuQuantised, GlobalPooling) {
+  ModelMaker maker;
+  const auto pool = [&](Value* x) {
+    return maker.op("QLinearGlobalAveragePool",
+                    {x, scale(maker, 0.1f), zero<uint8_t>(maker, 131), scale(maker, 0.02f),
+                     zero<uint8_t>(maker, 7)},
+                    {}, "com.microsoft");
+  };
+  Value* x = maker.input({2, 20, 9, 7}, ElementType::UInt8);
+  maker.output(pool(x));
+  // Behind a quantised convolution the channels lie last.
+  maker.output(pool(maker.op(
+      "QLinearConv", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 127),
+                      maker.constant(random_bytes<int8_t>({20, 20, 1, 1}, 5)), scale(maker, 0.01f),
+                      zero<int8_t>(maker, 0), scale(maker, 0.1f), zero<uint8_t>(maker, 127)})));
+  compare_steps(maker.model(), "QLinearGlobalAveragePool0");
+  EXPECT_EQ(implementation_, "own");
+}
+
 }  // namespace
 }  // namespace het

@@ -3,8 +3,8 @@
 
 #include "devices/cpu/elementwise_loop.h"
 #include "devices/cpu/elementwise_program.h"
+#include "devices/cpu/kernels/typed_elementwise.h"
 #include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
 
 namespace het::cpu {
 namespace {
@@ -176,7 +176,7 @@ Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Sh
 
 Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
   const std::optional<ElementwiseNode> found = elementwise_of(node);
-  if (!found) return false;
+  if (!found) return plan_typed_elementwise(builder, node);
   const ElementwiseProgram& program = found->program;
   if (program.operands + program.instructions.size() > kMaxElementwiseRegisters) return false;
   const Shape& shape = node.output()->desc().shape;

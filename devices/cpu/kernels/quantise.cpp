@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 
 #include "devices/cpu/byte_loops.h"
 #include "devices/cpu/constant_scale.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/ops/broadcast.h"
 
 namespace het::cpu {
 namespace {
@@ -106,20 +108,36 @@ Result<bool> plan_dequantise(PlanBuilder& builder, const Node& node) {
   return true;
 }
 
+/// The value, or a constant of bytes repeated to the whole shape.
+Result<TensorId> read_broadcast(PlanBuilder& builder, const Value& value, const TensorSpec& spec) {
+  if (value.desc().shape == spec.shape) return builder.read(value, spec.format, spec.type);
+  HET_ASSIGN(Tensor whole, Tensor::allocate({spec.type, spec.shape}));
+  const BroadcastPlan plan = plan_broadcast(spec.shape, std::array{value.desc().shape});
+  const std::byte* src = value.constant().bytes();
+  for_each_row<1>(plan, [&](int64_t to, const std::array<int64_t, 1>& from) {
+    for (int64_t i = 0; i < plan.dims.back(); ++i) {
+      whole.bytes()[to + i] = src[from[0] + i * plan.strides[0].back()];
+    }
+  });
+  HET_ASSIGN(Tensor content, convert_constant(whole, spec));
+  return builder.constant(std::move(content), spec);
+}
+
 /// com.microsoft.QLinearAdd: a, a_scale, a_zero, b, b_scale, b_zero, dst_scale, dst_zero.
 Result<bool> plan_add(PlanBuilder& builder, const Node& node) {
   const Value& a = *node.input(0);
   const Value& b = *node.input(3);
   const Value& dst = *node.output();
   const ElementType type = dst.desc().type;
-  if (a.desc() != dst.desc() || b.desc() != dst.desc()) return false;
+  if (a.desc() != dst.desc() || b.desc().type != type) return false;
+  if (b.desc().shape != dst.desc().shape && !b.is_constant()) return false;
   const auto a_scale = byte_scale(node, 1, type);
   const auto b_scale = byte_scale(node, 4, type);
   const auto dst_scale = byte_scale(node, 6, type);
   if (!a_scale || !b_scale || !dst_scale) return false;
   const Format format = without_padding(builder.home(a.is_constant() ? b : a));
   HET_ASSIGN(const TensorId left, builder.read(a, format, type));
-  HET_ASSIGN(const TensorId right, builder.read(b, format, type));
+  HET_ASSIGN(const TensorId right, read_broadcast(builder, b, {type, dst.desc().shape, format}));
   const TensorId out = builder.write(dst, {type, dst.desc().shape, format});
   const int64_t count = element_count(dst.desc().shape);
   Step& step =

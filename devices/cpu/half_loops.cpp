@@ -1,0 +1,62 @@
+#include "devices/cpu/half_loops.h"
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/half_loops.cpp"
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using Half = hn::Rebind<hwy::float16_t, D>;
+
+void widen(const Float16* src, size_t count, float* dst) {
+  const D d;
+  const Half half;
+  const auto* from = reinterpret_cast<const hwy::float16_t*>(src);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, from + i)), d, dst + i);
+  }
+  for (; i < count; ++i) dst[i] = static_cast<float>(src[i]);
+}
+
+void narrow(const float* src, size_t count, Float16* dst) {
+  const D d;
+  const Half half;
+  auto* to = reinterpret_cast<hwy::float16_t*>(dst);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, src + i)), half, to + i);
+  }
+  for (; i < count; ++i) dst[i] = Float16(src[i]);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(widen);
+HWY_EXPORT(narrow);
+
+void half_to_float_row(const Float16* src, size_t count, float* dst) {
+  HWY_DYNAMIC_DISPATCH(widen)(src, count, dst);
+}
+
+void float_to_half_row(const float* src, size_t count, Float16* dst) {
+  HWY_DYNAMIC_DISPATCH(narrow)(src, count, dst);
+}
+
+}  // namespace het::cpu
+#endif

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+
+#include "inference/element_type.h"
+
+namespace het::cpu {
+
+/// Conversions of float16, vectorised for the processor they run on; rounding is to nearest, halves
+/// to even.
+void half_to_float_row(const Float16* src, size_t count, float* dst);
+void float_to_half_row(const float* src, size_t count, Float16* dst);
+
+}  // namespace het::cpu

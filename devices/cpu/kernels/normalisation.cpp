@@ -1,0 +1,213 @@
+#include <array>
+#include <cmath>
+
+#include "devices/cpu/moment_loops.h"
+#include "devices/cpu/parallel.h"
+#include "devices/cpu/plan_builder.h"
+#include "inference/ops/axis_split.h"
+
+namespace het::cpu {
+namespace {
+
+/// Values that one thread should have at least.
+constexpr int64_t kGrainValues = 8192;
+
+float factor_of(const Moments& moments, float epsilon) {
+  return 1.0f / std::sqrt(moments.variance + epsilon);
+}
+
+/// Instance- and GroupNormalization in plain memory. Loop order: image and group, then its
+/// channels.
+class GroupKernel final : public Kernel {
+ public:
+  GroupKernel(int64_t images, int64_t groups, int64_t channels, int64_t area, float epsilon)
+      : groups_(groups),
+        count_(images * groups),
+        channels_(channels / groups),
+        area_(area),
+        epsilon_(epsilon) {}
+  std::string_view implementation() const override { return "own_simd"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
+    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const int64_t size = channels_ * area_;
+    parallel_for(count_, kGrainValues / size + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t g = begin; g < end; ++g) {
+        const Moments moments = row_moments(src + g * size, static_cast<size_t>(size));
+        const float factor = factor_of(moments, epsilon_);
+        for (int64_t c = 0; c < channels_; ++c) {
+          const int64_t at = g * size + c * area_;
+          const int64_t channel = g % groups_ * channels_ + c;
+          normalise_row(src + at, static_cast<size_t>(area_), moments.mean, factor * scale[channel],
+                        bias[channel], dst + at);
+        }
+      }
+    });
+    return {};
+  }
+
+ private:
+  int64_t groups_;
+  int64_t count_;
+  int64_t channels_;  ///< of a group
+  int64_t area_;
+  float epsilon_;
+};
+
+/// InstanceNormalization in blocked memory; a block's channels side by side.
+class BlockedInstanceKernel final : public Kernel {
+ public:
+  BlockedInstanceKernel(int64_t images, int64_t channels, int64_t area, int64_t block,
+                        float epsilon)
+      : blocks_((channels + block - 1) / block),
+        count_(images * blocks_),
+        channels_(channels),
+        area_(area),
+        block_(block),
+        epsilon_(epsilon) {}
+  std::string_view implementation() const override { return "own_simd"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
+    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const int64_t size = block_ * area_;
+    parallel_for(count_, kGrainValues / size + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        std::array<Moments, 16> moments;
+        std::array<float, 16> mean{}, factor{}, shift{};
+        lane_moments(src + b * size, static_cast<size_t>(area_), static_cast<size_t>(block_),
+                     moments.data());
+        // Padded channels have scale and bias 0, so they stay 0.
+        const int64_t first = b % blocks_ * block_;
+        for (int64_t c = first; c < std::min(first + block_, channels_); ++c) {
+          const auto lane = static_cast<size_t>(c - first);
+          mean[lane] = moments[lane].mean;
+          factor[lane] = factor_of(moments[lane], epsilon_) * scale[c];
+          shift[lane] = bias[c];
+        }
+        normalise_lanes(src + b * size, static_cast<size_t>(area_), static_cast<size_t>(block_),
+                        mean.data(), factor.data(), shift.data(), dst + b * size);
+      }
+    });
+    return {};
+  }
+
+ private:
+  int64_t blocks_;
+  int64_t count_;
+  int64_t channels_;
+  int64_t area_;
+  int64_t block_;
+  float epsilon_;
+};
+
+/// LayerNormalization of rows that share one scale and one bias per value.
+class LayerKernel final : public Kernel {
+ public:
+  LayerKernel(int64_t rows, int64_t length, float epsilon)
+      : rows_(rows), length_(length), epsilon_(epsilon) {}
+  std::string_view implementation() const override { return "own_simd"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
+    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const auto length = static_cast<size_t>(length_);
+    parallel_for(rows_, kGrainValues / length_ + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const float* from = src + row * length_;
+        const Moments moments = row_moments(from, length);
+        normalise_row(from, length, moments.mean, factor_of(moments, epsilon_), scale, bias,
+                      dst + row * length_);
+      }
+    });
+    return {};
+  }
+
+ private:
+  int64_t rows_;
+  int64_t length_;
+  float epsilon_;
+};
+
+bool all_float32(const Node& node) {
+  for (const Value* value : node.inputs()) {
+    if (value != nullptr && value->desc().type != ElementType::Float32) return false;
+  }
+  return node.output()->desc().type == ElementType::Float32;
+}
+
+Result<bool> plan_group(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Shape& shape = src.desc().shape;
+  if (!all_float32(node)) return false;
+  const bool instance = node.op_type() == "InstanceNormalization";
+  const float epsilon = node.attributes().get_float("epsilon", 1e-5f);
+  const int64_t groups = instance ? shape[1] : node.attributes().get_int("num_groups", 1);
+  const int64_t area = element_count(std::span(shape).subspan(2));
+  TensorSpec spec{ElementType::Float32, shape, Format::Plain};
+  if (instance && is_blocked(builder.home(src).format)) spec.format = builder.home(src).format;
+  std::unique_ptr<Kernel> kernel;
+  if (is_blocked(spec.format)) {
+    kernel = std::make_unique<BlockedInstanceKernel>(shape[0], shape[1], area,
+                                                     block_of(spec.format), epsilon);
+  } else {
+    kernel = std::make_unique<GroupKernel>(shape[0], groups, shape[1], area, epsilon);
+  }
+  std::vector<TensorId> inputs(3);
+  HET_ASSIGN(inputs[0], builder.read(src, spec.format, ElementType::Float32));
+  HET_ASSIGN(inputs[1], builder.read(*node.input(1), Format::Plain, ElementType::Float32));
+  HET_ASSIGN(inputs[2], builder.read(*node.input(2), Format::Plain, ElementType::Float32));
+  const TensorId out = builder.write(*node.output(), spec);
+  builder.add_step(node, std::move(kernel), std::move(inputs), {out}).in_place = InPlace::Input;
+  return true;
+}
+
+/// The statistics are no outputs here; scale and bias must have the shape of a row.
+Result<bool> plan_layer(PlanBuilder& builder, const Node& node) {
+  const Shape& shape = node.input(0)->desc().shape;
+  if (!all_float32(node)) return false;
+  for (size_t i = 1; i < node.outputs().size(); ++i) {
+    if (node.output(i) != nullptr && builder.is_read(*node.output(i))) return false;
+  }
+  HET_ASSIGN(const int64_t axis, normalize_axis(node.attributes().get_int("axis", -1),
+                                                static_cast<int64_t>(shape.size())));
+  HET_ASSIGN(const AxisSplit rows, flatten_from(shape, axis));
+  const Shape row(shape.begin() + axis, shape.end());
+  const auto fits = [&](const Value* value) {
+    if (value == nullptr) return true;
+    Shape own = value->desc().shape;
+    while (own.size() > row.size() && own.front() == 1) own.erase(own.begin());
+    return own == row;
+  };
+  if (!fits(node.input(1)) || !fits(node.input(2))) return false;
+  std::vector<TensorId> inputs(3, kNoTensor);
+  for (size_t i = 0; i < 3; ++i) {
+    if (node.input(i) == nullptr) continue;
+    HET_ASSIGN(inputs[i], builder.read(*node.input(i), Format::Plain, ElementType::Float32));
+  }
+  std::vector<TensorId> outputs = {
+      builder.write(*node.output(), {ElementType::Float32, shape, Format::Plain})};
+  const float epsilon = node.attributes().get_float("epsilon", 1e-5f);
+  builder
+      .add_step(node, std::make_unique<LayerKernel>(rows.outer, rows.length, epsilon),
+                std::move(inputs), std::move(outputs))
+      .in_place = InPlace::Input;
+  return true;
+}
+
+}  // namespace
+
+void register_normalisation(KernelRegistry& registry) {
+  registry.add("", "InstanceNormalization", plan_group);
+  registry.add("", "GroupNormalization", plan_group);
+  registry.add("", "LayerNormalization", plan_layer);
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+
+namespace het::cpu {
+
+/// Loops of normalisations, vectorised for the processor they run on. Float sums are carried over
+/// to double every 4096 values, so that large planes stay exact enough.
+
+struct Moments {
+  float mean = 0.0f;
+  float variance = 0.0f;  ///< of the population
+};
+
+Moments row_moments(const float* values, size_t count);
+/// The moments of `lanes` channels (8 or 16) that lie interleaved, `count` values each.
+void lane_moments(const float* values, size_t count, size_t lanes, Moments* moments);
+
+/// dst[i] = (src[i] - mean) * factor + shift
+void normalise_row(const float* src, size_t count, float mean, float factor, float shift,
+                   float* dst);
+/// dst[i] = (src[i] - mean) * factor * scale[i] + shift[i]; no `shift`: 0.
+void normalise_row(const float* src, size_t count, float mean, float factor, const float* scale,
+                   const float* shift, float* dst);
+/// The same for `lanes` interleaved channels with one mean, factor and shift each.
+void normalise_lanes(const float* src, size_t count, size_t lanes, const float* mean,
+                     const float* factor, const float* shift, float* dst);
+
+}  // namespace het::cpu
