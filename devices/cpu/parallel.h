@@ -1,17 +1,37 @@
 #pragma once
 
 #include <omp.h>
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
 
 namespace het::cpu {
 
+/// libgomp is not instrumented, so ThreadSanitizer is told where a team forks and joins. The
+/// compiler's own record of what the team shares is written after that point: the function with the
+/// team is not instrumented itself (HET_TEAM_HIDDEN), the body it calls is.
+#if defined(__SANITIZE_THREAD__)
+#define HET_TEAM_HIDDEN __attribute__((no_sanitize("thread")))
+inline void team_release(void* point) {
+  __tsan_release(point);
+}
+inline void team_acquire(void* point) {
+  __tsan_acquire(point);
+}
+#else
+#define HET_TEAM_HIDDEN
+inline void team_release(void*) {}
+inline void team_acquire(void*) {}
+#endif
+
 /// Runs body(begin, end) over disjoint parts of [0, count) on the calling stream's OpenMP team, the
 /// one oneDNN uses too. Parts hold at least `grain` items, so small loops stay on the calling
 /// thread. The split depends on the team's size only, never on timing. `body` must not throw.
 template <class Body>
-void parallel_for(int64_t count, int64_t grain, const Body& body) {
+HET_TEAM_HIDDEN void parallel_for(int64_t count, int64_t grain, const Body& body) {
   if (count <= 0) return;
   const int64_t parts = std::min<int64_t>(
       omp_get_max_threads(), std::max<int64_t>(count / std::max<int64_t>(grain, 1), 1));
@@ -19,14 +39,20 @@ void parallel_for(int64_t count, int64_t grain, const Body& body) {
     body(int64_t{0}, count);
     return;
   }
+  char fork = 0;  // only its address counts, as that of join
+  char join = 0;
+  team_release(&fork);
 #pragma omp parallel num_threads(static_cast <int>(parts))
   {
+    team_acquire(&fork);
     const int64_t team = omp_get_num_threads();
     const int64_t part = omp_get_thread_num();
     const int64_t begin = count * part / team;
     const int64_t end = count * (part + 1) / team;
     if (begin < end) body(begin, end);
+    team_release(&join);
   }
+  team_acquire(&join);
 }
 
 }  // namespace het::cpu
