@@ -19,8 +19,13 @@ void convolve(const ConvAttributes& conv, const Shape& x, const LoadX& load_x, c
   const int64_t oc_count = conv.output_shape[1];
   const int64_t ic_per_group = x[1] / conv.group;
   const int64_t oc_per_group = oc_count / conv.group;
-  const auto [id, ih, iw] = win.in;
-  const auto [od, oh, ow] = win.out;
+  // No structured bindings where a lambda needs them: clang 14 cannot capture those.
+  const int64_t id = win.in[0];
+  const int64_t ih = win.in[1];
+  const int64_t iw = win.in[2];
+  const int64_t od = win.out[0];
+  const int64_t oh = win.out[1];
+  const int64_t ow = win.out[2];
   const auto [kd, kh, kw] = win.kernel;
   std::vector<Acc> sums(static_cast<size_t>(win.out_count()));
 

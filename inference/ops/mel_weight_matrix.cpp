@@ -60,7 +60,11 @@ Status evaluate_mel_weight_matrix(EvaluateContext& context) {
     HET_ASSIGN(const std::vector<double> content, to_double_vector(context.input(i)));
     values[i] = content.at(0);
   }
-  const auto [mel_bins, length, rate, lower, upper] = values;
+  const double mel_bins = values[0];
+  const double length = values[1];
+  const double rate = values[2];
+  const double lower = values[3];
+  const double upper = values[4];
   Tensor& y = context.output(0);
   const int64_t rows = y.shape()[0];
   const int64_t columns = y.shape()[1];
