@@ -7,6 +7,9 @@
 namespace het {
 namespace {
 
+/// Each one is looked for among all nodes. Models with state have a few hundred.
+constexpr size_t kMaxStateNodes = 4'096;
+
 bool is_state_node(const Node& node, std::string_view op_type) {
   return node.domain() == "het" && node.op_type() == op_type;
 }
@@ -64,7 +67,18 @@ Result<std::vector<StatePorts>> expose_state(Model& model) {
   const std::unique_ptr<Model> inferred = model.clone();
   HET_TRY(prepare_model_for_query(*inferred));
   std::vector<StatePorts> variables;
-  for (Node* read : nodes_of(model, "ReadValue")) {
+  const std::vector<Node*> reads = nodes_of(model, "ReadValue");
+  const std::vector<Node*> assigns = nodes_of(model, "Assign");
+  if (reads.size() + assigns.size() > kMaxStateNodes) {
+    return error(StatusCode::OutOfMemory,
+                 "model '{}' reads and assigns variables {} times, the limit is {}", model.name(),
+                 reads.size() + assigns.size(), kMaxStateNodes);
+  }
+  for (Node* read : reads) {
+    if (read->output() == nullptr) {
+      model.remove_node(read);
+      continue;
+    }
     const std::string id = variable_of(*read);
     auto known = std::ranges::find(variables, id, &StatePorts::id);
     if (known == variables.end()) {
@@ -83,9 +97,14 @@ Result<std::vector<StatePorts>> expose_state(Model& model) {
     model.replace_uses(read->output(), current_value(model, *read, *known));
     model.remove_node(read);
   }
-  for (Node* assign : nodes_of(model, "Assign")) {
+  for (Node* assign : assigns) {
     const std::string id = variable_of(*assign);
     Value* const value = assign->input(0);
+    if (value == nullptr) {
+      return error(StatusCode::ParseError,
+                   "node '{}' (het.Assign) has no input: nothing to assign to variable '{}'",
+                   assign->name(), id);
+    }
     if (assign->output() != nullptr) model.replace_uses(assign->output(), value);
     const std::string name = assign->name();
     model.remove_node(assign);

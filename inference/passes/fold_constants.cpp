@@ -1,10 +1,11 @@
 #include "inference/passes/fold_constants.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <optional>
 
 #include "inference/ops/op.h"
+#include "inference/passes/fold_budget.h"
 
 namespace het {
 namespace {
@@ -14,32 +15,63 @@ constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 constexpr size_t kMaxGrowth = 4;
 /// ... but never larger than this, so that chains of growing nodes end.
 constexpr size_t kMaxGrownBytes = size_t{1} << 30;
-/// Multiplications that folding one contraction may take.
-constexpr int64_t kMaxProducts = int64_t{1} << 32;
+/// Steps that folding one node may take.
+constexpr int64_t kMaxSteps = int64_t{1} << 32;
 
-/// Besides what is random: state, and bodies, whose work is not bounded by sizes; an If of known
-/// condition is inlined instead.
-constexpr std::array<std::string_view, 13> kNeverFolded = {"DequantizeLinear",
-                                                           "RandomNormal",
-                                                           "RandomNormalLike",
-                                                           "RandomUniform",
-                                                           "RandomUniformLike",
-                                                           "Bernoulli",
-                                                           "Multinomial",
-                                                           "Dropout",
-                                                           "ReadValue",
-                                                           "Assign",
-                                                           "If",
-                                                           "Loop",
-                                                           "Scan"};
-/// Their work is not bounded by the size of their output.
-constexpr std::array<std::string_view, 11> kContractions = {
-    "Conv",        "ConvTranspose", "ConvInteger", "MatMul", "MatMulInteger", "Gemm",
-    "QLinearConv", "QLinearMatMul", "DeformConv",  "Einsum", "Attention"};
+/// Besides what is random: state, and what sizes do not bound: bodies (an If of known condition is
+/// inlined instead), samples of regions.
+constexpr std::string_view kNeverFolded[] = {"DequantizeLinear",
+                                             "RandomNormal",
+                                             "RandomNormalLike",
+                                             "RandomUniform",
+                                             "RandomUniformLike",
+                                             "Bernoulli",
+                                             "Multinomial",
+                                             "Dropout",
+                                             "ReadValue",
+                                             "Assign",
+                                             "If",
+                                             "Loop",
+                                             "Scan",
+                                             "RoiAlign",
+                                             "ROIAlign",
+                                             "MaxRoiPool",
+                                             "ROIPooling",
+                                             "PSROIPooling",
+                                             "DeformablePSROIPooling",
+                                             "Proposal",
+                                             "DetectionOutput"};
+/// Their steps are bounded by the product of an output and the largest input, not by the sum.
+constexpr std::string_view kProducts[] = {"Conv",
+                                          "ConvTranspose",
+                                          "ConvInteger",
+                                          "QLinearConv",
+                                          "DeformConv",
+                                          "CausalConvWithState",
+                                          "MatMul",
+                                          "MatMulInteger",
+                                          "QLinearMatMul",
+                                          "Gemm",
+                                          "Attention",
+                                          "LinearAttention",
+                                          "RNN",
+                                          "GRU",
+                                          "LSTM",
+                                          "Det",
+                                          "DFT",
+                                          "STFT",
+                                          "Col2Im",
+                                          "LRN",
+                                          "AveragePool",
+                                          "MaxPool",
+                                          "LpPool",
+                                          "QLinearAveragePool",
+                                          "NonMaxSuppression",
+                                          "TfIdfVectorizer"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 bool is_op(const Node& node, std::string_view type) {
@@ -68,34 +100,71 @@ bool fold_shape(Model& model, Node& node) {
   return true;
 }
 
-bool worth_folding(const Node& node, const std::vector<const Tensor*>& inputs,
-                   const std::vector<TensorDesc>& outputs) {
+/// What folding costs, as far as sizes tell it.
+struct FoldCost {
   size_t input_bytes = 0;
+  size_t output_bytes = 0;  ///< of all outputs
+  size_t largest_output_bytes = 0;
+  int64_t steps = 0;  ///< elements that are touched, or products
+};
+
+/// Outputs that are sized by the data are as large as they can get. Nothing when numbers overflow.
+std::optional<FoldCost> fold_cost(const Node& node, const std::vector<const Tensor*>& inputs,
+                                  const std::vector<TensorDesc>& outputs) {
+  FoldCost cost;
   int64_t largest_input = 1;
+  size_t rank = 0;
   for (const Tensor* input : inputs) {
     if (input == nullptr) continue;
-    input_bytes += input->size_bytes();
+    cost.input_bytes += input->size_bytes();
+    cost.steps += input->element_count();
     largest_input = std::max(largest_input, input->element_count());
+    rank = std::max(rank, input->shape().size());
+  }
+  // Indices of everything (NonZero), or index triples (NonMaxSuppression).
+  const size_t unknown_bytes =
+      static_cast<size_t>(largest_input) * std::max<size_t>(rank, 3) * sizeof(int64_t);
+  const bool multiplies = contains(kProducts, node.op_type());
+  if (is_op(node, "Einsum")) {
+    // Every letter is one of an input's.
+    int64_t products = 1;
+    for (const Tensor* input : inputs) {
+      if (input && __builtin_mul_overflow(products, input->element_count(), &products))
+        return std::nullopt;
+    }
+    if (__builtin_add_overflow(cost.steps, products, &cost.steps)) return std::nullopt;
   }
   for (const TensorDesc& output : outputs) {
-    if (!output.is_static()) continue;  // sized by the data: at most a few times the input
-    const auto bytes = dense_size_bytes(output);
-    if (!bytes || *bytes > kMaxGrownBytes) return false;
-    if (*bytes > kMaxFoldedBytes && *bytes / kMaxGrowth > input_bytes) return false;
-    int64_t products = 0;
-    if (contains(kContractions, node.op_type()) &&
-        (__builtin_mul_overflow(element_count(output.shape), largest_input, &products) ||
-         products > kMaxProducts)) {
-      return false;
+    size_t bytes = unknown_bytes;
+    int64_t elements = largest_input;
+    if (output.is_static()) {
+      const auto known = dense_size_bytes(output);
+      if (!known) return std::nullopt;
+      bytes = *known;
+      elements = element_count(output.shape);
+    }
+    cost.output_bytes += bytes;
+    cost.largest_output_bytes = std::max(cost.largest_output_bytes, bytes);
+    int64_t steps = elements;
+    if ((multiplies && __builtin_mul_overflow(elements, largest_input, &steps)) ||
+        __builtin_add_overflow(cost.steps, steps, &cost.steps)) {
+      return std::nullopt;
     }
   }
-  return true;
+  return cost;
+}
+
+bool worth_folding(const FoldCost& cost) {
+  const size_t largest = cost.largest_output_bytes;
+  if (largest > kMaxGrownBytes || cost.steps > kMaxSteps) return false;
+  return largest <= kMaxFoldedBytes || largest / kMaxGrowth <= cost.input_bytes;
 }
 
 }  // namespace
 
 Result<bool> fold_node(Model& model, Node& node) {
   if (node.op() == nullptr || node.op()->evaluate == nullptr) return false;
+  if (node.outputs().empty()) return false;
   if (is_op(node, "Shape") || is_op(node, "Size")) return fold_shape(model, node);
   if (contains(kNeverFolded, node.op_type())) return false;
 
@@ -116,7 +185,9 @@ Result<bool> fold_node(Model& model, Node& node) {
     descs.push_back(contents.back() ? &contents.back()->desc() : nullptr);
   }
   HET_ASSIGN(const std::vector<TensorDesc> outputs, infer_node(node, descs, contents));
-  if (!worth_folding(node, contents, outputs)) return false;
+  const auto cost = fold_cost(node, contents, outputs);
+  if (!cost || !worth_folding(*cost)) return false;
+  if (!FoldBudget::take(node, cost->output_bytes, cost->steps)) return false;
   HET_ASSIGN(std::vector<Tensor> results, evaluate_node(node, contents));
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].empty()) return false;
@@ -126,6 +197,7 @@ Result<bool> fold_node(Model& model, Node& node) {
 }
 
 Status fold_constants(Model& model) {
+  const FoldBudget budget(model);
   // Folding adds no node, so the list can be walked while it happens.
   for (const auto& node : model.nodes()) HET_TRY(fold_node(model, *node));
   model.remove_unused();

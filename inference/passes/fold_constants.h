@@ -10,7 +10,8 @@ namespace het {
 /// Size of a value of static shape - and makes its outputs constants. Returns true when it did.
 /// Not folded: nodes without a known operator, DequantizeLinear (int8 kernels want its input),
 /// random operators, control flow, results of more than 16 MiB unless they are at most four times
-/// their inputs, and contractions of more than 2^32 products. The node itself stays, unused.
+/// their inputs, what takes more than 2^32 steps, and what the open FoldBudget does not allow. The
+/// node itself stays, unused.
 HET_API Result<bool> fold_node(Model& model, Node& node);
 
 /// Folds every node that can be, in the order of the model, which must be sorted; then removes what

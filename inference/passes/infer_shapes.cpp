@@ -1,6 +1,7 @@
 #include "inference/passes/infer_shapes.h"
 
 #include "inference/ops/op.h"
+#include "inference/passes/fold_budget.h"
 #include "inference/passes/fold_constants.h"
 
 namespace het {
@@ -36,6 +37,7 @@ Status infer_one(Model& model, Node& node) {
 
 Status infer_shapes(Model& model, std::vector<NodeFailure>* failures) {
   HET_TRY(model.sort());
+  const FoldBudget budget(model);
   // Folding adds no node, so the list can be walked while it happens.
   for (const auto& node : model.nodes()) {
     Status status = infer_one(model, *node);

@@ -7,6 +7,16 @@
 namespace het {
 namespace {
 
+/// Bytes of names that one call may make: a long name of an If comes back in every name inside it.
+constexpr size_t kMaxNameBytes = size_t{8} << 20;
+
+/// What naming the parts of a branch after its If takes.
+size_t name_bytes(const Node& node, const Model& branch) {
+  size_t bytes = node.name().size();
+  for (const std::string& name : node.original_names()) bytes += name.size();
+  return bytes * (branch.nodes().size() + branch.values().size());
+}
+
 /// A sorted copy of the branch that a constant condition takes; null when this is no such If.
 std::unique_ptr<Model> taken_branch(const Node& node) {
   if (node.op_type() != "If" || !node.domain().empty() || node.op() == nullptr) return nullptr;
@@ -62,11 +72,15 @@ void inline_branch(Model& model, const Node& node, const Model& branch) {
 
 size_t inline_constant_if(Model& model) {
   size_t inlined = 0;
+  size_t bytes = 0;
   const size_t count = model.nodes().size();  // nodes are added while the list is walked
   for (size_t i = 0; i < count; ++i) {
     const Node& node = *model.nodes()[i];
     const std::unique_ptr<Model> branch = taken_branch(node);
     if (branch == nullptr) continue;
+    const size_t made = name_bytes(node, *branch);
+    if (bytes + made > kMaxNameBytes) continue;
+    bytes += made;
     inline_branch(model, node, *branch);
     ++inlined;
   }

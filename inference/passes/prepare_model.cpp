@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "inference/passes/fold_budget.h"
 #include "inference/passes/inline_constant_if.h"
 #include "inference/passes/remove_identities.h"
 
@@ -30,6 +31,7 @@ constexpr int kMaxInlineRounds = 32;
 
 /// The passes themselves; nodes that cannot run are listed.
 Result<std::vector<NodeFailure>> run_passes(Model& model) {
+  const FoldBudget budget(model);
   remove_identities(model);
   model.remove_unused();
   std::vector<NodeFailure> failures;

@@ -34,7 +34,8 @@ bool same_desc(const Node& node) {
 }
 
 bool is_identity(const Node& node) {
-  if (!node.domain().empty() || node.op() == nullptr || node.input(0) == nullptr) return false;
+  if (!node.domain().empty() || node.op() == nullptr) return false;
+  if (node.input(0) == nullptr || node.outputs().empty()) return false;
   const std::string& type = node.op_type();
   if (type == "Identity") return true;
   if (type == "Dropout") return is_inference_dropout(node);

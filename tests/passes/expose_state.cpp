@@ -53,6 +53,32 @@ TEST(ExposeState, VariablesBecomePorts) {
   EXPECT_EQ((*variables)[0].output, 1u);
 }
 
+TEST(ExposeState, StateNodesWithoutPorts) {
+  Model unread = make_summator(true);
+  unread.add_node("again", "ReadValue", "het", {}, {}, variable("other"));
+  const auto variables = expose_state(unread);
+  ASSERT_TRUE(variables) << variables.error().message();
+  EXPECT_EQ(variables->size(), 1u);
+  EXPECT_FALSE(has_state(unread));
+
+  Model empty = make_summator(true);
+  Value* y = empty.add_node("none", "Assign", "het", {}, {"y"}, variable("total"))->output();
+  empty.add_output("y", y);
+  const auto refused = expose_state(empty);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("node 'none' (het.Assign) has no input"),
+            std::string::npos)
+      << refused.error().message();
+}
+
+TEST(ExposeState, MoreVariablesThanAnyModelHasAreRefused) {
+  Model model = make_summator(true);
+  for (int i = 0; i < 4100; ++i) model.add_node("", "ReadValue", "het", {}, {"v"});
+  const auto refused = expose_state(model);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), StatusCode::OutOfMemory);
+}
+
 TEST(ExposeState, WithoutAFirstValueTheInputIsReadDirectly) {
   Model model = make_summator(false);
   const auto variables = expose_state(model);

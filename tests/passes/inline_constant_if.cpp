@@ -57,6 +57,18 @@ TEST(InlineConstantIf, OtherIfsStay) {
   EXPECT_EQ(print_model(model), before);
 }
 
+TEST(InlineConstantIf, LongNamesAreNotMultiplied) {
+  // Five parts of the branch would each repeat the name of the If twice.
+  for (const size_t bytes : {size_t{1000}, size_t{1} << 20}) {
+    Model model;
+    Value* x = model.add_input("x", {ElementType::Float32, {2, 1}});
+    Value* cond = model.add_constant("cond", Tensor::scalar(true));
+    const std::string name(bytes, 'n');
+    model.add_output("y", model.add_node(name, "If", "", {cond, x}, {"y"}, branches())->output());
+    EXPECT_EQ(inline_constant_if(model), bytes == 1000 ? 1u : 0u);
+  }
+}
+
 /// The condition is x.shape[1] == 2, which is only known once shapes are.
 Value* second_dimension_is_two(Model& m, Value* x) {
   Attributes from;

@@ -57,6 +57,16 @@ TEST(OnnxDamage, TheModelItselfIsFine) {
   EXPECT_GT((*model)->nodes().size(), 7u);
 }
 
+TEST(OnnxDamage, NodesWithoutOutputs) {
+  for (const char* type : {"Identity", "Shape", "Size", "Dropout", "Concat", "Transpose", "Cast",
+                           "Reshape", "CastLike", "Constant", "Split", "If", "Loop", "Relu"}) {
+    SCOPED_TRACE(type);
+    Graph graph;
+    graph.input("x", {{2, 3}}).node(type, {"x", "x"}, {}).node("Relu", {"x"}, {"y"}).output("y");
+    load(test::model_file(graph.bytes()));
+  }
+}
+
 TEST(OnnxDamage, EveryPrefix) {
   const std::string file = small_model();
   size_t truncated = 0;
