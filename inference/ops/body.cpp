@@ -11,8 +11,14 @@
 namespace het {
 namespace {
 
-bool is_capture(const std::vector<std::string>& captures, const std::string& name) {
-  return std::find(captures.begin(), captures.end(), name) != captures.end();
+/// Names of the outer values that the bodies of a node read, with their places.
+std::unordered_map<std::string, size_t> captures_of(const Node& node) {
+  std::unordered_map<std::string, size_t> captures;
+  size_t place = 0;
+  for (std::string& name : node.attributes().get_strings(kCapturesAttribute)) {
+    captures.emplace(std::move(name), place++);
+  }
+  return captures;
 }
 
 const Model* find_body(const Node& node, std::string_view name) {
@@ -23,13 +29,13 @@ const Model* find_body(const Node& node, std::string_view name) {
 
 /// Per body input: the input of the node that it captures, or nothing for formal ones.
 std::vector<std::optional<size_t>> captured_inputs(const Node& node, const Model& body) {
-  const std::vector<std::string> captures = node.attributes().get_strings(kCapturesAttribute);
-  const size_t first = node.inputs().size() - captures.size();
+  const auto captures = captures_of(node);
+  const size_t first =
+      node.inputs().size() - node.attributes().get_strings(kCapturesAttribute).size();
   std::vector<std::optional<size_t>> result;
   for (const ModelInput& input : body.inputs()) {
-    const auto found = std::find(captures.begin(), captures.end(), input.value->name());
-    const auto position = static_cast<size_t>(found - captures.begin());
-    result.push_back(found == captures.end() ? std::nullopt : std::optional(first + position));
+    const auto found = captures.find(input.value->name());
+    result.push_back(found == captures.end() ? std::nullopt : std::optional(first + found->second));
   }
   return result;
 }
@@ -51,10 +57,9 @@ Status check_body(const Node& node, std::string_view name, size_t formal) {
     return error(StatusCode::ParseError, "the graph attribute '{}' is missing", name);
   }
   HET_TRY(formal_input_count(node));
-  const std::vector<std::string> captures = node.attributes().get_strings(kCapturesAttribute);
+  const auto captures = captures_of(node);
   size_t found = 0;
-  while (found < body->inputs().size() &&
-         !is_capture(captures, body->inputs()[found].value->name())) {
+  while (found < body->inputs().size() && !captures.contains(body->inputs()[found].value->name())) {
     ++found;
   }
   if (found != formal) {
@@ -63,7 +68,7 @@ Status check_body(const Node& node, std::string_view name, size_t formal) {
   }
   for (size_t i = found; i < body->inputs().size(); ++i) {
     const std::string& input = body->inputs()[i].value->name();
-    if (is_capture(captures, input)) continue;
+    if (captures.contains(input)) continue;
     return error(StatusCode::ParseError, "input '{}' of its body '{}' stands behind captures",
                  input, name);
   }

@@ -3,8 +3,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <span>
 
 #include "inference/core.h"
+#include "inference/readers/openvino_ir/translate.h"
 #include "tests/readers/ir_file.h"
 
 /// Files that are damaged, made to do harm, or of versions that are not read: each is one clear
@@ -99,7 +102,7 @@ TEST(IrDamage, MadeUpConstantsAreLimited) {
                                    {x, x, x, x, x, x}, {{"FP32", {1, 1}}, {"FP32", {1, 1}}});
     file.result(cell);
   }
-  expect_error(file.xml(), StatusCode::OutOfMemory, "the constants of translated layers");
+  expect_error(file.xml(), StatusCode::OutOfMemory, "names of translated layers take more");
 }
 
 TEST(IrDamage, WhatIsNoXmlSaysWhere) {
@@ -165,6 +168,82 @@ TEST(IrDamage, LayersAndEdges) {
                "no Result", sum().weights());
   expect_error(replaced(xml, "<dim>2</dim>", "<dim>2,x</dim>"), StatusCode::ParseError,
                "'x' is not an integer");
+}
+
+TEST(IrDamage, NothingReadsAResult) {
+  IrFile file;
+  const IrPort x = file.parameter("x", "f32", {2});
+  const IrPort result = file.layer("Result", "opset1", "", {x}, {{"FP32", {2}}});
+  file.result(file.layer("ReLU", "opset1", "", {result}, {{"FP32", {2}}}));
+  expect_error(file.xml(), StatusCode::ParseError, "starts at a Result");
+}
+
+/// Layers of every operation that the reader knows with `inputs` floats or integers, and outputs.
+void read_with_ports(size_t inputs, size_t outputs) {
+  using Table = std::span<const ir::Translation> (*)();
+  constexpr Table kTables[] = {
+      ir::elementwise_translations, ir::activation_translations, ir::convolution_translations,
+      ir::shape_translations,       ir::pooling_translations,    ir::reduction_translations,
+      ir::slice_translations,       ir::gather_translations,     ir::matrix_translations,
+      ir::detection_translations,   ir::resize_translations,     ir::normalization_translations,
+      ir::space_translations,       ir::sorting_translations,    ir::recurrent_translations,
+      ir::control_translations,
+  };
+  for (const Table table : kTables) {
+    for (const ir::Translation& translation : table()) {
+      IrFile file;
+      const IrPort x = file.parameter("x", "f32", {1, 2, 4, 4});
+      const std::vector<IrPort> ports{x, file.integers({1, 1}), file.integer(1), x};
+      std::vector<IrPort> given;
+      for (size_t i = 0; i < inputs; ++i) given.push_back(ports[i % ports.size()]);
+      const std::string type(translation.type);
+      const IrPort y = file.layer(type, "opset1", "", given,
+                                  std::vector<test::IrType>(outputs, {"FP32", {1, 2, 4, 4}}));
+      file.result(outputs > 0 ? y : x);
+      SCOPED_TRACE(type);
+      auto model = file.read();
+      if (model) (void)prepare_model_for_query(**model);
+    }
+  }
+}
+
+TEST(IrDamage, AnyNumberOfPorts) {
+  for (size_t inputs = 0; inputs < 8; ++inputs) {
+    for (size_t outputs = 0; outputs < 4; ++outputs) read_with_ports(inputs, outputs);
+  }
+}
+
+/// Numbers at the ends of their types; the sanitizers see what overflows.
+TEST(IrDamage, NumbersWithoutMeasure) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const auto read = [](const std::string& type, const std::string& data, const Shape& x,
+                       const std::vector<std::vector<int64_t>>& constants) {
+    IrFile file;
+    std::vector<IrPort> inputs{file.parameter("x", "i32", x)};
+    for (const auto& numbers : constants) inputs.push_back(file.integers(numbers));
+    file.result(file.layer(type, "opset6", data, inputs, {{"I32", x}}));
+    auto model = file.read();
+    if (model) (void)prepare_model_for_query(**model);
+    return model ? Status() : model.error();
+  };
+  EXPECT_TRUE(read("Roll", "", {kMost}, {{-1, kMost - 1}, {0, 0}}).ok());
+  EXPECT_TRUE(read("StridedSlice", "shrink_axis_mask=\"1\"", {2}, {{kMost}, {1}}).ok());
+  EXPECT_TRUE(read("StridedSlice", "shrink_axis_mask=\"1\"", {2}, {{kLeast}, {1}}).ok());
+  EXPECT_TRUE(read("MVN", "eps=\"1e30\" eps_mode=\"outside_sqrt\"", {2, 2}, {{1}}).ok());
+  EXPECT_THAT(read("Roll", "", {2}, {{1}, std::vector<int64_t>(1000, 0)}).message(),
+              HasSubstr("1000 axes of an input of rank 1; at most 64 axes"));
+}
+
+TEST(IrDamage, LayersThatReadOneLargeConstantDoNotTakeLong) {
+  IrFile file;
+  const IrPort x = file.parameter("x", "f32", {1, 2});
+  const IrPort axes = file.integers(std::vector<int64_t>(500'000, 0));
+  for (int i = 0; i < 3'000; ++i) {
+    file.layer("Squeeze", "opset1", "", {x, axes}, {{"FP32", {2}}});
+  }
+  file.result(x);
+  EXPECT_TRUE(file.read());
 }
 
 TEST(IrDamage, ConstantsNameTheirLayer) {

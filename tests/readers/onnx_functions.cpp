@@ -257,6 +257,74 @@ TEST(OnnxFunctions, WhatDoesNotFitIsRefused) {
   expect_refused(file_of(graph, {none.bytes()}), StatusCode::ParseError, "the function takes 0");
 }
 
+/// Six levels of functions, each of which calls the next one four times; the last is `inner`.
+std::string many_calls(const std::string& inner) {
+  std::vector<std::string> functions{inner};
+  for (int i = 0; i < 6; ++i) {
+    Function f("F" + std::to_string(i), {"a"}, {"r"});
+    const std::string next = i < 5 ? "F" + std::to_string(i + 1) : "Inner";
+    f.node(next, {"a"}, {"p"}, {}, "f").node(next, {"p"}, {"q"}, {}, "f");
+    f.node(next, {"q"}, {"s"}, {}, "f").node(next, {"s"}, {"r"}, {}, "f");
+    functions.push_back(f.bytes());
+  }
+  Graph graph;
+  graph.input("x", {{1}}).node("F0", {"x"}, {"y"}, {}, "f").output("y");
+  return file_of(graph, functions);
+}
+
+TEST(OnnxFunctions, TensorsThatEveryCallReadsAgainAreBounded) {
+  // Nothing of the content belongs to a tensor of no elements, but it is walked over.
+  const auto inner = [](size_t numbers) {
+    Function f("Inner", {"a"}, {"r"});
+    f.node("Constant", {}, {"c"},
+           {Attr::tensor("value", test::int32_data_tensor("", test::kFloat, {0},
+                                                          std::vector<int32_t>(numbers, 1)))});
+    return many_calls(f.node("Neg", {"a"}, {"r"}).bytes());
+  };
+  EXPECT_TRUE(test::read(inner(10)));
+  expect_refused(inner(20'000), StatusCode::OutOfMemory, "expanding its functions");
+}
+
+TEST(OnnxFunctions, DamagedFunctionsAreRefusedOrStay) {
+  const auto file = [](Function& f, const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs) {
+    Graph graph;
+    graph.input("x", {{1}}).node("A", inputs, outputs, {}, "f", "call").output(outputs[0]);
+    return file_of(graph, {f.bytes()});
+  };
+  Function same_name("A", {"a", "a"}, {"r"});
+  same_name.node("Neg", {"a"}, {"r"});
+  expect_refused(file(same_name, {"x", "x"}, {"y"}), StatusCode::ParseError, "defined twice");
+  Function overwrites("A", {"a"}, {"r"});
+  overwrites.node("Neg", {"a"}, {"a"}).node("Neg", {"a"}, {"r"});
+  expect_refused(file(overwrites, {"x"}, {"y"}), StatusCode::ParseError, "defined twice");
+  Function few("A", {"a"}, {"r"});
+  few.node("Neg", {"a"}, {"r"});
+  expect_refused(file(few, {"x"}, {"y", "z"}), StatusCode::ParseError, "2 outputs");
+  Function circle("A", {"a"}, {"r"});
+  circle.node("Add", {"a", "s"}, {"r"}).node("Neg", {"r"}, {"s"});
+  expect_refused(file(circle, {"x"}, {"y"}), StatusCode::ParseError, "cycle");
+  Function twice("A", {"a"}, {"r"});
+  twice.node("Neg", {"a"}, {"r"}).node("Relu", {"a"}, {"r"});
+  expect_refused(file(twice, {"x"}, {"y"}), StatusCode::ParseError, "defined twice");
+
+  // A body that calls the function around it.
+  Graph branch;
+  branch.node("A", {"a"}, {"b"}, {}, "f").output("b");
+  Function recursive("A", {"a"}, {"r"});
+  recursive.node(
+      "If", {"a"}, {"r"},
+      {Attr::graph("then_branch", branch.bytes()), Attr::graph("else_branch", branch.bytes())});
+  expect_refused(file(recursive, {"x"}, {"y"}), StatusCode::ParseError, "calls itself");
+
+  // A domain without functions: a node that no device runs.
+  Function elsewhere("A", {"a"}, {"r"});
+  elsewhere.node("A", {"a"}, {"r"}, {}, "g");
+  const auto model = test::read(file(elsewhere, {"x"}, {"y"}));
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ((*model)->nodes()[0]->op(), nullptr);
+}
+
 TEST(OnnxFunctions, ExpansionIsBounded) {
   // Each function calls the next one four times: 4^30 nodes, were there no limit.
   std::vector<std::string> functions;

@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 
+#include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
 #include "tests/readers/onnx_file.h"
 
@@ -400,6 +401,36 @@ TEST(OnnxGraph, GraphsNestedTooDeep) {
     body = graph.bytes();
   }
   expect_error(test::read(test::model_file(body)), StatusCode::OutOfMemory, {"nested deeper"});
+}
+
+TEST(OnnxGraph, LongNamesAreNotRepeatedForOmittedOutputs) {
+  Graph graph;
+  std::vector<std::string> outputs(1000);
+  outputs.back() = "y";
+  graph.input("x", {{1000}}).node("Split", {"x"}, outputs, {}, "", std::string(60'000, 'n'));
+  const auto model = test::read(graph.output("y"));
+  ASSERT_TRUE(model) << model.error().message();
+  for (const auto& value : (*model)->values()) EXPECT_LT(value->name().size(), 1000u);
+}
+
+TEST(OnnxGraph, BodiesThatCaptureManyValuesDoNotTakeLong) {
+  Graph branch;
+  Graph graph;
+  graph.input("c", {std::vector<int64_t>{}}, test::kBool).input("x", {{1}});
+  std::vector<std::string> names;
+  for (int i = 0; i < 50'000; ++i) {
+    names.push_back("v" + std::to_string(i));
+    graph.node("Neg", {"x"}, {names.back()});
+  }
+  branch.node("Sum", names, {"r"}).output("r");
+  graph.node(
+      "If", {"c"}, {"y"},
+      {Attr::graph("then_branch", branch.bytes()), Attr::graph("else_branch", branch.bytes())});
+  auto model = test::read(graph.output("y"));
+  ASSERT_TRUE(model) << model.error().message();
+  const auto failures = prepare_model_for_query(**model);
+  ASSERT_TRUE(failures);
+  EXPECT_TRUE(failures->empty());
 }
 
 TEST(OnnxGraph, MissingOpset) {

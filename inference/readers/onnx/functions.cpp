@@ -299,7 +299,11 @@ Status Expansion::copy_attribute(const Call& call, const ParsedAttribute& source
                    content->name);
     }
   }
-  HET_TRY(count(0, 1 + content->texts.size(), content->integers.size() + content->numbers.size()));
+  // Typed fields of a tensor are read again for every call.
+  const bool is_typed = content->tensor && !content->tensor->has_raw && !content->tensor->external;
+  HET_TRY(count(0, 1 + content->texts.size(),
+                content->integers.size() + content->numbers.size() +
+                    (is_typed ? content->tensor->message.size() : 0)));
   ParsedAttribute copy;
   copy.name = source.name;
   copy.kind = content->kind;

@@ -15,6 +15,9 @@ namespace {
 /// The number of outputs means something here, so trailing omitted ones are kept.
 constexpr std::string_view kVariadicOutputs[] = {"Split", "If", "Loop", "Scan"};
 
+/// Names up to this length stand in front of names that are made of them.
+constexpr size_t kMaxPrefixBytes = 256;
+
 bool is_default_domain(std::string_view domain) {
   return domain.empty() || domain == "ai.onnx";
 }
@@ -358,10 +361,12 @@ Status GraphBuilder::add_node(const ParsedNode& node) {
                         [this](std::string_view name) { return read_names_.contains(name); });
     lift(context);
   }
+  // A long name is not repeated for every output.
+  const std::string prefix = pending.name.size() <= kMaxPrefixBytes
+                                 ? pending.name
+                                 : fmt::format("node_{}", model_->nodes().size());
   for (size_t i = 0; i < pending.outputs.size(); ++i) {
-    if (pending.outputs[i].empty()) {
-      pending.outputs[i] = fmt::format("{}/unused_{}", pending.name, i);
-    }
+    if (pending.outputs[i].empty()) pending.outputs[i] = fmt::format("{}/unused_{}", prefix, i);
   }
   Node* added = model_->add_node(pending.name, pending.op_type, pending.domain, pending.inputs,
                                  pending.outputs, std::move(pending.attributes));
@@ -526,14 +531,15 @@ Status GraphBuilder::add_body(const ParsedAttribute& attribute, PendingNode& pen
   }
   if (!model) return model.error();
   if (attribute.name == "body") declare_outputs(*attribute.graph, pending.attributes);
+  const size_t first = pending.inputs.size() - pending.captures.size();
+  std::unordered_map<std::string, size_t> places;
+  for (const std::string& name : pending.captures) places.emplace(name, first + places.size());
   for (const auto& [value, name] : body.captures()) {
-    std::vector<std::string>& names = pending.captures;
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      names.push_back(name);
+    const auto [place, is_new] = places.emplace(name, pending.inputs.size());
+    if (is_new) {
+      pending.captures.push_back(name);
       pending.inputs.push_back(value);
-    } else if (pending.inputs[pending.inputs.size() - static_cast<size_t>(names.end() - found)] !=
-               value) {
+    } else if (pending.inputs[place->second] != value) {
       return error(StatusCode::ParseError, "its bodies read two outer values as '{}'", name);
     }
   }

@@ -86,12 +86,13 @@ Status GraphBuilder::connect_ports() {
     const auto from = layers_.find(edge.from_layer);
     const auto to = layers_.find(edge.to_layer);
     if (from == layers_.end() || to == layers_.end() ||
+        net_.layers[from->second].type == "Result" ||
         find_port(net_.layers[from->second].outputs, edge.from_port) == nullptr ||
         find_port(net_.layers[to->second].inputs, edge.to_port) == nullptr) {
       return error(
           StatusCode::ParseError,
           "the edge from layer {}, port {} to layer {}, port {} has an end that is no port "
-          "of the file",
+          "of the file, or starts at a Result",
           edge.from_layer, edge.from_port, edge.to_layer, edge.to_port);
     }
     if (!sources_.emplace(PortKey(to->second, edge.to_port), PortKey(from->second, edge.from_port))

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/type_dispatch.h"
 #include "inference/readers/openvino_ir/limits.h"
@@ -18,7 +19,7 @@ const Tensor* list_content(const Value* value) {
     value = value->producer()->input(0);
   }
   if (value == nullptr || !value->is_constant()) return nullptr;
-  const bool fits = value->constant().element_count() <= static_cast<int64_t>(kMaxListNumbers);
+  const bool fits = value->constant().element_count() <= static_cast<int64_t>(kMaxListContent);
   return fits ? &value->constant() : nullptr;
 }
 
@@ -174,13 +175,16 @@ int64_t LayerContext::normalized(int64_t axis, int64_t rank) {
   return 0;
 }
 
+void LayerContext::charge(size_t bytes) {
+  graph_.file.made_bytes += bytes;
+  if (graph_.file.made_bytes <= kMaxMadeBytes) return;
+  fail(Status(StatusCode::OutOfMemory,
+              fmt::format("the constants and names of translated layers take more than {} bytes",
+                          kMaxMadeBytes)));
+}
+
 Value* LayerContext::constant(std::string_view suffix, Tensor content) {
-  graph_.file.made_bytes += content.size_bytes();
-  if (graph_.file.made_bytes > kMaxMadeBytes) {
-    fail(Status(
-        StatusCode::OutOfMemory,
-        fmt::format("the constants of translated layers take more than {} bytes", kMaxMadeBytes)));
-  }
+  charge(content.size_bytes() + layer_.name.size() + suffix.size());
   return graph_.model.add_constant(
       graph_.unique_value_name(fmt::format("{}/{}", layer_.name, suffix)), std::move(content));
 }
@@ -193,7 +197,7 @@ Value* LayerContext::integers_constant(std::string_view suffix,
 Value* LayerContext::scalar(std::string_view suffix, ElementType type, double value) {
   Value* made = nullptr;
   const Status status = dispatch_numeric(type, [&]<class T>() -> Status {
-    made = constant(suffix, Tensor::scalar<T>(static_cast<T>(value)));
+    made = constant(suffix, Tensor::scalar<T>(numeric_cast<T>(value)));
     return {};
   });
   if (made != nullptr) return made;
@@ -237,7 +241,11 @@ Node* LayerContext::add_node(std::string name, std::string op_type, std::vector<
                              std::vector<std::string> outputs, Attributes attributes,
                              std::string_view domain) {
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
-  for (std::string& output : outputs) output = graph_.unique_value_name(std::move(output));
+  charge(name.size() + layer_.name.size());
+  for (std::string& output : outputs) {
+    charge(output.size());
+    output = graph_.unique_value_name(std::move(output));
+  }
   Node* node = graph_.model.add_node(graph_.unique_node_name(std::move(name)), std::move(op_type),
                                      std::string(domain), std::move(inputs), std::move(outputs),
                                      std::move(attributes));

@@ -22,7 +22,7 @@ struct FileContext {
   int64_t version = 0;  ///< of the IR
   Weights weights;
   ParseBudget budget;
-  size_t made_bytes = 0;  ///< of constants that translations made up
+  size_t made_bytes = 0;  ///< of constants and names that translations made up
 };
 
 /// How a body of control flow becomes a model in ONNX' form. The numbers are ids of its layers.
@@ -100,7 +100,7 @@ class LayerContext {
   ElementType type(std::string_view name, std::string_view fallback);
 
   // Content of inputs that are constants or constants converted, of any shape; nullopt when they
-  // are computed or hold more than kMaxListNumbers.
+  // are computed or hold more than kMaxListContent.
   std::optional<std::vector<int64_t>> constant_integers(size_t index) const;
   std::optional<std::vector<float>> constant_reals(size_t index) const;
   /// The same, but the translation cannot do without: refuses the layer and returns an empty list.
@@ -150,6 +150,8 @@ class LayerContext {
   Node* add_node(std::string name, std::string op_type, std::vector<Value*> inputs,
                  std::vector<std::string> outputs, Attributes attributes, std::string_view domain);
   ElementType declared_type(std::string_view precision) const;
+  /// Counts what translations make up: constants and names. Fails the layer above the limit.
+  void charge(size_t bytes);
 
   GraphContext& graph_;
   const ParsedLayer& layer_;

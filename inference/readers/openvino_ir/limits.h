@@ -20,10 +20,14 @@ inline constexpr size_t kMaxLayers = 300'000;
 inline constexpr size_t kMaxRank = 64;
 /// Numbers of one list in an attribute.
 inline constexpr size_t kMaxListNumbers = 1'000'000;
+/// Numbers of a constant that a translation looks at (axes, sizes, bounds): any number of layers
+/// may refer to the same one.
+inline constexpr size_t kMaxListContent = 4'096;
 inline constexpr size_t kMaxNameBytes = 8'192;
 /// Names of layers and tensors of the whole file together: nodes, values and inner nodes copy them.
 inline constexpr size_t kMaxNameBytesTotal = size_t{16} << 20;
-/// Constants that translations make up (permutations, ones, zeros), of the whole file together.
+/// Constants that translations make up (permutations, ones, zeros), and the names of what they
+/// make, of the whole file together.
 inline constexpr size_t kMaxMadeBytes = size_t{256} << 20;
 /// Entries that rt_info may add to the model's metadata, and the bytes of one value.
 inline constexpr size_t kMaxMetadataEntries = 4'096;

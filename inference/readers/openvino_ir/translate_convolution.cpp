@@ -101,10 +101,10 @@ void set_output_shape(LayerContext& context, const std::vector<int64_t>& kernel,
         __builtin_add_overflow(covered, extent, &covered) ||
         __builtin_sub_overflow(covered, pads[i], &covered) ||
         __builtin_sub_overflow(covered, pads[i + rank], &covered) ||
+        __builtin_add_overflow(covered, 1, &covered) ||
         __builtin_sub_overflow(wanted[i], covered, &padding.emplace_back())) {
       return context.fail(Status(StatusCode::ParseError, "its sizes overflow"));
     }
-    padding.back() -= 1;
   }
   attributes.set("output_padding", std::move(padding));
 }

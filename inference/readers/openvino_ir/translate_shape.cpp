@@ -142,9 +142,10 @@ void tile(LayerContext& context) {
 }
 
 void range(LayerContext& context) {
-  const ElementType type = context.type("output_type", context.layer().outputs[0].precision.empty()
-                                                           ? "i64"
-                                                           : context.layer().outputs[0].precision);
+  const auto& outputs = context.layer().outputs;
+  const bool is_declared = !outputs.empty() && !outputs[0].precision.empty();
+  const ElementType type =
+      context.type("output_type", is_declared ? outputs[0].precision : std::string_view("i64"));
   std::vector<Value*> inputs;
   for (size_t i = 0; i < 3; ++i) {
     Value* value = context.input(i);

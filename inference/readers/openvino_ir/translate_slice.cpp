@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "inference/readers/openvino_ir/limits.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Cutting parts out of tensors, padding, and turning them around.
@@ -114,7 +115,8 @@ void strided_slice(LayerContext& context) {
     if (end && i < end->size() && !end_open[i]) ends.back() = (*end)[i];
     if (begin && shrunk[i]) {
       if (begin_open[i]) starts.back() = 0;
-      ends.back() = starts.back() == -1 ? kLast : starts.back() + 1;
+      const bool at_end = starts.back() == -1 || starts.back() == kLast;
+      ends.back() = at_end ? kLast : starts.back() + 1;
     }
   }
   Value* result = context.input(0);
@@ -199,10 +201,12 @@ void roll(LayerContext& context) {
   if (!context.refusal().empty()) return;
   if (shifts.size() == 1) shifts.resize(axes.size(), shifts[0]);
   const int64_t rank = context.input_rank(0);
-  if (shifts.size() != axes.size() || rank == 0) {
-    return context.fail(Status(StatusCode::ParseError,
-                               fmt::format("it has {} shifts for {} axes of an input of rank {}",
-                                           shifts.size(), axes.size(), rank)));
+  // An axis may come twice, but each one costs nodes.
+  if (shifts.size() != axes.size() || rank == 0 || axes.size() > kMaxRank) {
+    return context.fail(
+        Status(StatusCode::ParseError,
+               fmt::format("it has {} shifts for {} axes of an input of rank {}; at most {} axes",
+                           shifts.size(), axes.size(), rank, kMaxRank)));
   }
   Value* value = context.input(0);
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -211,7 +215,8 @@ void roll(LayerContext& context) {
     if (size == kUnknownDim) {
       return context.refuse("Roll along a dimension of unknown size is not supported");
     }
-    const int64_t shift = size == 0 ? 0 : (shifts[i] % size + size) % size;
+    const int64_t rest = size == 0 ? 0 : shifts[i] % size;
+    const int64_t shift = rest < 0 ? rest + size : rest;
     if (shift == 0) continue;
     const auto part = [&](int64_t from, int64_t to) {
       return context.add("Slice", {value, context.integers_constant("from", {from}),
