@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Readers under libFuzzer, on a corpus that tests/fuzz/make_corpus.py writes; then the line coverage of the readers' sources.
+# Readers under libFuzzer, on a corpus that tests/fuzz/make_corpus.py writes; then the line coverage of the readers' sources
+# under seeds and corpus.
 #   fuzz.sh [MINUTES [TARGET...]]   CPU-minutes a target (30), targets (all)
 # Finds (crash-*, leak-*, timeout-*, oom-*) and logs lie in build-fuzz/findings; what was found new stays in build-fuzz/corpus.
 set -euo pipefail
@@ -19,12 +20,10 @@ done
 
 require build check fuzz
 export CXX=clang++
+! command -v ccache >/dev/null || CXX='ccache clang++'
 # Warnings are the ordinary build's matter.
-options=(-Dfuzz=true -Dwerror=false -Dbuildtype=plain -Db_lundef=false)
-configure build-fuzz "${options[@]}" '-Dcpp_args=-O1 -gline-tables-only'
+configure build-fuzz -Dfuzz=true -Dwerror=false -Dbuildtype=plain -Db_lundef=false '-Dcpp_args=-O1 -gline-tables-only'
 build build-fuzz "${targets[@]/#/tests/fuzz/fuzz_}"
-configure build-fuzz-coverage "${options[@]}" -Dfuzz_coverage=true '-Dcpp_args=-O1 -g'
-build build-fuzz-coverage "${targets[@]/#/tests/fuzz/fuzz_}"
 
 # The sources whose coverage counts, by target.
 sources_of() {
@@ -38,36 +37,60 @@ sources_of() {
   esac
 }
 
+# Sets $spent to the seconds of processor time of this shell's children. No subshell may come between.
+measure() {
+  times >"$findings/times"
+  spent=$(awk 'NR == 2 { split($1, u, "[ms]"); split($2, s, "[ms]"); print int(u[1] * 60 + u[2] + s[1] * 60 + s[2]) }' "$findings/times")
+}
+
+# fuzz TARGET: until the CPU-minutes are spent or something is found, in slices, since libFuzzer knows wall time only.
+fuzz() {
+  local target=$1 log=$findings/$1.log left=$((minutes * 60)) start=$spent
+  : >"$log"
+  while [ "$left" -gt 0 ]; do
+    LLVM_PROFILE_FILE=/dev/null build-fuzz/tests/fuzz/fuzz_"$target" -max_total_time=$((left < 300 ? left : 300)) -timeout=10 \
+      -rss_limit_mb=2048 -detect_leaks=1 -max_len=65536 -print_final_stats=1 -dict="$seeds/$target.dict" \
+      -artifact_prefix="$findings/$target-" "build-fuzz/corpus/$target" "$seeds/$target" >>"$log" 2>&1 || return 1
+    measure
+    left=$((minutes * 60 - spent + start))
+  done
+}
+
+# The sum or the largest of a statistic over the slices of a target.
+statistic() {
+  awk -v name="stat::$2:" -v how="$3" '$1 == name { sum += $2; if ($2 > most) most = $2 } END { print how == "sum" ? sum + 0 : most + 0 }' \
+    "$findings/$1.log"
+}
+
 seeds=build-fuzz/seeds findings=build-fuzz/findings
+rm -rf "$seeds"
 /usr/bin/python3 tests/fuzz/make_corpus.py "$root" "$seeds"
 mkdir -p "$findings"
 failed=()
-for target in "${targets[@]}"; do
-  corpus=build-fuzz/corpus/$target log=$findings/$target.log
-  mkdir -p "$corpus"
-  if ! build-fuzz/tests/fuzz/fuzz_"$target" -max_total_time=$((minutes * 60)) -timeout=10 -rss_limit_mb=2048 -detect_leaks=1 \
-    -max_len=65536 -print_final_stats=1 -dict="$seeds/$target.dict" -artifact_prefix="$findings/$target-" \
-    "$corpus" "$seeds/$target" >"$log" 2>&1; then
-    failed+=("$target")
-    grep -m 3 -E 'ERROR:|SUMMARY:|runtime error:' "$log" || tail -n 5 "$log"
-  fi
-  grep -E 'stat::(number_of_executed_units|average_exec_per_sec)' "$log" | sed "s/^/$target: /" || true
-done
-
-# Line coverage under seeds and corpus, without fuzzing.
 low=()
 for target in "${targets[@]}"; do
-  program=build-fuzz-coverage/tests/fuzz/fuzz_$target
-  profile=build-fuzz-coverage/$target
-  LLVM_PROFILE_FILE=$profile.profraw "$program" -runs=0 -timeout=10 -rss_limit_mb=2048 "build-fuzz/corpus/$target" "$seeds/$target" \
-    >"$profile.log" 2>&1 || fail "the coverage run of $target failed; see $profile.log"
+  mkdir -p "build-fuzz/corpus/$target"
+  measure
+  before=$spent
+  if ! fuzz "$target"; then
+    failed+=("$target")
+    grep -m 3 -E 'ERROR:|SUMMARY:|runtime error:' "$findings/$target.log" || tail -n 5 "$findings/$target.log"
+  fi
+  measure
+  seconds=$((spent - before))
+
+  program=build-fuzz/tests/fuzz/fuzz_$target profile=build-fuzz/coverage_$target
+  LLVM_PROFILE_FILE=$profile.profraw "$program" -runs=0 -rss_limit_mb=2048 "build-fuzz/corpus/$target" "$seeds/$target" \
+    >"$profile.log" 2>&1 || echo "$target: the coverage run ended early; see $profile.log"
   llvm-profdata merge -sparse "$profile.profraw" -o "$profile.profdata"
   # shellcheck disable=SC2046  # one word a source
   llvm-cov report "$program" -instr-profile="$profile.profdata" $(sources_of "$target") >"$profile.txt"
   # Columns: name, regions 3, functions 3, lines 3 (number, missed, share), branches.
   lines=$(awk '$1 == "TOTAL" { sub("%", "", $10); print $10 }' "$profile.txt")
-  echo "$target: $lines % of the lines of its sources ($profile.txt)"
   awk -v lines="$lines" 'BEGIN { exit lines >= 80 }' && low+=("$target")
+  printf '%s: %d CPU-seconds, %d executions, %d MiB at most, %s %% of the lines of its sources (%s)\n' "$target" "$seconds" \
+    "$(statistic "$target" number_of_executed_units sum)" "$(statistic "$target" peak_rss_mb most)" "$lines" "$profile.txt"
 done
 [ ${#low[@]} = 0 ] || echo "Under 80 %: ${low[*]}"
 [ ${#failed[@]} = 0 ] || fail "finds in: ${failed[*]}; inputs and logs are in $findings. Make each a test before fixing it."
+[ ${#low[@]} = 0 ]

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 
+#include "inference/passes/expose_state.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/readers/openvino_ir_reader.h"
 
@@ -15,6 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (xml_size > content.size()) xml_size = content.size();
   auto model =
       het::read_openvino_ir_bytes(content.first(xml_size), content.subspan(xml_size), "fuzz.xml");
-  if (model) (void)het::prepare_model_for_query(**model);
+  if (!model) return 0;
+  if (het::has_state(**model)) (void)het::expose_state(*(*model)->clone());
+  (void)het::prepare_model_for_query(**model);
   return 0;
 }
