@@ -49,6 +49,8 @@ class Expansion {
     }
   }
 
+  /// Refuses what would give too many nodes before any is made.
+  Status check_size(const ParsedGraph& graph);
   /// Names that must not be made again.
   void take_names(const ParsedGraph& graph);
   /// Calls in `nodes`, which belong to no function, and in their bodies.
@@ -56,6 +58,8 @@ class Expansion {
 
  private:
   const ParsedFunction* find(const ParsedNode& node) const;
+  /// How many nodes these become, at most kMaxNodes + 1.
+  size_t expanded_count(const std::vector<ParsedNode>& nodes, size_t depth);
   Status expand_call(const ParsedNode& node, size_t depth, std::vector<ParsedNode>& result);
   Status bind(const Call& call, Scope& scope, std::vector<ParsedNode>& result);
   Status copy_node(const Call& call, const ParsedNode& node, const Scope& scope, size_t depth,
@@ -72,8 +76,9 @@ class Expansion {
   std::map<FunctionKey, const ParsedFunction*> functions_;
   std::deque<std::string>& made_names_;
   std::unordered_set<std::string_view> taken_;
-  std::unordered_map<std::string, size_t> suffixes_;  ///< last one tried, by name
-  std::unordered_map<std::string, size_t> prefixes_;  ///< calls, by name
+  std::unordered_map<std::string, size_t> suffixes_;          ///< last one tried, by name
+  std::unordered_map<std::string, size_t> prefixes_;          ///< calls, by name
+  std::unordered_map<const ParsedFunction*, size_t> counts_;  ///< nodes that a call becomes
   std::vector<const ParsedFunction*> stack_;
   size_t name_bytes_ = 0;
   size_t nodes_ = 0;
@@ -107,6 +112,31 @@ void Expansion::take_names(const ParsedGraph& graph) {
 const ParsedFunction* Expansion::find(const ParsedNode& node) const {
   const auto found = functions_.find({plain_domain(node.domain), node.op_type, node.overload});
   return found == functions_.end() ? nullptr : found->second;
+}
+
+size_t Expansion::expanded_count(const std::vector<ParsedNode>& nodes, size_t depth) {
+  size_t total = 0;
+  for (const ParsedNode& node : nodes) {
+    ++total;
+    const ParsedFunction* function = find(node);
+    if (function != nullptr && depth < kMaxCallDepth) {
+      // Calls of itself count as nothing here: expanding refuses them.
+      const auto [known, is_new] = counts_.emplace(function, 0);
+      size_t calls = known->second;
+      if (is_new) calls = counts_[function] = expanded_count(function->nodes, depth + 1);
+      total += calls;
+    }
+    for (const ParsedAttribute& attribute : node.attributes) {
+      if (attribute.graph) total += expanded_count(attribute.graph->nodes, depth);
+    }
+    if (total > kMaxNodes) return kMaxNodes + 1;
+  }
+  return total;
+}
+
+Status Expansion::check_size(const ParsedGraph& graph) {
+  const size_t nodes = expanded_count(graph.nodes, 0);
+  return nodes <= kMaxNodes ? Status() : count(nodes, 0, 0);
 }
 
 Status Expansion::count(size_t nodes, size_t objects, size_t numbers) {
@@ -374,6 +404,7 @@ Status Expansion::copy_graph(const Call& call, const ParsedGraph& source, const 
 Status expand_functions(ParsedModel& model, std::deque<std::string>& names) {
   if (model.functions.empty()) return {};
   Expansion expansion(model.functions, names);
+  HET_TRY(expansion.check_size(model.graph));
   expansion.take_names(model.graph);
   return expansion.expand(model.graph.nodes, 0);
 }
