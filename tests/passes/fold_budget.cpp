@@ -60,8 +60,8 @@ TEST(FoldBudget, BytesThatConstantsShareCountOnce) {
 }
 
 TEST(FoldBudget, NodesShareTheSteps) {
-  // Each node touches 2^22 elements and one more; 2^29 steps, and the 128 that the constant of
-  // eight bytes adds, are 128 times that, of which filled() takes one.
+  // Each node touches 2^22 elements and one more; 2^27 steps, and the 128 that the constant of
+  // eight bytes adds, are 32 times that, of which filled() takes one.
   Model model;
   Value* zeros = filled(model, "zeros");
   Attributes scalar;
@@ -71,7 +71,7 @@ TEST(FoldBudget, NodesShareTheSteps) {
     model.add_output("", model.add_node(name, "ReduceSum", "", {zeros}, {name}, scalar)->output());
   }
   ASSERT_TRUE(infer_shapes(model).ok());
-  EXPECT_EQ(folded_count(model, "sum"), 127u);
+  EXPECT_EQ(folded_count(model, "sum"), 31u);
 }
 
 /// if (c) y = x expanded to the largest of 16 MiB of numbers, which are all 3, else the same.
