@@ -453,11 +453,24 @@ Result<Primitive> make_reorder(const TensorSpec& src, const TensorSpec& dst) {
   });
 }
 
+namespace {
+
+/// Constants from here on are packed by the whole team.
+constexpr size_t kSharedPackingBytes = size_t{16} << 20;
+
+}  // namespace
+
 Result<memory> pack_constant(const Tensor& plain, const memory::desc& plain_desc,
                              const memory::desc& wanted) {
   try {
-    memory src(plain_desc, cpu_engine(), plain.bytes());
     memory dst(wanted, cpu_engine());
+    if (plain_desc == wanted) {
+      std::memcpy(dst.get_data_handle(), plain.bytes(), wanted.get_size());
+      return dst;
+    }
+    std::optional<AloneScope> alone;
+    if (wanted.get_size() < kSharedPackingBytes) alone.emplace();
+    memory src(plain_desc, cpu_engine(), plain.bytes());
     dnnl::stream stream(cpu_engine());
     dnnl::reorder(src, dst).execute(stream, src, dst);
     stream.wait();

@@ -55,4 +55,17 @@ HET_TEAM_HIDDEN void parallel_for(int64_t count, int64_t grain, const Body& body
   team_acquire(&join);
 }
 
+/// The calling thread works alone while this lives: waking the team costs more than a small task is
+/// worth, and its threads would then spin for the next one beside whatever else is running.
+class AloneScope {
+ public:
+  AloneScope() : team_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~AloneScope() { omp_set_num_threads(team_); }
+  AloneScope(const AloneScope&) = delete;
+  AloneScope& operator=(const AloneScope&) = delete;
+
+ private:
+  int team_;
+};
+
 }  // namespace het::cpu
