@@ -27,7 +27,7 @@ THIRD_PARTY = {
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/",),
-    "nlohmann/": ("inference/", "gst/", "tools/", "tests/"),
+    "nlohmann/": ("inference/", "gst/", "tools/", "tests/", "benchmarks/"),
     "CLI/": ("tools/",),
 }
 # Folder -> folders of ours that it may include, besides itself.
