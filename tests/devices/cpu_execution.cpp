@@ -196,6 +196,13 @@ TEST_F(CpuTest, ProfileNamesEveryNode) {
   EXPECT_TRUE(request->profiling().empty());
 }
 
+TEST_F(CpuTest, AModelWithoutInputs) {
+  ModelMaker maker;
+  maker.output(
+      maker.op("RandomUniform", {}, make_attributes({{"shape", Ints{2, 3}}, {"seed", 1.5f}})));
+  compare(maker.model());
+}
+
 TEST_F(CpuTest, QuerySaysWhatCompileDoes) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 4, 5, 5}), 4, 4);

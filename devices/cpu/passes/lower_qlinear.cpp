@@ -150,7 +150,9 @@ Status lower_qlinear(Model& model) {
   for (size_t k = 0; k < count; ++k) {
     Node& node = *model.nodes()[k];
     if (is_detached(node) || node.op() == nullptr) continue;
-    if (!node.output()->desc().is_static() || !node.input(0)->desc().is_static()) continue;
+    // Operators without inputs, or with the first one omitted, are none of these.
+    const Value* src = node.input(0);
+    if (src == nullptr || !src->desc().is_static() || !node.output()->desc().is_static()) continue;
     if (node.op_type() == "QLinearConv" || node.op_type() == "QLinearMatMul") {
       HET_TRY(lower_product(model, node));
     } else if (node.op_type() == "QLinearAdd" && node.domain() == "com.microsoft") {
