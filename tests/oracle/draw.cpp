@@ -48,6 +48,13 @@ bool is_plain(ElementType type) {
 
 }  // namespace
 
+Tensor converted(const Tensor& tensor, ElementType type) {
+  Tensor result = *Tensor::allocate({type, tensor.shape()});
+  [[maybe_unused]] const Status status = store_doubles(*to_double_vector(tensor), result);
+  assert(status.ok());
+  return result;
+}
+
 Draw::Draw(const Generator& generator, Choices& choices)
     : generator_(generator),
       choices_(choices),
@@ -154,11 +161,9 @@ Tensor Draw::tensor(ElementType type, const Shape& shape, double low, double hig
 }
 
 Tensor Draw::list(ElementType type, const Ints& values) {
-  Tensor tensor = *Tensor::allocate({type, {static_cast<int64_t>(values.size())}});
-  [[maybe_unused]] const Status status =
-      store_doubles(std::vector<double>(values.begin(), values.end()), tensor);
-  assert(status.ok());
-  return tensor;
+  return converted(Tensor::from<int64_t>({static_cast<int64_t>(values.size())},
+                                         std::span<const int64_t>(values)),
+                   type);
 }
 
 void Draw::input(Tensor content) {

@@ -19,6 +19,9 @@ struct Argument {
   bool constant = false;  ///< part of the model, not given at run time
 };
 
+/// The same values in another type.
+Tensor converted(const Tensor& tensor, ElementType type);
+
 /// One call of an operator.
 struct Call {
   std::vector<Argument> inputs;

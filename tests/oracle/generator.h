@@ -28,8 +28,16 @@ struct Exemption {
   std::string_view reason;
 };
 
+std::span<const Generator> control_generators();
+std::span<const Generator> detection_generators();
 std::span<const Generator> elementwise_generators();
 std::span<const Generator> mover_generators();
+std::span<const Generator> other_generators();
+std::span<const Generator> product_generators();
+std::span<const Generator> reduction_generators();
+std::span<const Generator> sampling_generators();
+std::span<const Generator> sequence_generators();
+std::span<const Generator> window_generators();
 
 std::vector<const Generator*> all_generators();
 std::span<const Exemption> exemptions();

@@ -47,7 +47,7 @@ class Surroundings {
     const TensorDesc& desc = value->desc();
     if (desc.type != ElementType::Float32 || random_() % 4 == 0) return value;
     if (is_picture(desc.shape) && random_() % 4 != 0) return unchanging_conv(value, desc.shape[1]);
-    return op("Mul", {op("Mul", {value, scalar(2.0f)}), scalar(0.5f)});
+    return op("Neg", {op("Neg", {value})});
   }
 
   Value* after(Value* value, const Shape& shape) {

@@ -29,7 +29,7 @@ struct RandomCase {
   /// The call alone.
   BuiltModel plain() const;
   /// The call among other nodes, so that devices fuse and lay out: inputs pass through exact nodes
-  /// (a 1x1 convolution that changes nothing, a doubling and a halving), outputs of float32 through
+  /// (a 1x1 convolution that changes nothing, two negations), outputs of float32 through
   /// one or two nodes. `outputs`: what the plain model gave.
   BuiltModel embedded(const std::vector<Tensor>& outputs) const;
   /// For people: types, shapes, small contents, attributes.
