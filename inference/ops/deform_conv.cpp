@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "inference/ops/conv.h"
@@ -51,14 +52,22 @@ Status infer_deform_conv(InferContext& context) {
   return {};
 }
 
-/// Linear interpolation between the 2^3 neighbours of a position; those outside count as 0.
+/// Whether the operator is OpenVINO's without bilinear_interpolation_pad.
+bool stops_at_border(const Node& node) {
+  return node.domain() == "het";
+}
+
+/// Linear interpolation between the 2^3 neighbours of a position; those outside count as 0. With
+/// `border` a position outside the elements' centres is 0, but at the far border the last element
+/// is its own neighbour.
 double sample(const double* plane, const std::array<int64_t, 3>& size,
-              const std::array<double, 3>& position) {
+              const std::array<double, 3>& position, bool border) {
   std::array<int64_t, 3> base{};
   std::array<double, 3> part{};
   for (size_t d = 0; d < 3; ++d) {
     // Also false for NaN: such a position is outside.
     if (!(position[d] > -1 && position[d] < static_cast<double>(size[d]))) return 0;
+    if (border && position[d] < 0) return 0;
     const double below = std::floor(position[d]);
     base[d] = static_cast<int64_t>(below);
     part[d] = position[d] - below;
@@ -70,7 +79,8 @@ double sample(const double* plane, const std::array<int64_t, 3>& size,
     bool inside = true;
     for (size_t d = 0; d < 3; ++d) {
       const bool upper = (corner >> d & 1) != 0;
-      const int64_t i = base[d] + (upper ? 1 : 0);
+      int64_t i = base[d] + (upper ? 1 : 0);
+      if (border) i = std::min(i, size[d] - 1);
       weight *= upper ? part[d] : 1 - part[d];
       inside = inside && i >= 0 && i < size[d];
       at = at * size[d] + i;
@@ -87,6 +97,7 @@ struct DeformInput {
   const double* x;
   const double* offset;
   const double* mask;  ///< null: all ones
+  bool border;
 
   /// The value of channel `c` under kernel element `tap` at window position `o`.
   double operator()(int64_t channel, int64_t channels, int64_t tap, int64_t o) const {
@@ -105,7 +116,7 @@ struct DeformInput {
       const int64_t row = entry * dims.spatial_rank + static_cast<int64_t>(d - missing);
       position[d] += offset[row * area + o];
     }
-    const double value = sample(x + channel * win.in_count(), win.in, position);
+    const double value = sample(x + channel * win.in_count(), win.in, position, border);
     return mask == nullptr ? value : value * mask[entry * area + o];
   }
 };
@@ -133,9 +144,12 @@ Status evaluate_deform_conv(EvaluateContext& context) {
   std::vector<double> y;
   y.reserve(static_cast<size_t>(context.output(0).element_count()));
   for (int64_t n = 0; n < x_shape[0]; ++n) {
-    const DeformInput value{dims, win, x.data() + n * x_shape[1] * win.in_count(),
+    const DeformInput value{dims,
+                            win,
+                            x.data() + n * x_shape[1] * win.in_count(),
                             offset.data() + n * per_batch * dims.spatial_rank,
-                            mask.empty() ? nullptr : mask.data() + n * per_batch};
+                            mask.empty() ? nullptr : mask.data() + n * per_batch,
+                            stops_at_border(context.node())};
     for (int64_t oc = 0; oc < oc_count; ++oc) {
       const int64_t first = oc / (oc_count / dims.conv.group) * w_shape[1];
       for (int64_t o = 0; o < win.out_count(); ++o) {
@@ -155,6 +169,8 @@ Status evaluate_deform_conv(EvaluateContext& context) {
 
 void register_deform_conv(OpRegistry& registry) {
   registry.add({"DeformConv", "", 22, 3, 5, infer_deform_conv, evaluate_deform_conv});
+  // docs.openvino.ai, operation specification DeformableConvolution-8, in ONNX' form.
+  registry.add({"DeformConv", "het", 8, 3, 5, infer_deform_conv, evaluate_deform_conv});
 }
 
 }  // namespace het

@@ -128,8 +128,9 @@ Result<ProposalRules<Real>> read_rules(const EvaluateContext& context) {
   rules.tensorflow = attributes.get_string("framework", "") == "tensorflow";
   rules.anchors = make_anchors<Real>(attributes, rules.tensorflow);
   rules.border = rules.tensorflow ? Real(0) : Real(1);
-  rules.image_height = static_cast<Real>(size[0]);
-  rules.image_width = static_cast<Real>(size[1]);
+  // x counts rows there, so the limits change places, too.
+  rules.image_height = static_cast<Real>(size[rules.tensorflow ? 1 : 0]);
+  rules.image_width = static_cast<Real>(size[rules.tensorflow ? 0 : 1]);
   const auto least = static_cast<double>(attributes.get_int("min_size", 0));
   rules.min_height = static_cast<Real>(least * size[2]);
   rules.min_width = static_cast<Real>(least * size[size.size() - 1]);

@@ -190,13 +190,14 @@ std::array<double, 4> weighted_pixels(const T* plane, int64_t width, const Pixel
 }
 
 /// One bin of one channel. RoiAlign's maximum is taken over the weighted pixels of all samples, not
-/// over their sums: ONNX' reference and ONNX Runtime define it so.
+/// over their sums: ONNX' reference and ONNX Runtime define it so. ROIAlign's starts at 0, as
+/// OpenVINO's does.
 template <class T>
 double pool_bin(const RoiAlignAttributes& align, const T* plane, int64_t width,
                 const std::vector<PixelPair>& ys, const std::vector<PixelPair>& xs) {
   double sum = 0;
   double largest = 0;
-  bool first = true;
+  bool first = !align.max_of_samples;
   for (const PixelPair& y : ys) {
     for (const PixelPair& x : xs) {
       const std::array<double, 4> pixels = weighted_pixels(plane, width, y, x);

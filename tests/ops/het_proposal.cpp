@@ -99,6 +99,12 @@ TEST(HetProposal, TensorFlowsAnchors) {
   const std::vector<Tensor> y = propose(
       {.25, .75}, kNoDeltas, attributes({{"framework", "tensorflow"}, {"post_nms_topn", 1}}));
   expect_values<float>(y[0], {1, 5}, {0, 0, 2, 2, 6});
+  // x counts rows, so it ends at the height.
+  expect_values<float>(
+      propose(
+          {.25, .75}, kNoDeltas,
+          attributes({{"framework", "tensorflow"}, {"base_size", 64}, {"post_nms_topn", 1}}))[0],
+      {1, 5}, {0, 0, 0, 16, 20});
 }
 
 TEST(HetProposal, RatiosAndScalesOfSeveralImages) {
