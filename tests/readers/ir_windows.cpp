@@ -91,11 +91,14 @@ TEST(IrWindows, TransposedConvolutionWithAnOutputShape) {
                      "auto_pad=\"explicit\"",
                      6),
               ElementsAre(1, 2, 6, 4, 8, 0));
-  // One is cut: same_upper cuts behind, same_lower in front.
+  // One is cut: same_upper cuts in front, same_lower behind (OpenVINO 2026.4.1).
   EXPECT_THAT(shaped("strides=\"2\" dilations=\"1\" auto_pad=\"same_upper\"", 4),
-              ElementsAre(1, 2, 6, 4));
-  EXPECT_THAT(shaped("strides=\"2\" dilations=\"1\" auto_pad=\"same_lower\"", 4),
               ElementsAre(2, 6, 4, 8));
+  EXPECT_THAT(shaped("strides=\"2\" dilations=\"1\" auto_pad=\"same_lower\"", 4),
+              ElementsAre(1, 2, 6, 4));
+  // Without auto_pad what is too much is cut off behind.
+  EXPECT_THAT(shaped("strides=\"2\" dilations=\"1\" auto_pad=\"valid\"", 4),
+              ElementsAre(1, 2, 6, 4));
 }
 
 TEST(IrWindows, GroupedTransposedConvolution) {
@@ -276,24 +279,33 @@ TEST(IrWindows, InterpolateOfOpset1AndOfOpset11) {
   EXPECT_THAT(newest, ElementsAre(7, 7, 8, 8));
 }
 
-TEST(IrWindows, WhatResizeLacksIsAnOperatorOfOurs) {
-  IrFile file;
-  const auto x = file.parameter("x", "f32", {1, 1, 2, 4});
-  // simple: dimension 2 grows, dimension 3 shrinks.
-  file.result(file.layer("Interpolate", "opset11",
-                         "mode=\"nearest\" shape_calculation_mode=\"sizes\" "
-                         "coordinate_transformation_mode=\"half_pixel\" nearest_mode=\"simple\" "
-                         "pads_begin=\"0,0,1,0\"",
-                         {x, file.integers({4, 2}), file.integers({2, 3})},
-                         {{"FP32", {1, 1, 4, 2}}}, "mixed"));
-  const auto model = file.read();
-  ASSERT_TRUE(model) << model.error().message();
-  const Node* node = (*model)->find_node("mixed");
-  ASSERT_NE(node, nullptr);
-  EXPECT_EQ(node->qualified_type(), "het.Interpolate");
-  EXPECT_EQ(node->attributes().get_string("nearest_mode", ""), "simple");
-  EXPECT_THAT(node->attributes().get_ints("pads_begin"), ElementsAre(0, 0, 1, 0));
-  EXPECT_EQ(node->inputs().size(), 3u);
+TEST(IrWindows, SimpleRoundingOfGrowingAndShrinkingDimensions) {
+  // Column places 0.5 and 2.5 rounded up: 1 and 3.
+  const auto out = evaluate_layer({"Interpolate", "opset11",
+                                   "mode=\"nearest\" shape_calculation_mode=\"sizes\" "
+                                   "coordinate_transformation_mode=\"half_pixel\" "
+                                   "nearest_mode=\"simple\""},
+                                  image({1, 1, 2, 4}, {0, 1, 2, 3, 10, 11, 12, 13}),
+                                  [](IrFile& f) {
+                                    return std::vector{f.integers({4, 2}), f.integers({2, 3})};
+                                  },
+                                  {1, 1, 4, 2});
+  // Row places -0.25, 0.25, 0.75, 1.25 rounded down: 0, 0, 0, 1.
+  EXPECT_THAT(out, ElementsAre(1, 3, 1, 3, 1, 3, 11, 13));
+}
+
+TEST(IrWindows, PillowModesWidenTheirFilterAndStayInside) {
+  // Four pixels to two: triangles two wide, at 0.5 and 2.5. Weights of the first: 1 - |x - 0.5| / 2
+  // = 0.75, 0.75, 0.25 of pixels 0, 1, 2, over their sum.
+  const auto out = evaluate_layer(
+      {"Interpolate", "opset11", "mode=\"bilinear_pillow\" shape_calculation_mode=\"sizes\""},
+      image({1, 1, 1, 4}, {7, 14, 21, 28}),
+      [](IrFile& f) {
+        return std::vector{f.integers({2}), f.integers({3})};
+      },
+      {1, 1, 1, 2});
+  EXPECT_THAT(out, ElementsAre(FloatNear((3 * 7 + 3 * 14 + 21) / 7.0f, 1e-4f),
+                               FloatNear((14 + 3 * 21 + 3 * 28) / 7.0f, 1e-4f)));
 }
 
 TEST(IrWindows, DepthSpaceAndChannels) {

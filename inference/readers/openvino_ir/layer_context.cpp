@@ -263,12 +263,13 @@ Value* LayerContext::add(std::string op_type, std::vector<Value*> inputs, Attrib
 }
 
 std::vector<Value*> LayerContext::add_many(std::string op_type, std::vector<Value*> inputs,
-                                           size_t outputs, Attributes attributes) {
+                                           size_t outputs, Attributes attributes,
+                                           std::string_view domain) {
   const std::string name = fmt::format("{}/{}", layer_.name, op_type);
   std::vector<std::string> names;
   for (size_t i = 0; i < outputs; ++i) names.push_back(fmt::format("{}.{}", name, i));
   return add_node(name, std::move(op_type), std::move(inputs), std::move(names),
-                  std::move(attributes), "")
+                  std::move(attributes), domain)
       ->outputs();
 }
 

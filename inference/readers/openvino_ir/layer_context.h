@@ -121,7 +121,7 @@ class LayerContext {
   Value* add(std::string op_type, std::vector<Value*> inputs, Attributes attributes = {},
              std::string_view domain = "");
   std::vector<Value*> add_many(std::string op_type, std::vector<Value*> inputs, size_t outputs,
-                               Attributes attributes = {});
+                               Attributes attributes = {}, std::string_view domain = "");
 
   // The last step: the node that has the layer's name and outputs.
   void finish(std::string op_type, std::vector<Value*> inputs, Attributes attributes = {},

@@ -10,7 +10,9 @@ void translate(LayerContext& context) {
       slice_translations,       gather_translations,     matrix_translations,
       detection_translations,   resize_translations,     normalization_translations,
       space_translations,       sorting_translations,    recurrent_translations,
-      control_translations,
+      block_translations,       control_translations,    embedding_translations,
+      fourier_translations,     picture_translations,    random_translations,
+      scatter_translations,
   };
   for (const Table table : kTables) {
     for (const Translation& translation : table()) {

@@ -15,17 +15,23 @@ struct Translation {
 };
 
 std::span<const Translation> activation_translations();
+std::span<const Translation> block_translations();
 std::span<const Translation> control_translations();
 std::span<const Translation> convolution_translations();
 std::span<const Translation> detection_translations();
 std::span<const Translation> elementwise_translations();
+std::span<const Translation> embedding_translations();
+std::span<const Translation> fourier_translations();
 std::span<const Translation> gather_translations();
 std::span<const Translation> matrix_translations();
 std::span<const Translation> normalization_translations();
+std::span<const Translation> picture_translations();
 std::span<const Translation> pooling_translations();
+std::span<const Translation> random_translations();
 std::span<const Translation> recurrent_translations();
 std::span<const Translation> reduction_translations();
 std::span<const Translation> resize_translations();
+std::span<const Translation> scatter_translations();
 std::span<const Translation> shape_translations();
 std::span<const Translation> slice_translations();
 std::span<const Translation> sorting_translations();

@@ -70,12 +70,15 @@ void group_convolution(LayerContext& context) {
 }
 
 /// With the input output_shape and explicit pads, what is missing after the pads is padding of the
-/// output; with auto_pad the pads are what output_shape leaves over, as in ONNX.
+/// output, and what is too much is cut off behind; with auto_pad the pads are what output_shape
+/// leaves over, as in ONNX.
 void set_output_shape(LayerContext& context, const std::vector<int64_t>& kernel,
                       Attributes& attributes) {
   const std::vector<int64_t> wanted = context.required_integers(2, "an output shape");
   if (!context.refusal().empty()) return;
-  if (attributes.has("auto_pad") && attributes.get_string("auto_pad", "") != "VALID") {
+  if (const std::string pad = attributes.get_string("auto_pad", "VALID"); pad != "VALID") {
+    // OpenVINO cuts the odd element in front for same_upper, ONNX behind.
+    attributes.set("auto_pad", std::string(pad == "SAME_UPPER" ? "SAME_LOWER" : "SAME_UPPER"));
     attributes.set("output_shape", wanted);
     return;
   }
@@ -90,7 +93,7 @@ void set_output_shape(LayerContext& context, const std::vector<int64_t>& kernel,
   }
   const auto strides = attributes.get_ints("strides", std::vector<int64_t>(rank, 1));
   const auto dilations = attributes.get_ints("dilations", std::vector<int64_t>(rank, 1));
-  const auto pads = attributes.get_ints("pads", std::vector<int64_t>(2 * rank, 0));
+  auto pads = attributes.get_ints("pads", std::vector<int64_t>(2 * rank, 0));
   if (strides.size() != rank || dilations.size() != rank || pads.size() != 2 * rank) return;
   std::vector<int64_t> padding;
   for (size_t i = 0; i < rank; ++i) {
@@ -105,7 +108,14 @@ void set_output_shape(LayerContext& context, const std::vector<int64_t>& kernel,
         __builtin_sub_overflow(wanted[i], covered, &padding.emplace_back())) {
       return context.fail(Status(StatusCode::ParseError, "its sizes overflow"));
     }
+    if (padding.back() >= 0) continue;
+    if (__builtin_sub_overflow(pads[i + rank], padding.back(), &pads[i + rank])) {
+      return context.fail(Status(StatusCode::ParseError, "its sizes overflow"));
+    }
+    padding.back() = 0;
   }
+  attributes.erase("auto_pad");
+  attributes.set("pads", std::move(pads));
   attributes.set("output_padding", std::move(padding));
 }
 
@@ -115,6 +125,8 @@ void transposed_convolution(LayerContext& context) {
   const std::vector<int64_t> output_padding = context.integers("output_padding");
   if (!output_padding.empty()) attributes.set("output_padding", output_padding);
   Value* const weights = grouped ? merge_groups(context, attributes) : context.input(1);
+  // Without an output shape there is nothing that "same" could mean: no pads.
+  if (!context.has_input(2)) attributes.erase("auto_pad");
   if (context.has_input(2)) {
     const Shape& shape = context.input_shape(1);
     const size_t first = grouped ? 3 : 2;
@@ -127,7 +139,7 @@ void transposed_convolution(LayerContext& context) {
 }
 
 /// Inputs: data, offsets, weights, mask. ONNX samples as bilinear_interpolation_pad says; without
-/// it points less than a pixel outside count as zero, which only an operator of our own does.
+/// it points less than a pixel outside count as zero, as our own operator of that name has it.
 void deformable_convolution(LayerContext& context) {
   Attributes attributes = window_attributes(context);
   const int64_t group = context.integer("group", 1);
@@ -139,18 +151,8 @@ void deformable_convolution(LayerContext& context) {
     inputs.push_back(nullptr);
     inputs.push_back(context.input(3));
   }
-  if (context.flag("bilinear_interpolation_pad", false)) {
-    return context.finish("DeformConv", std::move(inputs), std::move(attributes));
-  }
-  for (const char* name : {"pads_begin", "pads_end"}) attributes.set(name, context.integers(name));
-  attributes.erase("pads");
-  attributes.erase("offset_group");
-  attributes.set("deformable_group", offset_group);
-  attributes.set("auto_pad", context.text("auto_pad", "explicit"));
-  attributes.set("bilinear_interpolation_pad", int64_t{0});
-  std::vector<Value*> own;
-  for (size_t i = 0; i < context.input_count(); ++i) own.push_back(context.input(i));
-  context.finish("DeformableConvolution", std::move(own), std::move(attributes), "het");
+  const bool pads = context.flag("bilinear_interpolation_pad", false);
+  context.finish("DeformConv", std::move(inputs), std::move(attributes), pads ? "" : "het");
 }
 
 constexpr Translation kTable[] = {

@@ -88,10 +88,6 @@ const std::vector<Row>& rows() {
        {{"merge_repeated", Kind::Flag},
         {"classes_index_type", Kind::Type},
         {"sequence_length_type", Kind::Type}}},
-      {"CTCLoss",
-       {{"preprocess_collapse_repeated", Kind::Flag},
-        {"ctc_merge_repeated", Kind::Flag},
-        {"unique", Kind::Flag}}},
       {"FakeQuantize", {{"levels", Kind::Int}, {"auto_broadcast", Kind::Text}}},
       {"ROIPooling",
        {{"pooled_h", Kind::Int},
@@ -115,7 +111,7 @@ const std::vector<Row>& rows() {
         {"trans_std", Kind::Real},
         {"part_size", Kind::Int}}},
       {"MulticlassNms",
-       {{"sort_result", Kind::Text},
+       {{"sort_result_type", Kind::Text},
         {"sort_result_across_batch", Kind::Flag},
         {"output_type", Kind::Type},
         {"iou_threshold", Kind::Real},
@@ -126,7 +122,7 @@ const std::vector<Row>& rows() {
         {"nms_eta", Kind::Real},
         {"normalized", Kind::Flag}}},
       {"MatrixNms",
-       {{"sort_result", Kind::Text},
+       {{"sort_result_type", Kind::Text},
         {"sort_result_across_batch", Kind::Flag},
         {"output_type", Kind::Type},
         {"score_threshold", Kind::Real},
@@ -157,14 +153,28 @@ const std::vector<Row>& rows() {
         {"w", Kind::Int},
         {"stride_x", Kind::Real},
         {"stride_y", Kind::Real}}},
-      {"ExperimentalDetectronROIFeatureExtractor",
-       {{"output_size", Kind::Int},
+      {"GenerateProposals",
+       {{"min_size", Kind::Real},
+        {"nms_threshold", Kind::Real},
+        {"pre_nms_count", Kind::Int},
+        {"post_nms_count", Kind::Int},
+        {"normalized", Kind::Flag},
+        {"nms_eta", Kind::Real},
+        {"roi_num_type", Kind::Type}}},
+      {"NonMaxSuppression",
+       {{"box_encoding", Kind::Text},
+        {"sort_result_descending", Kind::Flag},
+        {"output_type", Kind::Type}}},
+      {"NMSRotated",
+       {{"sort_result_descending", Kind::Flag},
+        {"output_type", Kind::Type},
+        {"clockwise", Kind::Flag}}},
+      {"ROIAlignRotated",
+       {{"pooled_h", Kind::Int},
+        {"pooled_w", Kind::Int},
         {"sampling_ratio", Kind::Int},
-        {"pyramid_scales", Kind::Ints},
-        {"aligned", Kind::Flag}}},
-      {"ExperimentalDetectronTopKROIs", {{"max_rois", Kind::Int}}},
-      {"EmbeddingBagOffsetsSum", {}},
-      {"EmbeddingSegmentsSum", {}},
+        {"spatial_scale", Kind::Real},
+        {"clockwise_mode", Kind::Flag}}},
       {"ReadValue",
        {{"variable_id", Kind::Text},
         {"variable_type", Kind::Type},
@@ -189,27 +199,13 @@ Value* sorted_by_score(LayerContext& context, Value* selected) {
   return context.add("Gather", {selected, order[1]});
 }
 
-/// Selected boxes as [n, 3], behind them rows of -1 up to the number that the file declares.
-Value* padded_selection(LayerContext& context, Value* selected) {
-  const Shape& declared = context.output_shape(0);
-  if (declared.size() != 2 || declared[0] < 0) return selected;
-  Value* const count = context.add(
-      "Slice", {context.add("Shape", {selected}), context.integers_constant("first", {0}),
-                context.integers_constant("second", {1})});
-  Value* const missing =
-      context.add("Sub", {context.integers_constant("rows", {declared[0]}), count});
-  Value* const pads = context.add("Concat",
-                                  {context.integers_constant("before", {0, 0}), missing,
-                                   context.integers_constant("columns", {0})},
-                                  with("axis", int64_t{0}));
-  return context.add("Pad", {selected, pads, context.scalar("fill", ElementType::Int64, -1)});
-}
-
-/// Versions 1 to 4 give a table of fixed size, 5 and 9 also scores and the number of boxes.
+/// Versions 1 to 4 give the selected boxes only, 5 and 9 also scores and their number. The tables
+/// have as many rows as there are boxes: the rows of -1 behind them, of which OpenVINO's text
+/// speaks, are not in its results either.
 void non_max_suppression(LayerContext& context) {
   if (const auto sigma = context.constant_reals(5);
       context.has_input(5) && (!sigma || sigma->size() != 1 || (*sigma)[0] != 0.0f)) {
-    return context.refuse("NonMaxSuppression with soft_nms_sigma other than 0 is not supported");
+    return own_operation(context);  // scores of neighbours fade
   }
   const std::string encoding = context.text("box_encoding", "corner");
   std::vector<Value*> inputs{context.input(0), context.input(1)};
@@ -222,7 +218,7 @@ void non_max_suppression(LayerContext& context) {
   if (context.flag("sort_result_descending", true)) selected = sorted_by_score(context, selected);
   Attributes to = with("to", onnx_type_code(context.type("output_type", "i64")));
   if (context.output_count() == 1) {
-    return context.finish("Cast", {padded_selection(context, selected)}, std::move(to));
+    return context.finish("Cast", {selected}, std::move(to));
   }
   Value* const scores =
       context.unsqueezed(context.add("GatherND", {context.input(1), selected}), {1});
@@ -241,6 +237,73 @@ void non_max_suppression(LayerContext& context) {
   context.finish_output(2, "Cast", {count}, std::move(to));
 }
 
+void ctc_loss(LayerContext& context) {
+  context.refuse("CTCLoss serves training; only inference is supported");
+}
+
+/// The regions of the highest scores, followed by zeros where there are fewer than wanted.
+void top_k_rois(LayerContext& context) {
+  const int64_t wanted = context.integer("max_rois", 0);
+  Value* const most = context.integers_constant("max_rois", {wanted});
+  Value* const count = context.add("Min", {context.add("Shape", {context.input(1)}), most});
+  const std::vector<Value*> best = context.add_many("TopK", {context.input(1), count}, 2);
+  Value* const rows = context.add("Gather", {context.input(0), best[1]});
+  Value* const pads =
+      context.add("Concat",
+                  {context.integers_constant("before", {0, 0}), context.add("Sub", {most, count}),
+                   context.integers_constant("columns", {0})},
+                  with("axis", int64_t{0}));
+  context.finish("Pad", {rows, pads});
+}
+
+/// RoiAlign on every level of the pyramid; a region takes the level floor(2 + log2(sqrt(area) / 224
+/// + 1e-6)), limited to those that there are. A region without an area gives 0.
+void roi_feature_extractor(LayerContext& context) {
+  const std::vector<int64_t> scales = context.integers("pyramid_scales");
+  const size_t levels = scales.size();
+  const ElementType type = context.input_type(0);
+  if (levels == 0 || levels > 64 || context.input_count() != levels + 1) {
+    return context.fail(Status(StatusCode::ParseError, fmt::format("it has {} scales for {} inputs",
+                                                                   levels, context.input_count())));
+  }
+  Value* const rois = context.input(0);
+  const auto number = [&](double value) { return context.scalar("number", type, value); };
+  const std::vector<Value*> corners = context.add_many(
+      "Split", {rois, context.integers_constant("sides", {2, 2})}, 2, with("axis", int64_t{1}));
+  Attributes keep = with("keepdims", int64_t{0});
+  Value* const area = context.add(
+      "ReduceProd",
+      {context.add("Sub", {corners[1], corners[0]}), context.integers_constant("columns", {1})},
+      keep);
+  Value* const parts = context.add("Div", {context.add("Sqrt", {area}), number(224)});
+  Value* const logarithm = context.add("Log", {context.add("Add", {parts, number(1e-6)})});
+  Value* level = context.add("Div", {logarithm, number(0.69314718055994531)});
+  level = context.add("Floor", {context.add("Add", {level, number(2)})});
+  level = context.add("Clip", {level, number(0), number(static_cast<double>(levels - 1))});
+  Value* const has_area = context.add("Greater", {area, number(0)});
+  Value* const images = context.add("ConstantOfShape", {context.add("Shape", {area})},
+                                    with("value", Tensor::from<int64_t>({1}, {0})));
+  Attributes align = with("output_height", context.integer("output_size", 1));
+  align.set("output_width", context.integer("output_size", 1));
+  align.set("sampling_ratio", context.integer("sampling_ratio", 0));
+  align.set("coordinate_transformation_mode",
+            std::string(context.flag("aligned", false) ? "half_pixel" : "output_half_pixel"));
+  Value* result = number(0);
+  for (size_t i = 0; i < levels; ++i) {
+    if (scales[i] < 1) {
+      return context.fail(
+          Status(StatusCode::ParseError, fmt::format("its pyramid_scales contain {}", scales[i])));
+    }
+    align.set("spatial_scale", 1.0f / static_cast<float>(scales[i]));
+    Value* const pooled = context.add("RoiAlign", {context.input(i + 1), rois, images}, align);
+    Value* const here = context.add(
+        "And", {has_area, context.add("Equal", {level, number(static_cast<double>(i))})});
+    result = context.add("Where", {context.unsqueezed(here, {1, 2, 3}), pooled, result});
+  }
+  context.finish_output(0, "Identity", {result});
+  if (context.output_count() > 1) context.finish_output(1, "Identity", {rois});
+}
+
 constexpr Translation kTable[] = {
     {"DetectionOutput", own_operation},
     {"PriorBox", own_operation},
@@ -250,7 +313,7 @@ constexpr Translation kTable[] = {
     {"ReorgYolo", own_operation},
     {"CTCGreedyDecoder", own_operation},
     {"CTCGreedyDecoderSeqLen", own_operation},
-    {"CTCLoss", own_operation},
+    {"CTCLoss", ctc_loss},
     {"FakeQuantize", own_operation},
     {"ROIPooling", own_operation},
     {"PSROIPooling", own_operation},
@@ -260,10 +323,11 @@ constexpr Translation kTable[] = {
     {"ExperimentalDetectronDetectionOutput", own_operation},
     {"ExperimentalDetectronGenerateProposalsSingleImage", own_operation},
     {"ExperimentalDetectronPriorGridGenerator", own_operation},
-    {"ExperimentalDetectronROIFeatureExtractor", own_operation},
-    {"ExperimentalDetectronTopKROIs", own_operation},
-    {"EmbeddingBagOffsetsSum", own_operation},
-    {"EmbeddingSegmentsSum", own_operation},
+    {"ExperimentalDetectronROIFeatureExtractor", roi_feature_extractor},
+    {"ExperimentalDetectronTopKROIs", top_k_rois},
+    {"GenerateProposals", own_operation},
+    {"NMSRotated", own_operation},
+    {"ROIAlignRotated", own_operation},
     {"ReadValue", own_operation},
     {"Assign", own_operation},
     {"NonMaxSuppression", non_max_suppression},

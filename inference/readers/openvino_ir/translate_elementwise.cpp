@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inference/ops/onnx_type.h"
+#include "inference/ops/op_checks.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Arithmetic, comparisons, logic and conversions, element by element.
@@ -51,10 +52,19 @@ Value* second_operand(LayerContext& context) {
   return axes.empty() ? b : context.unsqueezed(b, axes);
 }
 
+/// "BitwiseAnd" is "And" for booleans.
+std::string logical_name(LayerContext& context, std::string_view onnx) {
+  constexpr std::string_view kBitwise = "Bitwise";
+  const bool is_logical =
+      onnx.substr(0, kBitwise.size()) == kBitwise && context.input_type(0) == ElementType::Bool;
+  return std::string(is_logical ? onnx.substr(kBitwise.size()) : onnx);
+}
+
 void binary(LayerContext& context) {
   for (const auto& [type, onnx] : kBinary) {
     if (type == context.layer().type) {
-      return context.finish(onnx, {context.input(0), second_operand(context)});
+      return context.finish(logical_name(context, onnx),
+                            {context.input(0), second_operand(context)});
     }
   }
 }
@@ -124,7 +134,9 @@ constexpr std::pair<std::string_view, const char*> kUnary[] = {
 
 void unary(LayerContext& context) {
   for (const auto& [type, onnx] : kUnary) {
-    if (type == context.layer().type) return context.finish(onnx, {context.input(0)});
+    if (type == context.layer().type) {
+      return context.finish(logical_name(context, onnx), {context.input(0)});
+    }
   }
 }
 
@@ -192,6 +204,55 @@ void convert_like(LayerContext& context) {
   context.finish("CastLike", {context.input(0), context.input(1)});
 }
 
+/// The type that holds the values of both inputs; Undefined where neither type does. A scalar of
+/// PyTorch gives way to a tensor of its own kind.
+ElementType promoted(LayerContext& context) {
+  const ElementType a = context.input_type(0);
+  const ElementType b = context.input_type(1);
+  const bool a_is_scalar = context.input_rank(0) == 0;
+  if (a == b) return a;
+  if (context.flag("pytorch_scalar_promotion", false) &&
+      a_is_scalar != (context.input_rank(1) == 0)) {
+    const ElementType scalar = a_is_scalar ? a : b;
+    const ElementType tensor = a_is_scalar ? b : a;
+    if (is_float(tensor) || (is_integer(tensor) && is_integer(scalar))) return tensor;
+  }
+  if (a == ElementType::Bool || b == ElementType::Bool) return a == ElementType::Bool ? b : a;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  const bool same_width = bit_width(a) == bit_width(b);
+  if (same_width && is_float(a)) return ElementType::Float32;  // float16 and bfloat16
+  const ElementType wide = bit_width(a) >= bit_width(b) ? a : b;
+  const bool same_sign = kSignedIntegers.contains(a) == kSignedIntegers.contains(b);
+  if (is_float(a) || same_sign) return wide;
+  return kSignedIntegers.contains(wide) && !same_width ? wide : ElementType::Undefined;
+}
+
+void convert_promote_types(LayerContext& context) {
+  const ElementType type = promoted(context);
+  if (type == ElementType::Undefined) {
+    return context.refuse(fmt::format(
+        "ConvertPromoteTypes of {} and {} is not supported: neither type holds the other's values",
+        to_string(context.input_type(0)), to_string(context.input_type(1))));
+  }
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    Attributes attributes;
+    attributes.set("to", onnx_type_code(type));
+    context.finish_output(i, "Cast", {context.input(i)}, std::move(attributes));
+  }
+}
+
+/// (x * scale - shift) rounded to eight bits, by way of float16 as in OpenVINO, and back;
+/// saturating.
+void fake_convert(LayerContext& context) {
+  const ElementType type = context.input_type(0);
+  Value* value = context.add("Mul", {context.input(0), context.input(1)});
+  if (context.has_input(2)) value = context.add("Sub", {value, context.input(2)});
+  value = context.cast(value, ElementType::Float16);
+  value = context.cast(context.cast(value, context.type("destination_type", "f8e4m3")), type);
+  if (context.has_input(2)) value = context.add("Add", {value, context.input(2)});
+  context.finish("Div", {value, context.input(1)});
+}
+
 void select(LayerContext& context) {
   if (context.text("auto_broadcast", "numpy") == "pdpd") {
     return context.refuse("Select with auto_broadcast pdpd is not supported");
@@ -254,6 +315,8 @@ constexpr Translation kTable[] = {
     {"Clamp", clamp},
     {"Convert", convert},
     {"ConvertLike", convert_like},
+    {"ConvertPromoteTypes", convert_promote_types},
+    {"FakeConvert", fake_convert},
     {"Select", select},
 };
 

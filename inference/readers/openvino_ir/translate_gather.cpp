@@ -1,8 +1,10 @@
 #include <numeric>
 
+#include "inference/ops/onnx_type.h"
+#include "inference/readers/openvino_ir/own_operator.h"
 #include "inference/readers/openvino_ir/translate.h"
 
-/// Reading and writing elements by index.
+/// Reading elements by index.
 namespace het::ir {
 namespace {
 
@@ -13,14 +15,6 @@ std::vector<int64_t> moved(int64_t rank, int64_t from, int64_t to) {
   order.erase(order.begin() + from);
   order.insert(order.begin() + to, from);
   return order;
-}
-
-/// A constant axis input, counted from the front; -1 after a refusal.
-int64_t axis_input(LayerContext& context, size_t index) {
-  const std::vector<int64_t> axis = context.required_integers(index, "an axis");
-  if (axis.size() == 1) return context.normalized(axis[0], context.input_rank(0));
-  context.refuse(fmt::format("its axis has {} numbers instead of one", axis.size()));
-  return -1;
 }
 
 /// With batch dimensions: the axis is moved behind them, GatherND takes one index per element, and
@@ -76,67 +70,16 @@ void gather_elements(LayerContext& context) {
 /// Version 5 joins the batch dimensions of the result into one; 8 keeps them, as ONNX.
 void gather_nd(LayerContext& context) {
   const int64_t batch_dims = context.integer("batch_dims", 0);
-  if (batch_dims > 1 && context.opset() < 8) {
-    return context.refuse("GatherND of opset5 with several batch dimensions is not supported");
+  const std::vector<Value*> inputs{context.input(0),
+                                   context.cast(context.input(1), ElementType::Int64)};
+  if (batch_dims <= 1 || context.opset() >= 8) {
+    return context.finish("GatherND", inputs, with("batch_dims", batch_dims));
   }
-  context.finish("GatherND", {context.input(0), context.cast(context.input(1), ElementType::Int64)},
-                 with("batch_dims", batch_dims));
-}
-
-/// ONNX writes along the first dimension only: the axis goes there and back. The updates have the
-/// dimensions of the indices in place of the axis.
-void scatter_update(LayerContext& context) {
-  const int64_t axis = axis_input(context, 3);
-  if (axis < 0 || !context.status().ok()) return;
-  const int64_t rank = context.input_rank(0);
-  const int64_t index_rank = context.input_rank(1);
-  if (context.input_rank(2) != rank - 1 + index_rank) {
-    return context.fail(
-        Status(StatusCode::ParseError,
-               fmt::format("its updates have rank {}, but data of rank {} and indices of rank {} "
-                           "need {}",
-                           context.input_rank(2), rank, index_rank, rank - 1 + index_rank)));
-  }
-  Value* const indices =
-      context.cast(context.unsqueezed(context.input(1), {index_rank}), ElementType::Int64);
-  if (axis == 0) return context.finish("ScatterND", {context.input(0), indices, context.input(2)});
-  std::vector<int64_t> order;
-  for (int64_t i = 0; i < index_rank; ++i) order.push_back(axis + i);
-  for (int64_t i = 0; i < axis; ++i) order.push_back(i);
-  for (int64_t i = axis + index_rank; i < rank - 1 + index_rank; ++i) order.push_back(i);
-  Value* const written =
-      context.add("ScatterND", {context.transposed(context.input(0), moved(rank, axis, 0)), indices,
-                                context.transposed(context.input(2), order)});
-  context.finish("Transpose", {written}, with("perm", moved(rank, 0, axis)));
-}
-
-/// The name of a reduction in ONNX; "none" after a refusal.
-std::string reduction(LayerContext& context) {
-  const std::string name = context.text("reduction", "none");
-  if (name == "sum") return "add";
-  if (name == "prod") return "mul";
-  if (name == "min" || name == "max" || name == "none") return name;
-  context.refuse(fmt::format("{} with reduction {} is not supported", context.layer().type, name));
-  return "none";
-}
-
-void scatter_nd_update(LayerContext& context) {
-  context.finish(
-      "ScatterND",
-      {context.input(0), context.cast(context.input(1), ElementType::Int64), context.input(2)},
-      with("reduction", reduction(context)));
-}
-
-void scatter_elements_update(LayerContext& context) {
-  const int64_t axis = axis_input(context, 3);
-  Attributes attributes = with("axis", axis);
-  const std::string combined = reduction(context);
-  if (combined != "none" && !context.flag("use_init_val", true)) {
-    return context.refuse("ScatterElementsUpdate without use_init_val is not supported");
-  }
-  attributes.set("reduction", combined);
-  context.finish("ScatterElements", {context.input(0), context.input(1), context.input(2)},
-                 std::move(attributes));
+  Value* const found = context.add("GatherND", inputs, with("batch_dims", batch_dims));
+  Value* const rest = context.add("Shape", {found}, with("start", batch_dims));
+  Value* const shape = context.add("Concat", {context.integers_constant("joined", {-1}), rest},
+                                   with("axis", int64_t{0}));
+  context.finish("Reshape", {found, shape});
 }
 
 /// ONNX takes off and on values as one input, off first.
@@ -147,18 +90,47 @@ void one_hot(LayerContext& context) {
   Value* const values = context.add(
       "Concat", {context.reshaped(context.input(3), {1}), context.reshaped(context.input(2), {1})},
       with("axis", int64_t{0}));
-  context.finish("OneHot", {context.input(0), context.integer_list(context.input(1)), values},
-                 with("axis", context.integer("axis", -1)));
+  Value* const depth = context.integer_list(context.input(1));
+  Value* indices = context.input(0);
+  const std::string mode = context.text("negative_indices_mode", "ignore_negative");
+  if (mode != "ignore_negative" && mode != "normalize") {
+    return context.fail(
+        Status(StatusCode::ParseError,
+               fmt::format("attribute 'negative_indices_mode': '{}' is neither ignore_negative nor "
+                           "normalize",
+                           mode)));
+  }
+  if (mode == "ignore_negative") {
+    // ONNX counts negative places from the end; the place `depth` is none.
+    const ElementType type = context.input_type(0);
+    Value* const is_negative = context.add("Less", {indices, context.scalar("zero", type, 0)});
+    indices = context.add("Where", {is_negative, context.cast(depth, type), indices});
+  }
+  context.finish("OneHot", {indices, depth, values}, with("axis", context.integer("axis", -1)));
+}
+
+/// Inputs: step_ids, parent_idx, max_seq_len, end_token.
+void gather_tree(LayerContext& context) {
+  finish_own_operator(context, {});
+}
+
+/// How many elements of the last dimension of input 0 lie before each value.
+void search_sorted(LayerContext& context) {
+  Value* const sorted =
+      context.input_rank(0) == 1 ? context.input(0) : context.unsqueezed(context.input(0), {-2});
+  Value* const values = context.unsqueezed(context.input(1), {-1});
+  const bool right = context.flag("right_mode", false);
+  Value* const before = context.add(right ? "LessOrEqual" : "Less", {sorted, values});
+  Value* const count = context.add(
+      "ReduceSum",
+      {context.cast(before, ElementType::Int64), context.integers_constant("axis", {-1})},
+      with("keepdims", int64_t{0}));
+  context.finish("Cast", {count}, with("to", onnx_type_code(context.type("output_type", "i64"))));
 }
 
 constexpr Translation kTable[] = {
-    {"Gather", gather},
-    {"GatherElements", gather_elements},
-    {"GatherND", gather_nd},
-    {"ScatterUpdate", scatter_update},
-    {"ScatterNDUpdate", scatter_nd_update},
-    {"ScatterElementsUpdate", scatter_elements_update},
-    {"OneHot", one_hot},
+    {"Gather", gather},  {"GatherElements", gather_elements}, {"GatherND", gather_nd},
+    {"OneHot", one_hot}, {"GatherTree", gather_tree},         {"SearchSorted", search_sorted},
 };
 
 }  // namespace

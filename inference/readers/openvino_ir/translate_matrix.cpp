@@ -1,6 +1,7 @@
 #include <limits>
 #include <numeric>
 
+#include "inference/readers/openvino_ir/own_operator.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Products of matrices.
@@ -72,24 +73,16 @@ void attention(LayerContext& context) {
   context.finish("MatMul", {weights, context.input(2)});
 }
 
-/// The sum of table rows per bag; rows are weighted where input 2 says so.
-void embedding_bag_packed(LayerContext& context) {
-  Value* rows = context.add("Gather", {context.input(0), context.input(1)});
-  if (context.has_input(2)) {
-    std::vector<int64_t> axes;
-    for (int64_t i = 2; i < context.input_rank(0) + 1; ++i) axes.push_back(i);
-    rows = context.add("Mul", {rows, context.unsqueezed(context.input(2), axes)});
-  }
-  context.finish("ReduceSum", {rows, context.integers_constant("axis", {1})},
-                 with("keepdims", int64_t{0}));
+void inverse(LayerContext& context) {
+  constexpr OwnAttribute kAttributes[] = {{"adjoint", OwnAttributeKind::Flag}};
+  finish_own_operator(context, kAttributes);
 }
 
 constexpr Translation kTable[] = {
     {"MatMul", mat_mul},
     {"Einsum", einsum},
     {"ScaledDotProductAttention", attention},
-    {"EmbeddingBagPackedSum", embedding_bag_packed},
-
+    {"Inverse", inverse},
 };
 
 }  // namespace

@@ -77,18 +77,71 @@ void normalize_l2(LayerContext& context) {
   finish_own_operator(context, kAttributes);
 }
 
-/// ONNX normalises over channels; OpenVINO's form over other dimensions is not expressed.
-void lrn(LayerContext& context) {
-  const std::vector<int64_t> axes = context.required_integers(1, "axes");
-  const int64_t rank = std::max<int64_t>(1, context.input_rank(0));
-  if (axes.size() != 1 || context.normalized(axes[0], rank) != 1) {
-    return context.refuse("LRN over other dimensions than the channels is not supported");
+/// x / (bias + alpha * mean)^beta, where the mean is that of the squares in a window of `size`
+/// along each of the axes, zeros outside included: an average pool over the axes, moved to the end.
+void lrn_over(LayerContext& context, const std::vector<int64_t>& axes, int64_t size) {
+  const auto rank = static_cast<size_t>(context.input_rank(0));
+  const ElementType type = context.input_type(0);
+  Value* const x = context.input(0);
+  Value* mean = context.add("Mul", {x, x});
+  if (!axes.empty()) {
+    std::vector<int64_t> order;
+    for (size_t i = 0; i < rank; ++i) {
+      const auto axis = static_cast<int64_t>(i);
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.push_back(axis);
+    }
+    // The pool wants two dimensions in front: what is missing is added, what is too many stays 1.
+    const size_t kept = order.size();
+    order.insert(order.end(), axes.begin(), axes.end());
+    std::vector<int64_t> back(rank);
+    for (size_t i = 0; i < rank; ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    mean = context.transposed(mean, order);
+    std::vector<int64_t> added;
+    for (size_t i = kept; i < 2; ++i) added.push_back(static_cast<int64_t>(i - kept));
+    if (!added.empty()) mean = context.unsqueezed(mean, added);
+    const size_t spatial = rank + added.size() - 2;
+    std::vector<int64_t> kernel(spatial, 1);
+    std::vector<int64_t> pads(2 * spatial, 0);
+    for (size_t i = spatial - axes.size(); i < spatial; ++i) {
+      kernel[i] = size;
+      pads[i] = (size - 1) / 2;
+      pads[i + spatial] = size - 1 - pads[i];
+    }
+    Attributes attributes = with("kernel_shape", kernel);
+    attributes.set("pads", pads);
+    attributes.set("count_include_pad", int64_t{1});
+    mean = context.add("AveragePool", {mean}, std::move(attributes));
+    if (!added.empty()) {
+      mean = context.add("Squeeze", {mean, context.integers_constant("added", added)});
+    }
+    mean = context.transposed(mean, back);
   }
+  const auto number = [&](const char* name, float fallback) {
+    return context.scalar(name, type, static_cast<double>(context.real(name, fallback)));
+  };
+  Value* const base = context.add(
+      "Add", {context.add("Mul", {mean, number("alpha", 1e-4f)}), number("bias", 1.0f)});
+  context.finish("Div", {x, context.add("Pow", {base, number("beta", 0.75f)})});
+}
+
+/// ONNX normalises over channels.
+void lrn(LayerContext& context) {
+  std::vector<int64_t> axes = context.required_integers(1, "axes");
+  const int64_t rank = std::max<int64_t>(1, context.input_rank(0));
+  for (int64_t& axis : axes) axis = context.normalized(axis, rank);
+  if (!context.refusal().empty() || !context.status().ok()) return;
+  const int64_t size = context.integer("size", 1);
+  if (size < 1 || size > 1 << 16) {
+    return context.fail(Status(StatusCode::ParseError, fmt::format("its size is {}", size)));
+  }
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  if (axes != std::vector<int64_t>{1} || rank < 3) return lrn_over(context, axes, size);
   Attributes attributes;
   for (const char* name : {"alpha", "beta", "bias"}) {
     if (context.has(name)) attributes.set(name, context.real(name, 0.0f));
   }
-  attributes.set("size", context.integer("size", 1));
+  attributes.set("size", size);
   context.finish("LRN", {context.input(0)}, std::move(attributes));
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "inference/ops/onnx_type.h"
+#include "inference/readers/openvino_ir/own_operator.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Pooling over windows.
@@ -19,11 +20,12 @@ Positions rounded_up(int64_t padded, int64_t extent, int64_t stride) {
   return {count, (count - 1) * stride};
 }
 
-/// Rounding up as ONNX' ceil_mode, or, where ONNX would drop a window, as padding at the end.
-void set_rounding(LayerContext& context, const std::vector<int64_t>& kernel,
-                  Attributes& attributes) {
+/// Rounding up as ONNX' ceil_mode, or, where ONNX would drop a window, as padding at the end. Gives
+/// the pads that the input must get before, which is where they count but those at the end do not.
+std::vector<int64_t> set_rounding(LayerContext& context, const std::vector<int64_t>& kernel,
+                                  Attributes& attributes) {
   const std::string rounding = context.text("rounding_type", "floor");
-  if (rounding == "floor") return;
+  if (rounding == "floor") return {};
   attributes.set("ceil_mode", int64_t{1});
   const Shape& x = context.input_shape(0);
   const size_t rank = kernel.size();
@@ -32,31 +34,40 @@ void set_rounding(LayerContext& context, const std::vector<int64_t>& kernel,
   const auto dilations = attributes.get_ints("dilations", std::vector<int64_t>(rank, 1));
   if (rounding == "ceil_torch" || x.size() != rank + 2 || pads.size() != 2 * rank ||
       strides.size() != rank || dilations.size() != rank) {
-    return;
+    return {};
   }
   bool dropped = false;
   constexpr int64_t kMost = int64_t{1} << 31;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t in = x[i + 2];
     for (const int64_t value : {strides[i], dilations[i], kernel[i]}) {
-      if (value < 1 || value > kMost) return;
+      if (value < 1 || value > kMost) return {};
     }
     for (const int64_t value : {in, pads[i], pads[i + rank]}) {
-      if (value < 0 || value > kMost) return;
+      if (value < 0 || value > kMost) return {};
     }
     const int64_t extent = (kernel[i] - 1) * dilations[i] + 1;
     const Positions last = rounded_up(in + pads[i] + pads[i + rank], extent, strides[i]);
     dropped = dropped || last.last_start >= in + pads[i];
+    if (last.last_start >= in + pads[i] + pads[i + rank]) {
+      context.refuse(
+          "a pool that rounds up to a window behind the padded input is not supported: it is a "
+          "window of nothing");
+      return {};
+    }
     pads[i + rank] = std::max(pads[i + rank], last.last_start + extent - in - pads[i]);
   }
-  if (!dropped) return;
+  if (!dropped) return {};
   if (attributes.get_int("count_include_pad", 0) != 0) {
-    return context.refuse(
-        "AvgPool that counts the padding and rounds up to a window outside the input is not "
-        "supported");
+    // What is added for rounding up does not count, so the pads that do become part of the input.
+    std::vector<int64_t> counted = attributes.get_ints("pads", std::vector<int64_t>(2 * rank, 0));
+    attributes.erase("pads");
+    attributes.erase("count_include_pad");
+    return counted;
   }
   attributes.erase("ceil_mode");
   attributes.set("pads", std::move(pads));
+  return {};
 }
 
 Attributes pool_attributes(LayerContext& context) {
@@ -67,12 +78,12 @@ Attributes pool_attributes(LayerContext& context) {
     if (!values.empty()) attributes.set(name, values);
   }
   const std::string mode = context.text("auto_pad", "explicit");
-  if (mode == "same_upper" || mode == "same_lower" || mode == "valid") {
-    attributes.set("auto_pad", std::string(mode == "valid"        ? "VALID"
-                                           : mode == "same_upper" ? "SAME_UPPER"
-                                                                  : "SAME_LOWER"));
+  if (mode == "same_upper" || mode == "same_lower") {
+    attributes.set("auto_pad", std::string(mode == "same_upper" ? "SAME_UPPER" : "SAME_LOWER"));
     return attributes;
   }
+  // No pads, but other than with ONNX' VALID the number of positions may be rounded up.
+  if (mode == "valid") return attributes;
   std::vector<int64_t> pads = context.integers("pads_begin");
   const std::vector<int64_t> end = context.integers("pads_end");
   pads.insert(pads.end(), end.begin(), end.end());
@@ -80,11 +91,23 @@ Attributes pool_attributes(LayerContext& context) {
   return attributes;
 }
 
+/// The input with pads around its spatial dimensions.
+Value* padded(LayerContext& context, const std::vector<int64_t>& spatial) {
+  if (spatial.empty()) return context.input(0);
+  const auto rank = static_cast<ptrdiff_t>(spatial.size() / 2);
+  std::vector<int64_t> pads(2, 0);
+  pads.insert(pads.end(), spatial.begin(), spatial.begin() + rank);
+  pads.insert(pads.end(), 2, 0);
+  pads.insert(pads.end(), spatial.begin() + rank, spatial.end());
+  return context.add("Pad", {context.input(0), context.integers_constant("pads", pads)});
+}
+
 void finish_pool(LayerContext& context, Attributes attributes, std::string op_type) {
+  std::vector<int64_t> pads;
   if (!attributes.has("auto_pad")) {
-    set_rounding(context, attributes.get_ints("kernel_shape"), attributes);
+    pads = set_rounding(context, attributes.get_ints("kernel_shape"), attributes);
   }
-  context.finish(std::move(op_type), {context.input(0)}, std::move(attributes));
+  context.finish(std::move(op_type), {padded(context, pads)}, std::move(attributes));
 }
 
 void max_pool(LayerContext& context) {
@@ -122,34 +145,42 @@ void avg_pool(LayerContext& context) {
   finish_pool(context, std::move(attributes), "AveragePool");
 }
 
-/// Windows of equal size where the input can be divided so.
-void adaptive_pool(LayerContext& context) {
-  const bool average = context.layer().type == "AdaptiveAvgPool";
-  const std::vector<int64_t> wanted = context.required_integers(1, "an output shape");
-  if (!context.refusal().empty()) return;
-  if (!average && context.output_count() > 1) {
-    return context.refuse("AdaptiveMaxPool with indices is not supported");
-  }
-  if (std::all_of(wanted.begin(), wanted.end(), [](int64_t size) { return size == 1; })) {
-    return context.finish(average ? "GlobalAveragePool" : "GlobalMaxPool", {context.input(0)});
-  }
-  const Shape& x = context.input_shape(0);
+/// Windows of equal size that cover the input; empty where there are none.
+std::vector<int64_t> equal_windows(const Shape& x, const std::vector<int64_t>& wanted) {
   std::vector<int64_t> kernel;
-  for (size_t i = 0; i < wanted.size() && x.size() == wanted.size() + 2; ++i) {
+  if (x.size() != wanted.size() + 2) return kernel;
+  for (size_t i = 0; i < wanted.size(); ++i) {
     const int64_t in = x[i + 2];
-    if (in < 1 || wanted[i] < 1 || in % wanted[i] != 0) break;
+    if (in < 1 || wanted[i] < 1 || in % wanted[i] != 0) return {};
     kernel.push_back(in / wanted[i]);
   }
-  if (kernel.size() != wanted.size()) {
-    return context.refuse(
-        fmt::format("{} is only supported where the output size divides the input size, which must "
-                    "be known",
-                    context.layer().type));
-  }
+  return kernel;
+}
+
+/// Plain pooling where the input can be divided into equal windows; else an operator of our own,
+/// which also gives the places of the largest elements.
+void adaptive_pool(LayerContext& context) {
+  const bool average = context.layer().type == "AdaptiveAvgPool";
+  const std::vector<int64_t> wanted = context.constant_integers(1).value_or(std::vector<int64_t>());
+  const bool global = !wanted.empty() && std::all_of(wanted.begin(), wanted.end(),
+                                                     [](int64_t size) { return size == 1; });
+  const std::vector<int64_t> kernel = equal_windows(context.input_shape(0), wanted);
+  constexpr OwnAttribute kAttributes[] = {{"index_element_type", OwnAttributeKind::Type}};
+  if (!global && kernel.empty()) return finish_own_operator(context, kAttributes);
   Attributes attributes;
-  attributes.set("kernel_shape", kernel);
-  attributes.set("strides", kernel);
-  context.finish(average ? "AveragePool" : "MaxPool", {context.input(0)}, std::move(attributes));
+  if (!global) {
+    attributes.set("kernel_shape", kernel);
+    attributes.set("strides", kernel);
+  }
+  context.finish_output(
+      0, fmt::format("{}{}Pool", global ? "Global" : "", average ? "Average" : "Max"),
+      {context.input(0)}, std::move(attributes));
+  if (average || context.output_count() < 2) return;
+  Attributes own =
+      with("index_element_type", std::string(to_string(context.type("index_element_type", "i64"))));
+  const std::vector<Value*> found = context.add_many(
+      "AdaptiveMaxPool", {context.input(0), context.input(1)}, 2, std::move(own), "het");
+  context.set_output(1, found[1]);
 }
 
 constexpr Translation kTable[] = {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "inference/readers/openvino_ir/own_operator.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Interpolate in its four versions. Versions 1 (the form of opset1) and 11 are brought into the
-/// form of version 4; what ONNX' Resize lacks stays an operator of our own in that form.
+/// form of version 4, and that into ONNX' Resize. OpenVINO's CPU device knows no antialiasing
+/// outside the modes of Pillow: the attribute `antialias` is ignored, as there.
 namespace het::ir {
 namespace {
 
@@ -15,7 +15,7 @@ struct Interpolation {
   std::string coordinates;
   std::string nearest;
   bool by_scales = false;
-  bool antialias = false;
+  bool pillow = false;  ///< filters as wide as the picture shrinks, nothing from outside
   float cube_coeff = -0.75f;
   Value* sizes = nullptr;
   Value* scales = nullptr;
@@ -37,7 +37,6 @@ Interpolation read_first_form(LayerContext& context) {
   if (form.mode == "linear") form.mode = "linear_onnx";
   form.coordinates = context.flag("align_corners", true) ? "align_corners" : "asymmetric";
   form.nearest = "simple";
-  form.antialias = context.flag("antialias", false);
   form.sizes = context.integer_list(context.input(1));
   form.axes = context.integers("axes");
   return form;
@@ -50,14 +49,13 @@ Interpolation read_later_form(LayerContext& context) {
   form.mode = context.text("mode", "nearest");
   form.coordinates = context.text("coordinate_transformation_mode", "half_pixel");
   form.nearest = context.text("nearest_mode", "round_prefer_floor");
-  form.antialias = context.flag("antialias", false);
   form.by_scales = context.text("shape_calculation_mode", "sizes") == "scales";
   form.cube_coeff = context.real("cube_coeff", -0.75f);
   if (form.mode == "bilinear_pillow" || form.mode == "bicubic_pillow") {
     if (form.mode == "bicubic_pillow") form.cube_coeff = -0.5f;
     form.mode = form.mode == "bilinear_pillow" ? "linear" : "cubic";
     form.coordinates = "half_pixel";
-    form.antialias = true;
+    form.pillow = true;
   }
   if (form.by_scales) {
     form.scales = context.input(newest ? 1 : 2);
@@ -74,61 +72,76 @@ bool is_zero(const std::vector<int64_t>& values) {
   return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 0; });
 }
 
-/// "simple" rounds down where it enlarges and up where it shrinks. Empty when the sizes are not
-/// known or both happens.
-std::string simple_rounding(LayerContext& context) {
+/// "simple" rounds down where it enlarges and up where it shrinks: the axes of either kind. False
+/// when the sizes are not known.
+bool split_axes(LayerContext& context, const Interpolation& form, std::vector<int64_t>& enlarged,
+                std::vector<int64_t>& shrunk) {
   const Shape& from = context.input_shape(0);
   const Shape& to = context.output_shape(0);
-  if (from.size() != to.size() || !is_static(from) || !is_static(to)) return {};
-  bool enlarges = true;
-  bool shrinks = true;
-  for (size_t i = 0; i < from.size(); ++i) {
-    enlarges = enlarges && to[i] >= from[i];
-    shrinks = shrinks && to[i] <= from[i];
+  const auto rank = static_cast<int64_t>(from.size());
+  if (from.size() != to.size()) return false;
+  for (size_t i = 0; i < form.axes.size(); ++i) {
+    const int64_t axis = context.normalized(form.axes[i], rank);
+    const auto at = static_cast<size_t>(axis);
+    const int64_t added = (at < form.pads_begin.size() ? form.pads_begin[at] : 0) +
+                          (at < form.pads_end.size() ? form.pads_end[at] : 0);
+    if (from[at] == kUnknownDim || to[at] == kUnknownDim) return false;
+    (to[at] >= from[at] + added ? enlarged : shrunk).push_back(static_cast<int64_t>(i));
   }
-  return enlarges ? "floor" : shrinks ? "ceil" : "";
-}
-
-/// Brings the names of modes into ONNX' form; false when Resize has no such mode.
-bool onnx_modes(LayerContext& context, Interpolation& form) {
-  const bool nearest = form.mode == "nearest";
-  if (form.mode == "linear_onnx") form.mode = "linear";
-  if (form.mode != "nearest" && form.mode != "linear" && form.mode != "cubic") return false;
-  if (nearest) form.antialias = false;
-  if (form.nearest == "simple") {
-    form.nearest = nearest ? simple_rounding(context) : "floor";
-    if (form.nearest.empty()) return false;
-  }
-  if (form.coordinates == "tf_half_pixel_for_nn") {
-    // Half a pixel to the right of half_pixel: floor(x + 0.5) prefers the ceiling.
-    if (!nearest) return false;
-    if (form.nearest == "floor") {
-      form.nearest = "round_prefer_ceil";
-    } else if (form.nearest == "round_prefer_floor") {
-      form.nearest = "ceil";
-    } else {
-      return false;
-    }
-    form.coordinates = "half_pixel";
-  }
-  // The filters of OpenVINO's antialiasing and ONNX' agree for linear ones.
   return true;
 }
 
-void finish_own(LayerContext& context, const Interpolation& form) {
+/// Entries of a list of one entry per axis.
+Value* entries(LayerContext& context, Value* list, const std::vector<int64_t>& which) {
+  return context.add("Gather", {list, context.integers_constant("which", which)});
+}
+
+struct ResizeNode {
+  std::vector<Value*> inputs;
   Attributes attributes;
-  attributes.set("mode", form.mode);
-  attributes.set("shape_calculation_mode", std::string(form.by_scales ? "scales" : "sizes"));
-  attributes.set("coordinate_transformation_mode", form.coordinates);
-  attributes.set("nearest_mode", form.nearest);
-  attributes.set("antialias", int64_t{form.antialias});
-  attributes.set("cube_coeff", form.cube_coeff);
-  attributes.set("pads_begin", form.pads_begin);
-  attributes.set("pads_end", form.pads_end);
-  context.finish("Interpolate",
-                 {context.input(0), form.by_scales ? form.scales : form.sizes,
-                  context.integers_constant("axes", form.axes)},
-                 std::move(attributes), "het");
+};
+
+ResizeNode resize_node(const Interpolation& form, Value* data) {
+  ResizeNode node;
+  node.attributes.set("mode", form.mode == "linear_onnx" ? "linear" : form.mode);
+  node.attributes.set("coordinate_transformation_mode", form.coordinates);
+  if (form.mode == "nearest") node.attributes.set("nearest_mode", form.nearest);
+  if (form.mode == "cubic") node.attributes.set("cubic_coeff_a", form.cube_coeff);
+  if (form.pillow) {
+    node.attributes.set("antialias", int64_t{1});
+    node.attributes.set("exclude_outside", int64_t{1});
+  }
+  node.attributes.set("axes", form.axes);
+  node.inputs = {data, nullptr, form.scales, form.sizes};
+  return node;
+}
+
+/// One Resize for the axes that are enlarged, a second one for those that shrink.
+void resize_simply(LayerContext& context, const Interpolation& form, Value* data) {
+  std::vector<int64_t> enlarged;
+  std::vector<int64_t> shrunk;
+  if (!split_axes(context, form, enlarged, shrunk)) {
+    return context.refuse(
+        "Interpolate with nearest_mode simple of unknown sizes is not supported; reshape the model "
+        "to fixed sizes when converting it");
+  }
+  const auto part = [&](const std::vector<int64_t>& which, const char* rounding) {
+    Interpolation own = form;
+    own.nearest = rounding;
+    if (which.size() == form.axes.size()) return own;
+    own.axes.clear();
+    for (const int64_t i : which) own.axes.push_back(form.axes[static_cast<size_t>(i)]);
+    if (form.sizes != nullptr) own.sizes = entries(context, form.sizes, which);
+    if (form.scales != nullptr) own.scales = entries(context, form.scales, which);
+    return own;
+  };
+  if (!enlarged.empty() && !shrunk.empty()) {
+    ResizeNode first = resize_node(part(enlarged, "floor"), data);
+    data = context.add("Resize", std::move(first.inputs), std::move(first.attributes));
+  }
+  ResizeNode last =
+      resize_node(shrunk.empty() ? part(enlarged, "floor") : part(shrunk, "ceil"), data);
+  context.finish("Resize", std::move(last.inputs), std::move(last.attributes));
 }
 
 void interpolate(LayerContext& context) {
@@ -137,11 +150,13 @@ void interpolate(LayerContext& context) {
   }
   const bool first = context.opset() < 4;
   Interpolation form = first ? read_first_form(context) : read_later_form(context);
-  if (!context.refusal().empty()) return;
+  if (!context.refusal().empty() || !context.status().ok()) return;
+  if (form.mode != "nearest" && form.mode != "linear" && form.mode != "linear_onnx" &&
+      form.mode != "cubic") {
+    return context.refuse(fmt::format("Interpolate in mode {} is not supported", form.mode));
+  }
   form.pads_begin = context.integers("pads_begin");
   form.pads_end = context.integers("pads_end");
-  Interpolation onnx = form;
-  if (!onnx_modes(context, onnx)) return finish_own(context, form);
   Value* data = context.input(0);
   if (!is_zero(form.pads_begin) || !is_zero(form.pads_end)) {
     const auto rank = static_cast<size_t>(context.input_rank(0));
@@ -151,20 +166,12 @@ void interpolate(LayerContext& context) {
     pads.resize(2 * rank, 0);
     data = context.add("Pad", {data, context.integers_constant("pads", pads)});
   }
-  Attributes attributes;
-  attributes.set("mode", onnx.mode);
-  attributes.set("coordinate_transformation_mode", onnx.coordinates);
-  if (onnx.mode == "nearest") attributes.set("nearest_mode", onnx.nearest);
-  if (onnx.mode == "cubic") attributes.set("cubic_coeff_a", onnx.cube_coeff);
-  if (onnx.antialias) attributes.set("antialias", int64_t{1});
-  attributes.set("axes", onnx.axes);
-  if (onnx.by_scales) {
-    Value* const scales = context.input_type(context.opset() >= 11 ? 1 : 2) == ElementType::Float32
-                              ? onnx.scales
-                              : context.cast(onnx.scales, ElementType::Float32);
-    return context.finish("Resize", {data, nullptr, scales}, std::move(attributes));
+  if (form.by_scales && context.input_type(context.opset() >= 11 ? 1 : 2) != ElementType::Float32) {
+    form.scales = context.cast(form.scales, ElementType::Float32);
   }
-  context.finish("Resize", {data, nullptr, nullptr, onnx.sizes}, std::move(attributes));
+  if (form.mode == "nearest" && form.nearest == "simple") return resize_simply(context, form, data);
+  ResizeNode node = resize_node(form, data);
+  context.finish("Resize", std::move(node.inputs), std::move(node.attributes));
 }
 
 constexpr Translation kTable[] = {{"Interpolate", interpolate}};

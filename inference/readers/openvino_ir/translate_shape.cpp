@@ -23,7 +23,24 @@ void transpose(LayerContext& context) {
   context.finish("Transpose", {context.input(0)}, std::move(attributes));
 }
 
+/// With allow_axis_skip (opset 15) dimensions other than 1 stay.
 void squeeze(LayerContext& context) {
+  const Shape& x = context.input_shape(0);
+  if (context.flag("allow_axis_skip", false) && context.has_input(1)) {
+    std::vector<int64_t> removed;
+    for (const int64_t axis : context.required_integers(1, "axes")) {
+      const int64_t at = context.normalized(axis, std::max<int64_t>(1, context.input_rank(0)));
+      const int64_t size = x.empty() ? kUnknownDim : x[static_cast<size_t>(at)];
+      if (size == kUnknownDim) {
+        return context.refuse(
+            "Squeeze with allow_axis_skip of a dimension of unknown size is not supported");
+      }
+      if (size == 1) removed.push_back(at);
+    }
+    if (removed.empty()) return context.finish("Identity", {context.input(0)});
+    return context.finish("Squeeze",
+                          {context.input(0), context.integers_constant("removed", removed)});
+  }
   context.finish("Squeeze", {context.input(0), context.integer_list(context.input(1))});
 }
 
@@ -160,21 +177,27 @@ void range(LayerContext& context) {
   context.finish("Range", std::move(inputs));
 }
 
-/// A matrix of zeros with ones on a diagonal; batch_shape repeats it.
+/// A matrix of zeros with ones where the column is the row plus the diagonal's number; batch_shape
+/// repeats it.
 void eye(LayerContext& context) {
-  const std::vector<int64_t> diagonal = context.required_integers(2, "a diagonal");
-  if (diagonal.size() != 1) return context.refuse("its diagonal is not one number");
-  Value* const size = context.add(
-      "Concat", {context.integer_list(context.input(0)), context.integer_list(context.input(1))},
+  const auto scalar = [&](size_t input) {
+    return context.add("Reshape", {context.integer_list(context.input(input)),
+                                   context.integers_constant("scalar", {})});
+  };
+  const auto counted = [&](size_t input) {
+    return context.add("Range",
+                       {context.constant("from", Tensor::scalar<int64_t>(0)), scalar(input),
+                        context.constant("step", Tensor::scalar<int64_t>(1))});
+  };
+  Value* const rows = context.add("Add", {context.unsqueezed(counted(0), {1}), scalar(2)});
+  Value* const ones = context.add("Equal", {rows, counted(1)});
+  Attributes to = with("to", onnx_type_code(context.type("output_type", "f32")));
+  if (!context.has_input(3)) return context.finish("Cast", {ones}, std::move(to));
+  Value* const matrix = context.add("Cast", {ones}, std::move(to));
+  Value* const shape = context.add(
+      "Concat", {context.integer_list(context.input(3)), context.add("Shape", {matrix})},
       with("axis", int64_t{0}));
-  Attributes attributes = with("k", diagonal[0]);
-  attributes.set("dtype", onnx_type_code(context.type("output_type", "f32")));
-  Value* const zeros = context.add("ConstantOfShape", {size});
-  if (!context.has_input(3)) return context.finish("EyeLike", {zeros}, std::move(attributes));
-  Value* const matrix = context.add("EyeLike", {zeros}, std::move(attributes));
-  context.finish("Expand",
-                 {matrix, context.add("Concat", {context.integer_list(context.input(3)), size},
-                                      with("axis", int64_t{0}))});
+  context.finish("Expand", {matrix, shape});
 }
 
 constexpr Translation kTable[] = {

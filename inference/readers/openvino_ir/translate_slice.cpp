@@ -73,6 +73,22 @@ Value* picked(LayerContext& context, Value* list, const std::vector<size_t>& pos
                                context.integers_constant("bounds", fallback), values});
 }
 
+/// The ends, but one behind a computed start where a dimension is removed: the last element's end
+/// is the greatest number.
+Value* behind_removed(LayerContext& context, Value* from, Value* to, const SlicePlan& plan,
+                      const std::vector<bool>& shrunk) {
+  const auto count = static_cast<int64_t>(plan.positions.size());
+  Tensor which = *Tensor::allocate({ElementType::Bool, {count}});
+  for (size_t i = 0; i < plan.positions.size(); ++i) {
+    which.data<bool>()[i] = shrunk[plan.positions[i]];
+  }
+  Value* const next = context.add("Add", {from, context.integers_constant("one", {1})});
+  Value* const is_last = context.add("Equal", {from, context.integers_constant("minus_one", {-1})});
+  Value* const end =
+      context.add("Where", {is_last, context.integers_constant("last", {kLast}), next});
+  return context.add("Where", {context.constant("removed_ends", std::move(which)), end, to});
+}
+
 /// Slice, then Squeeze for shrink_axis_mask, then Unsqueeze for new_axis_mask. A mask of 1 means
 /// that begin or end is ignored.
 void strided_slice(LayerContext& context) {
@@ -124,15 +140,12 @@ void strided_slice(LayerContext& context) {
     Value* from = context.integers_constant("starts", starts);
     Value* to = context.integers_constant("ends", ends);
     if (!begin || !end) {
-      if (!plan.removed.empty() && !begin) {
-        return context.refuse(
-            "StridedSlice that removes a dimension at a computed position is not supported");
-      }
       if (!begin) from = picked(context, context.input(1), plan.positions, begin_open, starts);
       if (!end) {
         for (const size_t i : plan.positions) end_open[i] = end_open[i] || shrunk[i];
         to = picked(context, context.input(2), plan.positions, end_open, ends);
       }
+      if (!begin && !plan.removed.empty()) to = behind_removed(context, from, to, plan, shrunk);
     }
     result = context.add("Slice", {result, from, to, context.integers_constant("axes", plan.axes),
                                    context.integers_constant("steps", steps)});
@@ -153,8 +166,43 @@ void slice(LayerContext& context) {
                            context.integer_list(context.input(3))});
 }
 
+/// Mirrors with the border itself, one dimension after the other.
+void pad_symmetrically(LayerContext& context) {
+  const std::vector<int64_t> begin = context.required_integers(1, "pads_begin");
+  const std::vector<int64_t> end = context.required_integers(2, "pads_end");
+  if (!context.refusal().empty()) return;
+  const Shape& x = context.input_shape(0);
+  if (begin.size() != x.size() || end.size() != x.size()) {
+    return context.fail(Status(StatusCode::ParseError,
+                               fmt::format("it has {} and {} pads for an input of {} dimensions",
+                                           begin.size(), end.size(), x.size())));
+  }
+  Value* value = context.input(0);
+  const auto part = [&](Value* whole, size_t axis, int64_t from, int64_t to, int64_t step) {
+    return context.add("Slice", {whole, context.integers_constant("from", {from}),
+                                 context.integers_constant("to", {to}),
+                                 context.integers_constant("axis", {static_cast<int64_t>(axis)}),
+                                 context.integers_constant("step", {step})});
+  };
+  for (size_t i = 0; i < x.size(); ++i) {
+    for (const int64_t width : {begin[i], end[i]}) {
+      if (width < 0 || (x[i] != kUnknownDim && width > x[i])) {
+        return context.refuse(fmt::format(
+            "Pad in mode symmetric by {} of a dimension of {} is not supported", width, x[i]));
+      }
+    }
+    std::vector<Value*> parts{value};
+    if (begin[i] > 0) parts.insert(parts.begin(), part(value, i, begin[i] - 1, kFirst, -1));
+    if (end[i] > 0) parts.push_back(part(value, i, -1, -end[i] - 1, -1));
+    if (parts.size() == 1) continue;
+    value = context.add("Concat", std::move(parts), with("axis", static_cast<int64_t>(i)));
+  }
+  context.finish("Identity", {value});
+}
+
 void pad(LayerContext& context) {
   const std::string mode = context.text("pad_mode", "constant");
+  if (mode == "symmetric") return pad_symmetrically(context);
   if (mode != "constant" && mode != "edge" && mode != "reflect") {
     return context.refuse(fmt::format("Pad in mode {} is not supported", mode));
   }
@@ -185,46 +233,72 @@ void reverse(LayerContext& context) {
                   context.integers_constant("steps", std::vector<int64_t>(axes.size(), -1))});
 }
 
+/// ONNX has batch and time in the first two dimensions: they are moved there and back.
 void reverse_sequence(LayerContext& context) {
   const int64_t rank = std::max<int64_t>(1, context.input_rank(0));
-  Attributes attributes;
-  attributes.set("batch_axis", context.normalized(context.integer("batch_axis", 0), rank));
-  attributes.set("time_axis", context.normalized(context.integer("seq_axis", 1), rank));
-  context.finish("ReverseSequence", {context.input(0), context.integer_list(context.input(1))},
-                 std::move(attributes));
+  const int64_t batch = context.normalized(context.integer("batch_axis", 0), rank);
+  const int64_t time = context.normalized(context.integer("seq_axis", 1), rank);
+  Value* const lengths = context.integer_list(context.input(1));
+  if (batch == time) {
+    return context.fail(
+        Status(StatusCode::ParseError, fmt::format("batch_axis and seq_axis are both {}", batch)));
+  }
+  if (batch < 2 && time < 2) {
+    Attributes attributes = with("batch_axis", batch);
+    attributes.set("time_axis", time);
+    return context.finish("ReverseSequence", {context.input(0), lengths}, std::move(attributes));
+  }
+  std::vector<int64_t> order{batch, time};
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != batch && i != time) order.push_back(i);
+  }
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
+  Attributes attributes = with("batch_axis", int64_t{0});
+  attributes.set("time_axis", int64_t{1});
+  Value* const reversed =
+      context.add("ReverseSequence", {context.transposed(context.input(0), order), lengths},
+                  std::move(attributes));
+  context.finish("Transpose", {reversed}, with("perm", back));
 }
 
-/// Elements move `shift` places to the end of an axis; the last ones come first.
+/// Elements move `shift` places to the end of an axis; the last ones come first. The cut lies where
+/// -shift modulo the size says.
 void roll(LayerContext& context) {
-  std::vector<int64_t> shifts = context.required_integers(1, "shifts");
   const std::vector<int64_t> axes = context.required_integers(2, "axes");
   if (!context.refusal().empty()) return;
-  if (shifts.size() == 1) shifts.resize(axes.size(), shifts[0]);
   const int64_t rank = context.input_rank(0);
+  const Shape& shifts = context.input_shape(1);
   // An axis may come twice, but each one costs nodes.
-  if (shifts.size() != axes.size() || rank == 0 || axes.size() > kMaxRank) {
-    return context.fail(
-        Status(StatusCode::ParseError,
-               fmt::format("it has {} shifts for {} axes of an input of rank {}; at most {} axes",
-                           shifts.size(), axes.size(), rank, kMaxRank)));
+  if (rank == 0 || axes.size() > kMaxRank ||
+      (shifts != Shape{} && shifts != Shape{1} &&
+       shifts != Shape{static_cast<int64_t>(axes.size())})) {
+    return context.fail(Status(
+        StatusCode::ParseError,
+        fmt::format("it has shifts of shape {} for {} axes of an input of rank {}; at most {} axes",
+                    to_string(shifts), axes.size(), rank, kMaxRank)));
   }
+  Value* const list = context.integer_list(context.input(1));
+  const bool one = shifts != Shape{static_cast<int64_t>(axes.size())} || axes.size() == 1;
   Value* value = context.input(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = context.normalized(axes[i], rank);
-    const int64_t size = context.input_shape(0)[axis];
-    if (size == kUnknownDim) {
-      return context.refuse("Roll along a dimension of unknown size is not supported");
-    }
-    const int64_t rest = size == 0 ? 0 : shifts[i] % size;
-    const int64_t shift = rest < 0 ? rest + size : rest;
-    if (shift == 0) continue;
-    const auto part = [&](int64_t from, int64_t to) {
-      return context.add("Slice", {value, context.integers_constant("from", {from}),
-                                   context.integers_constant("to", {to}),
-                                   context.integers_constant("axis", {axis})});
+    Value* const at = context.integers_constant("at", {one ? 0 : static_cast<int64_t>(i)});
+    Value* const shift = context.add("Gather", {list, at});
+    Attributes dimension = with("start", axis);
+    dimension.set("end", axis + 1);
+    Value* const size = context.add("Shape", {value}, std::move(dimension));
+    // Not 0, by which nothing can be divided.
+    Value* const divisor = context.add("Max", {size, context.integers_constant("one", {1})});
+    Value* const cut = context.add("Mod", {context.add("Neg", {shift}), divisor});
+    const auto part = [&](Value* from, Value* to) {
+      return context.add("Slice", {value, from, to, context.integers_constant("axis", {axis})});
     };
-    Value* const back = part(size - shift, kLast);
-    value = context.add("Concat", {back, part(0, size - shift)}, with("axis", axis));
+    Value* const back = part(cut, context.integers_constant("last", {kLast}));
+    Value* const front = part(context.integers_constant("first", {0}), cut);
+    value = context.add("Concat", {back, front}, with("axis", axis));
   }
   context.finish("Identity", {value});
 }

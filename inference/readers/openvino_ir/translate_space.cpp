@@ -4,45 +4,14 @@
 #include "inference/readers/openvino_ir/own_operator.h"
 #include "inference/readers/openvino_ir/translate.h"
 
-/// Moving elements between channels and places, and sampling at computed places.
+/// Channels in another order, and sampling at computed places.
 namespace het::ir {
 namespace {
-
-void depth_to_space(LayerContext& context) {
-  if (context.input_rank(0) != 4) {
-    return context.refuse("DepthToSpace is supported for four dimensions only");
-  }
-  Attributes attributes = with("blocksize", context.integer("block_size", 1));
-  const bool depth_first = context.text("mode", "blocks_first") == "depth_first";
-  attributes.set("mode", std::string(depth_first ? "CRD" : "DCR"));
-  context.finish("DepthToSpace", {context.input(0)}, std::move(attributes));
-}
 
 /// Channels in another order: entry i of the result is channel order[i].
 void finish_channels(LayerContext& context, Value* value, const std::vector<int64_t>& order,
                      int64_t axis) {
   context.finish("Gather", {value, context.integers_constant("order", order)}, with("axis", axis));
-}
-
-/// ONNX puts the places within a block before the channels; depth_first puts them behind.
-void space_to_depth(LayerContext& context) {
-  const Shape& x = context.input_shape(0);
-  if (x.size() != 4) return context.refuse("SpaceToDepth is supported for four dimensions only");
-  const int64_t block = context.integer("block_size", 1);
-  const Attributes attributes = with("blocksize", block);
-  if (context.text("mode", "blocks_first") != "depth_first") {
-    return context.finish("SpaceToDepth", {context.input(0)}, attributes);
-  }
-  constexpr int64_t kMost = 1 << 16;
-  if (x[1] < 1 || x[1] > kMost || block < 1 || block > 64) {
-    return context.refuse("SpaceToDepth in mode depth_first needs a known number of channels");
-  }
-  Value* const blocks = context.add("SpaceToDepth", {context.input(0)}, attributes);
-  std::vector<int64_t> order;
-  for (int64_t c = 0; c < x[1]; ++c) {
-    for (int64_t place = 0; place < block * block; ++place) order.push_back(place * x[1] + c);
-  }
-  finish_channels(context, blocks, order, 1);
 }
 
 /// [group, size / group] transposed along the axis: Reshape, Transpose, Reshape where the sizes are
@@ -114,8 +83,6 @@ void roi_align(LayerContext& context) {
 }
 
 constexpr Translation kTable[] = {
-    {"DepthToSpace", depth_to_space},
-    {"SpaceToDepth", space_to_depth},
     {"ShuffleChannels", shuffle_channels},
     {"GridSample", grid_sample},
     {"ROIAlign", roi_align},

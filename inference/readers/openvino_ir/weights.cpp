@@ -8,7 +8,24 @@
 namespace het::ir {
 namespace {
 
+/// The values of nf4, by number (Dettmers et al., "QLoRA", appendix E).
+constexpr float kNormalFloat4[] = {-1.0f,        -0.69619280f, -0.52507305f,  -0.39491749f,
+                                   -0.28444138f, -0.18477343f, -0.091050036f, 0.0f,
+                                   0.079580300f, 0.16093020f,  0.24611230f,   0.33791524f,
+                                   0.44070983f,  0.56261700f,  0.72295684f,   1.0f};
+
 constexpr std::string_view kLfsPointer = "version https://git-lfs";
+
+/// Two values a byte, the first in the low bits.
+Result<Tensor> unpack_nf4(std::span<const std::byte> part, const Shape& shape) {
+  const auto count = static_cast<size_t>(element_count(shape));
+  HET_ASSIGN(Tensor unpacked, Tensor::allocate({ElementType::Float32, shape}));
+  for (size_t i = 0; i < count; ++i) {
+    const auto byte = std::to_integer<unsigned>(part[i / 2]);
+    unpacked.data<float>()[i] = kNormalFloat4[i % 2 == 0 ? byte & 15 : byte >> 4];
+  }
+  return unpacked;
+}
 
 }  // namespace
 
@@ -58,7 +75,9 @@ Result<Tensor> Weights::constant(std::string_view element_type, const Shape& sha
     return error(StatusCode::NotSupported, "constants of strings are not supported");
   }
   TensorDesc desc{ElementType::UInt8, shape, Layout::Plain};
-  if (!bits) {
+  const bool nf4 = element_type == "nf4";
+  if (nf4) desc.type = ElementType::UInt4;  // as wide
+  if (!bits && !nf4) {
     const auto type = parse_element_type(element_type);
     if (!type) {
       return error(StatusCode::NotSupported, "its element_type is not supported: {}",
@@ -83,6 +102,10 @@ Result<Tensor> Weights::constant(std::string_view element_type, const Shape& sha
   }
   const std::span<const std::byte> part = bytes_.subspan(offset, size);
   if (bits) return unpack_bits(part, shape);
+  if (nf4) {
+    HET_TRY(charge(static_cast<size_t>(element_count(shape)) * sizeof(float)));
+    return unpack_nf4(part, shape);
+  }
   const size_t alignment = std::max<size_t>(1, byte_width(desc.type));
   const bool aligned = reinterpret_cast<uintptr_t>(part.data()) % alignment == 0;
   // Booleans of a file may have any value; ours are 0 or 1.
