@@ -1,3 +1,4 @@
+#include <cmath>
 #include <utility>
 
 #include "inference/ops/onnx_type.h"
@@ -16,6 +17,12 @@ Value* as_float(LiftContext& context, Value* x) {
 Value* floats(LiftContext& context, std::string_view name, const std::vector<float>& values) {
   const Shape shape{static_cast<int64_t>(values.size())};
   return context.constant(name, Tensor::from<float>(shape, std::span<const float>(values)));
+}
+
+/// Null where there is none.
+const Tensor* tensor_attribute(const Attributes& attributes, std::string_view name) {
+  const Attribute* const found = attributes.find(name);
+  return found == nullptr ? nullptr : std::get_if<Tensor>(found);
 }
 
 bool has_input(LiftContext& context) {
@@ -76,6 +83,81 @@ void lift_normalizer(LiftContext& context) {
   Value* const divisor =
       context.insert("Where", {zero, context.constant("one", Tensor::scalar(1.0f)), size});
   context.become("Div", {x, divisor});
+}
+
+/// imputed_value_* where x is replaced_value_*; not a number is that of every kind.
+void lift_imputer(LiftContext& context) {
+  if (!has_input(context)) return;
+  Value* const x = context.node().input(0);
+  const Attributes& attributes = context.attributes();
+  const std::vector<float> reals = attributes.get_floats("imputed_value_floats");
+  const std::vector<int64_t> integers = attributes.get_ints("imputed_value_int64s");
+  if (reals.empty() == integers.empty()) {
+    return context.refuse("Imputer needs imputed_value_floats or imputed_value_int64s");
+  }
+  if (!integers.empty()) {
+    const int64_t replaced = attributes.get_int("replaced_value_int64", 0);
+    Value* const wrong = context.insert(
+        "Equal", {x, context.constant("replaced", Tensor::scalar<int64_t>(replaced))});
+    return context.become("Where", {wrong, context.constant("imputed", integers), x});
+  }
+  const float replaced = attributes.get_float("replaced_value_float", 0.0f);
+  Value* const wrong =
+      std::isnan(replaced)
+          ? context.insert("IsNaN", {x})
+          : context.insert("Equal", {x, context.constant("replaced", Tensor::scalar(replaced))});
+  context.become("Where", {wrong, floats(context, "imputed", reals), x});
+}
+
+/// The value of the key that x is, or default_*; keys and values are numbers.
+void lift_label_encoder(LiftContext& context) {
+  if (!has_input(context)) return;
+  const Attributes& attributes = context.attributes();
+  const auto list = [&](const char* name) -> Value* {
+    const std::string kind(name);
+    if (const Tensor* tensor = tensor_attribute(attributes, kind + "s_tensor"); tensor != nullptr) {
+      return context.constant(kind + "s", *tensor);
+    }
+    const std::vector<int64_t> integers = attributes.get_ints(kind + "s_int64s");
+    if (!integers.empty()) return context.constant(kind + "s", integers);
+    const std::vector<float> reals = attributes.get_floats(kind + "s_floats");
+    return reals.empty() ? nullptr : floats(context, kind + "s", reals);
+  };
+  Value* const keys = list("key");
+  Value* const values = list("value");
+  if (keys == nullptr || values == nullptr ||
+      element_count(keys->desc().shape) != element_count(values->desc().shape)) {
+    return context.refuse(
+        "LabelEncoder is supported for as many numbers as keys as there are numbers as values; "
+        "strings are not");
+  }
+  Value* fallback =
+      context.scalar_like("default", attributes.get_float("default_float", -0.0f), values);
+  if (is_integer(values->desc().type)) {
+    fallback = context.constant("default",
+                                Tensor::scalar<int64_t>(attributes.get_int("default_int64", -1)));
+  }
+  if (const Tensor* tensor = tensor_attribute(attributes, "default_tensor"); tensor != nullptr) {
+    fallback = context.constant("default", *tensor);
+  }
+  Value* const x = context.node().input(0);
+  Value* const column = context.insert("Unsqueeze", {x, context.constant("last", {-1})});
+  Value* const equal = context.insert("Equal", {column, keys});
+  Attributes to;
+  to.set("to", onnx_type_code(ElementType::Int32));
+  Value* const hits = context.insert("Cast", {equal}, std::move(to));
+  Attributes last;
+  last.set("axis", int64_t{-1});
+  last.set("keepdims", int64_t{0});
+  Value* const which = context.insert("ArgMax", {hits}, std::move(last));
+  Attributes flat;
+  flat.set("keepdims", int64_t{0});
+  Value* const found =
+      context.insert("ReduceMax", {hits, context.constant("axis", {-1})}, std::move(flat));
+  Value* const is_found =
+      context.insert("Equal", {found, context.constant("one", Tensor::scalar<int32_t>(1))});
+  Value* const list_of_values = context.insert("Reshape", {values, context.constant("list", {-1})});
+  context.become("Where", {is_found, context.insert("Gather", {list_of_values, which}), fallback});
 }
 
 /// x coefficients^T + intercepts, one row of coefficients for each target.

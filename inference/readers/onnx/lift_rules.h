@@ -59,6 +59,13 @@ void lift_same_operator(LiftContext& context);
 void lift_simplified_layer_normalization(LiftContext& context);
 void lift_skip_layer_normalization(LiftContext& context);
 
+// lift_nhwc.cpp: channels last, and others of com.microsoft.
+void lift_bias_add(LiftContext& context);
+void lift_inverse(LiftContext& context);
+void lift_nhwc_conv(LiftContext& context);
+void lift_rotary_embedding(LiftContext& context);
+void lift_skip_group_norm(LiftContext& context);
+
 // lift_quantized.cpp and lift_matmul_n_bits.cpp: quantised operators of com.microsoft.
 void lift_dynamic_quantize_matmul(LiftContext& context);
 void lift_matmul_integer_to_float(LiftContext& context);
@@ -83,6 +90,8 @@ void lift_multi_head_attention(LiftContext& context);
 // lift_ml.cpp: ai.onnx.ml that is plain arithmetic.
 void lift_array_feature_extractor(LiftContext& context);
 void lift_binarizer(LiftContext& context);
+void lift_imputer(LiftContext& context);
+void lift_label_encoder(LiftContext& context);
 void lift_linear_regressor(LiftContext& context);
 void lift_normalizer(LiftContext& context);
 void lift_scaler(LiftContext& context);
