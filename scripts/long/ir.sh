@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Operations of OpenVINO: installs the pinned openvino package from PyPI into a virtual environment of the build folder, writes small
+# IR models of every operation of its opsets, runs them there and here on REF and CPU (other devices: HET_DEVICES="REF CPU ...") and
+# compares. A model that gives another result is a failure; one that is refused is listed with its reason. Needs a network the first time.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root"
+# shellcheck source=scripts/environment.sh
+. "$root/scripts/environment.sh"
+version=2026.4.1
+
+require build demo check long
+configure build-check -Dtests=true
+build build-check tools/hetero
+folder=build-check/openvino-$version
+if [ ! -e "$folder/complete" ]; then
+  rm -rf "$folder"
+  /usr/bin/python3 -m venv "$folder/venv"
+  "$folder/venv/bin/pip" install -q --disable-pip-version-check "openvino==$version" ||
+    fail "pip could not install openvino $version from PyPI"
+  touch "$folder/complete"
+fi
+# shellcheck disable=SC2086
+exec "$folder/venv/bin/python" scripts/ir_operations/compare.py build-check/tools/hetero "$folder/models" ${HET_DEVICES:-REF CPU}
