@@ -196,8 +196,8 @@ TEST(IrIndices, TopKRoisAreSortedAndFilledUp) {
 }
 
 TEST(IrIndices, RegionsTakeTheirLevelOfThePyramid) {
-  // Regions of side 224 and 448 belong to levels 2 (the last there is: 1) and 3 (1 as well), one
-  // of side 56 to level 0; a region without an area gives 0. Levels hold 1 and 2 everywhere.
+  // A region of side 224 belongs to level 2 (the last there is: 1), one of side 56 to level 0; one
+  // without an area gives 0. Levels hold 1 and 2 everywhere.
   const auto out = evaluate_layer(
       {"ExperimentalDetectronROIFeatureExtractor", "opset6",
        "output_size=\"1\" sampling_ratio=\"2\" pyramid_scales=\"32,64\" aligned=\"false\""},

@@ -104,7 +104,9 @@ void one_hot(LayerContext& context) {
     // ONNX counts negative places from the end; the place `depth` is none.
     const ElementType type = context.input_type(0);
     Value* const is_negative = context.add("Less", {indices, context.scalar("zero", type, 0)});
-    indices = context.add("Where", {is_negative, context.cast(depth, type), indices});
+    Value* const none = context.add(
+        "Reshape", {context.cast(depth, type), context.integers_constant("scalar", {})});
+    indices = context.add("Where", {is_negative, none, indices});
   }
   context.finish("OneHot", {indices, depth, values}, with("axis", context.integer("axis", -1)));
 }
