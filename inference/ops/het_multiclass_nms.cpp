@@ -26,7 +26,7 @@ std::vector<SelectedBox> select_greedily(const ClassBoxes& boxes, const Selected
       return intersection_over_union(box, other.box, rules.border) >= threshold;
     });
     if (suppressed) continue;
-    kept.push_back({boxes.image, boxes.label, boxes.first_index + i, boxes.scores[i], box});
+    kept.push_back({boxes.image, boxes.label, boxes.index(i), boxes.scores[i], box});
     if (eta < 1 && threshold > 0.5f) threshold *= eta;
   }
   return kept;
@@ -76,14 +76,17 @@ std::vector<SelectedBox> fade(const ClassBoxes& boxes, const SelectedBoxesRules&
     }
     const float score = boxes.scores[order[i]] * factor;
     if (!(score > least)) continue;
-    selected.push_back({boxes.image, boxes.label, boxes.first_index + order[i], score, box});
+    selected.push_back({boxes.image, boxes.label, boxes.index(order[i]), score, box});
   }
   return selected;
 }
 
 /// docs.openvino.ai, operation specification MatrixNonMaxSuppression-8.
 Status evaluate_matrix_nms(EvaluateContext& context) {
-  return write_selected_boxes(context, read_selected_boxes_rules(context.attributes()), fade);
+  SelectedBoxesRules rules = read_selected_boxes_rules(context.attributes());
+  // Classes are in order across the batch only, as in OpenVINO 2026.4.1; an image's boxes by score.
+  if (!rules.across_batch) rules.order = SelectedBoxesRules::Order::Score;
+  return write_selected_boxes(context, rules, fade);
 }
 
 }  // namespace

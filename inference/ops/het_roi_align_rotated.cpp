@@ -122,8 +122,10 @@ Status evaluate_roi_align_rotated(EvaluateContext& context) {
           roi[0] * scale - 0.5, roi[1] * scale - 0.5,    roi[2] * scale, roi[3] * scale,
           std::cos(roi[4]),     turn * std::sin(roi[4]), ratio,          ratio};
       if (ratio == 0) {
-        region.samples_y = std::ceil(region.height / bins_y);
-        region.samples_x = std::ceil(region.width / bins_x);
+        // In float: 5 * 0.8f is 4, not a little more.
+        region.samples_y =
+            std::ceil(static_cast<float>(region.height) / static_cast<float>(bins_y));
+        region.samples_x = std::ceil(static_cast<float>(region.width) / static_cast<float>(bins_x));
       }
       if (!(region.samples_y <= kMostSamples && region.samples_x <= kMostSamples)) {
         return error(StatusCode::InvalidArgument,

@@ -46,7 +46,8 @@ Result<std::vector<ClassBoxes>> class_boxes(const EvaluateContext& context) {
     }
     for (int64_t c = 0; c < boxes.shape()[0]; ++c) {
       result.push_back({static_cast<int64_t>(n), c, boxes.data<float>() + (c * all + first) * 4,
-                        scores.data<float>() + c * all + first, counts[n], c * all + first});
+                        scores.data<float>() + c * all + first, counts[n],
+                        first * boxes.shape()[0] + c, boxes.shape()[0]});
     }
     first += counts[n];
   }

@@ -36,6 +36,9 @@ struct ClassBoxes {
   const float* scores = nullptr;  ///< null where the image has no boxes
   int64_t count = 0;
   int64_t first_index = 0;  ///< of the first box, as output 1 counts
+  int64_t index_step = 1;   ///< to the next box
+
+  int64_t index(int64_t i) const { return first_index + i * index_step; }
 
   BoxSides<float> box(int64_t i) const {
     return {boxes[4 * i], boxes[4 * i + 1], boxes[4 * i + 2], boxes[4 * i + 3]};

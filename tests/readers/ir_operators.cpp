@@ -41,7 +41,7 @@ TEST(IrOperators, EveryOperatorThatTheReaderMakesExists) {
     const std::string text = text_of(entry.path());
     collect(text, R"re((?:add|add_many|finish)\(\s*"(\w+)")re", names);
     collect(text, R"re(finish_output\(\s*\w+,\s*"(\w+)")re", names);
-    collect(text, R"re(\{"\w+", "(\w+)"\})re", names);
+    collect(text, R"re(\{"\w+", "([A-Z]\w+)"\})re", names);
     collect(text, R"re(\{"(\w+)", own_operation\})re", own);
     collect(text, R"re(\{"(\w+)",\s*\{\{")re", own);
   }

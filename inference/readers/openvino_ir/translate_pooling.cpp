@@ -37,6 +37,7 @@ std::vector<int64_t> set_rounding(LayerContext& context, const std::vector<int64
     return {};
   }
   bool dropped = false;
+  bool behind = false;  // a window lies behind the padded input
   constexpr int64_t kMost = int64_t{1} << 31;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t in = x[i + 2];
@@ -49,16 +50,17 @@ std::vector<int64_t> set_rounding(LayerContext& context, const std::vector<int64
     const int64_t extent = (kernel[i] - 1) * dilations[i] + 1;
     const Positions last = rounded_up(in + pads[i] + pads[i + rank], extent, strides[i]);
     dropped = dropped || last.last_start >= in + pads[i];
-    if (last.last_start >= in + pads[i] + pads[i + rank]) {
-      context.refuse(
-          "a pool that rounds up to a window behind the padded input is not supported: it is a "
-          "window of nothing");
-      return {};
-    }
+    behind = behind || last.last_start >= in + pads[i] + pads[i + rank];
     pads[i + rank] = std::max(pads[i + rank], last.last_start + extent - in - pads[i]);
   }
   if (!dropped) return {};
   if (attributes.get_int("count_include_pad", 0) != 0) {
+    if (behind) {
+      context.refuse(
+          "AvgPool that counts the padding and rounds up to a window behind the padded input is "
+          "not supported: it is a window of nothing");
+      return {};
+    }
     // What is added for rounding up does not count, so the pads that do become part of the input.
     std::vector<int64_t> counted = attributes.get_ints("pads", std::vector<int64_t>(2 * rank, 0));
     attributes.erase("pads");
