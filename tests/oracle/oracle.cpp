@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include "devices/register_devices.h"
 #include "inference/ops/op.h"
+#include "tests/oracle/operators_page.h"
 #include "tests/oracle/random_case.h"
 
 namespace het::oracle {
@@ -113,6 +116,23 @@ TEST(OracleTables, EveryOperatorHasAGeneratorOrAReason) {
   for (const Name& name : listed) {
     ADD_FAILURE() << "no operator '" << name.second << "' of domain '" << name.first << "'";
   }
+}
+
+TEST(OperatorsPage, IsNotStale) {
+  const char* root = std::getenv("HET_SOURCE_ROOT");
+  if (root == nullptr) GTEST_SKIP() << "HET_SOURCE_ROOT is not set";
+  const std::string page = operators_page(*het::core(), root);
+  std::ifstream file(std::string(root) + "/docs/operators.md");
+  std::ostringstream committed;
+  committed << file.rdbuf();
+  if (page == committed.str()) return;
+  std::istringstream wanted(page), found(committed.str());
+  for (std::string a, b; std::getline(wanted, a);) {
+    if (!std::getline(found, b)) b.clear();
+    ASSERT_EQ(a, b) << "docs/operators.md is stale; write it anew with "
+                       "build-check/tests/oracle/print_operators > docs/operators.md";
+  }
+  FAIL() << "docs/operators.md has more lines than print_operators prints; write it anew";
 }
 
 }  // namespace
