@@ -109,13 +109,13 @@ TEST(IrGraph, DecompressedWeightsFold) {
 
 TEST(IrGraph, AnUnsupportedConstantIsANodeWithTheReason) {
   IrFile file;
-  const IrPort c = file.constant<uint8_t>("nf4", {2}, {0});
+  const IrPort c = file.constant<uint8_t>("u3", {2}, {0});
   file.result(file.layer("Convert", "opset1", "destination_type=\"f32\"", {c}, {{"FP32", {2}}}));
   const auto model = read(file);
   ASSERT_NE(model, nullptr);
   const Node* node = model->find_node("Const_0");
   ASSERT_NE(node, nullptr);
-  EXPECT_NE(node->unsupported_reason().find("'nf4'"), std::string::npos);
+  EXPECT_NE(node->unsupported_reason().find("'u3'"), std::string::npos);
 }
 
 TEST(IrGraph, RtInfoBecomesMetadata) {
