@@ -1,5 +1,6 @@
 #include "devices/cpu/cpu_compiled_model.h"
 
+#include <malloc.h>
 #include <omp.h>
 
 #include <future>
@@ -76,12 +77,16 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
                                                                 const Properties& properties,
                                                                 size_t cores) {
   HET_ASSIGN(const StreamSettings settings, stream_settings(properties, cores));
-  const std::unique_ptr<Model> prepared = model.clone();
+  std::unique_ptr<Model> prepared = model.clone();
   HET_TRY(prepare_model(*prepared));
   HET_ASSIGN(auto streams, start_streams(settings));
   HET_ASSIGN(Plan plan, plan_on_stream(*streams, *prepared, settings));
-  return std::shared_ptr<CompiledModel>(new CpuCompiledModel(
+  const std::shared_ptr<CompiledModel> compiled(new CpuCompiledModel(
       model, *prepared, std::move(plan), settings, properties, std::move(streams)));
+  prepared.reset();
+  // Planning leaves as much free memory behind as a small model takes.
+  ::malloc_trim(0);
+  return compiled;
 }
 
 CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared, Plan plan,

@@ -7,6 +7,9 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 namespace het {
@@ -31,6 +34,22 @@ Failure missing_file(const std::string& path) {
                "there is no file '{}': give a path from '{}' or an absolute one", path, folder);
 }
 
+/// Smaller parts would be read in again with their neighbours at once: the system maps files by as
+/// much around a page that is missing.
+constexpr size_t kWorthReleasing = size_t{64} << 10;
+
+/// Where the live mappings are, so that nobody else's memory is ever given back.
+struct Mappings {
+  std::mutex mutex;  ///< protects `sizes`; taken alone
+  std::map<uintptr_t, size_t> sizes;
+};
+
+Mappings& mappings() {
+  // Never destroyed: models may outlive the end of main().
+  static auto* const all = new Mappings;
+  return *all;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
@@ -52,12 +71,34 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
                    size_bytes, reason(errno));
     }
     address = static_cast<const std::byte*>(mapped);
+    const std::lock_guard lock(mappings().mutex);
+    mappings().sizes[reinterpret_cast<uintptr_t>(mapped)] = size_bytes;
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(path, address, size_bytes));
 }
 
 MappedFile::~MappedFile() {
-  if (address_ != nullptr) ::munmap(const_cast<std::byte*>(address_), size_bytes_);
+  if (address_ == nullptr) return;
+  {
+    const std::lock_guard lock(mappings().mutex);
+    mappings().sizes.erase(reinterpret_cast<uintptr_t>(address_));
+  }
+  ::munmap(const_cast<std::byte*>(address_), size_bytes_);
+}
+
+void release_file_pages(std::span<const std::byte> memory) {
+  if (memory.size() < kWorthReleasing) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+  const std::lock_guard lock(mappings().mutex);
+  const auto above = mappings().sizes.upper_bound(begin);
+  if (above == mappings().sizes.begin()) return;
+  const auto& [start, size_bytes] = *std::prev(above);
+  if (begin + memory.size() > start + size_bytes) return;
+  // Whole pages only: the neighbours' may be in use.
+  const uintptr_t first = (begin + page - 1) / page * page;
+  const uintptr_t end = (begin + memory.size()) / page * page;
+  ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 
 BufferPtr reference_bytes(std::span<const std::byte> part, std::shared_ptr<const void> owner) {

@@ -34,6 +34,12 @@ class MappedFile {
   size_t size_bytes_;
 };
 
+/// Gives the pages of a mapped file that hold this memory back to the system; their content is read
+/// again when somebody looks at it. Does nothing for memory that is not part of a MappedFile, and
+/// for a few pages, which are not worth it.
+/// For content that has been copied or packed and is not expected to be read again. Thread-safe.
+void release_file_pages(std::span<const std::byte> memory);
+
 /// A part of memory that `owner` keeps alive, as a Buffer for tensors. The part must not be
 /// written.
 BufferPtr reference_bytes(std::span<const std::byte> part, std::shared_ptr<const void> owner);

@@ -98,7 +98,10 @@ Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
 Result<std::unique_ptr<Model>> read_onnx(const std::string& path) {
   HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  return read_bytes(file->bytes(), file, folder.empty() ? "." : folder, path);
+  auto model = read_bytes(file->bytes(), file, folder.empty() ? "." : folder, path);
+  // Weights are referenced or copied by now; those referenced are read when they are used.
+  release_file_pages(file->bytes());
+  return model;
 }
 
 Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,

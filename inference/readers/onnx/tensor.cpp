@@ -191,7 +191,10 @@ Result<Tensor> TensorReader::reference_or_copy(const TensorDesc& desc,
   }
   HET_TRY(charge(bytes.size()));
   HET_ASSIGN(Tensor copy, Tensor::allocate(desc));
-  if (!bytes.empty()) std::memcpy(copy.bytes(), bytes.data(), bytes.size());
+  if (!bytes.empty()) {
+    std::memcpy(copy.bytes(), bytes.data(), bytes.size());
+    release_file_pages(bytes);
+  }
   if (desc.type == ElementType::Bool) {
     for (size_t i = 0; i < bytes.size(); ++i) {
       copy.bytes()[i] = copy.bytes()[i] == std::byte{0} ? std::byte{0} : std::byte{1};
