@@ -262,6 +262,24 @@ TEST_F(CpuTest, ResizeInAllFormats) {
   }
 }
 
+// A position that is rounded up would move the rows that are to pass: only one axis is resized.
+TEST_F(CpuTest, ResizeLeavesOtherAxesAlone) {
+  for (const int64_t axis : {2, 3}) {
+    for (const char* rounding : {"floor", "ceil"}) {
+      ModelMaker maker;
+      Value* sizes = maker.ints({9});
+      maker.output(
+          maker.op("Resize", {maker.input({2, 3, 5, 7}), nullptr, nullptr, sizes},
+                   make_attributes({{"mode", "nearest"},
+                                    {"coordinate_transformation_mode", "tf_half_pixel_for_nn"},
+                                    {"nearest_mode", rounding},
+                                    {"axes", Ints{axis}}})));
+      const auto rows = compare(maker.model());
+      EXPECT_EQ(implementation(rows, "Resize0"), "own_simd");
+    }
+  }
+}
+
 TEST_F(CpuTest, Reductions) {
   for (const char* type :
        {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceProd"}) {

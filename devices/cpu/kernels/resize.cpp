@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
@@ -20,6 +21,12 @@ struct Axis {
 };
 
 Axis make_axis(const ResizeSettings& settings, const ResizeDim& dim) {
+  if (dim.is_identity(settings.coordinates)) {
+    // It passes, whatever the mode would round its positions to.
+    Axis axis{dim.in, dim.out, 1, std::vector<int32_t>(static_cast<size_t>(dim.out)), {}};
+    std::iota(axis.index.begin(), axis.index.end(), 0);
+    return axis;
+  }
   const ResizeTaps taps = resize_taps(settings, dim);
   Axis axis{dim.in, dim.out, taps.taps, {}, {}};
   for (const int64_t i : taps.index) axis.index.push_back(static_cast<int32_t>(i));
