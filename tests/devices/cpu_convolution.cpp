@@ -117,6 +117,16 @@ TEST_F(CpuTest, CrossedBoundsOfAClipBehindAConvolution) {
   for (const float value : result.values<float>()) ASSERT_EQ(value, 0.25f);
 }
 
+TEST_F(CpuTest, ActivationBehindAnExtendedDeconvolution) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 1, 1, 1, 1});
+  Value* y =
+      maker.op("ConvTranspose", {x, maker.random({1, 1, 1, 1, 1})},
+               make_attributes({{"dilations", Ints{1, 1, 2}}, {"output_padding", Ints{0, 0, 1}}}));
+  maker.output(maker.op("Relu", {y}));
+  compare(maker.model());
+}
+
 TEST_F(CpuTest, Bfloat16ConvolutionsStayClose) {
   Properties properties{{"INFERENCE_PRECISION_HINT", "bf16"}};
   ModelMaker maker;

@@ -203,6 +203,15 @@ TEST_F(CpuTest, AModelWithoutInputs) {
   compare(maker.model());
 }
 
+TEST_F(CpuTest, ProductsOfNoElements) {
+  ModelMaker maker;
+  Value* batched = maker.op("MatMul", {maker.input({0, 3, 8, 0}), maker.random({0, 3, 0, 1})});
+  maker.output(maker.op("Relu", {batched}));
+  // Sums of nothing are 0.
+  maker.output(maker.op("Relu", {maker.op("MatMul", {maker.input({2, 0}), maker.input({0, 3})})}));
+  compare(maker.model());
+}
+
 TEST_F(CpuTest, QuerySaysWhatCompileDoes) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 4, 5, 5}), 4, 4);

@@ -82,6 +82,8 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   const Value& a = *node.input(0);
   const Value& b = *node.input(1);
   if (a.desc().type != ElementType::Float32 || b.desc().type != ElementType::Float32) return false;
+  // oneDNN 2.6 divides by the sizes of batched products.
+  if (element_count(a.desc().shape) == 0 || element_count(b.desc().shape) == 0) return false;
   std::optional<Product> product =
       node.op_type() == "Gemm" ? gemm_product(node) : matmul_product(node);
   if (!product || !set_bias(*product)) return false;

@@ -3,6 +3,7 @@
 #include "devices/cpu/fused_tail.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
+#include "inference/ops/conv_transpose.h"
 
 namespace het::cpu {
 namespace {
@@ -10,17 +11,29 @@ namespace {
 /// oneDNN's kernels take any number, but every step costs a pass over the registers.
 constexpr size_t kMaxTail = 4;
 
+/// oneDNN makes no deconvolution that adds positions behind what the kernels cover.
+bool is_extended(const Node& node) {
+  const auto conv =
+      conv_transpose_attributes(node, node.input(0)->desc().shape, node.input(1)->desc().shape);
+  return !conv || std::any_of(conv->pads_end.begin(), conv->pads_end.end(),
+                              [](int64_t pad) { return pad < 0; });
+}
+
 /// Operators whose kernel takes a tail.
 bool takes_tail(const Node& node) {
   const std::string& type = node.op_type();
   const bool kind = type == "Conv" || type == "ConvTranspose" || type == "MatMul" || type == "Gemm";
   if (!kind || (!node.domain().empty() && node.domain() != "het") || is_detached(node))
     return false;
-  const auto is_float = [](const Value* v) {
-    return v->desc().is_static() && v->desc().type == ElementType::Float32;
+  const auto is_filled_float = [](const Value* v) {
+    return v->desc().is_static() && v->desc().type == ElementType::Float32 &&
+           element_count(v->desc().shape) > 0;
   };
-  if (!is_float(node.input(0)) || !is_float(node.input(1)) || !is_float(node.output()))
+  if (!is_filled_float(node.input(0)) || !is_filled_float(node.input(1)) ||
+      !is_filled_float(node.output())) {
     return false;
+  }
+  if (type == "ConvTranspose" && is_extended(node)) return false;
   const Value* bias = node.input(kTailBiasInput);
   if (type == "MatMul") return node.output()->desc().shape.size() >= 2;
   if (type == "Gemm") {
