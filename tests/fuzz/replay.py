@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the fuzz targets, built without libFuzzer, on the corpus that make_corpus.py writes.
 
-Usage: replay.py ROOT PROGRAM... Each program is called fuzz_<target>. A program that crashes is run no further; the last
+Usage: replay.py ROOT PROGRAM... Each program is called replay_<target>. A program that crashes is run no further; the last
 line of its output says where it was.
 """
 import pathlib
