@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "devices/cpu/stack_phase.h"
 #include "inference/stopwatch.h"
 
 namespace het::cpu {
@@ -94,7 +95,7 @@ Status CpuRequest::execute() {
   HET_TRY(io_->preprocess_pending(model_.inputs()));
   if (model_.profiled()) watch.stop(rows_[0]);
   HET_TRY(bind_ports());
-  HET_TRY(run_steps());
+  HET_TRY(at_stack_phase([this] { return run_steps(); }));
   return deliver_outputs();
 }
 
@@ -133,7 +134,7 @@ Status CpuRequest::bind_ports() {
   return {};
 }
 
-Status CpuRequest::run_steps() {
+[[gnu::noinline]] Status CpuRequest::run_steps() {
   const std::vector<Step>& steps = model_.plan().steps;
   KernelArgs args;
   args.scratch = scratch_->host();
