@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "tests/oracle/generator.h"
 
@@ -8,32 +7,11 @@ namespace {
 
 constexpr std::string_view kFloats = "f32 f16 f64";
 
-/// [x1, y1, x2, y2] with x1 < x2 and y1 < y2 within `extent`; rows start with an image's number
-/// when there are images.
-Tensor boxes(Draw& d, ElementType type, Shape shape, double extent, int64_t images = 0) {
-  const Tensor parts = d.tensor(ElementType::Float64, shape, 0, 1);
-  Tensor result = *Tensor::allocate({ElementType::Float64, shape});
-  const int64_t columns = shape.back();
-  for (int64_t i = 0; i < result.element_count(); i += columns) {
-    const double* part = parts.data<double>() + i;
-    double* row = result.data<double>() + i;
-    if (images > 0) {
-      *row++ = std::min<double>(static_cast<double>(images - 1),
-                                std::floor(*part++ * static_cast<double>(images)));
-    }
-    for (const int64_t axis : {0, 1}) {
-      row[axis] = part[axis] * extent * 0.75;
-      row[axis + 2] = row[axis] + (0.05 + part[axis + 2]) * extent * 0.5;
-    }
-  }
-  return converted(result, type);
-}
-
 void non_max_suppression(Draw& d) {
   const int64_t n = d.dim();
   const int64_t count = d.pick<int64_t>({1, 4, 9, 16});
   const int64_t classes = d.between(1, 3);
-  d.input(boxes(d, ElementType::Float32, {n, count, 4}, 10));
+  d.input(d.boxes(ElementType::Float32, {n, count, 4}, 10));
   d.input(ElementType::Float32, {n, classes, count}, 0, 1);
   const int64_t given = d.below(4);
   if (given > 0) d.input(Tensor::scalar<int64_t>(d.between(0, 5)));
@@ -79,7 +57,7 @@ void detection_output(Draw& d) {
   d.input(type, {n, priors * locations * 4}, -1, 1);
   d.input(type, {n, priors * classes}, 0, 1);
   // Corners in order, then variances of a tenth; without normalisation an unused number first.
-  const Tensor corners = boxes(d, ElementType::Float64, {priors, 4}, normalized ? 1 : 100);
+  const Tensor corners = d.boxes(ElementType::Float64, {priors, 4}, normalized ? 1 : 100);
   Tensor proposals =
       *Tensor::allocate({ElementType::Float64, {1, in_target ? 1 : 2, priors * size}});
   const auto values = proposals.values<double>();
@@ -152,7 +130,7 @@ void psroi_pooling(Draw& d) {
   const int64_t regions = d.dim();
   const int64_t part = d.between(1, 3);
   d.input(type, {n, channels * maps, d.between(2, 8), d.between(2, 8)});
-  d.input(boxes(d, type, {regions, 5}, bilinear ? 1 : 8, n));
+  d.input(d.boxes(type, {regions, 5}, bilinear ? 1 : 8, n));
   if (deformable && d.flag()) d.input(type, {regions, 2, part, part}, -1, 1);
   d.attribute("output_dim", channels);
   d.attribute("group_size", group);
@@ -171,7 +149,7 @@ void roi_pooling(Draw& d) {
   const int64_t n = d.between(1, 2);
   const bool bilinear = d.flag();
   d.input(type, {n, d.size(), d.between(1, 9), d.between(1, 9)});
-  d.input(boxes(d, type, {d.dim(), 5}, bilinear ? 1 : 8, n));
+  d.input(d.boxes(type, {d.dim(), 5}, bilinear ? 1 : 8, n));
   d.attribute("pooled_h", d.between(1, 3));
   d.attribute("pooled_w", d.between(1, 3));
   d.attribute("spatial_scale", bilinear ? 1.0f : d.pick<float>({1, 0.5}));

@@ -166,6 +166,25 @@ Tensor Draw::list(ElementType type, const Ints& values) {
                    type);
 }
 
+Tensor Draw::boxes(ElementType type, const Shape& shape, double extent, int64_t images) {
+  const Tensor parts = tensor(ElementType::Float64, shape, 0, 1);
+  Tensor result = *Tensor::allocate({ElementType::Float64, shape});
+  const int64_t columns = shape.back();
+  for (int64_t i = 0; i < result.element_count(); i += columns) {
+    const double* part = parts.data<double>() + i;
+    double* row = result.data<double>() + i;
+    if (images > 0) {
+      *row++ = std::min<double>(static_cast<double>(images - 1),
+                                std::floor(*part++ * static_cast<double>(images)));
+    }
+    for (const int64_t axis : {0, 1}) {
+      row[axis] = part[axis] * extent * 0.75;
+      row[axis + 2] = row[axis] + (0.05 + part[axis + 2]) * extent * 0.5;
+    }
+  }
+  return converted(result, type);
+}
+
 void Draw::input(Tensor content) {
   call_.inputs.push_back({std::move(content), below(4) == 3});
 }

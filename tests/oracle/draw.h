@@ -74,6 +74,10 @@ class Draw {
   /// Integers of any type up to int64.
   static Tensor list(ElementType type, const Ints& values);
 
+  /// Rows [x1, y1, x2, y2] with x1 < x2 and y1 < y2, both below 1.3 times `extent`, in the last
+  /// dimension; each begins with the number of one of `images` when there are any.
+  Tensor boxes(ElementType type, const Shape& shape, double extent, int64_t images = 0);
+
   /// Inputs in order. Most are given at run time, some are constants; weights are the reverse.
   void input(Tensor content);
   void input(ElementType type, const Shape& shape, double low = -2, double high = 2);

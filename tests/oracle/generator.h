@@ -21,13 +21,7 @@ struct Generator {
   double tolerance = 0;
 };
 
-/// An operator without a generator, and why it needs none.
-struct Exemption {
-  std::string_view domain;
-  std::string_view type;
-  std::string_view reason;
-};
-
+std::span<const Generator> box_generators();
 std::span<const Generator> control_generators();
 std::span<const Generator> detection_generators();
 std::span<const Generator> elementwise_generators();
@@ -39,7 +33,7 @@ std::span<const Generator> sampling_generators();
 std::span<const Generator> sequence_generators();
 std::span<const Generator> window_generators();
 
+/// Of every operator of the registry one; a test fails otherwise.
 std::vector<const Generator*> all_generators();
-std::span<const Exemption> exemptions();
 
 }  // namespace het::oracle

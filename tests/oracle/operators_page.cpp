@@ -180,11 +180,6 @@ std::string row(Core& core, const OpDef& op, const std::map<std::string, Outside
     types = types_text(cases);
     evidence.emplace_back("oracle");
   }
-  for (const Exemption& exemption : exemptions()) {
-    if (exemption.domain == op.domain && exemption.type == op.type) {
-      evidence.push_back("no oracle: " + std::string(exemption.reason));
-    }
-  }
   if (tests.find('"' + std::string(op.type) + '"') != std::string::npos) {
     evidence.emplace_back("ops");
   }

@@ -11,6 +11,17 @@ constexpr std::string_view kEveryType =
     "f32 f16 f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool i4 u4 i2 u2 "
     "f8e4m3 f8e4m3fnuz f8e5m2 f8e5m2fnuz f4e2m1 f8e8m0";
 
+/// Folding makes the whole model a constant; devices that do not fold run the node.
+void constant(Draw& d) {
+  const std::string form =
+      d.word("value value value value_float value_floats value_int value_ints");
+  if (form == "value") return d.attribute(form, d.tensor(d.type(), d.shape()));
+  if (form == "value_float") d.attributes("value_float:f=0|-1.5");
+  if (form == "value_floats") d.attributes("value_floats:fs=0|1,2.5,-3");
+  if (form == "value_int") d.attributes("value_int:i=0|-7|9007199254740993");
+  if (form == "value_ints") d.attributes("value_ints:is=0|5,-6");
+}
+
 /// Values within what the narrower of both types holds, except for the narrow floats' any bits.
 void cast(Draw& d) {
   const ElementType to = d.type();
@@ -122,6 +133,7 @@ void state(Draw& d) {
 }
 
 constexpr Generator kTable[] = {
+    {"", "Constant", constant, kEveryType},
     {"", "Cast", cast, kEveryType},
     {"", "CastLike", cast, kEveryType},
     {"", "BitCast", bit_cast, "f32 f16 f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64 i4 u4 i2 f8e5m2"},

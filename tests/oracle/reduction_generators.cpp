@@ -153,6 +153,21 @@ void det(Draw& d) {
   d.input(d.type(), shape);
 }
 
+/// Matrices with a dominant diagonal, so that each has an inverse that rounding does not move far.
+void inverse(Draw& d) {
+  const int64_t n = d.dim();
+  Shape shape = d.shape(0, 2);
+  shape.insert(shape.end(), {n, n});
+  const Tensor matrices = d.tensor(ElementType::Float64, shape, -1, 1);
+  const auto values = matrices.values<double>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto place = static_cast<int64_t>(i) % (n * n);
+    if (place % (n + 1) == 0) values[i] += static_cast<double>(n + 1);
+  }
+  d.input(converted(matrices, d.type()));
+  d.attributes("adjoint:i=|1|0");
+}
+
 constexpr Generator kTable[] = {
     {"", "ReduceSum", reduce, kSummed},
     {"", "ReduceMean", reduce, kSummed},
@@ -183,6 +198,7 @@ constexpr Generator kTable[] = {
     {"", "MeanVarianceNormalization", mean_variance_normalization, kFloats},
     {"het", "NormalizeL2", normalize_l2, kFloats},
     {"", "Det", det, kFloats},
+    {"het", "Inverse", inverse, kFloats},
 };
 
 }  // namespace

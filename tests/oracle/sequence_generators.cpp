@@ -168,6 +168,21 @@ void swiglu(Draw& d) {
   d.attributes("alpha:f=|1.5");
 }
 
+/// All inputs are of one type. Tokens are few, so that a sequence ends before its last step.
+void gather_tree(Draw& d) {
+  const ElementType type = d.type();
+  const int64_t steps = d.dim();
+  const int64_t n = d.dim();
+  const int64_t beams = d.dim();
+  const auto whole = [&](const Shape& shape, int64_t most) {
+    return converted(d.tensor(ElementType::Int64, shape, 0, static_cast<double>(most)), type);
+  };
+  d.input(whole({steps, n, beams}, 4));
+  d.input(whole({steps, n, beams}, std::max<int64_t>(beams - 1, 0)));
+  d.input(whole({n}, steps + 1));
+  d.input(whole(d.flag() ? Shape{1} : Shape{}, 4));
+}
+
 constexpr Generator kTable[] = {
     {"", "RNN", recurrent, kFloats},
     {"", "GRU", recurrent, kFloats},
@@ -177,6 +192,7 @@ constexpr Generator kTable[] = {
     {"", "LinearAttention", linear_attention, "f32 f16 bf16"},
     {"", "CausalConvWithState", causal_conv, "f32 f16 bf16"},
     {"", "SwiGLU", swiglu, kFloats},
+    {"het", "GatherTree", gather_tree, "f32 i32 i64 f16"},
 };
 
 }  // namespace

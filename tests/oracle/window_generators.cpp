@@ -143,6 +143,26 @@ void global_pool(Draw& d) {
   d.attributes(d.generator().attributes);
 }
 
+/// Bins may be larger than the plane. Nothing can be made of a plane without elements.
+void adaptive_pool(Draw& d) {
+  Shape shape{d.dim(), d.dim()};
+  Ints sizes;
+  for (int64_t rank = spatial_rank(d); rank > 0; --rank) {
+    shape.push_back(d.dim());
+    sizes.push_back(d.between(1, 7));
+  }
+  const bool empty = std::count(shape.begin() + 2, shape.end(), 0) > 0;
+  for (int64_t& size : sizes) {
+    if (empty || d.below(16) == 15) size = 0;
+  }
+  d.input(d.type(), shape);
+  d.ints(sizes);
+  if (d.generator().type == "AdaptiveMaxPool" && d.flag()) {
+    d.call().outputs = 2;
+    d.attributes("index_element_type:s=|i32|i64");
+  }
+}
+
 void conv_integer(Draw& d) {
   const Channels c(d);
   const WindowDraw w = window(d, spatial_rank(d), true);
@@ -280,6 +300,9 @@ constexpr Generator kTable[] = {
     {"", "ConvTranspose", conv_transpose, kFloats},
     {"", "ConvInteger", conv_integer},
     {"", "DeformConv", deform_conv, kFloats},
+    {"het", "DeformConv", deform_conv, kFloats},
+    {"het", "AdaptiveAvgPool", adaptive_pool, kFloats},
+    {"het", "AdaptiveMaxPool", adaptive_pool, kFloats},
     {"", "MaxPool", pool, "f32 f16 f64 bf16 u8 i8"},
     {"", "AveragePool", pool, kFloats, -2, 2, "count_include_pad:i=|1"},
     {"", "LpPool", pool, kFloats, -2, 2, "p:i=|1|2|3"},
