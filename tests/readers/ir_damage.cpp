@@ -180,16 +180,7 @@ TEST(IrDamage, NothingReadsAResult) {
 
 /// Layers of every operation that the reader knows with `inputs` floats or integers, and outputs.
 void read_with_ports(size_t inputs, size_t outputs) {
-  using Table = std::span<const ir::Translation> (*)();
-  constexpr Table kTables[] = {
-      ir::elementwise_translations, ir::activation_translations, ir::convolution_translations,
-      ir::shape_translations,       ir::pooling_translations,    ir::reduction_translations,
-      ir::slice_translations,       ir::gather_translations,     ir::matrix_translations,
-      ir::detection_translations,   ir::resize_translations,     ir::normalization_translations,
-      ir::space_translations,       ir::sorting_translations,    ir::recurrent_translations,
-      ir::control_translations,
-  };
-  for (const Table table : kTables) {
+  for (const ir::TranslationTable table : ir::translation_tables()) {
     for (const ir::Translation& translation : table()) {
       IrFile file;
       const IrPort x = file.parameter("x", "f32", {1, 2, 4, 4});

@@ -2,19 +2,22 @@
 
 namespace het::ir {
 
-void translate(LayerContext& context) {
-  using Table = std::span<const Translation> (*)();
-  constexpr Table kTables[] = {
-      elementwise_translations, activation_translations, convolution_translations,
-      shape_translations,       pooling_translations,    reduction_translations,
-      slice_translations,       gather_translations,     matrix_translations,
-      detection_translations,   resize_translations,     normalization_translations,
-      space_translations,       sorting_translations,    recurrent_translations,
-      block_translations,       control_translations,    embedding_translations,
-      fourier_translations,     picture_translations,    random_translations,
-      scatter_translations,
+std::span<const TranslationTable> translation_tables() {
+  static constexpr TranslationTable kTables[] = {
+      activation_translations,  block_translations,         control_translations,
+      convolution_translations, detection_translations,     elementwise_translations,
+      embedding_translations,   fourier_translations,       gather_translations,
+      matrix_translations,      normalization_translations, picture_translations,
+      pooling_translations,     random_translations,        recurrent_translations,
+      reduction_translations,   resize_translations,        scatter_translations,
+      shape_translations,       slice_translations,         sorting_translations,
+      space_translations,
   };
-  for (const Table table : kTables) {
+  return kTables;
+}
+
+void translate(LayerContext& context) {
+  for (const TranslationTable table : translation_tables()) {
     for (const Translation& translation : table()) {
       if (translation.type == context.layer().type) return translation.translate(context);
     }

@@ -37,6 +37,10 @@ std::span<const Translation> slice_translations();
 std::span<const Translation> sorting_translations();
 std::span<const Translation> space_translations();
 
+/// All of these tables: what translate() knows, and what tests walk.
+using TranslationTable = std::span<const Translation> (*)();
+std::span<const TranslationTable> translation_tables();
+
 /// Attributes of a node that has one.
 inline Attributes with(std::string name, Attribute value) {
   Attributes attributes;
