@@ -16,21 +16,30 @@ Status bind_batch(Model& model) {
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> load_model(Core& core, const std::string& path,
-                                          const PreparationOptions& options) {
+Result<std::unique_ptr<Model>> load_unbound_model(Core& core, const std::string& path,
+                                                  const PreparationOptions& options) {
   HET_ASSIGN(std::unique_ptr<Model> model, core.read_model(path));
   HET_TRY(prepare(options, *model).with_context(fmt::format("cannot prepare model '{}'", path)));
   HET_TRY(bind_batch(*model));
-  for (const ModelInput& input : model->inputs()) {
-    if (!is_static(input.value->desc().shape)) {
-      return error(StatusCode::InvalidArgument,
-                   "input '{}' of model '{}' has unknown dimensions {}: give them with "
-                   "-shape '{}[...]'",
-                   input.value->name(), path, to_string(input.value->desc().shape),
-                   input.value->name());
-    }
-  }
   return model;
+}
+
+std::string unbound_input(const Model& model) {
+  for (const ModelInput& input : model.inputs()) {
+    const TensorDesc& desc = input.value->desc();
+    if (is_static(desc.shape)) continue;
+    return fmt::format("input '{0}' has unknown dimensions {1}: give them with -shape '{0}[...]'",
+                       input.value->name(), to_string(desc.shape));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Model>> load_model(Core& core, const std::string& path,
+                                          const PreparationOptions& options) {
+  HET_ASSIGN(std::unique_ptr<Model> model, load_unbound_model(core, path, options));
+  const std::string unbound = unbound_input(*model);
+  if (unbound.empty()) return model;
+  return error(StatusCode::InvalidArgument, "model '{}': {}", path, unbound);
 }
 
 }  // namespace het

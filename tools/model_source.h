@@ -14,4 +14,11 @@ namespace het {
 Result<std::unique_ptr<Model>> load_model(Core& core, const std::string& path,
                                           const PreparationOptions& options);
 
+/// The same, but other dimensions may stay unknown.
+Result<std::unique_ptr<Model>> load_unbound_model(Core& core, const std::string& path,
+                                                  const PreparationOptions& options);
+
+/// The first input with unknown dimensions and how to bind them; empty when all are known.
+std::string unbound_input(const Model& model);
+
 }  // namespace het

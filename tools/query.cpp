@@ -18,7 +18,7 @@ struct QueryOptions {
 
 Result<bool> print_support(const QueryOptions& options) {
   const std::shared_ptr<Core> core = het::core();
-  HET_ASSIGN(const auto model, load_model(*core, options.model, options.preparation));
+  HET_ASSIGN(const auto model, load_unbound_model(*core, options.model, options.preparation));
   HET_ASSIGN(const auto nodes, core->query_model(*model, options.device));
   size_t supported = 0;
   for (const NodeSupport& node : nodes) {
@@ -28,6 +28,8 @@ Result<bool> print_support(const QueryOptions& options) {
                 node.reason.c_str());
   }
   std::printf("%zu of %zu nodes run on %s\n", supported, nodes.size(), options.device.c_str());
+  const std::string unbound = unbound_input(*model);
+  if (!unbound.empty()) std::printf("As far as sizes are known: %s\n", unbound.c_str());
   return supported == nodes.size();
 }
 

@@ -1,5 +1,6 @@
 #include "inference/passes/prepare_model.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -23,6 +24,12 @@ Status check_inputs_static(const Model& model) {
     }
   }
   return {};
+}
+
+bool reads_unknown_sizes(const Node& node) {
+  return std::ranges::any_of(node.inputs(), [](const Value* input) {
+    return input != nullptr && !input->desc().is_static();
+  });
 }
 
 /// Conditions that only become known behind another If that was inlined take a round each; Ifs of
@@ -89,6 +96,7 @@ std::vector<NodeSupport> query_rows(const Model& original, const Model& prepared
       if (stand_in == nullptr || reasons.at(stand_in).empty()) stand_in = node.get();
     }
   }
+  const bool is_bound = check_inputs_static(prepared).ok();
   std::vector<NodeSupport> rows;
   rows.reserve(original.nodes().size());
   for (const auto& node : original.nodes()) {
@@ -99,6 +107,8 @@ std::vector<NodeSupport> query_rows(const Model& original, const Model& prepared
     } else if (const std::string& reason = reasons.at(stand_in->second); !reason.empty()) {
       row.device.clear();
       row.reason = reason;
+    } else if (!is_bound && reads_unknown_sizes(*stand_in->second)) {
+      row.reason = kUnknownSizes;
     }
     rows.push_back(std::move(row));
   }

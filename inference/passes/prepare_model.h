@@ -25,11 +25,16 @@ HET_API Status prepare_model(Model& model);
 /// go) and nodes that cannot run are returned instead of being an error. Fails on a cycle only.
 HET_API Result<std::vector<NodeFailure>> prepare_model_for_query(Model& model);
 
+/// Reason of a supported row that may be another once the model's unknown dimensions are bound.
+inline constexpr std::string_view kUnknownSizes =
+    "depends on unknown sizes, judged once they are bound";
+
 /// Rows of Device::query_model() for `original`, in the order of its nodes, from what the device
 /// says about the nodes of `prepared`, its rewritten clone. `failures` are
 /// prepare_model_for_query's; `refuse` gives the device's own reason against a node, or an empty
 /// text. Nodes are found by Node::original_names(); those that no node stands for were folded or
-/// removed and cost nothing.
+/// removed and cost nothing. While inputs of the model have unknown dimensions, nodes that read
+/// values without a known size are supported with kUnknownSizes as the reason.
 HET_API std::vector<NodeSupport> query_rows(const Model& original, const Model& prepared,
                                             const std::vector<NodeFailure>& failures,
                                             std::string_view device,

@@ -79,6 +79,38 @@ TEST(PrepareModel, QueryRows) {
   EXPECT_EQ(rows[4].op_type, "org.example.Twist");
 }
 
+TEST(PrepareModel, QueryRowsSayWhatDependsOnUnknownSizes) {
+  Model model;
+  Value* open = model.add_input("open", {ElementType::Float32, {1, kUnknownDim}});
+  Value* known = model.add_input("known", {ElementType::Float32, {1, 2}});
+  Value* a = model.add_node("a", "Relu", "", {open}, {"a"})->output();
+  Value* b = model.add_node("b", "Relu", "", {known}, {"b"})->output();
+  Value* odd = model.add_node("odd", "Frobnicate", "", {open}, {"odd"})->output();
+  // Its size is known at run time only, whatever the model's inputs.
+  Value* places = model.add_node("places", "NonZero", "", {known}, {"places"})->output();
+  Value* c = model.add_node("c", "Add", "", {a, b}, {"c"})->output();
+  for (Value* output : {c, odd, places}) model.add_output(output->name(), output);
+  const auto rows_of = [](const Model& original) {
+    const auto prepared = original.clone();
+    const auto failures = prepare_model_for_query(*prepared);
+    EXPECT_TRUE(failures);
+    return query_rows(original, *prepared, *failures, "TEST", [](const Node&) { return ""; });
+  };
+  const auto rows = rows_of(model);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_TRUE(rows[0].supported());
+  EXPECT_EQ(rows[0].reason, kUnknownSizes);
+  EXPECT_EQ(rows[1].reason, "");
+  EXPECT_FALSE(rows[2].supported());
+  EXPECT_NE(rows[2].reason.find("unknown"), std::string::npos);
+  EXPECT_EQ(rows[3].reason, "");
+  EXPECT_EQ(rows[4].reason, kUnknownSizes);
+  ASSERT_TRUE(model.reshape({{"open", {1, 2}}}).ok());
+  const auto bound = rows_of(model);
+  EXPECT_EQ(bound[0].reason, "");
+  EXPECT_EQ(bound[4].reason, "");
+}
+
 TEST(PrepareModel, QueryWorksBeforeDimensionsAreBound) {
   Model model;
   Value* x = model.add_input("x", {ElementType::Float32, {kUnknownDim, 4}});

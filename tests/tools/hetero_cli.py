@@ -61,6 +61,45 @@ def query_names_what_is_not_supported(hetero):
     expect(out, "-  ")
 
 
+def protobuf(*fields):
+    """A message of these (number, text, message or number below 128)."""
+    message = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            message += bytes([number << 3, value])
+        else:
+            content = value.encode() if isinstance(value, str) else value
+            message += bytes([number << 3 | 2, len(content) % 128 | 128, len(content) // 128]) + content
+    return message
+
+
+@case
+def query_of_unknown_sizes(hetero):
+    def port(name, *sizes):
+        dims = [(1, protobuf((2 if isinstance(size, str) else 1, size))) for size in sizes]
+        return protobuf((1, name), (2, protobuf((1, protobuf((1, 1), (2, protobuf(*dims)))))))
+
+    def node(name, operator, source):
+        return protobuf((1, source), (2, name + "_y"), (3, name), (4, operator))
+
+    graph = protobuf((1, node("a", "Relu", "open")), (1, node("b", "Relu", "known")), (1, node("c", "Frobnicate", "open")),
+                     (2, "g"), (11, port("open", 1, 3, "w")), (11, port("known", 1, 3)),
+                     (12, port("a_y", 1, 3, "w")), (12, port("b_y", 1, 3)), (12, port("c_y")))
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "open.onnx"
+        model.write_bytes(protobuf((1, 8), (7, graph), (8, protobuf((2, 13)))))
+        for device in ("CPU", "REF"):
+            rows = hetero.run("query", model, "-d", device, status=1).stdout.splitlines()
+            expect(rows[0], device, "Relu", "a: depends on unknown sizes")
+            assert rows[1].split() == [device, "Relu", "b"], rows[1]
+            expect(rows[2], "-  ", "Frobnicate", "unknown")
+            expect(rows[3], "2 of 3 nodes")
+            expect(rows[4], "input 'open'", "[1,3,?]", "-shape 'open[...]'")
+            bound = hetero.run("query", model, "-d", device, "-shape", "open[1,3,4]", status=1).stdout
+            assert "sizes" not in bound, bound
+        expect(hetero.run("bench", model, status=2).stderr, "open.onnx", "[1,3,?]", "-shape")
+
+
 @case
 def usage_errors(hetero):
     hetero.run(status=2)
