@@ -16,6 +16,22 @@ float factor_of(const Moments& moments, float epsilon) {
   return 1.0f / std::sqrt(moments.variance + epsilon);
 }
 
+/// What the kernels here share: `count` stretches of `size` values are normalised one by one, with
+/// scales and biases of all.
+template <class F>
+Status for_stretches(const KernelArgs& args, int64_t count, int64_t size, F normalise) {
+  const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+  const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
+  const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
+  auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+  parallel_for(count, kGrainValues / size + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      normalise(i, src + i * size, scale, bias, dst + i * size);
+    }
+  });
+  return {};
+}
+
 /// Instance- and GroupNormalization in plain memory. Loop order: image and group, then its
 /// channels.
 class GroupKernel final : public Kernel {
@@ -29,24 +45,18 @@ class GroupKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
-    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
     const int64_t size = channels_ * area_;
-    parallel_for(count_, kGrainValues / size + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t g = begin; g < end; ++g) {
-        const Moments moments = row_moments(src + g * size, static_cast<size_t>(size));
-        const float factor = factor_of(moments, epsilon_);
-        for (int64_t c = 0; c < channels_; ++c) {
-          const int64_t at = g * size + c * area_;
-          const int64_t channel = g % groups_ * channels_ + c;
-          normalise_row(src + at, static_cast<size_t>(area_), moments.mean, factor * scale[channel],
-                        bias[channel], dst + at);
-        }
-      }
-    });
-    return {};
+    return for_stretches(
+        args, count_, size,
+        [&](int64_t g, const float* src, const float* scale, const float* bias, float* dst) {
+          const Moments moments = row_moments(src, static_cast<size_t>(size));
+          const float factor = factor_of(moments, epsilon_);
+          const int64_t first = g % groups_ * channels_;
+          for (int64_t c = 0; c < channels_; ++c) {
+            normalise_row(src + c * area_, static_cast<size_t>(area_), moments.mean,
+                          factor * scale[first + c], bias[first + c], dst + c * area_);
+          }
+        });
   }
 
  private:
@@ -71,30 +81,24 @@ class BlockedInstanceKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
-    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    const int64_t size = block_ * area_;
-    parallel_for(count_, kGrainValues / size + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        std::array<Moments, 16> moments;
-        std::array<float, 16> mean{}, factor{}, shift{};
-        lane_moments(src + b * size, static_cast<size_t>(area_), static_cast<size_t>(block_),
-                     moments.data());
-        // Padded channels have scale and bias 0, so they stay 0.
-        const int64_t first = b % blocks_ * block_;
-        for (int64_t c = first; c < std::min(first + block_, channels_); ++c) {
-          const auto lane = static_cast<size_t>(c - first);
-          mean[lane] = moments[lane].mean;
-          factor[lane] = factor_of(moments[lane], epsilon_) * scale[c];
-          shift[lane] = bias[c];
-        }
-        normalise_lanes(src + b * size, static_cast<size_t>(area_), static_cast<size_t>(block_),
-                        mean.data(), factor.data(), shift.data(), dst + b * size);
-      }
-    });
-    return {};
+    const auto area = static_cast<size_t>(area_);
+    const auto lanes = static_cast<size_t>(block_);
+    return for_stretches(
+        args, count_, block_ * area_,
+        [&](int64_t b, const float* src, const float* scale, const float* bias, float* dst) {
+          std::array<Moments, 16> moments;
+          std::array<float, 16> mean{}, factor{}, shift{};
+          lane_moments(src, area, lanes, moments.data());
+          // Padded channels have scale and bias 0, so they stay 0.
+          const int64_t first = b % blocks_ * block_;
+          for (int64_t c = first; c < std::min(first + block_, channels_); ++c) {
+            const auto lane = static_cast<size_t>(c - first);
+            mean[lane] = moments[lane].mean;
+            factor[lane] = factor_of(moments[lane], epsilon_) * scale[c];
+            shift[lane] = bias[c];
+          }
+          normalise_lanes(src, area, lanes, mean.data(), factor.data(), shift.data(), dst);
+        });
   }
 
  private:
@@ -114,20 +118,13 @@ class LayerKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
-    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
     const auto length = static_cast<size_t>(length_);
-    parallel_for(rows_, kGrainValues / length_ + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const float* from = src + row * length_;
-        const Moments moments = row_moments(from, length);
-        normalise_row(from, length, moments.mean, factor_of(moments, epsilon_), scale, bias,
-                      dst + row * length_);
-      }
-    });
-    return {};
+    return for_stretches(
+        args, rows_, length_,
+        [&](int64_t, const float* src, const float* scale, const float* bias, float* dst) {
+          const Moments moments = row_moments(src, length);
+          normalise_row(src, length, moments.mean, factor_of(moments, epsilon_), scale, bias, dst);
+        });
   }
 
  private:
