@@ -1,4 +1,4 @@
-# Sourced by ./demo.sh and ./check.sh: installs what is missing and builds. Needs $root, the checkout.
+# Sourced by ./demo.sh, ./check.sh, scripts/long and benchmarks/load: installs what is missing and builds. Needs $root, the checkout.
 # shellcheck shell=bash
 
 fail() {
@@ -76,4 +76,15 @@ build() {
     grep -A 30 -m 3 -E 'FAILED|error:' "$dir.log" >&2 || tail -n 40 "$dir.log" >&2
     fail "the build in $dir failed; the whole output is in $dir.log"
   }
+}
+
+# python_environment FOLDER ARGUMENT...: FOLDER/bin/python has what pip installs from PyPI with these arguments; nothing to do when
+# it did so before. Needs a network the first time.
+python_environment() {
+  local folder=$1
+  shift
+  [ ! -e "$folder/complete" ] || return 0
+  /usr/bin/python3 -m venv "$folder" || fail "python3 could not make a virtual environment in $folder"
+  "$folder/bin/pip" install -q --disable-pip-version-check "$@" || fail "pip could not install from PyPI: $*"
+  touch "$folder/complete"
 }

@@ -42,9 +42,7 @@ def environment(arguments):
         return {"openvino": arguments.openvino_python, "onnxruntime": arguments.python}
     folder = pathlib.Path(arguments.venv)
     python = folder / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", HERE / "requirements.txt"], check=True)
+    subprocess.run(["bash", "-c", '. "$1" && python_environment "$2" -r "$3"', "load.py", HERE.parents[1] / "scripts/environment.sh", folder, HERE / "requirements.txt"], check=True)
     return {"openvino": str(python), "onnxruntime": str(python)}
 
 

@@ -13,12 +13,6 @@ require build demo check long
 configure build-check -Dtests=true
 build build-check tools/hetero
 folder=build-check/openvino-$version
-if [ ! -e "$folder/complete" ]; then
-  rm -rf "$folder"
-  /usr/bin/python3 -m venv "$folder/venv"
-  "$folder/venv/bin/pip" install -q --disable-pip-version-check "openvino==$version" ||
-    fail "pip could not install openvino $version from PyPI"
-  touch "$folder/complete"
-fi
+python_environment "$folder/venv" "openvino==$version"
 # shellcheck disable=SC2086
 exec "$folder/venv/bin/python" scripts/ir_operations/compare.py build-check/tools/hetero "$folder/models" ${HET_DEVICES:-REF CPU}

@@ -13,13 +13,11 @@ require build demo check long
 configure build-check -Dtests=true
 build build-check tools/hetero
 folder=build-check/onnx-$version
-if [ ! -e "$folder/complete" ]; then
-  rm -rf "$folder"
-  /usr/bin/python3 -m venv "$folder/venv"
-  "$folder/venv/bin/pip" install -q --disable-pip-version-check "onnx==$version" ||
-    fail "pip could not install onnx $version from PyPI"
-  "$folder/venv/bin/python" scripts/onnx_node_data.py "$folder/data"
-  touch "$folder/complete"
+python_environment "$folder/venv" "onnx==$version"
+if [ ! -e "$folder/data" ]; then
+  rm -rf "$folder/part"
+  "$folder/venv/bin/python" scripts/onnx_node_data.py "$folder/part"
+  mv "$folder/part" "$folder/data"
 fi
 status=0
 for device in ${HET_DEVICES:-REF CPU}; do
