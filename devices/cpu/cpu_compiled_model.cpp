@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <future>
 #include <new>
 #include <unordered_map>
@@ -17,6 +18,11 @@
 
 namespace het::cpu {
 namespace {
+
+bool rounds_to_levels(const Model& model) {
+  return std::any_of(model.nodes().begin(), model.nodes().end(),
+                     [](const auto& node) { return node->op_type() == "FakeQuantize"; });
+}
 
 /// Fuses and plans; run once on a stream's thread.
 class PlanJob final : public StreamJob {
@@ -40,6 +46,7 @@ class PlanJob final : public StreamJob {
  private:
   Result<Plan> plan() {
     options_.blocked = preferred_blocked_format();
+    options_.preferred_formats = rounds_to_levels(model_);
     HET_TRY(fuse(model_));
     PlanBuilder builder(model_, options_);
     return builder.build();

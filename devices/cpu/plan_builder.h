@@ -18,6 +18,9 @@ struct PlanOptions {
   ElementType precision = ElementType::Float32;
   /// Channels in a block of blocked formats on this processor.
   Format blocked = Format::Blocked16;
+  /// Convolutions take the format that oneDNN prefers, blocked or not: for models that round to
+  /// levels, whose results depend on the order in which products are added.
+  bool preferred_formats = false;
 };
 
 /// Turns a prepared and fused model into steps, node by node, and keeps for every value the

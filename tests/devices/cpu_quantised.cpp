@@ -1,3 +1,4 @@
+#include "devices/cpu/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {
@@ -161,6 +162,45 @@ TEST_F(CpuQuantised, GlobalPooling) {
                       zero<int8_t>(maker, 0), scale(maker, 0.1f), zero<uint8_t>(maker, 127)})));
   compare_steps(maker.model(), "QLinearGlobalAveragePool0");
   EXPECT_EQ(implementation_, "own");
+}
+
+TEST_F(CpuQuantised, FakeQuantizeWhereZeroLiesOnALevel) {
+  ModelMaker maker;
+  Value* x = maker.input({1});
+  const auto limit = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  maker.output(
+      maker.op("FakeQuantize",
+               {x, limit(-2.1083708f), limit(2.0918992f), limit(-2.1083708f), limit(2.0918992f)},
+               make_attributes({{"levels", 256}}), "het"));
+  // (-0.10706596 + 2.1083708) / 4.20027 * 255 = 121.49998: level 121, which is 7 below that of 0.
+  const auto compiled = compile(maker.model());
+  ASSERT_NE(compiled, nullptr);
+  const std::vector<Tensor> got = infer(*compiled, {Tensor::from<float>({1}, {-0.10706596f})});
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_NEAR(got[0].values<float>()[0], -7 * 4.20027f / 255, 1e-5);
+}
+
+TEST_F(CpuQuantised, ModelsThatRoundToLevelsAddTheBiasLast) {
+  if (cpu::preferred_blocked_format() != cpu::Format::Blocked16) {
+    GTEST_SKIP() << "oneDNN's convolutions start from the bias on processors without AVX-512";
+  }
+  ModelMaker maker;
+  const auto filled = [](const Shape& shape, float value) {
+    return Tensor::from<float>(
+        shape, std::vector<float>(static_cast<size_t>(element_count(shape)), value));
+  };
+  const auto limit = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  Value* x = maker.input({1, 16, 8, 8});
+  Value* rounded = maker.op("FakeQuantize", {x, limit(0), limit(1), limit(0), limit(1)},
+                            make_attributes({{"levels", 3}}), "het");
+  maker.output(maker.op("Conv", {rounded, maker.constant(filled({16, 16, 1, 1}, 1.0f)),
+                                 maker.constant(filled({16}, 0x1p24f))}));
+  const auto compiled = compile(maker.model());
+  ASSERT_NE(compiled, nullptr);
+  const std::vector<Tensor> got = infer(*compiled, {filled({1, 16, 8, 8}, 0.5f)});
+  ASSERT_EQ(got.size(), 1u);
+  // 16 products of 0.5; each alone would be lost beside 2^24.
+  for (const float value : got[0].values<float>()) ASSERT_EQ(value, 0x1p24f + 8.0f);
 }
 
 }  // namespace

@@ -260,16 +260,24 @@ def verify_golden_ref(hetero):
     verify_golden(hetero, "onnx", "REF", 19, {"candy_style_unsupported_ops"})
 
 
-# Rows of low score of this quantised detector change places on the synthetic noise picture when a
-# quantisation level flips: OpenVINO 2026.4.1 on another type of machine reaches a cosine of 0.958 with
-# its own recording, and an input moved by 1e-5 takes it to 0.974. What the model finds on real
-# pictures is held to a bound by tests/gst/ir_reference.cpp.
-FLIPPED_LEVELS = {"face-detection-retail-0004--FP16-INT8"}
+# Quantised detectors whose rows of low score on the synthetic noise picture change places when one
+# level flips, so that they pass only where products are added in the recording's order: OpenVINO
+# itself drops to 0.951 and 0.491 when every bias moves by half a unit in the last place. oneDNN adds
+# in that order on AVX-512. What the models find on real pictures is held to a bound by
+# tests/gst/ir_reference.cpp.
+FACES, VEHICLES = "face-detection-retail-0004--FP16-INT8", "person-vehicle-bike-detection-2000--FP16-INT8"
 
 
 @case
 def verify_golden_ir_cpu(hetero):
-    verify_golden(hetero, "ir", "CPU", 23, FLIPPED_LEVELS)
+    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
+    flipped = set() if {"avx512bw", "avx512vl", "avx512dq"} <= set(flags) else {FACES}
+    verify_golden(hetero, "ir", "CPU", 24 - len(flipped), flipped)
+
+
+@case
+def verify_golden_ir_ref(hetero):
+    verify_golden(hetero, "ir", "REF", 22, {FACES, VEHICLES})
 
 
 @case

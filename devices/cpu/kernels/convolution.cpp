@@ -43,7 +43,7 @@ constexpr int64_t kPlainChannels = 4;
 /// Blocked formats where oneDNN has generated code for them, then its own choice; when it wants
 /// formats that nobody else has, blocked and plain ones in any implementation.
 Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec) {
-  if (spec.src.type == ElementType::Float32) {
+  if (spec.src.type == ElementType::Float32 && !builder.options().preferred_formats) {
     // oneDNN's first choice is channels-last; blocked kernels are as fast, and concatenations and
     // splits of channels then cost nothing.
     ConvolutionSpec blocked = spec;

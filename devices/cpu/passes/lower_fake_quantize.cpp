@@ -118,12 +118,12 @@ std::optional<ElementwiseNode> rounding(Model& model, const Node& node) {
   for (size_t i = 0; i < input->low.size(); ++i) {
     const float range = input->high[i] - input->low[i];
     const float scale = steps / range;
+    // Not -low * scale: a zero that lies on a level must give that whole number.
+    const float shift = 0.0f - input->low[i] * steps / range;
     // Equal limits and limits in reverse order are left to the reference.
-    if (!(range > 0) || !std::isfinite(scale) || !std::isfinite(scale * input->low[i])) {
-      return std::nullopt;
-    }
+    if (!(range > 0) || !std::isfinite(scale) || !std::isfinite(shift)) return std::nullopt;
     to_level.push_back(scale);
-    level_of_zero.push_back(0.0f - input->low[i] * scale);
+    level_of_zero.push_back(shift);
   }
   for (size_t i = 0; i < output->low.size(); ++i) {
     to_value.push_back((output->high[i] - output->low[i]) / steps);
