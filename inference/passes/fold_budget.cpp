@@ -9,8 +9,8 @@
 namespace het {
 namespace {
 
-constexpr size_t kBytes = size_t{256} << 20;
-constexpr int64_t kSteps = int64_t{1} << 27;
+constexpr size_t kBytes = size_t{128} << 20;
+constexpr int64_t kSteps = int64_t{1} << 25;
 constexpr size_t kBytesPerByte = 8;
 constexpr int64_t kStepsPerByte = 16;
 

@@ -14,7 +14,7 @@ namespace het {
 /// of bodies, share it. Thread-bound.
 class HET_API FoldBudget {
  public:
-  /// 256 MiB of results and 2^27 steps, and per byte of the model's constants (counted once where
+  /// 128 MiB of results and 2^25 steps, and per byte of the model's constants (counted once where
   /// they overlap) eight bytes and 16 steps more.
   explicit FoldBudget(const Model& model);
   ~FoldBudget();

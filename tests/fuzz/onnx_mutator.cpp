@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <protozero/buffer_string.hpp>
 #include <protozero/varint.hpp>
 #include <random>
 #include <string>

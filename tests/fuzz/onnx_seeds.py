@@ -69,27 +69,117 @@ def onnx_files():
                         [value("s", None), value("e", None)], [value("t", None), value("o", None)])
     yield onnx_model([h.make_node("Scan", ["x", "x"], ["f", "y"], body=scan, num_scan_inputs=1)], [x], [y])
     yield onnx_model([h.make_node("Relu", ["x"], ["y"])], [value("x", ("n", 3, None, 4))], [y])
-    # Microsoft's and classical machine learning's operators that are lifted.
-    ms = [("FusedConv", 2, {"activation": "Relu"}), ("FusedMatMul", 2, {"alpha": 0.5, "transA": 1}), ("Gelu", 1, {}), ("BiasGelu", 2, {}),
-          ("FastGelu", 2, {}), ("QuickGelu", 1, {"alpha": 1.7}), ("SkipLayerNormalization", 4, {"epsilon": 1e-5}), ("QLinearAdd", 8, {}),
-          ("QAttention", 8, {"num_heads": 2}), ("Attention", 4, {"num_heads": 2}), ("MultiHeadAttention", 3, {"num_heads": 2}),
-          ("MatMulNBits", 4, {"K": 16, "N": 4, "bits": 4, "block_size": 16}), ("QLinearSigmoid", 5, {}), ("DynamicQuantizeMatMul", 4, {}),
-          ("MatMulIntegerToFloat", 6, {}), ("QLinearGlobalAveragePool", 5, {}), ("QLinearConcat", 5, {"axis": 1}), ("CropAndResize", 4, {}),
-          ("LayerNormalization", 3, {}), ("SimplifiedLayerNormalization", 2, {}), ("QuantizeLinear", 3, {}), ("DequantizeLinear", 3, {})]
-    for name, count, attributes in ms:
-        names = ["x"] + [f"c{i}" for i in range(1, count)]
-        constants = [numpy_helper.from_array(np.ones((3, 3, 1, 1) if "Conv" in name else (4,), np.float32), n) for n in names[1:]]
-        yield onnx_model([h.make_node(name, names, ["y"], domain="com.microsoft", **attributes)], [x], [y], constants, domains=["com.microsoft"])
-    for name, attributes in (("Scaler", {"offset": [1.0], "scale": [2.0]}), ("Normalizer", {"norm": "L2"}), ("Binarizer", {"threshold": 0.5}),
-                             ("Imputer", {"imputed_value_floats": [1.0], "replaced_value_float": 0.0}), ("ArrayFeatureExtractor", {}),
-                             ("LabelEncoder", {"keys_floats": [1.0], "values_floats": [2.0]}), ("LinearRegressor", {"coefficients": [1.0] * 4})):
-        yield onnx_model([h.make_node(name, ["x"], ["y"], domain="ai.onnx.ml", **attributes)], [x], [y], domains=["ai.onnx.ml"])
+    yield from own_metadata_files()
+    yield from foreign_files()
+    yield from schema_files()
     yield from greedy_files()
     for path in sorted(glob.glob(ONNX_NODES)):
         data = pathlib.Path(path).read_bytes()
         if len(data) <= MAX_BYTES:
             yield data
             yield from with_known_inputs(path, data)
+
+
+FLOATS = {"epsilon": 1e-5, "alpha": 0.5, "scale": 0.5, "threshold": 0.5, "replaced_value_float": 0.0, "mask_filter_value": -1e4}
+# Attributes of the operators of ONNX Runtime that are lifted, and the shapes of their inputs.
+MICROSOFT = {
+    "Attention": ({"num_heads": 2, "unidirectional": 1, "qkv_hidden_sizes": [4, 4, 4]}, [(1, 2, 4), (4, 12), (12,), (1, 2)]),
+    "BiasAdd": ({}, [(1, 2, 4), (4,), (1, 2, 4)]), "BiasGelu": ({}, [(1, 4), (4,)]), "BiasSplitGelu": ({}, [(1, 2, 8), (8,)]),
+    "ConvTransposeWithDynamicPads": ({"kernel_shape": [2, 2]}, [(1, 2, 4, 4), (2, 2, 2, 2), (4,), (2,)]),
+    "DynamicQuantizeMatMul": ({}, [(2, 4), (4, 4), (4,), (4,), (4,)]), "ExpandDims": ({}, [(2, 4), ()]), "FastGelu": ({}, [(1, 4), (4,)]),
+    "FusedConv": ({"activation": "LeakyRelu", "activation_params": [0.1]}, [(1, 2, 4, 4), (2, 2, 1, 1), (2,), (1, 2, 4, 4)]),
+    "FusedGemm": ({"activation": "HardSigmoid", "activation_alpha": 0.2, "activation_beta": 0.5, "transA": 1}, [(4, 2), (4, 4), (4,)]),
+    "FusedMatMul": ({"alpha": 0.5, "transA": 1, "transBatchA": 1, "transBatchB": 1}, [(2, 3, 4), (2, 4, 4)]), "GatherND": ({}, [(2, 4), (1, 1)]),
+    "Gelu": ({}, [(2, 4)]), "GridSample": ({"mode": "bicubic", "align_corners": 1}, [(1, 1, 4, 4), (1, 2, 2, 2)]),
+    "GroupNorm": ({"groups": 2, "activation": 1, "epsilon": 1e-5}, [(1, 2, 2, 4), (4,), (4,)]), "Inverse": ({}, [(2, 2)]),
+    "MatMulIntegerToFloat": ({}, [(2, 4), (4, 4), (1,), (4,), (1,), (4,), (4,)]),
+    "MatMulNBits": ({"K": 16, "N": 4, "bits": 4, "block_size": 16}, [(2, 16), (4, 1, 8), (4,), (4, 1), (16,), (4,)]),
+    "MultiHeadAttention": ({"num_heads": 2, "scale": 0.5, "unidirectional": 1}, [(1, 2, 4), (1, 2, 4), (1, 2, 4), (12,), (1, 2), (1, 2, 2, 2)]),
+    "NhwcConv": ({"kernel_shape": [1, 1]}, [(1, 4, 4, 2), (2, 2, 1, 1), (2,), (1, 4, 4, 2)]),
+    "NhwcFusedConv": ({"kernel_shape": [1, 1], "activation": "Clip", "activation_params": [0.0, 6.0]}, [(1, 4, 4, 2), (2, 2, 1, 1), (2,), (1, 4, 4, 2)]),
+    "NhwcMaxPool": ({"kernel_shape": [2, 2]}, [(1, 4, 4, 2)]), "Pad": ({"mode": "reflect"}, [(2, 4), (4,), ()]),
+    "QAttention": ({"num_heads": 2}, [(1, 2, 4), (4, 12), (12,), (), (), (1, 2), (), ()]),
+    "QGemm": ({"transA": 1, "transB": 1, "alpha": 0.5}, [(4, 2), (), (), (4, 4), (), (), (4,), (), ()]),
+    "QLinearConv": ({"channels_last": 1, "kernel_shape": [1, 1]}, [(1, 4, 4, 2), (), (), (2, 2, 1, 1), (), (), (), (), (2,)]),
+    "QLinearReduceMean": ({"axes": [1], "keepdims": 0}, [(2, 4), (), (), (), ()]), "QLinearSoftmax": ({"axis": -1, "opset": 13}, [(2, 4), (), (), (), ()]),
+    "QLinearWhere": ({}, [(2, 4), (2, 4), (), (), (2, 4), (), (), (), ()]), "QuickGelu": ({"alpha": 1.7}, [(2, 4)]), "Range": ({}, [(), (), ()]),
+    "RotaryEmbedding": ({"scale": 1.0, "is_packed_batching": 0}, [(1, 2, 4), (1,), (4, 2), (4, 2)]),
+    "SkipGroupNorm": ({"groups": 2, "activation": 1}, [(1, 2, 2, 4), (4,), (4,), (1, 1, 1, 4), (4,)]),
+    "SkipLayerNormalization": ({"epsilon": 1e-5}, [(1, 2, 4), (1, 2, 4), (4,), (4,), (4,)]),
+    "SkipSimplifiedLayerNormalization": ({"epsilon": 1e-5}, [(1, 2, 4), (1, 2, 4), (4,), (4,)]),
+    "TransposeMatMul": ({"alpha": 2.0}, [(2, 4), (4, 4)]), "Trilu": ({"upper": 0}, [(2, 4), ()]),
+    "QLinearAdd": ({}, [(2, 4), (), (), (2, 4), (), (), (), ()]), "QLinearSigmoid": ({}, [(2, 4), (), (), (), ()]), "CropAndResize": ({}, [(1, 1, 4, 4), (1, 4), (1,), (2,)]),
+    "QLinearGlobalAveragePool": ({"channels_last": 1}, [(1, 4, 4, 2), (), (), (), ()]), "QLinearConcat": ({"axis": 1}, [(), (), (2, 4), (), ()]),
+    "QuantizeLinear": ({}, [(2, 4), (), ()]), "DequantizeLinear": ({}, [(2, 4), (), ()])}
+MACHINE_LEARNING = {
+    "ArrayFeatureExtractor": ({}, [(2, 4), (2,)]), "Binarizer": ({"threshold": 0.5}, [(2, 4)]),
+    "Imputer": ({"imputed_value_floats": [1.0], "replaced_value_float": 0.0}, [(2, 4)]),
+    "LabelEncoder": ({"keys_int64s": [1, 2], "values_floats": [2.0, 3.0], "default_float": 0.5}, [(2, 4)]),
+    "LinearRegressor": ({"coefficients": [1.0] * 4, "intercepts": [1.0], "targets": 1, "post_transform": "SOFTMAX"}, [(2, 4)]),
+    "Normalizer": ({"norm": "L2"}, [(2, 4)]), "Scaler": ({"offset": [1.0], "scale": [2.0]}, [(2, 4)])}
+
+
+def foreign_files():
+    """Every lifted operator with all inputs constant, with variable ones, with half of them, without attributes; as float and as u8."""
+    for domain, operators in (("com.microsoft", MICROSOFT), ("ai.onnx.ml", MACHINE_LEARNING), ("", {"SimplifiedLayerNormalization": ({"epsilon": 1e-5}, [(2, 4), (4,)])})):
+        for name, (attributes, shapes) in operators.items():
+            names = [f"i{k}" for k in range(len(shapes))]
+            # Floats, or bytes with int32 biases and int64 indices where such operators have them.
+            for kinds in ((np.float32,), (np.uint8, np.float32), (np.float32, np.int64), (np.int64,)):
+                arrays = [np.ones(shape, kinds[-1] if k > 0 or len(kinds) == 1 else kinds[0]) for k, shape in enumerate(shapes)]
+                if kinds == (np.uint8, np.float32):  # x, x scale, x zero point, ...
+                    arrays = [np.ones(shape, np.float32 if shape == () and k % 3 != 2 else np.uint8) for k, shape in enumerate(shapes)]
+                constants = [numpy_helper.from_array(array, n) for array, n in zip(arrays, names)]
+                ports = [h.make_tensor_value_info(n, c.data_type, s) for n, c, s in zip(names, constants, shapes)]
+                domains = [domain] if domain else []
+                for given, held in ((attributes, names), (attributes, names[1:]), (attributes, []), ({}, names[1:])):
+                    node = h.make_node(name, names, ["y", "z"] if name.startswith("Skip") else ["y"], domain=domain, **given)
+                    yield onnx_model([node], [p for p in ports if p.name not in held], [value("y", None)], [c for c in constants if c.name in held], domains=domains)
+                few = names[:(len(names) + 1) // 2]
+                yield onnx_model([h.make_node(name, few, ["y"], domain=domain, **attributes)], ports[:len(few)], [value("y", None)], domains=domains)
+
+
+def add_metadata(message, field, **texts):
+    """metadata_props of nodes (field 9) and inputs (4), which Debian 12's onnx does not know."""
+    for key, text in texts.items():
+        entry = onnx.StringStringEntryProto(key="het." + key, value=text).SerializeToString()
+        message.MergeFromString(bytes([field << 3 | 2, len(entry)]) + entry)
+
+
+def own_metadata_files():
+    """What our writer adds to a model."""
+    preprocess = '{"resize":"letterbox","color":"BGR","mean":[1,2,3],"scale":[4,5,6]}'
+    for layout, described in (("NCHW", preprocess), ("NH?C", "{}"), ("", "{")):
+        model = onnx.load_from_string(onnx_model([h.make_node("Relu", ["x"], ["r"]), h.make_node("Identity", ["r"], ["y"])], [value("x")], [value("y", None)]))
+        add_metadata(model.graph.input[0], 4, layout=layout, preprocess=described)
+        add_metadata(model.graph.node[0], 9, affinity="GPU", original_names="a\nb\\nc\\\\", unsupported="a reason")
+        add_metadata(model.graph.node[1], 9, output="y")
+        yield model.SerializeToString()
+
+
+def plausible(attribute):
+    """A value of the attribute's type."""
+    kinds = onnx.defs.OpSchema.AttrType
+    return {kinds.INT: 1, kinds.FLOAT: FLOATS.get(attribute.name, 0.5), kinds.STRING: "linear", kinds.INTS: [1, 1], kinds.FLOATS: [1.0, 1.0, 2.0, 2.0],
+            kinds.STRINGS: ["Tanh", "Relu"]}.get(attribute.type)
+
+
+def schema_files():
+    """Every version of every operator: with all attributes, with the required ones, its inputs variable or constant."""
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain not in ("", "ai.onnx.ml") or schema.deprecated:
+            continue
+        most = {name: v for name, v in ((a.name, plausible(a)) for a in schema.attributes.values()) if v is not None}
+        least = {name: v for name, v in most.items() if schema.attributes[name].required}
+        names = [f"i{k}" for k in range(min(schema.max_input, 4))]
+        outputs = [f"o{k}" for k in range(min(max(schema.min_output, 1), 3))]
+        opset, domains = (schema.since_version, []) if not schema.domain else (17, [schema.domain])
+        for attributes in (most, least):
+            for held in ([], names[1:]):
+                constants = [numpy_helper.from_array(np.ones((2,), np.int64 if k % 2 else np.float32), n) for k, n in enumerate(names) if n in held]
+                ports = [value(n) for n in names if n not in held]
+                node = h.make_node(schema.name, names, outputs, domain=schema.domain, **attributes)
+                yield onnx_model([node], ports, [value(o, None) for o in outputs], constants, opset=opset, domains=domains)
 
 
 def with_known_inputs(path, data):

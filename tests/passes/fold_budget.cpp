@@ -36,16 +36,16 @@ size_t folded_of(Model& model, int candidates) {
 }
 
 TEST(FoldBudget, ResultsOfAModelShareTheBytes) {
-  // 256 MiB are 16 results.
+  // 128 MiB are 8 results.
   Model model;
-  EXPECT_EQ(folded_of(model, 20), 16u);
+  EXPECT_EQ(folded_of(model, 20), 8u);
 }
 
 TEST(FoldBudget, ConstantsOfTheFileRaiseIt) {
   // Eight bytes for each: 4 MiB give two results more.
   Model model;
   model.add_constant("w", *Tensor::allocate({ElementType::UInt8, {4 << 20}}));
-  EXPECT_EQ(folded_of(model, 20), 18u);
+  EXPECT_EQ(folded_of(model, 20), 10u);
 }
 
 TEST(FoldBudget, BytesThatConstantsShareCountOnce) {
@@ -56,12 +56,12 @@ TEST(FoldBudget, BytesThatConstantsShareCountOnce) {
     model.add_constant("w", *Tensor::view({ElementType::UInt8, {(4 << 20) - offset}},
                                           whole.buffer(), static_cast<size_t>(offset)));
   }
-  EXPECT_EQ(folded_of(model, 20), 18u);
+  EXPECT_EQ(folded_of(model, 20), 10u);
 }
 
 TEST(FoldBudget, NodesShareTheSteps) {
-  // Each node touches 2^22 elements and one more; 2^27 steps, and the 128 that the constant of
-  // eight bytes adds, are 32 times that, of which filled() takes one.
+  // Each node touches 2^22 elements and one more; 2^25 steps, and the 128 that the constant of
+  // eight bytes adds, are 8 times that, of which filled() takes one.
   Model model;
   Value* zeros = filled(model, "zeros");
   Attributes scalar;
@@ -71,7 +71,7 @@ TEST(FoldBudget, NodesShareTheSteps) {
     model.add_output("", model.add_node(name, "ReduceSum", "", {zeros}, {name}, scalar)->output());
   }
   ASSERT_TRUE(infer_shapes(model).ok());
-  EXPECT_EQ(folded_count(model, "sum"), 31u);
+  EXPECT_EQ(folded_count(model, "sum"), 7u);
 }
 
 /// if (c) y = x expanded to the largest of 16 MiB of numbers, which are all 3, else the same.
@@ -101,7 +101,7 @@ TEST(FoldBudget, BodiesShareIt) {
 
   // The body's 16 MiB are not left any more: its output is sized when it runs.
   Model full;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 8; ++i) {
     full.add_output("", filled(full, "zeros" + std::to_string(i)));
   }
   full.add_output("y", add_if(full)->output());
@@ -117,7 +117,7 @@ TEST(FoldBudget, WithoutOneEverythingIsAllowed) {
   EXPECT_FALSE(FoldBudget::take(*node, size_t{1} << 40, 0));
   {
     const FoldBudget shared(model);
-    EXPECT_TRUE(FoldBudget::take(*node, kResultBytes * 15, 0));
+    EXPECT_TRUE(FoldBudget::take(*node, kResultBytes * 7, 0));
   }
   EXPECT_FALSE(FoldBudget::take(*node, kResultBytes * 2, 0));
 }
