@@ -6,6 +6,7 @@
 #include "inference/decoders/map_output.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -99,7 +100,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_anomaly_detection_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_anomaly_detection_decoder(DecoderRegistry& registry) {
   registry.add({kName,
                 {"labels", "image_threshold", "pixel_threshold", "normalization_scale", "layout"},
                 create});

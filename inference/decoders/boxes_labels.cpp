@@ -6,6 +6,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -103,7 +104,7 @@ Result<std::unique_ptr<Decoder>> create_boxes(const DecoderConfig& config, const
 
 }  // namespace
 
-void register_boxes_labels_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_boxes_labels_decoder(DecoderRegistry& registry) {
   registry.add({"boxes", {"labels", "threshold", "iou_threshold"}, create_boxes});
   registry.add({"boxes_labels", {"labels", "threshold", "iou_threshold"}, create});
 }

@@ -6,6 +6,7 @@
 #include "inference/decoders/custom_tensor.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -145,7 +146,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_custom_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_custom_decoder(DecoderRegistry& registry) {
   registry.add({"custom_to_roi", {"labels", "threshold"}, create});
   registry.add({"custom_to_tensor", {"labels", "threshold"}, create});
 }

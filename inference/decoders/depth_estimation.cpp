@@ -8,6 +8,7 @@
 #include "inference/decoders/map_output.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -124,7 +125,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_depth_estimation_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_depth_estimation_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"layout"}, create});
 }
 

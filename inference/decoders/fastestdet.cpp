@@ -7,6 +7,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -86,7 +87,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_fastestdet_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_fastestdet_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "iou_threshold", "classes"}, create});
 }
 

@@ -7,6 +7,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -116,7 +117,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_heatmap_boxes_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_heatmap_boxes_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "minimum_side", "binarize_threshold"}, create});
 }
 

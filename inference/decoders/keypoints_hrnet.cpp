@@ -7,6 +7,7 @@
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
 #include "inference/decoders/point_scheme.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -78,7 +79,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_keypoints_hrnet_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_keypoints_hrnet_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"format", "threshold", "point_names", "point_connections"}, create});
 }
 

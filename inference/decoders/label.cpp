@@ -7,6 +7,7 @@
 #include "inference/decoders/detections.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -184,7 +185,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_label_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_label_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "classes", "method"}, create});
 }
 

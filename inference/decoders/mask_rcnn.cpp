@@ -8,6 +8,7 @@
 #include "inference/decoders/object_parts.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -172,7 +173,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_mask_rcnn_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_mask_rcnn_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "iou_threshold"}, create});
 }
 

@@ -8,6 +8,7 @@
 #include "inference/decoders/grid_outputs.h"
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -144,7 +145,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
 
 }  // namespace
 
-void register_nanodet_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_nanodet_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "iou_threshold", "classes", "strides"}, create});
 }
 

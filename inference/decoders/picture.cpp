@@ -7,6 +7,7 @@
 #include "inference/decoders/map_output.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -91,7 +92,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_picture_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_picture_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"layout", "range", "color_space"}, create});
 }
 

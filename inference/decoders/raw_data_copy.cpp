@@ -3,6 +3,7 @@
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -83,7 +84,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_raw_data_copy_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_raw_data_copy_decoder(DecoderRegistry& registry) {
   registry.add({kRawDataCopy, {"format"}, create<Part::Whole>});
   registry.add({kEmbedding, {"format"}, create<Part::Vector>});
   registry.add({kClipToken, {"format"}, create<Part::FirstToken>});

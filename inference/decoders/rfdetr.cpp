@@ -10,6 +10,7 @@
 #include "inference/decoders/object_parts.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -132,7 +133,7 @@ Result<std::unique_ptr<Decoder>> create_detr_queries(const DecoderConfig& config
   return std::make_unique<DetrQueriesDecoder>(config, found);
 }
 
-void register_rfdetr_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_rfdetr_decoder(DecoderRegistry& registry) {
   registry.add({"rfdetr", {"labels", "threshold", "do_cls_softmax"}, create<false>});
   registry.add({"rfdetr_seg", {"labels", "threshold", "do_cls_softmax"}, create<true>});
 }

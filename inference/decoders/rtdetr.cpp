@@ -8,6 +8,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -85,7 +86,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_rtdetr_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_rtdetr_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "do_cls_softmax"}, create});
 }
 

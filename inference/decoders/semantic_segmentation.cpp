@@ -7,6 +7,7 @@
 #include "inference/decoders/map_output.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -132,7 +133,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_semantic_segmentation_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_semantic_segmentation_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "classes", "threshold", "layout"}, create});
 }
 

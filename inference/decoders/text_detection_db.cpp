@@ -7,6 +7,7 @@
 #include "inference/decoders/map_output.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -125,7 +126,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_text_detection_db_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_text_detection_db_decoder(DecoderRegistry& registry) {
   registry.add(
       {kName, {"labels", "threshold", "pixel_threshold", "unclip_ratio", "layout"}, create});
 }

@@ -5,6 +5,7 @@
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -156,7 +157,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_text_recognition_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_text_recognition_decoder(DecoderRegistry& registry) {
   registry.add({"paddle_ocr",
                 {"labels", "character_dict", "threshold", "blank_class", "min_length"},
                 create<Alignment::Ctc>});

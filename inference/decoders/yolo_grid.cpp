@@ -11,6 +11,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -306,7 +307,7 @@ std::vector<std::string_view> yolo_grid_keys() {
           "cells_number_y", "do_cls_softmax", "bbox_number_on_cell", "output_sigmoid_activation"};
 }
 
-void register_yolo_grid_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_yolo_grid_decoder(DecoderRegistry& registry) {
   registry.add({"yolo_v2", yolo_grid_keys(), create<AnchorFormula::CellAnchors>});
   registry.add({"yolo_v3", yolo_grid_keys(), create<AnchorFormula::PixelAnchors>});
   registry.add({"yolo_v4", yolo_grid_keys(), create<AnchorFormula::PixelAnchors>});

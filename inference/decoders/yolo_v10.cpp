@@ -5,6 +5,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/oriented_boxes.h"
 #include "inference/decoders/yolo_rows.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -100,7 +101,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 }  // namespace
 
-void register_yolo_v10_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_yolo_v10_decoder(DecoderRegistry& registry) {
   const std::vector<std::string_view> keys{"labels", "threshold", "iou_threshold"};
   registry.add({"yolo_v10", keys, create<RowKind::Boxes>});
   registry.add({"yolo_v26", keys, create<RowKind::Boxes>});

@@ -8,6 +8,7 @@
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
 #include "inference/decoders/yolo_grid.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -86,7 +87,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
 
 }  // namespace
 
-void register_yolo_v5_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_yolo_v5_decoder(DecoderRegistry& registry) {
   registry.add({"yolo_v5", yolo_grid_keys(), create});
   registry.add({"yolo_v7", yolo_grid_keys(), create});
 }

@@ -8,6 +8,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/oriented_boxes.h"
 #include "inference/decoders/yolo_rows.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -133,7 +134,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
 
 }  // namespace
 
-void register_yolo_v8_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_yolo_v8_decoder(DecoderRegistry& registry) {
   const std::vector<std::string_view> keys{"labels", "threshold", "iou_threshold", "classes"};
   std::vector<std::string_view> pose_keys = keys;
   pose_keys.insert(pose_keys.end(), {"point_names", "point_connections"});

@@ -6,6 +6,7 @@
 #include "inference/decoders/nms.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
 
 }  // namespace
 
-void register_yolo_x_decoder(DecoderRegistry& registry) {
+HET_REGISTRATION void register_yolo_x_decoder(DecoderRegistry& registry) {
   registry.add({kName, {"labels", "threshold", "iou_threshold", "classes", "strides"}, create});
 }
 

@@ -1,6 +1,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -72,7 +73,7 @@ Status evaluate_affine_grid(EvaluateContext& context) {
 
 }  // namespace
 
-void register_affine_grid(OpRegistry& registry) {
+HET_REGISTRATION void register_affine_grid(OpRegistry& registry) {
   registry.add({"AffineGrid", "", 20, 2, 2, infer_affine_grid, evaluate_affine_grid});
 }
 

@@ -2,6 +2,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -64,7 +65,7 @@ Status evaluate_arg_max(EvaluateContext& context) {
 
 }  // namespace
 
-void register_arg_max(OpRegistry& registry) {
+HET_REGISTRATION void register_arg_max(OpRegistry& registry) {
   registry.add({"ArgMax", "", 13, 1, 1, infer_arg_max, evaluate_arg_max<true>});
   registry.add({"ArgMin", "", 13, 1, 1, infer_arg_max, evaluate_arg_max<false>});
 }

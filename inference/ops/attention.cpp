@@ -9,6 +9,7 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -302,7 +303,7 @@ Status evaluate_attention(EvaluateContext& context) {
 
 }  // namespace
 
-void register_attention(OpRegistry& registry) {
+HET_REGISTRATION void register_attention(OpRegistry& registry) {
   registry.add({"Attention", "", 25, 3, 7, infer_attention, evaluate_attention});
 }
 

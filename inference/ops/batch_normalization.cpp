@@ -5,6 +5,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -118,7 +119,7 @@ Status evaluate_batch_normalization(EvaluateContext& context) {
 
 }  // namespace
 
-void register_batch_normalization(OpRegistry& registry) {
+HET_REGISTRATION void register_batch_normalization(OpRegistry& registry) {
   registry.add({"BatchNormalization", "", 15, 5, 5, infer_batch_normalization,
                 evaluate_batch_normalization});
 }

@@ -7,6 +7,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -160,7 +161,7 @@ bool gives_bool(BinaryKind kind) {
   return kind >= BinaryKind::Equal && kind <= BinaryKind::Xor;
 }
 
-void register_binary(OpRegistry& registry) {
+HET_REGISTRATION void register_binary(OpRegistry& registry) {
   for (const BinaryRow& row : kRows) {
     registry.add({row.type, "", row.since_version, 2, 2, infer_binary, evaluate_binary});
   }

@@ -3,6 +3,7 @@
 
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -33,7 +34,7 @@ Status evaluate_bit_cast(EvaluateContext& context) {
 
 }  // namespace
 
-void register_bit_cast(OpRegistry& registry) {
+HET_REGISTRATION void register_bit_cast(OpRegistry& registry) {
   registry.add({"BitCast", "", 26, 1, 1, infer_bit_cast, evaluate_bit_cast});
 }
 

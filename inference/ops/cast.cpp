@@ -8,6 +8,7 @@
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/strided_copy.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -123,7 +124,7 @@ Status cast_elements(const Tensor& src, Tensor& dst, const CastSettings& setting
   });
 }
 
-void register_cast(OpRegistry& registry) {
+HET_REGISTRATION void register_cast(OpRegistry& registry) {
   registry.add({"Cast", "", 28, 1, 1, infer_cast, evaluate_cast});
   registry.add({"CastLike", "", 25, 2, 2, infer_cast_like, evaluate_cast});
 }

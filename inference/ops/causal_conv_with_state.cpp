@@ -3,6 +3,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -79,7 +80,7 @@ Status evaluate_causal_conv(EvaluateContext& context) {
 
 }  // namespace
 
-void register_causal_conv_with_state(OpRegistry& registry) {
+HET_REGISTRATION void register_causal_conv_with_state(OpRegistry& registry) {
   registry.add({"CausalConvWithState", "", 27, 2, 4, infer_causal_conv, evaluate_causal_conv});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/pad.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -49,7 +50,7 @@ Status evaluate_center_crop_pad(EvaluateContext& context) {
 
 }  // namespace
 
-void register_center_crop_pad(OpRegistry& registry) {
+HET_REGISTRATION void register_center_crop_pad(OpRegistry& registry) {
   registry.add({"CenterCropPad", "", 18, 2, 2, infer_center_crop_pad, evaluate_center_crop_pad});
 }
 

@@ -3,6 +3,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -48,7 +49,7 @@ Status evaluate_clip(EvaluateContext& context) {
 
 }  // namespace
 
-void register_clip(OpRegistry& registry) {
+HET_REGISTRATION void register_clip(OpRegistry& registry) {
   registry.add({"Clip", "", 13, 1, 3, infer_clip, evaluate_clip});
 }
 

@@ -3,6 +3,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -141,7 +142,7 @@ Status evaluate_col2im(EvaluateContext& context) {
 
 }  // namespace
 
-void register_col2im(OpRegistry& registry) {
+HET_REGISTRATION void register_col2im(OpRegistry& registry) {
   registry.add({"Col2Im", "", 18, 3, 3, infer_col2im, evaluate_col2im});
 }
 

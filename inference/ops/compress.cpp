@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -72,7 +73,7 @@ Status evaluate_compress(EvaluateContext& context) {
 
 }  // namespace
 
-void register_compress(OpRegistry& registry) {
+HET_REGISTRATION void register_compress(OpRegistry& registry) {
   registry.add({"Compress", "", 28, 2, 2, infer_compress, evaluate_compress});
 }
 

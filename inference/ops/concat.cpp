@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -57,7 +58,7 @@ Status evaluate_concat(EvaluateContext& context) {
 
 }  // namespace
 
-void register_concat(OpRegistry& registry) {
+HET_REGISTRATION void register_concat(OpRegistry& registry) {
   registry.add({"Concat", "", 13, 1, kVariadic, infer_concat, evaluate_concat});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -54,7 +55,7 @@ Status evaluate_constant(EvaluateContext& context) {
 
 }  // namespace
 
-void register_constant(OpRegistry& registry) {
+HET_REGISTRATION void register_constant(OpRegistry& registry) {
   registry.add({"Constant", "", 25, 0, 0, infer_constant, evaluate_constant});
 }
 

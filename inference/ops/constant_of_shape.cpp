@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -52,7 +53,7 @@ Status evaluate_constant_of_shape(EvaluateContext& context) {
 
 }  // namespace
 
-void register_constant_of_shape(OpRegistry& registry) {
+HET_REGISTRATION void register_constant_of_shape(OpRegistry& registry) {
   registry.add(
       {"ConstantOfShape", "", 25, 1, 1, infer_constant_of_shape, evaluate_constant_of_shape});
 }

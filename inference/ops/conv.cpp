@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 
@@ -86,7 +87,7 @@ Status evaluate_conv(EvaluateContext& context) {
 
 }  // namespace
 
-void register_conv(OpRegistry& registry) {
+HET_REGISTRATION void register_conv(OpRegistry& registry) {
   registry.add({"Conv", "", 22, 2, 3, infer_conv, evaluate_conv});
 }
 

@@ -3,6 +3,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -94,7 +95,7 @@ Status evaluate_qlinear_conv(EvaluateContext& context) {
 
 }  // namespace
 
-void register_conv_integer(OpRegistry& registry) {
+HET_REGISTRATION void register_conv_integer(OpRegistry& registry) {
   registry.add({"ConvInteger", "", 10, 2, 4, infer_conv_integer, evaluate_conv_integer});
   registry.add({"QLinearConv", "", 10, 8, 9, infer_qlinear_conv, evaluate_qlinear_conv});
 }

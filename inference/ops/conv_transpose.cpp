@@ -7,6 +7,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -196,7 +197,7 @@ Status evaluate_conv_transpose(EvaluateContext& context) {
 
 }  // namespace
 
-void register_conv_transpose(OpRegistry& registry) {
+HET_REGISTRATION void register_conv_transpose(OpRegistry& registry) {
   registry.add({"ConvTranspose", "", 22, 2, 3, infer_conv_transpose, evaluate_conv_transpose});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -110,7 +111,7 @@ Status evaluate_crop_and_resize(EvaluateContext& context) {
 
 }  // namespace
 
-void register_crop_and_resize(OpRegistry& registry) {
+HET_REGISTRATION void register_crop_and_resize(OpRegistry& registry) {
   registry.add(
       {"CropAndResize", "com.microsoft", 1, 4, 4, infer_crop_and_resize, evaluate_crop_and_resize});
 }

@@ -5,6 +5,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -137,7 +138,7 @@ Status evaluate_loss(EvaluateContext& context) {
 
 }  // namespace
 
-void register_cross_entropy_loss(OpRegistry& registry) {
+HET_REGISTRATION void register_cross_entropy_loss(OpRegistry& registry) {
   registry.add({"NegativeLogLikelihoodLoss", "", 22, 2, 3, infer_loss, evaluate_loss});
   registry.add({"SoftmaxCrossEntropyLoss", "", 13, 2, 3, infer_loss, evaluate_loss});
 }

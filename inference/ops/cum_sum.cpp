@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -60,7 +61,7 @@ Status evaluate_cumulative(EvaluateContext& context) {
 
 }  // namespace
 
-void register_cum_sum(OpRegistry& registry) {
+HET_REGISTRATION void register_cum_sum(OpRegistry& registry) {
   registry.add({"CumSum", "", 14, 2, 2, infer_cumulative, evaluate_cumulative<false>});
   registry.add({"CumProd", "", 26, 2, 2, infer_cumulative, evaluate_cumulative<true>});
 }

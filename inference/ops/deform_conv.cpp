@@ -4,6 +4,7 @@
 #include "inference/ops/conv.h"
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -167,7 +168,7 @@ Status evaluate_deform_conv(EvaluateContext& context) {
 
 }  // namespace
 
-void register_deform_conv(OpRegistry& registry) {
+HET_REGISTRATION void register_deform_conv(OpRegistry& registry) {
   registry.add({"DeformConv", "", 22, 3, 5, infer_deform_conv, evaluate_deform_conv});
   // docs.openvino.ai, operation specification DeformableConvolution-8, in ONNX' form.
   registry.add({"DeformConv", "het", 8, 3, 5, infer_deform_conv, evaluate_deform_conv});

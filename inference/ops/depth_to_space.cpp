@@ -3,6 +3,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -93,7 +94,7 @@ Status evaluate_blocks(EvaluateContext& context) {
 
 }  // namespace
 
-void register_depth_to_space(OpRegistry& registry) {
+HET_REGISTRATION void register_depth_to_space(OpRegistry& registry) {
   registry.add({"DepthToSpace", "", 28, 1, 1, infer_depth_to_space, evaluate_blocks<true>});
   registry.add({"SpaceToDepth", "", 28, 1, 1, infer_space_to_depth, evaluate_blocks<false>});
 }

@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -59,7 +60,7 @@ Status evaluate_det(EvaluateContext& context) {
 
 }  // namespace
 
-void register_det(OpRegistry& registry) {
+HET_REGISTRATION void register_det(OpRegistry& registry) {
   registry.add({"Det", "", 22, 1, 1, infer_det, evaluate_det});
 }
 

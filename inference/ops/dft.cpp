@@ -5,6 +5,7 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/fourier.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -151,7 +152,7 @@ Status evaluate_dft(EvaluateContext& context) {
 
 }  // namespace
 
-void register_dft(OpRegistry& registry) {
+HET_REGISTRATION void register_dft(OpRegistry& registry) {
   registry.add({"DFT", "", 20, 1, 3, infer_dft, evaluate_dft});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -40,7 +41,7 @@ Status evaluate_dropout(EvaluateContext& context) {
 
 }  // namespace
 
-void register_dropout(OpRegistry& registry) {
+HET_REGISTRATION void register_dropout(OpRegistry& registry) {
   registry.add({"Dropout", "", 22, 1, 3, infer_dropout, evaluate_dropout});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -35,7 +36,7 @@ Status evaluate_dynamic_quantize_linear(EvaluateContext& context) {
 
 }  // namespace
 
-void register_dynamic_quantize_linear(OpRegistry& registry) {
+HET_REGISTRATION void register_dynamic_quantize_linear(OpRegistry& registry) {
   registry.add({"DynamicQuantizeLinear", "", 11, 1, 1, infer_dynamic_quantize_linear,
                 evaluate_dynamic_quantize_linear});
 }

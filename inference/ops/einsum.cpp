@@ -8,6 +8,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -73,7 +74,7 @@ Status evaluate_einsum(EvaluateContext& context) {
 
 }  // namespace
 
-void register_einsum(OpRegistry& registry) {
+HET_REGISTRATION void register_einsum(OpRegistry& registry) {
   registry.add({"Einsum", "", 28, 1, kVariadic, infer_einsum, evaluate_einsum});
 }
 

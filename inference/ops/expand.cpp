@@ -3,6 +3,7 @@
 #include "inference/ops/broadcast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -36,7 +37,7 @@ Status evaluate_expand(EvaluateContext& context) {
 
 }  // namespace
 
-void register_expand(OpRegistry& registry) {
+HET_REGISTRATION void register_expand(OpRegistry& registry) {
   registry.add({"Expand", "", 13, 2, 2, infer_expand, evaluate_expand});
 }
 

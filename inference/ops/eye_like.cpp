@@ -4,6 +4,7 @@
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -40,7 +41,7 @@ Status evaluate_eye_like(EvaluateContext& context) {
 
 }  // namespace
 
-void register_eye_like(OpRegistry& registry) {
+HET_REGISTRATION void register_eye_like(OpRegistry& registry) {
   registry.add({"EyeLike", "", 22, 1, 1, infer_eye_like, evaluate_eye_like});
 }
 

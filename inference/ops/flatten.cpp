@@ -1,5 +1,6 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -29,7 +30,7 @@ Status evaluate_flatten(EvaluateContext& context) {
 
 }  // namespace
 
-void register_flatten(OpRegistry& registry) {
+HET_REGISTRATION void register_flatten(OpRegistry& registry) {
   registry.add({"Flatten", "", 25, 1, 1, infer_flatten, evaluate_flatten});
 }
 

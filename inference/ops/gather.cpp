@@ -2,6 +2,7 @@
 
 #include "inference/ops/gather_index.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -45,7 +46,7 @@ Status evaluate_gather(EvaluateContext& context) {
 
 }  // namespace
 
-void register_gather(OpRegistry& registry) {
+HET_REGISTRATION void register_gather(OpRegistry& registry) {
   registry.add({"Gather", "", 13, 2, 2, infer_gather, evaluate_gather});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/gather_index.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -53,7 +54,7 @@ Status evaluate_gather_elements(EvaluateContext& context) {
 
 }  // namespace
 
-void register_gather_elements(OpRegistry& registry) {
+HET_REGISTRATION void register_gather_elements(OpRegistry& registry) {
   registry.add({"GatherElements", "", 13, 2, 2, infer_gather_elements, evaluate_gather_elements});
 }
 

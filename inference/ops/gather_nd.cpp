@@ -3,6 +3,7 @@
 
 #include "inference/ops/gather_index.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -61,7 +62,7 @@ Status evaluate_gather_nd(EvaluateContext& context) {
 
 }  // namespace
 
-void register_gather_nd(OpRegistry& registry) {
+HET_REGISTRATION void register_gather_nd(OpRegistry& registry) {
   registry.add({"GatherND", "", 13, 2, 2, infer_gather_nd, evaluate_gather_nd});
 }
 

@@ -6,6 +6,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 
@@ -118,7 +119,7 @@ Status evaluate_gemm(EvaluateContext& context) {
 
 }  // namespace
 
-void register_gemm(OpRegistry& registry) {
+HET_REGISTRATION void register_gemm(OpRegistry& registry) {
   registry.add({"Gemm", "", 13, 2, 3, infer_gemm, evaluate_gemm});
 }
 

@@ -3,6 +3,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -149,7 +150,7 @@ Status evaluate_gradient_step(EvaluateContext& context) {
 
 }  // namespace
 
-void register_gradient_step(OpRegistry& registry) {
+HET_REGISTRATION void register_gradient_step(OpRegistry& registry) {
   const std::string_view domain = "ai.onnx.preview.training";
   registry.add({"Adagrad", domain, 1, 3, kVariadic, infer_gradient_step,
                 evaluate_gradient_step<&Step::adagrad>});

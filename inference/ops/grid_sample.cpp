@@ -8,6 +8,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 
@@ -206,7 +207,7 @@ Status evaluate_grid_sample(EvaluateContext& context) {
 
 }  // namespace
 
-void register_grid_sample(OpRegistry& registry) {
+HET_REGISTRATION void register_grid_sample(OpRegistry& registry) {
   registry.add({"GridSample", "", 22, 2, 2, infer_grid_sample, evaluate_grid_sample});
 }
 

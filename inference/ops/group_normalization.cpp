@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -78,7 +79,7 @@ Status evaluate_group_normalization(EvaluateContext& context) {
 
 }  // namespace
 
-void register_group_normalization(OpRegistry& registry) {
+HET_REGISTRATION void register_group_normalization(OpRegistry& registry) {
   registry.add({"GroupNormalization", "", 21, 3, 3, infer_group_normalization,
                 evaluate_group_normalization});
   registry.add({"InstanceNormalization", "", 22, 3, 3, infer_group_normalization,

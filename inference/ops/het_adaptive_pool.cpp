@@ -3,6 +3,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -120,7 +121,7 @@ Status evaluate_adaptive_pool(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_adaptive_pool(OpRegistry& registry) {
+HET_REGISTRATION void register_het_adaptive_pool(OpRegistry& registry) {
   registry.add(
       {"AdaptiveAvgPool", "het", 8, 2, 2, infer_adaptive_pool, evaluate_adaptive_pool<true>});
   registry.add(

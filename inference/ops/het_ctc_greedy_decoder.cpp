@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -135,7 +136,7 @@ Status evaluate_decoder_seq_len(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_ctc_greedy_decoder(OpRegistry& registry) {
+HET_REGISTRATION void register_het_ctc_greedy_decoder(OpRegistry& registry) {
   registry.add({"CTCGreedyDecoder", "het", 1, 2, 2, infer_decoder, evaluate_decoder});
   registry.add(
       {"CTCGreedyDecoderSeqLen", "het", 6, 2, 3, infer_decoder_seq_len, evaluate_decoder_seq_len});

@@ -8,6 +8,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -293,7 +294,7 @@ Status evaluate_detection_output(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_detection_output(OpRegistry& registry) {
+HET_REGISTRATION void register_het_detection_output(OpRegistry& registry) {
   registry.add(
       {"DetectionOutput", "het", 8, 3, 5, infer_detection_output, evaluate_detection_output});
 }

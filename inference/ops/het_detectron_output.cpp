@@ -4,6 +4,7 @@
 
 #include "inference/ops/het_box_overlap.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -194,7 +195,7 @@ Status evaluate_prior_grid(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_detectron_output(OpRegistry& registry) {
+HET_REGISTRATION void register_het_detectron_output(OpRegistry& registry) {
   registry.add({"ExperimentalDetectronDetectionOutput", "het", 6, 4, 4, infer_detection_output,
                 evaluate_detection_output});
   registry.add({"ExperimentalDetectronPriorGridGenerator", "het", 6, 3, 3, infer_prior_grid,

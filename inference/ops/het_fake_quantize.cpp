@@ -7,6 +7,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -94,7 +95,7 @@ Status evaluate_fake_quantize(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_fake_quantize(OpRegistry& registry) {
+HET_REGISTRATION void register_het_fake_quantize(OpRegistry& registry) {
   registry.add(
       {"FakeQuantize", "het", 1, kInputs, kInputs, infer_fake_quantize, evaluate_fake_quantize});
 }

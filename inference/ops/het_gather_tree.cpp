@@ -1,5 +1,6 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -67,7 +68,7 @@ Status evaluate_gather_tree(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_gather_tree(OpRegistry& registry) {
+HET_REGISTRATION void register_het_gather_tree(OpRegistry& registry) {
   registry.add({"GatherTree", "het", 1, 4, 4, infer_gather_tree, evaluate_gather_tree});
 }
 

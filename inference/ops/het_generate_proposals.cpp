@@ -5,6 +5,7 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/het_box_overlap.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -237,7 +238,7 @@ Status evaluate_single_image(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_generate_proposals(OpRegistry& registry) {
+HET_REGISTRATION void register_het_generate_proposals(OpRegistry& registry) {
   registry.add(
       {"GenerateProposals", "het", 9, 4, 4, infer_generate_proposals, evaluate_generate_proposals});
   registry.add({"ExperimentalDetectronGenerateProposalsSingleImage", "het", 6, 4, 4,

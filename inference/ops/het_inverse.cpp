@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -78,7 +79,7 @@ Status evaluate_inverse(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_inverse(OpRegistry& registry) {
+HET_REGISTRATION void register_het_inverse(OpRegistry& registry) {
   registry.add({"Inverse", "het", 14, 1, 1, infer_inverse, evaluate_inverse});
 }
 

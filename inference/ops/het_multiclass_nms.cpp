@@ -3,6 +3,7 @@
 
 #include "inference/ops/het_selected_boxes.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -91,7 +92,7 @@ Status evaluate_matrix_nms(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_multiclass_nms(OpRegistry& registry) {
+HET_REGISTRATION void register_het_multiclass_nms(OpRegistry& registry) {
   registry.add({"MulticlassNms", "het", 9, 2, 3, infer_multiclass_nms, evaluate_multiclass_nms});
   registry.add({"MatrixNms", "het", 8, 2, 2, infer_matrix_nms, evaluate_matrix_nms});
 }

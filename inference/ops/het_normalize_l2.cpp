@@ -6,6 +6,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/reduce_plan.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -56,7 +57,7 @@ Status evaluate_normalize_l2(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_normalize_l2(OpRegistry& registry) {
+HET_REGISTRATION void register_het_normalize_l2(OpRegistry& registry) {
   registry.add({"NormalizeL2", "het", 1, 2, 2, infer_normalize_l2, evaluate_normalize_l2});
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -183,7 +184,7 @@ Status evaluate_prior_box(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_prior_box(OpRegistry& registry) {
+HET_REGISTRATION void register_het_prior_box(OpRegistry& registry) {
   registry.add({"PriorBox", "het", 8, 2, 2, infer_prior_box, evaluate_prior_box});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/het_prior_box.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -56,7 +57,7 @@ Status evaluate_prior_box_clustered(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_prior_box_clustered(OpRegistry& registry) {
+HET_REGISTRATION void register_het_prior_box_clustered(OpRegistry& registry) {
   registry.add({"PriorBoxClustered", "het", 1, 2, 2, infer_prior_box_clustered,
                 evaluate_prior_box_clustered});
 }

@@ -8,6 +8,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -270,7 +271,7 @@ Status evaluate_proposal(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_proposal(OpRegistry& registry) {
+HET_REGISTRATION void register_het_proposal(OpRegistry& registry) {
   registry.add({"Proposal", "het", 4, 3, 3, infer_proposal, evaluate_proposal});
 }
 

@@ -6,6 +6,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -295,7 +296,7 @@ Status evaluate_deformable(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_psroi_pooling(OpRegistry& registry) {
+HET_REGISTRATION void register_het_psroi_pooling(OpRegistry& registry) {
   registry.add({"PSROIPooling", "het", 1, 2, 2, infer_psroi_pooling, evaluate_psroi_pooling});
   registry.add({"DeformablePSROIPooling", "het", 1, 2, 3, infer_deformable, evaluate_deformable});
 }

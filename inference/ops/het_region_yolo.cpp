@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -127,7 +128,7 @@ Status evaluate_region_yolo(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_region_yolo(OpRegistry& registry) {
+HET_REGISTRATION void register_het_region_yolo(OpRegistry& registry) {
   registry.add({"RegionYolo", "het", 1, 1, 1, infer_region_yolo, evaluate_region_yolo});
 }
 

@@ -1,5 +1,6 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -54,7 +55,7 @@ Status evaluate_reorg_yolo(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_reorg_yolo(OpRegistry& registry) {
+HET_REGISTRATION void register_het_reorg_yolo(OpRegistry& registry) {
   registry.add({"ReorgYolo", "het", 1, 1, 1, infer_reorg_yolo, evaluate_reorg_yolo});
 }
 

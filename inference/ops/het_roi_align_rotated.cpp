@@ -5,6 +5,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -148,7 +149,7 @@ Status evaluate_roi_align_rotated(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_roi_align_rotated(OpRegistry& registry) {
+HET_REGISTRATION void register_het_roi_align_rotated(OpRegistry& registry) {
   registry.add(
       {"ROIAlignRotated", "het", 15, 3, 3, infer_roi_align_rotated, evaluate_roi_align_rotated});
 }

@@ -6,6 +6,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -134,7 +135,7 @@ Status evaluate_roi_pooling(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_roi_pooling(OpRegistry& registry) {
+HET_REGISTRATION void register_het_roi_pooling(OpRegistry& registry) {
   registry.add({"ROIPooling", "het", 1, 2, 2, infer_roi_pooling, evaluate_roi_pooling});
 }
 

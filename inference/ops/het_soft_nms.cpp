@@ -9,6 +9,7 @@
 #include "inference/ops/het_rotated_box.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -214,7 +215,7 @@ Status evaluate_soft_nms(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_soft_nms(OpRegistry& registry) {
+HET_REGISTRATION void register_het_soft_nms(OpRegistry& registry) {
   registry.add({"NonMaxSuppression", "het", 9, 2, 6, infer_soft_nms, evaluate_soft_nms});
   registry.add({"NMSRotated", "het", 13, 5, 5, infer_soft_nms, evaluate_soft_nms});
 }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -44,7 +45,7 @@ Status hand_on(EvaluateContext& context) {
 
 }  // namespace
 
-void register_het_state(OpRegistry& registry) {
+HET_REGISTRATION void register_het_state(OpRegistry& registry) {
   registry.add({"ReadValue", "het", 6, 0, 1, infer_read_value, hand_on});
   registry.add({"Assign", "het", 6, 1, 1, infer_assign, hand_on});
 }

@@ -1,5 +1,6 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -17,7 +18,7 @@ Status evaluate_identity(EvaluateContext& context) {
 
 }  // namespace
 
-void register_identity(OpRegistry& registry) {
+HET_REGISTRATION void register_identity(OpRegistry& registry) {
   registry.add({"Identity", "", 25, 1, 1, infer_identity, evaluate_identity});
 }
 

@@ -1,5 +1,6 @@
 #include "inference/ops/body.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -80,7 +81,7 @@ Status evaluate_if(EvaluateContext& context) {
 
 }  // namespace
 
-void register_if(OpRegistry& registry) {
+HET_REGISTRATION void register_if(OpRegistry& registry) {
   registry.add({"If", "", 25, 1, kVariadic, infer_if, evaluate_if});
 }
 

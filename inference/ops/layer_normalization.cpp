@@ -8,6 +8,7 @@
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -129,7 +130,7 @@ Status evaluate_rms_normalization(EvaluateContext& context) {
 
 }  // namespace
 
-void register_layer_normalization(OpRegistry& registry) {
+HET_REGISTRATION void register_layer_normalization(OpRegistry& registry) {
   registry.add({"LayerNormalization", "", 17, 2, 3, infer_layer_normalization,
                 evaluate_layer_normalization});
   registry.add(

@@ -3,6 +3,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -193,7 +194,7 @@ Status evaluate_linear_attention(EvaluateContext& context) {
 
 }  // namespace
 
-void register_linear_attention(OpRegistry& registry) {
+HET_REGISTRATION void register_linear_attention(OpRegistry& registry) {
   registry.add(
       {"LinearAttention", "", 27, 3, 6, infer_linear_attention, evaluate_linear_attention});
 }

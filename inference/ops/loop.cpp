@@ -2,6 +2,7 @@
 
 #include "inference/ops/body.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -177,7 +178,7 @@ Status evaluate_loop(EvaluateContext& context) {
 
 }  // namespace
 
-void register_loop(OpRegistry& registry) {
+HET_REGISTRATION void register_loop(OpRegistry& registry) {
   registry.add({"Loop", "", 25, 0, kVariadic, infer_loop, evaluate_loop});
 }
 

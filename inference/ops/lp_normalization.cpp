@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -51,7 +52,7 @@ Status evaluate_lp_normalization(EvaluateContext& context) {
 
 }  // namespace
 
-void register_lp_normalization(OpRegistry& registry) {
+HET_REGISTRATION void register_lp_normalization(OpRegistry& registry) {
   registry.add(
       {"LpNormalization", "", 22, 1, 1, infer_lp_normalization, evaluate_lp_normalization});
 }

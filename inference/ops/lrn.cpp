@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -62,7 +63,7 @@ Status evaluate_lrn(EvaluateContext& context) {
 
 }  // namespace
 
-void register_lrn(OpRegistry& registry) {
+HET_REGISTRATION void register_lrn(OpRegistry& registry) {
   registry.add({"LRN", "", 13, 1, 1, infer_lrn, evaluate_lrn});
 }
 

@@ -7,6 +7,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 
@@ -88,7 +89,7 @@ Status evaluate_matmul(EvaluateContext& context) {
 
 }  // namespace
 
-void register_matmul(OpRegistry& registry) {
+HET_REGISTRATION void register_matmul(OpRegistry& registry) {
   registry.add({"MatMul", "", 13, 2, 2, infer_matmul, evaluate_matmul});
 }
 

@@ -3,6 +3,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -130,7 +131,7 @@ Status evaluate_qlinear_matmul(EvaluateContext& context) {
 
 }  // namespace
 
-void register_matmul_integer(OpRegistry& registry) {
+HET_REGISTRATION void register_matmul_integer(OpRegistry& registry) {
   registry.add({"MatMulInteger", "", 10, 2, 4, infer_matmul_integer, evaluate_matmul_integer});
   registry.add({"QLinearMatMul", "", 21, 8, 8, infer_qlinear_matmul, evaluate_qlinear_matmul});
 }

@@ -3,6 +3,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -88,7 +89,7 @@ Status evaluate_max_roi_pool(EvaluateContext& context) {
 
 }  // namespace
 
-void register_max_roi_pool(OpRegistry& registry) {
+HET_REGISTRATION void register_max_roi_pool(OpRegistry& registry) {
   registry.add({"MaxRoiPool", "", 22, 2, 2, infer_max_roi_pool, evaluate_max_roi_pool});
 }
 

@@ -3,6 +3,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 #include "inference/ops/window.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -102,7 +103,7 @@ Status evaluate_max_unpool(EvaluateContext& context) {
 
 }  // namespace
 
-void register_max_unpool(OpRegistry& registry) {
+HET_REGISTRATION void register_max_unpool(OpRegistry& registry) {
   registry.add({"MaxUnpool", "", 22, 2, 3, infer_max_unpool, evaluate_max_unpool});
 }
 

@@ -4,6 +4,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/reduce_plan.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -53,7 +54,7 @@ Status evaluate_mean_variance_normalization(EvaluateContext& context) {
 
 }  // namespace
 
-void register_mean_variance_normalization(OpRegistry& registry) {
+HET_REGISTRATION void register_mean_variance_normalization(OpRegistry& registry) {
   registry.add({"MeanVarianceNormalization", "", 13, 1, 1, infer_mean_variance_normalization,
                 evaluate_mean_variance_normalization});
 }

@@ -5,6 +5,7 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -102,7 +103,7 @@ Status evaluate_mel_weight_matrix(EvaluateContext& context) {
 
 }  // namespace
 
-void register_mel_weight_matrix(OpRegistry& registry) {
+HET_REGISTRATION void register_mel_weight_matrix(OpRegistry& registry) {
   registry.add(
       {"MelWeightMatrix", "", 17, 5, 5, infer_mel_weight_matrix, evaluate_mel_weight_matrix});
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -136,7 +137,7 @@ Status evaluate_non_max_suppression(EvaluateContext& context) {
 
 }  // namespace
 
-void register_non_max_suppression(OpRegistry& registry) {
+HET_REGISTRATION void register_non_max_suppression(OpRegistry& registry) {
   registry.add(
       {"NonMaxSuppression", "", 11, 2, 5, infer_non_max_suppression, evaluate_non_max_suppression});
 }

@@ -1,5 +1,6 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -34,7 +35,7 @@ Status evaluate_non_zero(EvaluateContext& context) {
 
 }  // namespace
 
-void register_non_zero(OpRegistry& registry) {
+HET_REGISTRATION void register_non_zero(OpRegistry& registry) {
   registry.add({"NonZero", "", 13, 1, 1, infer_non_zero, evaluate_non_zero});
 }
 

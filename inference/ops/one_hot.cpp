@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -70,7 +71,7 @@ Status evaluate_one_hot(EvaluateContext& context) {
 
 }  // namespace
 
-void register_one_hot(OpRegistry& registry) {
+HET_REGISTRATION void register_one_hot(OpRegistry& registry) {
   registry.add({"OneHot", "", 28, 3, 3, infer_one_hot, evaluate_one_hot});
 }
 

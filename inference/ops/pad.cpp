@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -196,7 +197,7 @@ void write_padded(const Tensor& x, const PadWidths& widths, PadMode mode, const 
   }
 }
 
-void register_pad(OpRegistry& registry) {
+HET_REGISTRATION void register_pad(OpRegistry& registry) {
   registry.add({"Pad", "", 25, 2, 4, infer_pad, evaluate_pad});
 }
 

@@ -10,6 +10,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/pool_loops.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 
@@ -176,7 +177,7 @@ Status evaluate_lp_pool(EvaluateContext& context) {
 
 }  // namespace
 
-void register_pool(OpRegistry& registry) {
+HET_REGISTRATION void register_pool(OpRegistry& registry) {
   registry.add({"MaxPool", "", 22, 1, 1, infer_max_pool, evaluate_max_pool});
   registry.add({"AveragePool", "", 22, 1, 1, infer_float_pool, evaluate_average_pool});
   registry.add({"LpPool", "", 22, 1, 1, infer_float_pool, evaluate_lp_pool});

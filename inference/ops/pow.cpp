@@ -6,6 +6,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -85,7 +86,7 @@ Status evaluate_pow(EvaluateContext& context) {
 
 }  // namespace
 
-void register_pow(OpRegistry& registry) {
+HET_REGISTRATION void register_pow(OpRegistry& registry) {
   registry.add({"Pow", "", 15, 2, 2, infer_pow, evaluate_pow});
 }
 

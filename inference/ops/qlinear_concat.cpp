@@ -4,6 +4,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -78,7 +79,7 @@ Status evaluate_qlinear_concat(EvaluateContext& context) {
 
 }  // namespace
 
-void register_qlinear_concat(OpRegistry& registry) {
+HET_REGISTRATION void register_qlinear_concat(OpRegistry& registry) {
   registry.add({"QLinearConcat", "com.microsoft", 1, 5, kVariadic, infer_qlinear_concat,
                 evaluate_qlinear_concat});
 }

@@ -5,6 +5,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -91,7 +92,7 @@ Status evaluate_qlinear_leaky_relu(EvaluateContext& context) {
 
 }  // namespace
 
-void register_qlinear_elementwise(OpRegistry& registry) {
+HET_REGISTRATION void register_qlinear_elementwise(OpRegistry& registry) {
   registry.add(
       {"QLinearAdd", "com.microsoft", 1, 7, 8, infer_qlinear_binary, evaluate_qlinear_add});
   registry.add(

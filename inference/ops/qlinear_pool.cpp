@@ -2,6 +2,7 @@
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/pool_loops.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -69,7 +70,7 @@ Status evaluate_qlinear_pool(EvaluateContext& context) {
 
 }  // namespace
 
-void register_qlinear_pool(OpRegistry& registry) {
+HET_REGISTRATION void register_qlinear_pool(OpRegistry& registry) {
   registry.add(
       {"QLinearAveragePool", "com.microsoft", 1, 4, 5, infer_qlinear_pool, evaluate_qlinear_pool});
   registry.add({"QLinearGlobalAveragePool", "com.microsoft", 1, 4, 5, infer_qlinear_pool,

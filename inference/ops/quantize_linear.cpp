@@ -5,6 +5,7 @@
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/quantization.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -176,7 +177,7 @@ Status evaluate_dequantize_linear(EvaluateContext& context) {
 
 }  // namespace
 
-void register_quantize_linear(OpRegistry& registry) {
+HET_REGISTRATION void register_quantize_linear(OpRegistry& registry) {
   for (const std::string_view domain : {"", "com.microsoft"}) {
     registry.add(
         {"QuantizeLinear", domain, 25, 2, 3, infer_quantize_linear, evaluate_quantize_linear});

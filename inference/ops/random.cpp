@@ -8,6 +8,7 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 
@@ -159,7 +160,7 @@ Status evaluate_multinomial(EvaluateContext& context) {
 
 }  // namespace
 
-void register_random(OpRegistry& registry) {
+HET_REGISTRATION void register_random(OpRegistry& registry) {
   registry.add({"RandomNormal", "", 22, 0, 0, infer_random, evaluate_random_normal});
   registry.add({"RandomUniform", "", 22, 0, 0, infer_random, evaluate_random_uniform});
   registry.add({"RandomNormalLike", "", 22, 1, 1, infer_random_like, evaluate_random_normal});

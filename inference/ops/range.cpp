@@ -3,6 +3,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -88,7 +89,7 @@ Status evaluate_range(EvaluateContext& context) {
 
 }  // namespace
 
-void register_range(OpRegistry& registry) {
+HET_REGISTRATION void register_range(OpRegistry& registry) {
   registry.add({"Range", "", 27, 3, 3, infer_range, evaluate_range});
 }
 

@@ -8,6 +8,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -250,7 +251,7 @@ Status evaluate_recurrent(EvaluateContext& context) {
 
 }  // namespace
 
-void register_recurrent(OpRegistry& registry) {
+HET_REGISTRATION void register_recurrent(OpRegistry& registry) {
   registry.add({"RNN", "", 22, 3, 6, infer_recurrent, evaluate_recurrent});
   registry.add({"GRU", "", 22, 3, 6, infer_recurrent, evaluate_recurrent});
   registry.add({"LSTM", "", 22, 3, 8, infer_recurrent, evaluate_recurrent});

@@ -11,6 +11,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/reduce_plan.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -240,7 +241,7 @@ Status evaluate_reduce(EvaluateContext& context) {
 
 }  // namespace
 
-void register_reduce(OpRegistry& registry) {
+HET_REGISTRATION void register_reduce(OpRegistry& registry) {
   for (const ReduceRow& row : kReduceRows) {
     registry.add({row.type, "", row.since_version, 1, 2, infer_reduce, evaluate_reduce});
   }

@@ -4,6 +4,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -70,7 +71,7 @@ Result<Shape> reshaped_shape(const Shape& input, const std::vector<int64_t>& wan
   return shape;
 }
 
-void register_reshape(OpRegistry& registry) {
+HET_REGISTRATION void register_reshape(OpRegistry& registry) {
   registry.add({"Reshape", "", 25, 2, 2, infer_reshape, evaluate_reshape});
 }
 

@@ -10,6 +10,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -300,7 +301,7 @@ Result<std::vector<ResizeDim>> resize_dims(const ResizeSettings& settings, const
   return dims;
 }
 
-void register_resize(OpRegistry& registry) {
+HET_REGISTRATION void register_resize(OpRegistry& registry) {
   registry.add({"Resize", "", 19, 1, 4, infer_resize, evaluate_resize});
 }
 

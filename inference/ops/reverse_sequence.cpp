@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -69,7 +70,7 @@ Status evaluate_reverse_sequence(EvaluateContext& context) {
 
 }  // namespace
 
-void register_reverse_sequence(OpRegistry& registry) {
+HET_REGISTRATION void register_reverse_sequence(OpRegistry& registry) {
   registry.add(
       {"ReverseSequence", "", 28, 2, 2, infer_reverse_sequence, evaluate_reverse_sequence});
 }

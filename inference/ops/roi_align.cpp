@@ -9,6 +9,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -265,7 +266,7 @@ Status evaluate_roi_align(EvaluateContext& context) {
 
 }  // namespace
 
-void register_roi_align(OpRegistry& registry) {
+HET_REGISTRATION void register_roi_align(OpRegistry& registry) {
   registry.add({"RoiAlign", "", 22, 3, 3, infer_roi_align, evaluate_roi_align});
   // docs.openvino.ai, operation specifications ROIAlign-3 and -9.
   registry.add({"ROIAlign", "het", 9, 3, 3, infer_roi_align, evaluate_roi_align});

@@ -1,5 +1,6 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -111,7 +112,7 @@ Status evaluate_rotary_embedding(EvaluateContext& context) {
 
 }  // namespace
 
-void register_rotary_embedding(OpRegistry& registry) {
+HET_REGISTRATION void register_rotary_embedding(OpRegistry& registry) {
   registry.add(
       {"RotaryEmbedding", "", 23, 3, 4, infer_rotary_embedding, evaluate_rotary_embedding});
 }

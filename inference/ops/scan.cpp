@@ -3,6 +3,7 @@
 #include "inference/ops/body.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -208,7 +209,7 @@ Status evaluate_scan(EvaluateContext& context) {
 
 }  // namespace
 
-void register_scan(OpRegistry& registry) {
+HET_REGISTRATION void register_scan(OpRegistry& registry) {
   registry.add({"Scan", "", 25, 1, kVariadic, infer_scan, evaluate_scan});
 }
 

@@ -2,6 +2,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/scatter_reduction.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -62,7 +63,7 @@ Status evaluate_scatter_elements(EvaluateContext& context) {
 
 }  // namespace
 
-void register_scatter_elements(OpRegistry& registry) {
+HET_REGISTRATION void register_scatter_elements(OpRegistry& registry) {
   registry.add(
       {"ScatterElements", "", 18, 3, 3, infer_scatter_elements, evaluate_scatter_elements});
   // The name that ScatterElements had until opset 10, still in use.

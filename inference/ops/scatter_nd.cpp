@@ -4,6 +4,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/scatter_reduction.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -60,7 +61,7 @@ Status evaluate_scatter_nd(EvaluateContext& context) {
 
 }  // namespace
 
-void register_scatter_nd(OpRegistry& registry) {
+HET_REGISTRATION void register_scatter_nd(OpRegistry& registry) {
   registry.add({"ScatterND", "", 18, 3, 3, infer_scatter_nd, evaluate_scatter_nd});
 }
 

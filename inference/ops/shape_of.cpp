@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -44,7 +45,7 @@ Status evaluate_size(EvaluateContext& context) {
 
 }  // namespace
 
-void register_shape_of(OpRegistry& registry) {
+HET_REGISTRATION void register_shape_of(OpRegistry& registry) {
   registry.add({"Shape", "", 25, 1, 1, infer_shape, evaluate_shape});
   registry.add({"Size", "", 25, 1, 1, infer_size, evaluate_size});
 }

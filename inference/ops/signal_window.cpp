@@ -7,6 +7,7 @@
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -74,7 +75,7 @@ Status evaluate_window(EvaluateContext& context) {
 
 }  // namespace
 
-void register_signal_window(OpRegistry& registry) {
+HET_REGISTRATION void register_signal_window(OpRegistry& registry) {
   for (const WindowRow& row : kRows) {
     registry.add({row.type, "", 17, 1, 1, infer_window, evaluate_window});
   }

@@ -5,6 +5,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -121,7 +122,7 @@ Result<SliceRange> slice_range(const Shape& input, const Tensor& starts, const T
                      std::move(step_values));
 }
 
-void register_slice(OpRegistry& registry) {
+HET_REGISTRATION void register_slice(OpRegistry& registry) {
   registry.add({"Slice", "", 13, 3, 5, infer_slice, evaluate_slice});
 }
 

@@ -6,6 +6,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -73,7 +74,7 @@ Status evaluate_softmax(EvaluateContext& context) {
 
 }  // namespace
 
-void register_softmax(OpRegistry& registry) {
+HET_REGISTRATION void register_softmax(OpRegistry& registry) {
   registry.add({"Softmax", "", 13, 1, 1, infer_softmax, evaluate_softmax<SoftmaxKind::Softmax>});
   registry.add(
       {"LogSoftmax", "", 13, 1, 1, infer_softmax, evaluate_softmax<SoftmaxKind::LogSoftmax>});

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -84,7 +85,7 @@ Status check_split(const std::vector<int64_t>& lengths, int64_t dimension, size_
                to_string(lengths), dimension, parts);
 }
 
-void register_split(OpRegistry& registry) {
+HET_REGISTRATION void register_split(OpRegistry& registry) {
   registry.add({"Split", "", 18, 1, 2, infer_split, evaluate_split});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -54,7 +55,7 @@ Status evaluate_squeeze(EvaluateContext& context) {
 
 }  // namespace
 
-void register_squeeze(OpRegistry& registry) {
+HET_REGISTRATION void register_squeeze(OpRegistry& registry) {
   registry.add({"Squeeze", "", 25, 1, 2, infer_squeeze, evaluate_squeeze});
 }
 

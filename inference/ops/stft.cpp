@@ -3,6 +3,7 @@
 #include "inference/ops/double_values.h"
 #include "inference/ops/fourier.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -121,7 +122,7 @@ Status evaluate_stft(EvaluateContext& context) {
 
 }  // namespace
 
-void register_stft(OpRegistry& registry) {
+HET_REGISTRATION void register_stft(OpRegistry& registry) {
   registry.add({"STFT", "", 17, 2, 4, infer_stft, evaluate_stft});
 }
 

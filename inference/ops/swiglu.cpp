@@ -2,6 +2,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -29,7 +30,7 @@ Status evaluate_swiglu(EvaluateContext& context) {
 
 }  // namespace
 
-void register_swiglu(OpRegistry& registry) {
+HET_REGISTRATION void register_swiglu(OpRegistry& registry) {
   registry.add({"SwiGLU", "", 28, 2, 2, infer_swiglu, evaluate_swiglu});
 }
 

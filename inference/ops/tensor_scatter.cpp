@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -80,7 +81,7 @@ Status evaluate_tensor_scatter(EvaluateContext& context) {
 
 }  // namespace
 
-void register_tensor_scatter(OpRegistry& registry) {
+HET_REGISTRATION void register_tensor_scatter(OpRegistry& registry) {
   registry.add({"TensorScatter", "", 24, 2, 3, infer_tensor_scatter, evaluate_tensor_scatter});
 }
 

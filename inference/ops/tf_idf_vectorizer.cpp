@@ -5,6 +5,7 @@
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -150,7 +151,7 @@ Status evaluate_tf_idf_vectorizer(EvaluateContext& context) {
 
 }  // namespace
 
-void register_tf_idf_vectorizer(OpRegistry& registry) {
+HET_REGISTRATION void register_tf_idf_vectorizer(OpRegistry& registry) {
   registry.add(
       {"TfIdfVectorizer", "", 9, 1, 1, infer_tf_idf_vectorizer, evaluate_tf_idf_vectorizer});
 }

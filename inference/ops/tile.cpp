@@ -1,5 +1,6 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -47,7 +48,7 @@ Status evaluate_tile(EvaluateContext& context) {
 
 }  // namespace
 
-void register_tile(OpRegistry& registry) {
+HET_REGISTRATION void register_tile(OpRegistry& registry) {
   registry.add({"Tile", "", 13, 2, 2, infer_tile, evaluate_tile});
 }
 

@@ -6,6 +6,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -79,7 +80,7 @@ Status evaluate_top_k(EvaluateContext& context) {
 
 }  // namespace
 
-void register_top_k(OpRegistry& registry) {
+HET_REGISTRATION void register_top_k(OpRegistry& registry) {
   registry.add({"TopK", "", 24, 2, 2, infer_top_k, evaluate_top_k});
 }
 

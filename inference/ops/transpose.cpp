@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -51,7 +52,7 @@ Result<std::vector<int64_t>> transpose_permutation(const Attributes& attributes,
   return perm;
 }
 
-void register_transpose(OpRegistry& registry) {
+HET_REGISTRATION void register_transpose(OpRegistry& registry) {
   registry.add({"Transpose", "", 25, 1, 1, infer_transpose, evaluate_transpose});
 }
 

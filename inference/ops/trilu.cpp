@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "inference/ops/op_checks.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -48,7 +49,7 @@ Status evaluate_trilu(EvaluateContext& context) {
 
 }  // namespace
 
-void register_trilu(OpRegistry& registry) {
+HET_REGISTRATION void register_trilu(OpRegistry& registry) {
   registry.add({"Trilu", "", 14, 1, 2, infer_trilu, evaluate_trilu});
 }
 

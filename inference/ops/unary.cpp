@@ -8,6 +8,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -240,7 +241,7 @@ std::optional<UnaryExpression> unary_expression(std::string_view op_type,
   return expression;
 }
 
-void register_unary(OpRegistry& registry) {
+HET_REGISTRATION void register_unary(OpRegistry& registry) {
   for (const FloatRow& row : kFloatRows) {
     registry.add({row.type, "", row.since_version, 1, 1, infer_float, evaluate_float});
   }

@@ -6,6 +6,7 @@
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -142,7 +143,7 @@ Status evaluate_unique(EvaluateContext& context) {
 
 }  // namespace
 
-void register_unique(OpRegistry& registry) {
+HET_REGISTRATION void register_unique(OpRegistry& registry) {
   registry.add({"Unique", "", 28, 1, 1, infer_unique, evaluate_unique});
 }
 

@@ -2,6 +2,7 @@
 
 #include "inference/ops/op_checks.h"
 #include "inference/ops/strided_copy.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -38,7 +39,7 @@ Status evaluate_unsqueeze(EvaluateContext& context) {
 
 }  // namespace
 
-void register_unsqueeze(OpRegistry& registry) {
+HET_REGISTRATION void register_unsqueeze(OpRegistry& registry) {
   registry.add({"Unsqueeze", "", 25, 2, 2, infer_unsqueeze, evaluate_unsqueeze});
 }
 

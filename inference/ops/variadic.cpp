@@ -7,6 +7,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -80,7 +81,7 @@ Status evaluate_variadic(EvaluateContext& context) {
 
 }  // namespace
 
-void register_variadic(OpRegistry& registry) {
+HET_REGISTRATION void register_variadic(OpRegistry& registry) {
   for (const VariadicRow& row : kRows) {
     registry.add(
         {row.type, "", row.since_version, 1, kVariadic, infer_variadic, evaluate_variadic});

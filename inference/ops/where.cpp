@@ -3,6 +3,7 @@
 #include "inference/ops/broadcast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het {
 namespace {
@@ -41,7 +42,7 @@ Status evaluate_where(EvaluateContext& context) {
 
 }  // namespace
 
-void register_where(OpRegistry& registry) {
+HET_REGISTRATION void register_where(OpRegistry& registry) {
   registry.add({"Where", "", 16, 3, 3, infer_where, evaluate_where});
 }
 

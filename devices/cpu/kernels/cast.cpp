@@ -5,6 +5,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -75,7 +76,7 @@ Result<bool> plan_cast(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_cast(KernelRegistry& registry) {
+HET_REGISTRATION void register_cast(KernelRegistry& registry) {
   registry.add("", "Cast", plan_cast);
   registry.add("", "CastLike", plan_cast);
 }

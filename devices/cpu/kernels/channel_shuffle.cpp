@@ -1,6 +1,7 @@
 #include "devices/cpu/channel_gather.h"
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -33,7 +34,7 @@ Result<bool> plan_channel_shuffle(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_channel_shuffle(KernelRegistry& registry) {
+HET_REGISTRATION void register_channel_shuffle(KernelRegistry& registry) {
   registry.add("het", "ChannelShuffle", plan_channel_shuffle);
 }
 

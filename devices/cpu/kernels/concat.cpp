@@ -3,6 +3,7 @@
 
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -201,7 +202,7 @@ Result<bool> plan_concat(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_concat(KernelRegistry& registry) {
+HET_REGISTRATION void register_concat(KernelRegistry& registry) {
   registry.add("", "Concat", plan_concat);
 }
 

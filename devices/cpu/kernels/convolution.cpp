@@ -5,6 +5,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/conv.h"
 #include "inference/ops/conv_transpose.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -166,7 +167,7 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_convolution(KernelRegistry& registry) {
+HET_REGISTRATION void register_convolution(KernelRegistry& registry) {
   for (const char* domain : {"", "het"}) {
     registry.add(domain, "Conv", plan_convolution);
     registry.add(domain, "ConvTranspose", plan_convolution);

@@ -2,6 +2,7 @@
 
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -63,7 +64,7 @@ Result<bool> plan_ctc(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_ctc_greedy_decoder(KernelRegistry& registry) {
+HET_REGISTRATION void register_ctc_greedy_decoder(KernelRegistry& registry) {
   registry.add("het", "CTCGreedyDecoder", plan_ctc);
 }
 

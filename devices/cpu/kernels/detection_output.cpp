@@ -9,6 +9,7 @@
 #include "devices/cpu/rank_key.h"
 #include "inference/ops/het_box_overlap.h"
 #include "inference/ops/het_detection_output.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -219,7 +220,7 @@ Result<bool> plan_detection_output(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_detection_output(KernelRegistry& registry) {
+HET_REGISTRATION void register_detection_output(KernelRegistry& registry) {
   registry.add("het", "DetectionOutput", plan_detection_output);
 }
 

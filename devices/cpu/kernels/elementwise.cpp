@@ -5,6 +5,7 @@
 #include "devices/cpu/elementwise_program.h"
 #include "devices/cpu/kernels/typed_elementwise.h"
 #include "devices/cpu/parallel.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -238,7 +239,7 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_elementwise(KernelRegistry& registry) {
+HET_REGISTRATION void register_elementwise(KernelRegistry& registry) {
   for (const char* type :
        {"Add",   "Sub",       "Mul",   "Div",     "Max",      "Min",         "Pow",       "PRelu",
         "Relu",  "LeakyRelu", "Clip",  "Sigmoid", "Tanh",     "HardSigmoid", "HardSwish", "Swish",

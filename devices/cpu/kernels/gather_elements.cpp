@@ -1,6 +1,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -95,7 +96,7 @@ Result<bool> plan_gather_elements(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_gather_elements(KernelRegistry& registry) {
+HET_REGISTRATION void register_gather_elements(KernelRegistry& registry) {
   registry.add("", "GatherElements", plan_gather_elements);
 }
 

@@ -6,6 +6,7 @@
 
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -110,7 +111,7 @@ Result<bool> plan_grid_sample(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_grid_sample(KernelRegistry& registry) {
+HET_REGISTRATION void register_grid_sample(KernelRegistry& registry) {
   registry.add("", "GridSample", plan_grid_sample);
 }
 

@@ -7,6 +7,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
 #include "inference/ops/recurrent.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -228,7 +229,7 @@ Result<bool> plan_lstm(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_lstm(KernelRegistry& registry) {
+HET_REGISTRATION void register_lstm(KernelRegistry& registry) {
   registry.add("", "LSTM", plan_lstm);
 }
 

@@ -4,6 +4,7 @@
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/gemm.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -141,7 +142,7 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_matmul(KernelRegistry& registry) {
+HET_REGISTRATION void register_matmul(KernelRegistry& registry) {
   for (const char* domain : {"", "het"}) {
     registry.add(domain, "MatMul", plan_matmul);
     registry.add(domain, "Gemm", plan_matmul);

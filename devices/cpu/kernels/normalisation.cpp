@@ -5,6 +5,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/axis_split.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -201,7 +202,7 @@ Result<bool> plan_layer(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_normalisation(KernelRegistry& registry) {
+HET_REGISTRATION void register_normalisation(KernelRegistry& registry) {
   registry.add("", "InstanceNormalization", plan_group);
   registry.add("", "GroupNormalization", plan_group);
   registry.add("", "LayerNormalization", plan_layer);

@@ -5,6 +5,7 @@
 
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -104,7 +105,7 @@ Result<bool> plan_repeat(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_pad(KernelRegistry& registry) {
+HET_REGISTRATION void register_pad(KernelRegistry& registry) {
   registry.add("", "Pad", plan_pad);
   registry.add("", "Tile", plan_repeat);
   registry.add("", "Expand", plan_repeat);

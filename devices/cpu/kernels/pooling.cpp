@@ -4,6 +4,7 @@
 
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -65,7 +66,7 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_pooling(KernelRegistry& registry) {
+HET_REGISTRATION void register_pooling(KernelRegistry& registry) {
   for (const char* type : {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"}) {
     registry.add("", type, plan_pooling);
   }

@@ -6,6 +6,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/conv.h"
 #include "inference/ops/matmul.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -126,7 +127,7 @@ Result<bool> plan_qlinear_matmul(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_qlinear(KernelRegistry& registry) {
+HET_REGISTRATION void register_qlinear(KernelRegistry& registry) {
   registry.add("", "QLinearConv", plan_qlinear_conv);
   registry.add("", "QLinearMatMul", plan_qlinear_matmul);
 }

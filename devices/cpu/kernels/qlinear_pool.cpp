@@ -4,6 +4,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/quantization.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -106,7 +107,7 @@ Result<bool> plan_global_pool(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_qlinear_pool(KernelRegistry& registry) {
+HET_REGISTRATION void register_qlinear_pool(KernelRegistry& registry) {
   registry.add("com.microsoft", "QLinearGlobalAveragePool", plan_global_pool);
 }
 

@@ -6,6 +6,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/broadcast.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -149,7 +150,7 @@ Result<bool> plan_add(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_quantise(KernelRegistry& registry) {
+HET_REGISTRATION void register_quantise(KernelRegistry& registry) {
   registry.add("", "QuantizeLinear", plan_quantise);
   registry.add("", "DequantizeLinear", plan_dequantise);
   registry.add("com.microsoft", "QLinearAdd", plan_add);

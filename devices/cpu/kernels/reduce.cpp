@@ -6,6 +6,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -124,7 +125,7 @@ Result<bool> plan_reduce(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_reduce(KernelRegistry& registry) {
+HET_REGISTRATION void register_reduce(KernelRegistry& registry) {
   for (const char* type : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1",
                            "ReduceL2", "ReduceSumSquare"}) {
     registry.add("", type, plan_reduce);

@@ -7,6 +7,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -135,7 +136,7 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_resize(KernelRegistry& registry) {
+HET_REGISTRATION void register_resize(KernelRegistry& registry) {
   registry.add("", "Resize", plan_resize);
 }
 

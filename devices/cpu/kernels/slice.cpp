@@ -6,6 +6,7 @@
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/split.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -161,7 +162,7 @@ Result<bool> plan_gather(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_slice(KernelRegistry& registry) {
+HET_REGISTRATION void register_slice(KernelRegistry& registry) {
   registry.add("", "Slice", plan_slice);
   registry.add("", "Split", plan_split);
   registry.add("", "Gather", plan_gather);

@@ -1,5 +1,6 @@
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -28,7 +29,7 @@ Result<bool> plan_softmax(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_softmax(KernelRegistry& registry) {
+HET_REGISTRATION void register_softmax(KernelRegistry& registry) {
   registry.add("", "Softmax", plan_softmax);
   registry.add("", "LogSoftmax", plan_softmax);
 }

@@ -6,6 +6,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/rank_key.h"
 #include "inference/ops/axis_split.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -91,7 +92,7 @@ Result<bool> plan_top_k(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_top_k(KernelRegistry& registry) {
+HET_REGISTRATION void register_top_k(KernelRegistry& registry) {
   registry.add("", "TopK", plan_top_k);
 }
 

@@ -2,6 +2,7 @@
 
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -85,7 +86,7 @@ Result<bool> plan_transpose(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_transpose(KernelRegistry& registry) {
+HET_REGISTRATION void register_transpose(KernelRegistry& registry) {
   registry.add("", "Transpose", plan_transpose);
 }
 

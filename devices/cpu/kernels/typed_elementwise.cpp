@@ -7,6 +7,7 @@
 #include "inference/ops/binary.h"
 #include "inference/ops/broadcast.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -193,7 +194,7 @@ Result<bool> plan_typed_elementwise(PlanBuilder& builder, const Node& node) {
   return true;
 }
 
-void register_typed_elementwise(KernelRegistry& registry) {
+HET_REGISTRATION void register_typed_elementwise(KernelRegistry& registry) {
   // The others come from kernels/elementwise.cpp, which has the kernels for float32.
   for (const char* type : {"Mod", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
                            "And", "Or", "Xor", "Where"}) {

@@ -1,4 +1,5 @@
 #include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
@@ -17,7 +18,7 @@ Result<bool> plan_view(PlanBuilder& builder, const Node& node) {
 
 }  // namespace
 
-void register_view(KernelRegistry& registry) {
+HET_REGISTRATION void register_view(KernelRegistry& registry) {
   for (const char* type : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) {
     registry.add("", type, plan_view);
   }
