@@ -15,5 +15,7 @@ bool has_exact_int8();
 /// they are computed at run time or when a value less its zero point does not fit: oneDNN has no
 /// zero points for weights.
 std::optional<Tensor> int8_weights(const Node& node);
+/// True when int8_weights() has a result; makes none.
+bool has_int8_weights(const Node& node);
 
 }  // namespace het::cpu

@@ -90,6 +90,36 @@ TEST_F(CpuQuantised, WeightsWithOtherZeroPointsRunInFloat) {
   EXPECT_NE(implementation_, "no row");
 }
 
+TEST_F(CpuQuantised, WeightsWithAZeroPointPerChannelRunInFloat) {
+  // Differences to the zero points reach from -150 to 165: beyond int8.
+  const auto scales = [](int64_t channels) {
+    std::vector<float> values;
+    for (int64_t c = 0; c < channels; ++c) values.push_back(0.01f + 0.001f * static_cast<float>(c));
+    return Tensor::from<float>({channels}, values);
+  };
+  const auto zeros = [](int64_t channels) {
+    std::vector<uint8_t> values;
+    for (int64_t c = 0; c < channels; ++c) values.push_back(static_cast<uint8_t>(90 + 15 * c));
+    return Tensor::from<uint8_t>({channels}, values);
+  };
+  ModelMaker maker;
+  Value* x = maker.input({1, 6, 9, 8}, ElementType::UInt8);
+  maker.output(maker.op("QLinearConv", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 7),
+                                        maker.constant(random_bytes<uint8_t>({5, 6, 3, 3}, 3)),
+                                        maker.constant(scales(5)), maker.constant(zeros(5)),
+                                        scale(maker, 1.0f), zero<uint8_t>(maker, 100)}));
+  compare_steps(maker.model(), "QLinearConv0/product");
+  EXPECT_NE(implementation_, "ref");
+  EXPECT_NE(implementation_, "no row");
+  maker.output(maker.op(
+      "QLinearMatMul", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 7),
+                        maker.constant(random_bytes<uint8_t>({8, 4}, 4)), maker.constant(scales(4)),
+                        maker.constant(zeros(4)), scale(maker, 1.0f), zero<uint8_t>(maker, 100)}));
+  compare_steps(maker.model(), "QLinearMatMul1/product");
+  EXPECT_NE(implementation_, "ref");
+  EXPECT_NE(implementation_, "no row");
+}
+
 TEST_F(CpuQuantised, AChainInFloat) {
   ModelMaker maker;
   Value* x = maker.input({1, 20, 6, 5}, ElementType::UInt8);

@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include "devices/cpu/constant_scale.h"
 #include "devices/cpu/elementwise_program.h"
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
+#include "inference/ops/cast.h"
 
 namespace het::cpu {
 namespace {
@@ -25,16 +28,20 @@ Value* add_value(Model& model, const Node& like, const std::string& suffix, cons
 /// w - zero[c] as float, where c is dimension `axis`.
 Result<Value*> centred_weights(Model& model, const Value& weights, const ConstantScale& scale,
                                size_t axis) {
-  HET_ASSIGN(std::vector<float> values, to_float_vector(weights.constant()));
   const Shape& shape = weights.desc().shape;
-  int64_t inner = 1;
-  for (size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
-  for (size_t i = 0; i < values.size(); ++i) {
-    const size_t channel =
-        scale.per_tensor() ? 0 : i / static_cast<size_t>(inner) % scale.scales.size();
-    values[i] -= static_cast<float>(scale.zeros[channel]);
+  HET_ASSIGN(Tensor centred, Tensor::allocate({ElementType::Float32, shape}));
+  HET_TRY(cast_elements(weights.constant(), centred));
+  // A zero point stands for this many values in a row.
+  const int64_t run = scale.per_tensor() ? centred.element_count()
+                                         : element_count(std::span(shape).subspan(axis + 1));
+  size_t channel = 0;
+  float* next = centred.data<float>();
+  for (const float* end = next + centred.element_count(); next < end; next += run) {
+    const auto zero = static_cast<float>(scale.zeros[channel]);
+    std::transform(next, next + run, next, [zero](float value) { return value - zero; });
+    channel = channel + 1 < scale.zeros.size() ? channel + 1 : 0;
   }
-  return model.add_constant(weights.name() + "/centred", Tensor::from<float>(shape, values));
+  return model.add_constant(weights.name() + "/centred", std::move(centred));
 }
 
 /// Turns integer sums into steps of the stored type by one factor, or one per channel. No Mul,
@@ -97,7 +104,7 @@ Status lower_product(Model& model, Node& node) {
       static_cast<int64_t>(weights->scales.size()) != node.input(kWeights)->desc().shape[axis]) {
     return {};
   }
-  if (int8_weights(node) && has_exact_int8()) return {};
+  if (has_exact_int8() && has_int8_weights(node)) return {};
   // Everything stays an integer until the rescaling, so results are those of int8 arithmetic as
   // long as sums stay below 2^24.
   Value* one = model.add_constant(node.name() + "/one", Tensor::scalar(1.0f));
