@@ -1,5 +1,7 @@
 #include "inference/model.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
@@ -9,6 +11,12 @@
 #include "inference/ops/out_of_scope.h"
 
 namespace het {
+namespace {
+
+/// Models with less in their constants leave little behind.
+constexpr size_t kWorthTrimming = size_t{64} << 10;
+
+}  // namespace
 
 std::string Node::qualified_type() const {
   return domain_.empty() ? op_type_ : domain_ + "." + op_type_;
@@ -33,7 +41,20 @@ void Node::add_original_names(const std::vector<std::string>& names) {
 }
 
 Model::Model(std::string name) : name_(std::move(name)) {}
-Model::~Model() = default;
+
+Model::~Model() {
+  size_t constant_bytes = 0;
+  for (const auto& value : values_) {
+    if (value->is_constant()) constant_bytes += value->constant_.size_bytes();
+  }
+  if (constant_bytes < kWorthTrimming) return;
+  values_by_name_.clear();
+  values_.clear();
+  nodes_.clear();
+  // The allocator would keep nearly all of it: small weights and nodes lie between what stays.
+  ::malloc_trim(0);
+}
+
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 

@@ -1,6 +1,5 @@
 #include "devices/cpu/cpu_compiled_model.h"
 
-#include <malloc.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/ports.h"
+#include "inference/readers/mapped_file.h"
 
 namespace het::cpu {
 namespace {
@@ -58,6 +58,18 @@ class PlanJob final : public StreamJob {
       std::make_shared<std::promise<Result<Plan>>>();
 };
 
+/// Weights are packed; what the plan reads from a file where it lies is a small part of it.
+void release_files(const Model& model) {
+  std::span<const std::byte> released;
+  for (const auto& value : model.values()) {
+    if (!value->is_constant()) continue;
+    const std::byte* content = value->constant().bytes();
+    if (content >= released.data() && content < released.data() + released.size()) continue;
+    const std::span<const std::byte> file = release_whole_file(content);
+    if (!file.empty()) released = file;
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& settings) {
@@ -84,15 +96,13 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
                                                                 const Properties& properties,
                                                                 size_t cores) {
   HET_ASSIGN(const StreamSettings settings, stream_settings(properties, cores));
-  std::unique_ptr<Model> prepared = model.clone();
+  const std::unique_ptr<Model> prepared = model.clone();
   HET_TRY(prepare_model(*prepared));
   HET_ASSIGN(auto streams, start_streams(settings));
   HET_ASSIGN(Plan plan, plan_on_stream(*streams, *prepared, settings));
   const std::shared_ptr<CompiledModel> compiled(new CpuCompiledModel(
       model, *prepared, std::move(plan), settings, properties, std::move(streams)));
-  prepared.reset();
-  // Planning leaves as much free memory behind as a small model takes.
-  ::malloc_trim(0);
+  release_files(model);
   return compiled;
 }
 

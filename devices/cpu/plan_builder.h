@@ -28,8 +28,9 @@ struct PlanOptions {
 /// a stream's thread, because oneDNN decides by the size of the calling thread's team.
 class PlanBuilder {
  public:
-  PlanBuilder(const Model& model, PlanOptions options) : model_(model), options_(options) {}
+  PlanBuilder(Model& model, PlanOptions options) : model_(model), options_(options) {}
 
+  /// Empties the model's constants on the way, as soon as the last node that reads them is planned.
   /// Fails with NotSupported naming every node that no kernel and no reference can run.
   Result<Plan> build();
 
@@ -68,13 +69,17 @@ class PlanBuilder {
   Result<TensorId> reorder(const Value& value, TensorId source, const TensorSpec& wanted);
   Status plan_node(const Node& node);
   Status plan_reference(const Node& node);
+  void drop_constants(const Node& node);
+  void drop_unread_constants();
   Status finish_outputs();
 
-  const Model& model_;
+  Model& model_;
   PlanOptions options_;
   Plan plan_;
   /// The first entry is the producer's; the others were reordered from it.
   std::unordered_map<const Value*, std::vector<TensorId>> versions_;
+  /// How often planned nodes read a constant.
+  std::unordered_map<const Value*, size_t> planned_reads_;
 };
 
 /// Plans one operator: adds steps and returns true, or returns false when the reference shall run

@@ -10,7 +10,9 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 namespace het {
 namespace {
@@ -42,6 +44,15 @@ constexpr size_t kWorthReleasing = size_t{64} << 10;
 struct Mappings {
   std::mutex mutex;  ///< protects `sizes`; taken alone
   std::map<uintptr_t, size_t> sizes;
+
+  /// Begin and size of the mapping that holds the address. The mutex must be held.
+  std::optional<std::pair<uintptr_t, size_t>> find(uintptr_t address) const {
+    const auto above = sizes.upper_bound(address);
+    if (above == sizes.begin()) return std::nullopt;
+    const auto& [begin, size_bytes] = *std::prev(above);
+    if (address - begin >= size_bytes) return std::nullopt;
+    return std::pair(begin, size_bytes);
+  }
 };
 
 Mappings& mappings() {
@@ -91,14 +102,21 @@ void release_file_pages(std::span<const std::byte> memory) {
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(memory.data());
   const std::lock_guard lock(mappings().mutex);
-  const auto above = mappings().sizes.upper_bound(begin);
-  if (above == mappings().sizes.begin()) return;
-  const auto& [start, size_bytes] = *std::prev(above);
-  if (begin + memory.size() > start + size_bytes) return;
+  const auto file = mappings().find(begin);
+  if (!file || begin + memory.size() > file->first + file->second) return;
   // Whole pages only: the neighbours' may be in use.
   const uintptr_t first = (begin + page - 1) / page * page;
   const uintptr_t end = (begin + memory.size()) / page * page;
   ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
+std::span<const std::byte> release_whole_file(const std::byte* address) {
+  const std::lock_guard lock(mappings().mutex);
+  const auto file = mappings().find(reinterpret_cast<uintptr_t>(address));
+  if (!file) return {};
+  const auto& [begin, size_bytes] = *file;
+  ::madvise(reinterpret_cast<void*>(begin), size_bytes, MADV_DONTNEED);
+  return {reinterpret_cast<const std::byte*>(begin), size_bytes};
 }
 
 BufferPtr reference_bytes(std::span<const std::byte> part, std::shared_ptr<const void> owner) {

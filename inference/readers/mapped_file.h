@@ -40,6 +40,10 @@ class MappedFile {
 /// For content that has been copied or packed and is not expected to be read again. Thread-safe.
 void release_file_pages(std::span<const std::byte> memory);
 
+/// As release_file_pages(), for the whole mapped file that holds this address, with all its small
+/// parts. Returns the file's content: empty when the address is not of a MappedFile.
+std::span<const std::byte> release_whole_file(const std::byte* address);
+
 /// A part of memory that `owner` keeps alive, as a Buffer for tensors. The part must not be
 /// written.
 BufferPtr reference_bytes(std::span<const std::byte> part, std::shared_ptr<const void> owner);

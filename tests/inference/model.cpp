@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+#include <vector>
+
 namespace het {
 namespace {
 
@@ -97,6 +101,34 @@ TEST(Model, ReshapeBindsUnknownDimensionsAndChecksTheRank) {
   EXPECT_EQ(unknown.code(), StatusCode::NotFound);
   EXPECT_NE(unknown.message().find("'x'"), std::string::npos) << unknown.message();
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// Anonymous memory in use, from /proc/self/status.
+int64_t anonymous_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("RssAnon:", 0) == 0) return std::stoll(line.substr(8));
+  }
+  return -1;
+}
+
+TEST(Model, MemoryGoesBackToTheSystem) {
+  constexpr int64_t kConstants = 512;
+  constexpr int64_t kValues = 8192;  // of 4 bytes: below what malloc maps by itself
+  const int64_t before = anonymous_kib();
+  std::vector<std::string> between;
+  {
+    Model model("large");
+    for (int64_t i = 0; i < kConstants; ++i) {
+      model.add_constant("c", Tensor::from<float>({kValues}, std::vector<float>(kValues, 1.0f)));
+      between.emplace_back(4000, 'x');
+    }
+    ASSERT_GE(anonymous_kib(), before + kConstants * kValues * 4 / 1024);
+  }
+  // What was allocated last lies above all of it.
+  EXPECT_LE(anonymous_kib(), before + kConstants * kValues * 4 / 1024 / 2);
+}
+#endif
 
 TEST(Model, UnknownOperatorHasNoOp) {
   Model model("unknown");

@@ -61,6 +61,21 @@ TEST_F(MappedFileTest, ReleasedPagesAreReadAgain) {
   EXPECT_TRUE(is_intact(file->bytes()));
 }
 
+TEST_F(MappedFileTest, AWholeFileIsReleasedByAnyAddressInIt) {
+  const auto file = *MappedFile::open(path_.string());
+  ASSERT_TRUE(is_intact(file->bytes()));
+  const int64_t before = resident_file_kib();
+  const std::span<const std::byte> released = release_whole_file(file->bytes().data() + 12345);
+  EXPECT_EQ(released.data(), file->bytes().data());
+  EXPECT_EQ(released.size(), kBytes);
+  EXPECT_LE(resident_file_kib(), before - static_cast<int64_t>(kBytes / 1024 / 2));
+  EXPECT_TRUE(is_intact(file->bytes()));
+  EXPECT_TRUE(release_whole_file(file->bytes().data() + kBytes).empty());
+  EXPECT_TRUE(release_whole_file(content_.data()).empty());
+  EXPECT_TRUE(release_whole_file(nullptr).empty());
+  EXPECT_TRUE(is_intact(content_));
+}
+
 TEST_F(MappedFileTest, OtherMemoryIsLeftAlone) {
   // Anonymous pages would come back as zeros.
   release_file_pages(content_);
