@@ -36,6 +36,7 @@ struct BenchResult {
   double read_ms = 0.0;
   double compile_ms = 0.0;
   double first_inference_ms = 0.0;
+  int64_t rise_bytes = 0;  ///< memory in use after the first inference over that before reading
   double duration_ms = 0.0;
   int64_t iterations = 0;
   int64_t batch = 1;

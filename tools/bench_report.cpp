@@ -79,6 +79,7 @@ nlohmann::json to_json(const BenchOptions& options, const BenchResult& result) {
       {"read_ms", result.read_ms},
       {"compile_ms", result.compile_ms},
       {"first_inference_ms", result.first_inference_ms},
+      {"rise_bytes", result.rise_bytes},
       {"peak_rss_bytes", peak_rss_bytes()},
       {"properties", result.settings},
   };

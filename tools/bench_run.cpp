@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -22,6 +24,15 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Memory of this process that is in use.
+int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t size_pages = 0;
+  int64_t resident_pages = 0;
+  file >> size_pages >> resident_pages;
+  return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
 Result<Properties> read_config(const std::string& path, const std::string& device) {
@@ -120,7 +131,7 @@ Result<std::vector<GivenInput>> given_inputs(const BenchOptions& options,
                                              const CompiledModel& model) {
   std::vector<GivenInput> given;
   for (const std::string& text : options.inputs) {
-    const size_t colon = text.find(':');
+    const size_t colon = text.rfind(':');  // names may hold one too
     if (colon == std::string::npos) {
       given.push_back({0, text});
       continue;
@@ -264,14 +275,16 @@ Status run_sync(const BenchOptions& options, Worker& worker, BenchResult& result
 Result<BenchResult> run_bench(Core& core, const BenchOptions& options) {
   BenchResult result;
   HET_ASSIGN(const Properties properties, bench_properties(options));
+  const int64_t resident_before = resident_bytes();
   const Clock::time_point read_start = Clock::now();
-  HET_ASSIGN(const auto model, load_model(core, options.model, options.preparation));
+  HET_ASSIGN(auto model, load_model(core, options.model, options.preparation));
   result.batch = batch_items(*model, options);
   if (!options.inputs.empty()) HET_TRY(apply_preprocess(ModelProc(), *model));
   result.read_ms = milliseconds_since(read_start);
 
   const Clock::time_point compile_start = Clock::now();
   HET_ASSIGN(const auto compiled, core.compile_model(*model, options.device, properties));
+  model.reset();
   result.compile_ms = milliseconds_since(compile_start);
   for (const PropertyDef& property : property_table()) {
     if (const auto value = compiled->get_property(property.name)) {
@@ -296,6 +309,7 @@ Result<BenchResult> run_bench(Core& core, const BenchOptions& options) {
   const Clock::time_point first_start = Clock::now();
   HET_TRY(workers[0].request->infer());
   result.first_inference_ms = milliseconds_since(first_start);
+  result.rise_bytes = resident_bytes() - resident_before;
   for (size_t w = 1; w < workers.size(); ++w) HET_TRY(workers[w].request->infer());
 
   if (sync) {
