@@ -27,4 +27,12 @@ Real intersection_over_union(const BoxSides<Real>& a, const BoxSides<Real>& b, R
   return both / (area(a) + area(b) - both);
 }
 
+/// The same, but the border does not make boxes overlap that lie apart by less than it.
+template <class Real>
+Real touching_overlap(const BoxSides<Real>& a, const BoxSides<Real>& b, Real border) {
+  const bool touch =
+      a.x_min <= b.x_max && b.x_min <= a.x_max && a.y_min <= b.y_max && b.y_min <= a.y_max;
+  return touch ? intersection_over_union(a, b, border) : 0;
+}
+
 }  // namespace het

@@ -58,11 +58,13 @@ struct Detected {
   BoxSides<float> box;
   int32_t label = 0;
   float score = 0;
+  int64_t region = 0;
 };
 
-/// A region moved and stretched by the deltas over their weights, limited to the image.
+/// A region moved and stretched by the deltas over their weights. Sides are 0 or more; OpenVINO
+/// 2026.4.1 does not limit them to the image at its other end, whatever its text says.
 BoxSides<float> refined(const float* roi, const float* deltas, const std::vector<float>& weights,
-                        float most, const float* image) {
+                        float most) {
   constexpr float kBorder = 1;
   const float width = roi[2] - roi[0] + kBorder;
   const float height = roi[3] - roi[1] + kBorder;
@@ -70,18 +72,16 @@ BoxSides<float> refined(const float* roi, const float* deltas, const std::vector
   const float center_y = roi[1] + 0.5f * height + deltas[1] / weights[1] * height;
   const float half_width = 0.5f * std::exp(std::min(deltas[2] / weights[2], most)) * width;
   const float half_height = 0.5f * std::exp(std::min(deltas[3] / weights[3], most)) * height;
-  const auto limited = [](float value, float limit) {
-    return std::max(0.0f, std::min(value, limit - kBorder));
-  };
-  return {limited(center_x - half_width, image[1]), limited(center_y - half_height, image[0]),
-          limited(center_x + half_width - kBorder, image[1]),
-          limited(center_y + half_height - kBorder, image[0])};
+  return {std::max(0.0f, center_x - half_width), std::max(0.0f, center_y - half_height),
+          std::max(0.0f, center_x + half_width - kBorder),
+          std::max(0.0f, center_y + half_height - kBorder)};
 }
 
 /// Per class but the first: regions above the threshold, refined, greedily suppressed where they
-/// overlap a better one by more than nms_threshold, at most post_nms_count. Of all classes the
-/// best; rows that are left over are 0. docs.openvino.ai, operation specification
-/// ExperimentalDetectronDetectionOutput-6.
+/// overlap a better one by more than nms_threshold, at most post_nms_count. Regions without an
+/// area do not count. Where there are more than rows, the best of all classes by score; else class
+/// after class. Rows that are left over are 0. docs.openvino.ai, operation specification
+/// ExperimentalDetectronDetectionOutput-6; the order as in OpenVINO 2026.4.1.
 Status evaluate_detection_output(EvaluateContext& context) {
   const Attributes& attributes = context.attributes();
   const int64_t classes = attributes.get_int("num_classes", 0);
@@ -100,10 +100,10 @@ Status evaluate_detection_output(EvaluateContext& context) {
     std::vector<Detected> found;
     for (int64_t i = 0; i < count; ++i) {
       const float score = scores[i * classes + c];
-      if (!(score > threshold)) continue;
-      found.push_back({refined(rois + 4 * i, deltas + (i * classes + c) * 4, weights, most,
-                               context.input(kImage).data<float>()),
-                       static_cast<int32_t>(c), score});
+      const float* roi = rois + 4 * i;
+      if (!(score > threshold) || !(roi[2] > roi[0]) || !(roi[3] > roi[1])) continue;
+      found.push_back({refined(roi, deltas + (i * classes + c) * 4, weights, most),
+                       static_cast<int32_t>(c), score, i});
     }
     const auto better = [](const Detected& a, const Detected& b) { return a.score > b.score; };
     std::stable_sort(found.begin(), found.end(), better);
@@ -112,14 +112,17 @@ Status evaluate_detection_output(EvaluateContext& context) {
       if (all.size() - begin >= per_class) break;
       const bool suppressed = std::any_of(
           all.begin() + static_cast<ptrdiff_t>(begin), all.end(), [&](const Detected& other) {
-            return intersection_over_union(next.box, other.box, 1.0f) > overlap;
+            return touching_overlap(next.box, other.box, 1.0f) > overlap;
           });
       if (!suppressed) all.push_back(next);
     }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Detected& a, const Detected& b) { return a.score > b.score; });
   const auto rows = static_cast<size_t>(context.output(0).shape()[0]);
+  if (all.size() > rows) {
+    std::stable_sort(all.begin(), all.end(), [](const Detected& a, const Detected& b) {
+      return a.score > b.score || (a.score == b.score && a.region < b.region);
+    });
+  }
   all.resize(rows);
   for (size_t i = 0; i < rows; ++i) {
     const Detected& d = all[i];

@@ -54,6 +54,7 @@ struct ProposalRules {
   int64_t post_nms = 0;
   float border = 0;  ///< what is added to widths and heights
   float eta = 1;
+  bool single_image = false;  ///< see evaluate_single_image()
 };
 
 ProposalRules read_rules(const Attributes& attributes) {
@@ -62,12 +63,14 @@ ProposalRules read_rules(const Attributes& attributes) {
           attributes.get_int("pre_nms_count", 0),
           attributes.get_int("post_nms_count", 0),
           attributes.get_int("normalized", 0) != 0 ? 0.0f : 1.0f,
-          attributes.get_float("nms_eta", 1)};
+          attributes.get_float("nms_eta", 1),
+          false};
 }
 
 struct Proposed {
   BoxSides<float> box;
   float score = 0;
+  bool counts = true;  ///< not too small
 };
 
 /// Size of an image, and the least size of a box in it.
@@ -97,8 +100,8 @@ BoxSides<float> moved(const float* anchor, const float (&delta)[4], const ImageL
           limited(center_y + half_height - border, image.height)};
 }
 
-/// Boxes of one image by descending score, of equal ones the first anchor; those that are too small
-/// have no score. Greedy suppression of what overlaps a kept box by more than the threshold.
+/// The best pre_nms boxes of one image by descending score, of equal ones the first anchor; of them
+/// those go that do not count, then what overlaps a kept box by more than the threshold.
 std::vector<Proposed> propose(const ProposalSizes& sizes, const ProposalRules& rules,
                               const ImageLimits& image, const float* anchors, const float* deltas,
                               const float* scores) {
@@ -112,8 +115,12 @@ std::vector<Proposed> propose(const ProposalSizes& sizes, const ProposalRules& r
                     scores[a * area + place]};
       const bool large = next.box.x_max - next.box.x_min + rules.border >= image.min_width &&
                          next.box.y_max - next.box.y_min + rules.border >= image.min_height;
-      if (!large) next.score = 0;
-      if (std::isnan(next.score)) next.score = 0;
+      if (rules.single_image) {
+        next.score = large ? next.score : 0;
+      } else {
+        next.counts = large;
+      }
+      if (std::isnan(next.score)) next.score = 0;  // it must not upset the sorting
       found.push_back(next);
     }
   }
@@ -124,10 +131,12 @@ std::vector<Proposed> propose(const ProposalSizes& sizes, const ProposalRules& r
   }
   std::vector<Proposed> kept;
   float threshold = rules.nms_threshold;
+  const float border = rules.single_image ? 0.0f : rules.border;
   for (const Proposed& next : found) {
     if (static_cast<int64_t>(kept.size()) >= rules.post_nms) break;
+    if (!next.counts) continue;
     const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](const Proposed& other) {
-      return intersection_over_union(next.box, other.box, rules.border) > threshold;
+      return touching_overlap(next.box, other.box, border) > threshold;
     });
     if (suppressed) continue;
     kept.push_back(next);
@@ -216,14 +225,17 @@ Status infer_single_image(InferContext& context) {
   return {};
 }
 
-/// One image; rows that are left over are 0. docs.openvino.ai, operation specification
+/// One image; rows that are left over are 0. As in OpenVINO 2026.4.1 the image's scale does not
+/// count for min_size, what is smaller has score 0, and overlaps are those of boxes without a
+/// border. docs.openvino.ai, operation specification
 /// ExperimentalDetectronGenerateProposalsSingleImage-6.
 Status evaluate_single_image(EvaluateContext& context) {
   const Shape& shape = context.input(kScores).shape();
   const ProposalSizes sizes{shape[0], shape[1], shape[2]};
-  const ProposalRules rules = read_rules(context.attributes());
+  ProposalRules rules = read_rules(context.attributes());
+  rules.single_image = true;
   const float* size = context.input(kImages).data<float>();
-  const ImageLimits image{size[0], size[1], rules.min_size * size[2], rules.min_size * size[2]};
+  const ImageLimits image{size[0], size[1], rules.min_size, rules.min_size};
   const std::vector<Proposed> kept =
       propose(sizes, rules, image, context.input(kAnchors).data<float>(),
               context.input(kDeltas).data<float>(), context.input(kScores).data<float>());

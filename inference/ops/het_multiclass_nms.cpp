@@ -66,7 +66,7 @@ std::vector<SelectedBox> fade(const ClassBoxes& boxes, const SelectedBoxesRules&
     const BoxSides<float> box = boxes.box(order[i]);
     float factor = 1;
     for (size_t j = 0; j < i; ++j) {
-      overlap[j] = intersection_over_union(box, boxes.box(order[j]), rules.border);
+      overlap[j] = touching_overlap(box, boxes.box(order[j]), rules.border);
       largest[i] = std::max(largest[i], overlap[j]);
     }
     for (size_t j = 0; j < i; ++j) {

@@ -217,7 +217,7 @@ std::vector<Proposed<Real>> select(std::vector<Proposed<Real>> proposals, int64_
   std::vector<Proposed<Real>> kept;
   for (size_t i = 0; i < count && static_cast<int64_t>(kept.size()) < after; ++i) {
     const bool overlapped = std::any_of(kept.begin(), kept.end(), [&](const Proposed<Real>& other) {
-      return intersection_over_union(proposals[i].box, other.box, border) > threshold;
+      return touching_overlap(proposals[i].box, other.box, border) > threshold;
     });
     if (!overlapped) kept.push_back(proposals[i]);
   }

@@ -135,8 +135,9 @@ Overlap overlap_of(const Node& node, const float* boxes) {
   };
 }
 
-/// One class of one image. A candidate that overlaps a kept box by less than the threshold stays,
-/// its score times exp(-overlap^2 / (2 sigma)), and queues again.
+/// One class of one image. Without a sigma a candidate that overlaps a kept box by the threshold or
+/// more goes. With one its score is taken times exp(-overlap^2 / (2 sigma)), and it queues again;
+/// the threshold does not count then, as in OpenVINO 2026.4.1.
 void select(const Rules& rules, const Overlap& overlap_of_two, const float* scores, int64_t count,
             int64_t image, int64_t label, std::vector<Selected>& selected) {
   std::priority_queue<Candidate> queue;
@@ -151,9 +152,10 @@ void select(const Rules& rules, const Overlap& overlap_of_two, const float* scor
     bool suppressed = false;
     for (size_t j = kept.size(); j-- > next.seen;) {
       const float overlap = overlap_of_two(next.index, kept[j]);
-      if (overlap >= rules.iou_threshold) {
-        suppressed = true;
-        break;
+      if (rules.scale == 0) {
+        suppressed = overlap >= rules.iou_threshold;
+        if (suppressed) break;
+        continue;
       }
       next.score *= std::exp(rules.scale * overlap * overlap);
       if (next.score <= rules.score_threshold) break;

@@ -24,6 +24,8 @@ for sigma in (0.5, 0.1):
     for sort in (True, False):
         op("NonMaxSuppression", 5, [B, S, ONE(6, np.int64), ONE(0.5, np.float32), ONE(0.1, np.float32), ONE(sigma, np.float32)], {"box_encoding": "corner", "sort_result_descending": sort})
         op("NonMaxSuppression", 9, [B, S, ONE(9, np.int64), ONE(1, np.float32), ONE(0.1, np.float32), ONE(sigma, np.float32)], {"box_encoding": "center", "sort_result_descending": sort})
+for opset in (5, 9):
+    op("NonMaxSuppression", opset, [B, S, ONE(8, np.int64), ONE(0.2, np.float32), ONE(0, np.float32), ONE(0.125, np.float32)], {"box_encoding": "center"})
 op("NonMaxSuppression", 5, [B, S, ONE(100, np.int64), ONE(0.3, np.float32)])
 op("NonMaxSuppression", 9, [B[..., [2, 3, 0, 1]].copy(), S, ONE(5, np.int64), ONE(0.4, np.float32)])
 ROTATED = np.concatenate([random(2, 12, 2, low=0, high=20), random(2, 12, 2, low=2, high=8, seed=1), random(2, 12, 1, seed=2)], 2)
@@ -35,6 +37,9 @@ for opset in (8, 9):
         for across in (True, False):
             op("MulticlassNms", opset, [B, S], {"sort_result_type": sort, "sort_result_across_batch": across, "output_type": "i64", "iou_threshold": 0.3, "score_threshold": 0.2, "nms_top_k": 8, "keep_top_k": 9, "background_class": 1, "nms_eta": 1.0, "normalized": True})
     op("MulticlassNms", opset, [B, S], {"sort_result_type": "classid", "output_type": "i32", "iou_threshold": 0.6, "score_threshold": 0.2, "nms_top_k": -1, "keep_top_k": -1, "background_class": -1, "nms_eta": 0.8, "normalized": False})
+APART = np.array([[[0, 0, 4, 4], [4.5, 0, 8.5, 4], [8, 0.5, 12, 4], [0, 5, 4, 9]]], np.float32)
+for kind, opset, rules in (("MulticlassNms", 9, {"iou_threshold": 0.05, "nms_eta": 1.0}), ("MatrixNms", 8, {"decay_function": "linear", "gaussian_sigma": 2.0, "post_threshold": 0.0})):
+    op(kind, opset, [APART, random(1, 2, 4, low=0.2, high=1)], {"sort_result_type": "score", "output_type": "i64", "score_threshold": 0.1, "nms_top_k": -1, "keep_top_k": -1, "background_class": -1, "normalized": False, **rules})
 FLAT = np.stack([boxes(7, i * 3) for i in range(3)])
 op("MulticlassNms", 9, [FLAT, random(3, 7, low=0, high=1), C(ints(4, 3))], {"sort_result_type": "score", "output_type": "i64", "iou_threshold": 0.3, "score_threshold": 0.1, "nms_top_k": -1, "keep_top_k": -1, "background_class": -1, "nms_eta": 1.0, "normalized": True})
 for decay in ("linear", "gaussian"):
@@ -75,6 +80,9 @@ for normalized in (True, False):
     op("GenerateProposals", 9, [C(np.array([[20, 20, 1], [18, 22, 1]], np.float32)), ANCHORS, DELTAS, SCORES], {"min_size": 1.0, "nms_threshold": 0.6, "pre_nms_count": 40, "post_nms_count": 10, "normalized": normalized, "nms_eta": 1.0, "roi_num_type": "i32"})
 op("ExperimentalDetectronGenerateProposalsSingleImage", 6, [C(floats(20, 20, 1)), ANCHORS.reshape(-1, 4), DELTAS[0], SCORES[0]], {"min_size": 1.0, "nms_threshold": 0.6, "pre_nms_count": 40, "post_nms_count": 10})
 op("ExperimentalDetectronGenerateProposalsSingleImage", 6, [C(floats(20, 20, 1)), ANCHORS.reshape(-1, 4), DELTAS[0], SCORES[0]], {"min_size": 5.0, "nms_threshold": 0.3, "pre_nms_count": 10, "post_nms_count": 20})
+for scale in (1.0, 1.8):
+    op("GenerateProposals", 9, [np.array([[20, 20, scale]] * 2, np.float32), ANCHORS, DELTAS, SCORES], {"min_size": 4.0, "nms_threshold": 0.6, "pre_nms_count": 20, "post_nms_count": 30, "normalized": False, "nms_eta": 1.0, "roi_num_type": "i64"})
+    op("ExperimentalDetectronGenerateProposalsSingleImage", 6, [floats(20, 20, scale), ANCHORS.reshape(-1, 4), DELTAS[0] * 2, SCORES[0]], {"min_size": 2.0, "nms_threshold": 0.1, "pre_nms_count": 60, "post_nms_count": 8})
 PRIORS3 = random(3, 4)
 for flatten in (True, False):
     op("ExperimentalDetectronPriorGridGenerator", 6, [PRIORS3, random(1, 2, 4, 5), random(1, 3, 60, 100)], {"flatten": flatten, "h": 0, "w": 0, "stride_x": 0.0, "stride_y": 0.0})
@@ -91,6 +99,10 @@ for agnostic in (False, True):
     classes = 4
     for threshold in (0.05, 0.4):
         op("ExperimentalDetectronDetectionOutput", 6, [boxes(9, 4), random(9, classes * 4, low=-0.5, high=0.5), random(9, classes, low=0, high=1), C(np.array([[20, 20, 1]], np.float32))], {"score_threshold": threshold, "nms_threshold": 0.4, "max_delta_log_wh": 4.135, "num_classes": classes, "post_nms_count": 6, "max_detections_per_image": 12, "class_agnostic_box_regression": agnostic, "deltas_weights": [10.0, 10.0, 5.0, 5.0]})
+FLAT_REGIONS = boxes(9, 4)
+FLAT_REGIONS[2, 2] = FLAT_REGIONS[2, 0]
+for rows in (5, 40):
+    op("ExperimentalDetectronDetectionOutput", 6, [FLAT_REGIONS, random(9, 16, low=-1, high=1), random(9, 4, low=0, high=1), C(np.array([[12, 14, 1]], np.float32))], {"score_threshold": 0.3, "nms_threshold": 0.5, "max_delta_log_wh": 4.135, "num_classes": 4, "post_nms_count": 6, "max_detections_per_image": rows, "class_agnostic_box_regression": False, "deltas_weights": [1.0, 1.0, 1.0, 1.0]})
 
 for merge in (True, False):
     MASK = np.ones((7, 2), np.float32)

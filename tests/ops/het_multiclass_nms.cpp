@@ -55,6 +55,27 @@ TEST(HetMulticlassNms, EtaLowersTheThreshold) {
   expect_values<int64_t>(kept(.6f), {2, 1}, {0, 2});
 }
 
+TEST(HetMulticlassNms, BoxesHalfAPixelApart) {
+  // Two boxes of 5 x 5 pixels. Columns 4 to 4 are common: 5 / 45. Half a pixel apart: 2.5 / 47.5
+  // for MulticlassNms, nothing for MatrixNms.
+  const auto run = [](const char* type, double left) {
+    return run_op_ok({type,
+                      {make_tensor<float>({1, 2, 4}, {0, 0, 4, 4, left, 0, left + 4, 4}),
+                       make_tensor<float>({1, 1, 2}, {.9, .8})},
+                      make_attributes({{"normalized", int64_t{0}}, {"iou_threshold", .05f}}),
+                      3,
+                      "het"});
+  };
+  const auto scores = [](const Tensor& rows) {
+    const auto values = rows.values<float>();
+    return std::vector<float>{values[1], values[7]};
+  };
+  EXPECT_EQ(run("MulticlassNms", 4.5)[1].element_count(), 1);
+  EXPECT_EQ(run("MulticlassNms", 5.5)[1].element_count(), 2);
+  EXPECT_NEAR(scores(run("MatrixNms", 4)[0])[1], .8 * 40 / 45, 1e-6);
+  EXPECT_NEAR(scores(run("MatrixNms", 4.5)[0])[1], .8, 1e-6);
+}
+
 TEST(HetMulticlassNms, ImagesBehindEachOther) {
   const auto y =
       run_op_ok({"MulticlassNms",

@@ -10,11 +10,11 @@ TEST(HetSoftNms, OverlappingBoxesFade) {
   // so box 2 with 0.75 comes first.
   const Tensor boxes = make_tensor<float>({1, 3, 4}, {0, 0, 2, 2, 0, 1, 2, 3, 9, 9, 10, 10});
   const Tensor scores = make_tensor<float>({1, 1, 3}, {.9, .8, .75});
-  const auto run = [&](double most, double overlap, double least) {
+  const auto run = [&](double most, double overlap, double least, double sigma = .5) {
     return run_op_ok(
         {"NonMaxSuppression",
          {boxes, scores, make_tensor<int64_t>({}, {most}), make_tensor<float>({}, {overlap}),
-          make_tensor<float>({}, {least}), make_tensor<float>({}, {.5})},
+          make_tensor<float>({}, {least}), make_tensor<float>({}, {sigma})},
          make_attributes({{"output_type", "i32"}}),
          3,
          "het"});
@@ -24,9 +24,11 @@ TEST(HetSoftNms, OverlappingBoxesFade) {
   expect_values<float>(y[1], {3, 3}, {0, 0, .9, 0, 0, .75, 0, 0, .8 * std::exp(-1.0 / 9)});
   expect_values<int32_t>(y[2], {1}, {3});
   expect_values<int32_t>(run(2, 1, .1)[0], {2, 3}, {0, 0, 0, 0, 0, 2});
-  // Faded below the threshold, or overlapping too much: gone.
+  // Faded below the threshold: gone.
   expect_values<int32_t>(run(3, 1, .72)[0], {2, 3}, {0, 0, 0, 0, 0, 2});
-  expect_values<int32_t>(run(3, .3, .1)[0], {2, 3}, {0, 0, 0, 0, 0, 2});
+  // Overlapping too much: gone without a sigma only.
+  expect_values<int32_t>(run(3, .3, .1)[0], {3, 3}, {0, 0, 0, 0, 0, 2, 0, 0, 1});
+  expect_values<int32_t>(run(3, .3, .1, 0)[0], {2, 3}, {0, 0, 0, 0, 0, 2});
 }
 
 TEST(HetSoftNms, RefusesBadInput) {
