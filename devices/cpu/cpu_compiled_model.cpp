@@ -12,6 +12,7 @@
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/passes/fuse.h"
 #include "devices/cpu/plan_builder.h"
+#include "devices/cpu/subnormals.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/ports.h"
 #include "inference/readers/mapped_file.h"
@@ -76,7 +77,9 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
   StreamExecutorOptions options;
   options.streams = settings.streams;
   options.thread_name = "CPU";
-  options.on_thread_start = [threads = settings.threads_per_stream](size_t) {
+  options.on_thread_start = [threads = settings.threads_per_stream,
+                             flush = settings.flush_subnormals](size_t) {
+    if (flush) flush_subnormals();  // the team's threads inherit it
     omp_set_dynamic(0);
     omp_set_max_active_levels(1);
     omp_set_num_threads(static_cast<int>(threads));

@@ -22,6 +22,10 @@ Result<StreamSettings> stream_settings(const Properties& properties, size_t core
   // While one request of a stream is collected, refilled or waits for its turn, another one runs.
   settings.optimal_requests = settings.streams == 1 ? 1 : 2 * settings.streams;
 
+  settings.flush_subnormals = properties.count("CPU_DENORMALS_OPTIMIZATION") > 0
+                                  ? property_boolean(properties, "CPU_DENORMALS_OPTIMIZATION")
+                                  : property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
+
   const std::string precision = property_text(properties, "INFERENCE_PRECISION_HINT");
   if (precision == "f16") {
     return error(StatusCode::NotSupported,

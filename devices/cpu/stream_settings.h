@@ -16,11 +16,13 @@ struct StreamSettings {
   /// one where a single stream works for latency.
   size_t optimal_requests = 1;
   ElementType precision = ElementType::Float32;
+  bool flush_subnormals = true;
 };
 
 /// `properties` are validated. Threads are INFERENCE_NUM_THREADS or all cores; streams NUM_STREAMS
 /// or what PERFORMANCE_HINT asks for: LATENCY one, THROUGHPUT one per thread, but no more than
-/// PERFORMANCE_HINT_NUM_REQUESTS. Fails with NotSupported on a precision that this processor or
+/// PERFORMANCE_HINT_NUM_REQUESTS. Subnormal numbers are flushed as CPU_DENORMALS_OPTIMIZATION says,
+/// without it unless EXECUTION_MODE_HINT is ACCURACY. Fails with NotSupported on a precision that this processor or
 /// build does not have.
 Result<StreamSettings> stream_settings(const Properties& properties, size_t cores);
 

@@ -136,6 +136,24 @@ TEST_F(CpuTest, PropertiesReadBack) {
   EXPECT_FALSE(streams->get_property("NO_SUCH_PROPERTY"));
 }
 
+TEST_F(CpuTest, SubnormalNumbersAreFlushedUnlessAccuracyIsWanted) {
+  ModelMaker maker;
+  Value* x = maker.input({1 << 18});  // enough for both threads of the team
+  maker.output(maker.op("Mul", {x, maker.constant(Tensor::scalar(1e-20f))}));
+  Tensor small = *Tensor::allocate({ElementType::Float32, {1 << 18}});
+  std::ranges::fill(small.values<float>(), 1e-20f);
+  const auto largest = [&](Properties properties) {
+    properties["INFERENCE_NUM_THREADS"] = "2";
+    const std::vector<Tensor> got = infer(*compile(maker.model(), properties), {small});
+    return std::ranges::max(got[0].values<float>());
+  };
+  EXPECT_EQ(largest({}), 0.0f);
+  EXPECT_GT(largest({{"EXECUTION_MODE_HINT", "ACCURACY"}}), 0.0f);
+  EXPECT_GT(largest({{"CPU_DENORMALS_OPTIMIZATION", "NO"}}), 0.0f);
+  EXPECT_EQ(largest({{"EXECUTION_MODE_HINT", "ACCURACY"}, {"CPU_DENORMALS_OPTIMIZATION", "YES"}}),
+            0.0f);
+}
+
 TEST(CpuStreamSettings, FollowHintsAndLimits) {
   const auto streams = [](const Properties& properties) {
     const auto settings = cpu::stream_settings(properties, 8);
