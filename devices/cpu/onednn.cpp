@@ -6,6 +6,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "devices/cpu/blocked_layout.h"
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/parallel.h"
 #include "inference/readers/mapped_file.h"
@@ -461,6 +462,57 @@ namespace {
 /// Constants from here on are packed by the whole team.
 constexpr size_t kSharedPackingBytes = size_t{16} << 20;
 
+/// Constants up to here are packed by pack_blocked(): oneDNN would generate code for each shape,
+/// which takes longer, and keep it.
+constexpr size_t kOwnPackingBytes = size_t{256} << 10;
+
+/// Nothing where the elements are no float32 or more than elements is stored.
+std::optional<BlockedLayout> blocked_layout(const memory::desc& desc) {
+  BlockedLayout layout;
+  layout.dims = desc.dims();
+  if (desc.data_type() != memory::data_type::f32) return std::nullopt;
+#if DNNL_VERSION_MAJOR >= 3
+  if (desc.get_format_kind() != memory::format_kind::blocked || desc.get_submemory_offset() != 0) {
+    return std::nullopt;
+  }
+  layout.padded = desc.get_padded_dims();
+  layout.strides = desc.get_strides();
+  const memory::dims sizes = desc.get_inner_blks();
+  const memory::dims cut = desc.get_inner_idxs();
+  const int count = desc.get_inner_nblks();
+#else
+  const dnnl_memory_desc_t& c = desc.data;
+  if (c.format_kind != dnnl_blocked || c.offset0 != 0 ||
+      c.extra.flags != dnnl_memory_extra_flag_none) {
+    return std::nullopt;
+  }
+  layout.padded.assign(c.padded_dims, c.padded_dims + c.ndims);
+  layout.strides.assign(c.format_desc.blocking.strides, c.format_desc.blocking.strides + c.ndims);
+  const dnnl_dim_t* sizes = c.format_desc.blocking.inner_blks;
+  const dnnl_dim_t* cut = c.format_desc.blocking.inner_idxs;
+  const int count = c.format_desc.blocking.inner_nblks;
+#endif
+  for (int i = 0; i < count; ++i) {
+    layout.blocks.push_back({static_cast<size_t>(cut[i]), sizes[i]});
+  }
+  return layout;
+}
+
+/// True when it was a case for pack_blocked().
+bool pack_small(const Tensor& plain, const memory::desc& plain_desc, const memory::desc& wanted,
+                memory& dst) {
+  if (wanted.get_size() > kOwnPackingBytes) return false;
+  const std::optional<BlockedLayout> from = blocked_layout(plain_desc);
+  const std::optional<BlockedLayout> to = blocked_layout(wanted);
+  if (!from || !to || !from->blocks.empty() || from->padded != from->dims ||
+      from->dims != to->dims) {
+    return false;
+  }
+  pack_blocked(reinterpret_cast<const float*>(plain.bytes()), from->strides, *to,
+               static_cast<float*>(dst.get_data_handle()));
+  return true;
+}
+
 /// Large constants are written and read with fewer page faults and misses of the TLB.
 void prefer_huge_pages(void* memory, size_t size_bytes) {
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
@@ -481,6 +533,7 @@ Result<memory> pack_constant(const Tensor& plain, const memory::desc& plain_desc
       std::memcpy(dst.get_data_handle(), plain.bytes(), wanted.get_size());
       return dst;
     }
+    if (pack_small(plain, plain_desc, wanted, dst)) return dst;
     prefer_huge_pages(dst.get_data_handle(), wanted.get_size());
     std::optional<AloneScope> alone;
     if (wanted.get_size() < kSharedPackingBytes) alone.emplace();
