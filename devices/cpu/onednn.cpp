@@ -572,6 +572,13 @@ class PrimitiveKernel final : public Kernel {
                   std::optional<size_t> sum_input)
       : primitive_(std::move(primitive)), operands_(std::move(operands)), sum_input_(sum_input) {
     if (const memory::desc* dst = primitive_.desc(DNNL_ARG_DST)) dst_bytes_ = dst->get_size();
+    // A desc is as large as a small constant; those of constants are not asked for any more.
+    for (const PrimitiveOperand& operand : operands_) {
+      if (operand.source != PrimitiveOperand::Source::Constant) continue;
+      std::erase_if(primitive_.descs,
+                    [&](const auto& desc) { return desc.first == operand.argument; });
+    }
+    primitive_.descs.shrink_to_fit();
   }
 
   std::string_view implementation() const override { return primitive_.implementation; }
