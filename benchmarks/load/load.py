@@ -10,16 +10,23 @@ the environment's folder. README.md says what is measured.
 """
 import argparse
 import csv
+import datetime
 import fnmatch
 import itertools
 import json
 import math
+import os
 import pathlib
+import platform
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import peers
+
 ENGINES = ("hetero", "openvino", "onnxruntime")
 # name: (title, the mark, the field, the mark that is subtracted)
 MEASURES = {
@@ -34,16 +41,6 @@ MEASURES = {
     "used_kib": ("rise with a result KiB", "inferred", "VmRSS", "before"),
 }
 RATED = ("load_ms", "load_cpu_ms", "first_cpu_ms", "rise_kib", "peak_kib", "used_kib")
-
-
-def environment(arguments):
-    """The peers' interpreters: given ones, or a virtual environment with the pinned packages."""
-    if arguments.python and arguments.openvino_python:
-        return {"openvino": arguments.openvino_python, "onnxruntime": arguments.python}
-    folder = pathlib.Path(arguments.venv)
-    python = folder / "bin" / "python"
-    subprocess.run(["bash", "-c", '. "$1" && python_environment "$2" -r "$3"', "load.py", HERE.parents[1] / "scripts/environment.sh", folder, HERE / "requirements.txt"], check=True)
-    return {"openvino": str(python), "onnxruntime": str(python)}
 
 
 def find_models(data, python, folder):
@@ -76,6 +73,25 @@ def run(arguments):
     return json.loads(done.stdout.splitlines()[-1]), None
 
 
+def machine():
+    names = [line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}"
+
+
+def versions(pythons):
+    """Of the peers' packages, by their own interpreters."""
+    code = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
+    found = {e: subprocess.run([python, "-c", code, e], capture_output=True, text=True).stdout.strip() for e, python in pythons.items()}
+    return ", ".join(f"{engine} {version or 'of unknown version'}" for engine, version in found.items())
+
+
+def keep_at_hand(path):
+    """The first engine must not be the one that waits for the disk."""
+    for part in {path, path.with_suffix(".bin")}:
+        if part.exists():
+            part.read_bytes()
+
+
 def value(result, measure):
     _, mark, field, start = MEASURES[measure]
     if mark not in result:
@@ -101,14 +117,22 @@ def measure(rounds, commands):
 
 
 def ratios(results, name):
-    """Ours over the better peer's: of the medians, and the least and largest of the rounds."""
+    """The engines' medians, and ours over the better peer's: of the medians, then of every round."""
     medians = {engine: statistics.median(value(r, name) for r in list_) for engine, list_ in results.items()}
-    peers = [engine for engine in medians if engine != "hetero"]
-    if "hetero" not in medians or not peers:
-        return medians, None
-    better = min(peers, key=medians.get)
+    better = min((engine for engine in medians if engine != "hetero"), key=medians.get)
     by_round = [value(a, name) / value(b, name) for a, b in zip(results["hetero"], results[better])]
-    return medians, (medians["hetero"] / medians[better], min(by_round), max(by_round))
+    return medians, [medians["hetero"] / medians[better], *by_round]
+
+
+def spread(list_):
+    return peers.spread((list_[0], min(list_[1:]), max(list_[1:])))
+
+
+def summary(name, models):
+    """The geometric mean over models, with its own spread over the rounds."""
+    means = [math.exp(statistics.mean(map(math.log, column))) for column in zip(*models)]
+    at_most = sum(1 for list_ in models if list_[0] < 1.005)
+    return f"{MEASURES[name][0]:24} ours over the better peer: geometric mean {spread(means)}, at or below it on {at_most} of {len(models)} models"
 
 
 def main():
@@ -118,16 +142,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--models", default="*", help="pattern of model names")
     parser.add_argument("--csv", type=pathlib.Path)
-    parser.add_argument("--venv", default=str(HERE.parents[1] / "build-peers"))
-    parser.add_argument("--python", help="interpreter that has onnxruntime, onnx and numpy")
-    parser.add_argument("--openvino-python", help="interpreter that has openvino and numpy")
+    peers.add_arguments(parser)
     arguments = parser.parse_args()
-    pythons = environment(arguments)
+    pythons = peers.interpreters(arguments)
     data = arguments.data.resolve()
-    models = [m for m in find_models(data, pythons["onnxruntime"], pathlib.Path(arguments.venv) / "models") if fnmatch.fnmatch(m[0], arguments.models)]
-    rows, logs, shown = [], {name: [] for name in RATED}, False
-    print(f"{'model':46} {'load ms: us/ov/ort':26} {'ratio [rounds]':20} {'CPU':>5} {'first':>6} {'rise MiB: us/ov/ort':22} {'ratio':>5} {'peak':>5} {'used':>5}")
+    models = [m for m in find_models(data, pythons["onnxruntime"], peers.model_folder(arguments)) if fnmatch.fnmatch(m[0], arguments.models)]
+    rows, rated_models, shown, start = [], {name: [] for name in RATED}, False, time.monotonic()
+    print(f"# {datetime.date.today()}, {machine()}, {versions(pythons)}, {arguments.rounds} rounds")
+    print(f"{'model':46} {'load ms: us/ov/ort':24} {'ratio [rounds]':17} {'rise MiB: us/ov/ort':20} {'ratio [rounds]':17} {'CPU':>5} {'first':>5} {'peak':>5} {'used':>5}")
     for name, path, shapes in models:
+        keep_at_hand(path)
         results, refusals = measure(arguments.rounds, {e: command(e, arguments.build, pythons, path, shapes) for e in ENGINES})
         if not shown and len(results) == len(ENGINES):
             for engine, list_ in results.items():
@@ -137,21 +161,18 @@ def main():
             print(f"{name:46} left out: {refusals}")
             continue
         rated = {measure_name: ratios(results, measure_name) for measure_name in RATED}
-        for measure_name, (_, ratio) in rated.items():
-            logs[measure_name].append(math.log(ratio[0]))
-        loads, load_ratio = rated["load_ms"]
-        rises, _ = rated["rise_kib"]
-        times = "/".join(f"{loads[e]:.1f}" if e in loads else "-" for e in ENGINES)
-        memory = "/".join(f"{rises[e] / 1024:.1f}" if e in rises else "-" for e in ENGINES)
-        spread = f"{load_ratio[0]:.2f} [{load_ratio[1]:.2f} {load_ratio[2]:.2f}]"
-        rest = " ".join(f"{rated[m][1][0]:5.2f}" for m in ("rise_kib", "peak_kib", "used_kib"))
-        print(f"{name:46} {times:26} {spread:20} {rated['load_cpu_ms'][1][0]:5.2f} {rated['first_cpu_ms'][1][0]:6.2f} {memory:22} {rest}", flush=True)
+        for measure_name, (_, list_) in rated.items():
+            rated_models[measure_name].append(list_)
+        times = peers.triple(rated["load_ms"][0], ENGINES, ".1f")
+        memory = peers.triple({e: kib / 1024 for e, kib in rated["rise_kib"][0].items()}, ENGINES, ".1f")
+        rest = " ".join(f"{rated[m][1][0]:5.2f}" for m in ("load_cpu_ms", "first_cpu_ms", "peak_kib", "used_kib"))
+        print(f"{name:46} {times:24} {spread(rated['load_ms'][1]):17} {memory:20} {spread(rated['rise_kib'][1]):17} {rest}", flush=True)
         for engine, (number, result) in itertools.chain.from_iterable(((e, r) for r in enumerate(l)) for e, l in results.items()):
             rows.append({"model": name, "engine": engine, "round": number, **{m: value(result, m) for m in MEASURES}})
-    for measure_name, list_ in logs.items():
+    for measure_name, list_ in rated_models.items():
         if list_:
-            at_most = sum(1 for x in list_ if x <= math.log(1.005))
-            print(f"{MEASURES[measure_name][0]:24} ours over the better peer: geometric mean {math.exp(statistics.mean(list_)):.3f}, at or below it on {at_most} of {len(list_)} models")
+            print(summary(measure_name, list_))
+    print(f"# {time.monotonic() - start:.0f} s")
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as file:
             writer = csv.DictWriter(file, ["model", "engine", "round", *MEASURES])
