@@ -4,7 +4,7 @@
 usage: compare.py HETERO FOLDER [DEVICE...] [--only PATTERN]
 
 HETERO is the command line tool. FOLDER takes the models, their inputs and outputs; what is
-there already is taken from there. A model that OpenVINO itself cannot make or
+there already is taken from there unless a file of cases changed. A model that OpenVINO itself cannot make or
 run is counted apart; a model that we refuse is counted with the reason; a different result
 is wrong and the exit status 1, unless KNOWN lists it with its reason.
 """
@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,7 +27,7 @@ import numpy as np
 import openvino as ov
 from case import CASES
 
-for module in ("arithmetic", "shape", "windows", "detection", "control"):
+for module in ("arithmetic", "shape", "windows", "detection", "control", "random"):
     importlib.import_module(f"cases_{module}")
 
 # Models whose results differ on purpose, and why.
@@ -69,6 +70,12 @@ def prepare(core, case, folder):
 
 def prepare_all(cases, folder):
     """Every case that is not there yet, in child processes: OpenVINO itself may crash."""
+    sources = "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("case*.py")))
+    made_from = f"{zlib.crc32(sources.encode()):08x} {os.environ.get('HET_IR_SEED')}"
+    if not (folder / "made_from").exists() or (folder / "made_from").read_text() != made_from:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "made_from").write_text(made_from)
     missing = [case for case in cases if not (folder / case.name).exists()]
     while missing:
         child = os.fork()

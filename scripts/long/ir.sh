@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Operations of OpenVINO: installs the pinned openvino package from PyPI into a virtual environment of the build folder, writes small
 # IR models of every operation of its opsets, runs them there and here on REF and CPU (other devices: HET_DEVICES="REF CPU ...") and
-# compares. A model that gives another result is a failure; one that is refused is listed with its reason. Needs a network the first time.
+# compares; some are random, from HET_IR_SEED (1). A model that gives another result is a failure; one that is refused is listed with its reason. Needs a network the first time.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
