@@ -17,8 +17,10 @@ int64_t element_count(std::span<const int64_t> dims) {
 
 Result<int64_t> checked_element_count(const Shape& shape) {
   // A zero anywhere makes the product zero, but the other dimensions still have to be sane: the
-  // limit leaves room for sizes and strides in bytes.
+  // limit leaves room for sizes and strides in bytes. No memory bounds those of an empty tensor,
+  // and loops over 2^53 empty rows do not end.
   constexpr int64_t kMaxCount = INT64_MAX / 64;
+  constexpr int64_t kMaxEmptyCount = int64_t{1} << 32;
   int64_t count = 1;
   bool empty = false;
   for (int64_t d : shape) {
@@ -32,6 +34,11 @@ Result<int64_t> checked_element_count(const Shape& shape) {
       return error(StatusCode::OutOfMemory, "shape {} has more elements than can be counted",
                    to_string(shape));
     }
+  }
+  if (empty && count > kMaxEmptyCount) {
+    return error(StatusCode::OutOfMemory,
+                 "shape {} is empty, but its other dimensions give more than 2^32",
+                 to_string(shape));
   }
   return empty ? 0 : count;
 }

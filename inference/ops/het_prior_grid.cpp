@@ -83,12 +83,13 @@ Status write_priors(EvaluateContext& context, const PriorGrid& grid,
   HET_ASSIGN(const Shape shape,
              priors_shape({grid.height, grid.width}, static_cast<int64_t>(shapes.size())));
   if (context.output(0).empty()) HET_TRY(context.allocate_output(0, type, shape));
+  if (shape[1] == 0) return {};  // rows without columns may be any number
   std::vector<float> variance = context.attributes().get_floats("variance");
   if (variance.empty()) variance = {0.1f};
   return dispatch_float(type, [&]<class T>() -> Status {
     T* box = context.output(0).data<T>();
     T* variances = box + shape[1];
-    for (int64_t row = 0; row < grid.height && !shapes.empty(); ++row) {
+    for (int64_t row = 0; row < grid.height; ++row) {
       for (int64_t column = 0; column < grid.width; ++column) {
         const double point_x = (static_cast<double>(column) + grid.offset) * grid.step_x;
         const double point_y = (static_cast<double>(row) + grid.offset) * grid.step_y;

@@ -54,6 +54,8 @@ TEST(Shape, CheckedCountRefusesOverflow) {
   EXPECT_EQ(*checked_element_count({5, 0}), 0);
   EXPECT_FALSE(checked_element_count({int64_t{1} << 32, int64_t{1} << 32}));
   EXPECT_FALSE(checked_element_count({0, -3}));
+  EXPECT_EQ(*checked_element_count({int64_t{1} << 32, 0}), 0);
+  EXPECT_FALSE(checked_element_count({0, int64_t{1} << 33})) << "loops over it would not end";
 }
 
 TEST(Shape, ParsesAndPrints) {

@@ -127,6 +127,9 @@ TEST(HetPriorBox, AnotherTypeAndNoPoints) {
   expect_values<Float16>(priors("PriorBox", {1, 1}, {16, 16}, attributes), {2, 4},
                          {.25, .25, .75, .75, .1, .1, .1, .1}, 1e-3);
   expect_values<Float16>(priors("PriorBox", {0, 7}, {16, 16}, attributes), {2, 0}, {});
+  // Ends at once.
+  expect_values<Float16>(priors("PriorBox", {int64_t{1} << 53, 0}, {16, 16}, attributes), {2, 0},
+                         {});
 }
 
 TEST(HetPriorBox, RefusesBadInput) {
