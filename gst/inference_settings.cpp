@@ -263,6 +263,10 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
   // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
   wanted.properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");
+  // Several instances on one machine would all be bound to its first cores.
+  if (parse_device_name(settings.device).kind == "CPU") {
+    wanted.properties.try_emplace("ENABLE_CPU_PINNING", "NUMA");
+  }
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);
   return wanted;

@@ -34,6 +34,17 @@ constexpr std::array kTable = {
                 .devices = "CPU",
                 .doc = "take numbers below 1.2e-38 for 0, which is faster; not with "
                        "EXECUTION_MODE_HINT=ACCURACY unless given"},
+    PropertyDef{.name = "ENABLE_CPU_PINNING",
+                .type = PropertyType::Choice,
+                .default_value = "YES",
+                .choices = "YES|NUMA|NO",
+                .devices = "CPU",
+                .doc = "bind threads to a core each (YES) or to the NUMA node of their stream"},
+    PropertyDef{.name = "ENABLE_HYPER_THREADING",
+                .type = PropertyType::Boolean,
+                .default_value = "YES",
+                .devices = "CPU",
+                .doc = "use all hardware threads of a core; not under LATENCY unless given"},
     PropertyDef{.name = "EXECUTION_DEVICES",
                 .read_only = true,
                 .devices = "*",
@@ -98,12 +109,12 @@ constexpr std::array kTable = {
     PropertyDef{.name = "NUM_STREAMS",
                 .type = PropertyType::Integer,
                 .default_value = "0",
-                .choices = "AUTO",
+                .choices = "AUTO|NUMA",
                 .minimum = 0,
                 .maximum = kMaxStreams,
                 .devices = "CPU,REF",
                 .doc = "requests executed at the same time; 0: as PERFORMANCE_HINT says; AUTO: "
-                       "one per core"},
+                       "one per core; NUMA: one per NUMA node"},
     PropertyDef{.name = "OPTIMAL_NUMBER_OF_INFER_REQUESTS",
                 .read_only = true,
                 .devices = "*",
@@ -149,6 +160,12 @@ constexpr std::array kTable = {
         .devices = "*",
         .is_preparation = true,
         .doc = "divided by per channel inside the model, after the mean: [255] or name[...]"},
+    PropertyDef{.name = "SCHEDULING_CORE_TYPE",
+                .type = PropertyType::Choice,
+                .default_value = "ANY_CORE",
+                .choices = "ANY_CORE|PCORE_ONLY|ECORE_ONLY",
+                .devices = "CPU",
+                .doc = "cores of a hybrid processor; ANY_CORE: the fast ones only under LATENCY"},
     PropertyDef{.name = "SUPPORTED_PROPERTIES",
                 .read_only = true,
                 .devices = "*",
@@ -162,6 +179,8 @@ struct Alias {
 
 /// Names of OpenVINO's older guides.
 constexpr std::array kAliases = {
+    Alias{"CPU_BIND_THREAD", "ENABLE_CPU_PINNING"},
+    Alias{"CPU_BIND_THREADS", "ENABLE_CPU_PINNING"},
     Alias{"CPU_THREADS_NUM", "INFERENCE_NUM_THREADS"},
     Alias{"CPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
     Alias{"ENFORCE_BF16", "INFERENCE_PRECISION_HINT"},
@@ -219,19 +238,27 @@ Result<int64_t> parse_integer(std::string_view text) {
   return value;
 }
 
+/// YES and NO for the other words that mean them; anything else as it is.
+std::string plain_boolean(const std::string& value) {
+  if (value == "true" || value == "TRUE" || value == "1") return "YES";
+  if (value == "false" || value == "FALSE" || value == "0") return "NO";
+  return value;
+}
+
 /// The value in its normal form, or why it is not one.
 Result<std::string> check_value(const PropertyDef& def, const std::string& value) {
   switch (def.type) {
     case PropertyType::Text:
       return value;
     case PropertyType::Boolean: {
-      if (value == "YES" || value == "true" || value == "TRUE" || value == "1") return "YES";
-      if (value == "NO" || value == "false" || value == "FALSE" || value == "0") return "NO";
+      const std::string text = plain_boolean(value);
+      if (text == "YES" || text == "NO") return text;
       return error(StatusCode::InvalidArgument, "property {} takes YES or NO, not '{}'", def.name,
                    value);
     }
     case PropertyType::Choice:
       if (is_one_of(value, def.choices)) return value;
+      if (is_one_of(plain_boolean(value), def.choices)) return plain_boolean(value);
       return error(StatusCode::InvalidArgument, "property {} takes one of {}, not '{}'", def.name,
                    describe_choices(def.choices), value);
     case PropertyType::Integer: {
@@ -319,6 +346,7 @@ Result<Properties> validate_properties(const Properties& properties, std::string
     if (name == "CPU_THROUGHPUT_STREAMS") {
       // The old guides' prefixed words.
       if (value == "CPU_THROUGHPUT_AUTO") text = "AUTO";
+      if (value == "CPU_THROUGHPUT_NUMA") text = "NUMA";
     }
     HET_ASSIGN(text, check_value(*def, text));
     checked[std::string(def->name)] = text;

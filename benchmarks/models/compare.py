@@ -128,7 +128,7 @@ def write_chart(rows, file):
     axes.set_yticks(range(len(rows)), labels, fontsize=7)
     axes.invert_yaxis()
     axes.set_xlabel("speed over the better of OpenVINO and ONNX Runtime")
-    axes.legend()
+    figure.legend(loc="upper right", ncols=2, fontsize=8)
     figure.tight_layout()
     figure.savefig(file, dpi=110)
 

@@ -10,7 +10,9 @@
 
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn.h"
+#include "devices/cpu/parallel.h"
 #include "devices/cpu/passes/fuse.h"
+#include "devices/cpu/pin_thread.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/subnormals.h"
 #include "inference/passes/prepare_model.h"
@@ -77,12 +79,15 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
   StreamExecutorOptions options;
   options.streams = settings.streams;
   options.thread_name = "CPU";
-  options.on_thread_start = [threads = settings.threads_per_stream,
-                             flush = settings.flush_subnormals](size_t) {
-    if (flush) flush_subnormals();  // the team's threads inherit it
+  options.on_thread_start = [settings](size_t stream) {
+    if (settings.flush_subnormals) flush_subnormals();  // the team's threads inherit it
     omp_set_dynamic(0);
     omp_set_max_active_levels(1);
-    omp_set_num_threads(static_cast<int>(threads));
+    const TeamPlaces& places = settings.places[stream];
+    omp_set_num_threads(static_cast<int>(places.size()));
+    parallel_for(static_cast<int64_t>(places.size()), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) pin_thread(places[static_cast<size_t>(t)]);
+    });
   };
   return StreamExecutor::create(options);
 }
@@ -95,28 +100,31 @@ Result<Plan> plan_on_stream(StreamExecutor& streams, Model& model, const StreamS
   return job.wait();
 }
 
-Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& model,
-                                                                const Properties& properties,
-                                                                size_t cores) {
-  HET_ASSIGN(const StreamSettings settings, stream_settings(properties, cores));
+Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(
+    const Model& model, const Properties& properties, const Topology& topology,
+    std::shared_ptr<CoreBudget> budget) {
+  HET_ASSIGN(const StreamSettings settings, stream_settings(properties, topology));
   const std::unique_ptr<Model> prepared = model.clone();
   HET_TRY(prepare_model(*prepared));
   HET_ASSIGN(auto streams, start_streams(settings));
   HET_ASSIGN(Plan plan, plan_on_stream(*streams, *prepared, settings));
-  const std::shared_ptr<CompiledModel> compiled(new CpuCompiledModel(
-      model, *prepared, std::move(plan), settings, properties, std::move(streams)));
+  const std::shared_ptr<CompiledModel> compiled(
+      new CpuCompiledModel(model, *prepared, std::move(plan), settings, properties,
+                           std::move(budget), std::move(streams)));
   release_files(model);
   return compiled;
 }
 
 CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared, Plan plan,
                                    const StreamSettings& settings, Properties properties,
+                                   std::shared_ptr<CoreBudget> budget,
                                    std::unique_ptr<StreamExecutor> streams)
     : CompiledModel(original.name(), input_ports(prepared), output_ports(prepared)),
       plan_(std::move(plan)),
       settings_(settings),
       properties_(std::move(properties)),
       profiled_(property_boolean(properties_, "PERF_COUNT")),
+      budget_(std::move(budget)),
       streams_(std::move(streams)) {
   std::unordered_map<std::string, size_t> rows;
   rows_.push_back({"preprocess", ProfileStatus::NotRun, "Preprocess", "preprocess", 0, 0});

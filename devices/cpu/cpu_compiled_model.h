@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/cpu/core_budget.h"
 #include "devices/cpu/plan.h"
 #include "devices/cpu/stream_settings.h"
 #include "inference/device.h"
@@ -16,13 +17,17 @@ class CpuCompiledModel final : public CompiledModel {
  public:
   /// Clones, prepares and fuses `model` and plans it on a stream of its own.
   static Result<std::shared_ptr<CompiledModel>> create(const Model& model,
-                                                       const Properties& properties, size_t cores);
+                                                       const Properties& properties,
+                                                       const Topology& topology,
+                                                       std::shared_ptr<CoreBudget> budget);
 
   Result<std::string> get_property(std::string_view name) const override;
 
   const Plan& plan() const { return plan_; }
   bool profiled() const { return profiled_; }
   StreamExecutor& streams() { return *streams_; }
+  /// To be held while a request is executed.
+  CoreLease lease_cores() const { return {*budget_, settings_.threads_per_stream}; }
   /// Rows of a profile in order of execution: "preprocess" first, then one per step (step_rows()),
   /// then the nodes of the file that cost nothing.
   const std::vector<ProfileRow>& profile_rows() const { return rows_; }
@@ -34,7 +39,7 @@ class CpuCompiledModel final : public CompiledModel {
  private:
   CpuCompiledModel(const Model& original, const Model& prepared, Plan plan,
                    const StreamSettings& settings, Properties properties,
-                   std::unique_ptr<StreamExecutor> streams);
+                   std::shared_ptr<CoreBudget> budget, std::unique_ptr<StreamExecutor> streams);
 
   Plan plan_;
   StreamSettings settings_;
@@ -42,6 +47,7 @@ class CpuCompiledModel final : public CompiledModel {
   bool profiled_ = false;
   std::vector<ProfileRow> rows_;
   std::vector<size_t> step_rows_;
+  std::shared_ptr<CoreBudget> budget_;
   std::unique_ptr<StreamExecutor> streams_;
 };
 

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <unordered_set>
 
-#include "devices/cpu/core_count.h"
 #include "devices/cpu/cpu_compiled_model.h"
 #include "devices/cpu/onednn.h"
 #include "inference/passes/prepare_model.h"
@@ -30,6 +29,7 @@ Result<std::unordered_set<std::string>> reference_nodes(Model& prepared,
                                                         const StreamSettings& settings) {
   StreamSettings one_stream = settings;
   one_stream.streams = 1;
+  one_stream.places.resize(1);
   HET_ASSIGN(const auto streams, start_streams(one_stream));
   HET_ASSIGN(const Plan plan, plan_on_stream(*streams, prepared, settings));
   std::unordered_set<std::string> names;
@@ -50,7 +50,9 @@ bool shapes_are_known(const Model& model) {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice() : cores_(usable_cores()) {}
+  explicit CpuDevice(Topology topology)
+      : topology_(std::move(topology)),
+        budget_(std::make_shared<CoreBudget>(topology_.max_threads)) {}
 
   std::string_view name() const override { return kName; }
 
@@ -60,7 +62,7 @@ class CpuDevice final : public Device {
     if (def->name == "OPTIMIZATION_CAPABILITIES") {
       return has_bfloat16() ? "FP32 BF16 INT8" : "FP32 INT8";
     }
-    if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", cores_);
+    if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", topology_.max_threads);
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(kName);
     if (def->name == "EXECUTION_DEVICES") return std::string(kName);
     if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return "1";
@@ -69,7 +71,7 @@ class CpuDevice final : public Device {
 
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
-    HET_ASSIGN(const StreamSettings settings, stream_settings(properties, cores_));
+    HET_ASSIGN(const StreamSettings settings, stream_settings(properties, topology_));
     const std::unique_ptr<Model> prepared = model.clone();
     HET_ASSIGN(const std::vector<NodeFailure> failures, prepare_model_for_query(*prepared));
     // Every known operator has at least its reference, so nothing else is refused.
@@ -91,11 +93,12 @@ class CpuDevice final : public Device {
     if (context != nullptr) {
       return error(StatusCode::NotSupported, "{} cannot work in objects of the application", kName);
     }
-    return CpuCompiledModel::create(model, properties, cores_);
+    return CpuCompiledModel::create(model, properties, topology_, budget_);
   }
 
  private:
-  size_t cores_;
+  Topology topology_;
+  std::shared_ptr<CoreBudget> budget_;
 };
 
 }  // namespace
@@ -105,7 +108,8 @@ Result<std::shared_ptr<Device>> make_device(Core&, std::string_view id) {
     return error(StatusCode::NotFound, "there is no device {}.{}: {} exists once", kName, id,
                  kName);
   }
-  return std::make_shared<CpuDevice>();
+  HET_ASSIGN(Topology topology, read_topology());
+  return std::make_shared<CpuDevice>(std::move(topology));
 }
 
 }  // namespace het::cpu

@@ -83,7 +83,11 @@ void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
 }
 
 void CpuRequest::run(size_t) {
-  Status status = execute();
+  Status status;
+  {
+    const CoreLease lease = model_.lease_cores();
+    status = execute();
+  }
   // The request may be started again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(std::move(status));

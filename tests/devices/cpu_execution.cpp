@@ -154,23 +154,6 @@ TEST_F(CpuTest, SubnormalNumbersAreFlushedUnlessAccuracyIsWanted) {
             0.0f);
 }
 
-TEST(CpuStreamSettings, FollowHintsAndLimits) {
-  const auto streams = [](const Properties& properties) {
-    const auto settings = cpu::stream_settings(properties, 8);
-    EXPECT_TRUE(settings) << settings.error().message();
-    return std::pair(settings->streams, settings->threads_per_stream);
-  };
-  using Pair = std::pair<size_t, size_t>;
-  EXPECT_EQ(streams({}), Pair(1, 8));
-  EXPECT_EQ(streams({{"PERFORMANCE_HINT", "THROUGHPUT"}}), Pair(8, 1));
-  EXPECT_EQ(streams({{"NUM_STREAMS", "AUTO"}}), Pair(8, 1));
-  EXPECT_EQ(streams({{"PERFORMANCE_HINT", "THROUGHPUT"}, {"PERFORMANCE_HINT_NUM_REQUESTS", "2"}}),
-            Pair(2, 4));
-  EXPECT_EQ(streams({{"NUM_STREAMS", "3"}}), Pair(3, 2));
-  EXPECT_EQ(streams({{"NUM_STREAMS", "16"}}), Pair(16, 1));
-  EXPECT_EQ(streams({{"INFERENCE_NUM_THREADS", "4"}, {"NUM_STREAMS", "2"}}), Pair(2, 2));
-}
-
 TEST(CpuCoreCount, RespectsControlGroups) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("het_core_count_" + std::to_string(getpid()));

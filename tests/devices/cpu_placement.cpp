@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+
+#include "cpu_testing.h"
+#include "devices/cpu/core_budget.h"
+#include "devices/cpu/stream_settings.h"
+
+namespace het::cpu {
+namespace {
+
+Topology machine(const std::string& synthetic, size_t max_threads = 0,
+                 const std::string& efficiency = "") {
+  TopologySource source{synthetic, efficiency, max_threads};
+  auto topology = read_topology(source);
+  EXPECT_TRUE(topology) << topology.error().message();
+  return topology ? *topology : Topology{};
+}
+
+StreamSettings settings_of(const Topology& topology, const Properties& properties) {
+  auto settings = stream_settings(properties, topology);
+  EXPECT_TRUE(settings) << settings.error().message();
+  return settings ? *settings : StreamSettings{};
+}
+
+using Numbers = std::vector<int>;
+
+/// Processors of all threads in order, when each is bound to one.
+Numbers bound(const TeamPlaces& places) {
+  Numbers numbers;
+  for (const std::vector<int>& place : places) {
+    EXPECT_EQ(place.size(), 1u);
+    if (!place.empty()) numbers.push_back(place.front());
+  }
+  return numbers;
+}
+
+TEST(CpuTopology, ReadsNodesCoresAndHardwareThreads) {
+  const Topology two_nodes = machine("numa:2 core:4 pu:2");
+  ASSERT_EQ(two_nodes.cores.size(), 8u);
+  EXPECT_EQ(two_nodes.max_threads, 16u);
+  EXPECT_EQ(two_nodes.cores[0].processors, (Numbers{0, 1}));
+  EXPECT_EQ(two_nodes.cores[3].numa_node, 0u);
+  EXPECT_EQ(two_nodes.cores[4].numa_node, 1u);
+  EXPECT_EQ(two_nodes.cores[4].processors, (Numbers{8, 9}));
+
+  const Topology hybrid = machine("numa:1 core:8 pu:1", 0, "4-7");
+  EXPECT_EQ(hybrid.cores[3].kind, CoreKind::Performance);
+  EXPECT_EQ(hybrid.cores[4].kind, CoreKind::Efficiency);
+  EXPECT_FALSE(read_topology({"no such machine", "", 0}));
+}
+
+TEST(CpuTopology, ThisMachineHasNoMoreThreadsThanItGives) {
+  const auto topology = read_topology();
+  ASSERT_TRUE(topology) << topology.error().message();
+  EXPECT_GE(topology->max_threads, 1u);
+  size_t processors = 0;
+  for (const PhysicalCore& core : topology->cores) processors += core.processors.size();
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  EXPECT_EQ(processors, static_cast<size_t>(CPU_COUNT(&allowed)));
+  EXPECT_LE(topology->max_threads, processors);
+}
+
+TEST(CpuStreamSettings, FollowHintsAndLimits) {
+  const Topology eight = machine("numa:1 core:8 pu:1");
+  const auto streams = [&](const Properties& properties) {
+    const StreamSettings settings = settings_of(eight, properties);
+    return std::pair(settings.streams, settings.threads_per_stream);
+  };
+  using Pair = std::pair<size_t, size_t>;
+  EXPECT_EQ(streams({}), Pair(1, 8));
+  EXPECT_EQ(streams({{"PERFORMANCE_HINT", "THROUGHPUT"}}), Pair(8, 1));
+  EXPECT_EQ(streams({{"PERFORMANCE_HINT", "CUMULATIVE_THROUGHPUT"}}), Pair(8, 1));
+  EXPECT_EQ(streams({{"NUM_STREAMS", "AUTO"}}), Pair(8, 1));
+  EXPECT_EQ(streams({{"PERFORMANCE_HINT", "THROUGHPUT"}, {"PERFORMANCE_HINT_NUM_REQUESTS", "2"}}),
+            Pair(2, 4));
+  EXPECT_EQ(streams({{"NUM_STREAMS", "3"}}), Pair(3, 2));
+  EXPECT_EQ(streams({{"NUM_STREAMS", "16"}}), Pair(16, 1));
+  EXPECT_EQ(streams({{"INFERENCE_NUM_THREADS", "4"}, {"NUM_STREAMS", "2"}}), Pair(2, 2));
+}
+
+TEST(CpuStreamSettings, LatencyHasAStreamPerNumaNode) {
+  const StreamSettings two = settings_of(machine("numa:2 core:4 pu:2"), {});
+  EXPECT_EQ(two.streams, 2u);
+  EXPECT_EQ(two.optimal_requests, 2u);
+  // One hardware thread a core.
+  EXPECT_EQ(bound(two.places[0]), (Numbers{0, 2, 4, 6}));
+  EXPECT_EQ(bound(two.places[1]), (Numbers{8, 10, 12, 14}));
+
+  const StreamSettings four = settings_of(machine("numa:4 core:2 pu:1"), {});
+  EXPECT_EQ(four.streams, 4u);
+  EXPECT_EQ(bound(four.places[3]), (Numbers{6, 7}));
+  const StreamSettings one = settings_of(machine("numa:4 core:2 pu:1"), {{"NUM_STREAMS", "1"}});
+  EXPECT_EQ(one.threads_per_stream, 8u);
+}
+
+TEST(CpuStreamSettings, ThroughputUsesHardwareThreadsAndSpreadsOverNodes) {
+  const Topology two_nodes = machine("numa:2 core:2 pu:2");
+  const StreamSettings all = settings_of(two_nodes, {{"PERFORMANCE_HINT", "THROUGHPUT"}});
+  EXPECT_EQ(all.streams, 8u);
+  std::vector<int> used;
+  for (const TeamPlaces& places : all.places) used.push_back(bound(places).at(0));
+  // Cores of both nodes before second hardware threads.
+  EXPECT_EQ(used, (Numbers{0, 4, 2, 6, 1, 5, 3, 7}));
+
+  const StreamSettings cores = settings_of(
+      two_nodes, {{"PERFORMANCE_HINT", "THROUGHPUT"}, {"ENABLE_HYPER_THREADING", "NO"}});
+  EXPECT_EQ(cores.streams, 4u);
+  const StreamSettings nodes = settings_of(two_nodes, {{"NUM_STREAMS", "NUMA"}});
+  EXPECT_EQ(nodes.streams, 2u);
+  // No stream lies on two nodes while one has room.
+  const StreamSettings pairs = settings_of(machine("numa:2 core:3 pu:1"),
+                                           {{"NUM_STREAMS", "2"}, {"INFERENCE_NUM_THREADS", "4"}});
+  EXPECT_EQ(bound(pairs.places[0]), (Numbers{0, 1}));
+  EXPECT_EQ(bound(pairs.places[1]), (Numbers{3, 4}));
+}
+
+TEST(CpuStreamSettings, BindingToCoresNodesOrNothing) {
+  const Topology two_nodes = machine("numa:2 core:2 pu:1");
+  const auto places = [&](const char* pinning) {
+    return settings_of(two_nodes, {{"ENABLE_CPU_PINNING", pinning}}).places;
+  };
+  EXPECT_EQ(bound(places("YES")[1]), (Numbers{2, 3}));
+  EXPECT_EQ(places("NUMA")[1], (TeamPlaces{{2, 3}, {2, 3}}));
+  EXPECT_EQ(places("NO")[1], (TeamPlaces{{}, {}}));
+}
+
+TEST(CpuStreamSettings, HybridProcessors) {
+  const Topology hybrid = machine("numa:1 core:8 pu:1", 0, "2-7");
+  const auto threads = [&](const Properties& properties) {
+    const StreamSettings settings = settings_of(hybrid, properties);
+    return settings.streams * settings.threads_per_stream;
+  };
+  EXPECT_EQ(threads({}), 2u) << "a team is as slow as its slowest thread";
+  EXPECT_EQ(threads({{"PERFORMANCE_HINT", "THROUGHPUT"}}), 8u);
+  EXPECT_EQ(threads({{"PERFORMANCE_HINT", "THROUGHPUT"}, {"SCHEDULING_CORE_TYPE", "ECORE_ONLY"}}),
+            6u);
+  EXPECT_EQ(threads({{"PERFORMANCE_HINT", "THROUGHPUT"}, {"SCHEDULING_CORE_TYPE", "PCORE_ONLY"}}),
+            2u);
+  const auto refused =
+      stream_settings({{"SCHEDULING_CORE_TYPE", "ECORE_ONLY"}}, machine("numa:1 core:4 pu:1"));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("ECORE_ONLY"), std::string::npos);
+}
+
+TEST(CpuStreamSettings, AQuotaLimitsTheThreads) {
+  // A container with 1.5 CPUs on a machine of 16 processors.
+  const Topology container = machine("numa:2 core:4 pu:2", 1);
+  for (const char* hint : {"LATENCY", "THROUGHPUT"}) {
+    const StreamSettings settings = settings_of(container, {{"PERFORMANCE_HINT", hint}});
+    EXPECT_EQ(settings.streams * settings.threads_per_stream, 1u) << hint;
+  }
+}
+
+TEST(CpuStreamSettings, MoreThreadsThanProcessorsShareThem) {
+  const StreamSettings settings = settings_of(
+      machine("numa:1 core:2 pu:1"), {{"NUM_STREAMS", "3"}, {"INFERENCE_NUM_THREADS", "6"}});
+  EXPECT_EQ(bound(settings.places[0]), (Numbers{0, 1}));
+  EXPECT_EQ(bound(settings.places[2]), (Numbers{0, 1}));
+}
+
+TEST(CoreBudget, NoMoreThreadsAtOnceThanItHas) {
+  CoreBudget budget(3);
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, share = static_cast<size_t>(t % 3) + 1] {
+      for (int i = 0; i < 300; ++i) {
+        const CoreLease lease(budget, share);
+        const int now = running += static_cast<int>(share);
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        std::this_thread::yield();
+        running -= static_cast<int>(share);
+        ++done;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(done, 6 * 300);
+  EXPECT_LE(most, 3);
+}
+
+TEST(CoreBudget, ATeamLargerThanAllGetsAll) {
+  CoreBudget budget(2);
+  { const CoreLease lease(budget, 8); }
+  const CoreLease again(budget, 2);
+}
+
+TEST(CoreBudget, ThoseThatWaitAreServedInTurn) {
+  CoreBudget budget(2);
+  budget.acquire(1);
+  std::atomic<bool> large_has{false};
+  std::thread large([&] {
+    budget.acquire(2);
+    large_has = true;
+    budget.release(2);
+  });
+  // One thread is free, but it is kept for the one that waits for two.
+  std::thread small;
+  std::atomic<bool> small_first{false};
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  small = std::thread([&] {
+    budget.acquire(1);
+    small_first = !large_has;
+    budget.release(1);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(large_has);
+  budget.release(1);
+  large.join();
+  small.join();
+  EXPECT_FALSE(small_first);
+}
+
+}  // namespace
+}  // namespace het::cpu
