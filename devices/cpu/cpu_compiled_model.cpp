@@ -10,7 +10,6 @@
 
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn.h"
-#include "devices/cpu/parallel.h"
 #include "devices/cpu/passes/fuse.h"
 #include "devices/cpu/pin_thread.h"
 #include "devices/cpu/plan_builder.h"
@@ -85,9 +84,7 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
     omp_set_max_active_levels(1);
     const TeamPlaces& places = settings.places[stream];
     omp_set_num_threads(static_cast<int>(places.size()));
-    parallel_for(static_cast<int64_t>(places.size()), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t) pin_thread(places[static_cast<size_t>(t)]);
-    });
+    set_team_places(places);
   };
   return StreamExecutor::create(options);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "devices/cpu/pin_thread.h"
 #include "devices/cpu/stack_phase.h"
 #include "inference/stopwatch.h"
 
@@ -94,6 +95,7 @@ void CpuRequest::run(size_t) {
 }
 
 Status CpuRequest::execute() {
+  pin_team();
   if (model_.profiled()) rows_ = model_.profile_rows();
   const Stopwatch watch;
   HET_TRY(io_->preprocess_pending(model_.inputs()));

@@ -3,10 +3,18 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "devices/cpu/parallel.h"
 #include "inference/log.h"
 
 namespace het::cpu {
+namespace {
+
+/// Null once the team is bound.
+thread_local const TeamPlaces* places_to_take = nullptr;
+
+}  // namespace
 
 void pin_thread(const std::vector<int>& processors) {
   if (processors.empty()) return;
@@ -21,6 +29,19 @@ void pin_thread(const std::vector<int>& processors) {
         processors.front());
   }
   CPU_FREE(set);
+}
+
+void set_team_places(const TeamPlaces& places) {
+  const bool bound = std::ranges::any_of(places, [](const auto& place) { return !place.empty(); });
+  places_to_take = bound ? &places : nullptr;
+}
+
+void pin_team() {
+  if (places_to_take == nullptr) return;
+  const TeamPlaces& places = *std::exchange(places_to_take, nullptr);
+  parallel_for(static_cast<int64_t>(places.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) pin_thread(places[static_cast<size_t>(t)]);
+  });
 }
 
 }  // namespace het::cpu

@@ -2,6 +2,9 @@
 #include <sched.h>
 
 #include <atomic>
+#include <filesystem>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "cpu_testing.h"
@@ -25,6 +28,7 @@ StreamSettings settings_of(const Topology& topology, const Properties& propertie
   return settings ? *settings : StreamSettings{};
 }
 
+using CpuPlacement = cpu_testing::CpuTest;
 using Numbers = std::vector<int>;
 
 /// Processors of all threads in order, when each is bound to one.
@@ -160,6 +164,37 @@ TEST(CpuStreamSettings, MoreThreadsThanProcessorsShareThem) {
       machine("numa:1 core:2 pu:1"), {{"NUM_STREAMS", "3"}, {"INFERENCE_NUM_THREADS", "6"}});
   EXPECT_EQ(bound(settings.places[0]), (Numbers{0, 1}));
   EXPECT_EQ(bound(settings.places[2]), (Numbers{0, 1}));
+}
+
+/// Threads of this process.
+std::set<pid_t> threads() {
+  std::set<pid_t> ids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    ids.insert(static_cast<pid_t>(std::stol(entry.path().filename())));
+  }
+  return ids;
+}
+
+size_t processors_of(pid_t thread) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(thread, sizeof allowed, &allowed) != 0) return 0;
+  return static_cast<size_t>(CPU_COUNT(&allowed));
+}
+
+TEST_F(CpuPlacement, TheTeamStartsAndIsBoundWithTheFirstRequest) {
+  cpu_testing::ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.conv(maker.input({1, 3, 8, 8}), 3, 8, 3)}));
+  const std::set<pid_t> before = threads();
+  const auto compiled =
+      compile(maker.model(), {{"INFERENCE_NUM_THREADS", "3"}, {"NUM_STREAMS", "1"}});
+  std::set<pid_t> made = threads();
+  std::erase_if(made, [&](pid_t thread) { return before.contains(thread); });
+  ASSERT_EQ(made.size(), 1u) << "the stream's own thread";
+  infer(*compiled, random_inputs(maker.model()));
+  made = threads();
+  std::erase_if(made, [&](pid_t thread) { return before.contains(thread); });
+  EXPECT_EQ(made.size(), 3u);
+  for (const pid_t thread : made) EXPECT_EQ(processors_of(thread), 1u) << thread;
 }
 
 TEST(CoreBudget, NoMoreThreadsAtOnceThanItHas) {
