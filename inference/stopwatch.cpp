@@ -16,9 +16,14 @@ int64_t thread_cpu_us() {
 Stopwatch::Stopwatch() : real_(std::chrono::steady_clock::now()), cpu_us_(thread_cpu_us()) {}
 
 void Stopwatch::stop(ProfileRow& row) const {
+  using std::chrono::duration_cast;
+  using std::chrono::microseconds;
   const auto real = std::chrono::steady_clock::now() - real_;
+  if (row.status != ProfileStatus::Executed) {
+    row.start_us = duration_cast<microseconds>(real_.time_since_epoch()).count();
+  }
   row.status = ProfileStatus::Executed;
-  row.real_us += std::chrono::duration_cast<std::chrono::microseconds>(real).count();
+  row.real_us += duration_cast<microseconds>(real).count();
   row.cpu_us += thread_cpu_us() - cpu_us_;
 }
 

@@ -41,6 +41,10 @@ int bench(const BenchOptions& options) {
   const std::shared_ptr<Core> core = het::core();
   const auto result = run_bench(*core, options);
   if (!result) return report(result.error());
+  if (!options.trace.empty()) {
+    status = write_trace(options.trace, options.model, result->traced);
+    if (!status.ok()) return report(status);
+  }
   print_bench(options, *result);
   return kExitOk;
 }
@@ -69,6 +73,9 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   command->add_flag("--pc", o->counters, "Print the time of every node");
   command->add_option("--pcsort", o->counters_sort, "sort, no_sort or simple_sort; implies -pc")
       ->check(CLI::IsMember({"sort", "no_sort", "simple_sort"}));
+  command->add_option(
+      "--trace", o->trace,
+      "FILE for chrome://tracing or ui.perfetto.dev: nodes of the first executions");
   command->add_option("--load_config", o->load_config, "JSON file {device: {KEY: value}}");
   command->add_flag("--json", o->json, "Print one JSON object on stdout");
   for (const LaterOption& later : kLaterOptions) {

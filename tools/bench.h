@@ -8,6 +8,7 @@
 #include "inference/core.h"
 #include "inference/profiling.h"
 #include "tools/preparation_options.h"
+#include "tools/trace_file.h"
 
 namespace het {
 
@@ -28,6 +29,7 @@ struct BenchOptions {
   std::string load_config;
   bool counters = false;
   std::string counters_sort;  ///< sort, no_sort, simple_sort
+  std::string trace;          ///< file of trace events
   bool json = false;
 };
 
@@ -44,6 +46,7 @@ struct BenchResult {
   std::vector<double> latencies_ms;  ///< ascending
   std::vector<ProfileRow> counters;  ///< of one request, times summed over its executions
   int64_t counter_executions = 0;
+  std::vector<TracedExecution> traced;          ///< the first executions, with a trace only
   std::map<std::string, std::string> settings;  ///< properties of the compiled model
 };
 

@@ -50,10 +50,11 @@ void print_counters(const std::vector<ProfileRow>& rows) {
     total_us += row.real_us;
     std::printf(
         "%-40s %-14s layerType: %-20s execType: %-28s realTime (ms): %8.3f cpuTime (ms): "
-        "%8.3f\n",
+        "%8.3f %s %s %lld bytes\n",
         row.node_name.c_str(), std::string(to_string(row.status)).c_str(), row.layer_type.c_str(),
         row.exec_type.c_str(), static_cast<double>(row.real_us) / 1000.0,
-        static_cast<double>(row.cpu_us) / 1000.0);
+        static_cast<double>(row.cpu_us) / 1000.0, row.type.c_str(), row.layout.c_str(),
+        static_cast<long long>(row.bytes));
   }
   std::printf("Total time: %lld microseconds\n", static_cast<long long>(total_us));
 }
@@ -88,6 +89,9 @@ nlohmann::json to_json(const BenchOptions& options, const BenchResult& result) {
                                 {"status", std::string(to_string(row.status))},
                                 {"layer_type", row.layer_type},
                                 {"exec_type", row.exec_type},
+                                {"type", row.type},
+                                {"layout", row.layout},
+                                {"bytes", row.bytes},
                                 {"real_us", row.real_us},
                                 {"cpu_us", row.cpu_us}});
   }

@@ -53,6 +53,10 @@ Result<Properties> read_config(const std::string& path, const std::string& devic
   return properties;
 }
 
+bool is_counting(const BenchOptions& options) {
+  return options.counters || !options.counters_sort.empty();
+}
+
 Result<Properties> bench_properties(const BenchOptions& options) {
   HET_ASSIGN(Properties properties, read_config(options.load_config, options.device));
   if (options.hint == "throughput" || options.hint == "tput" || options.hint.empty()) {
@@ -70,7 +74,7 @@ Result<Properties> bench_properties(const BenchOptions& options) {
   if (!options.streams.empty()) properties["NUM_STREAMS"] = options.streams;
   if (options.threads > 0) properties["INFERENCE_NUM_THREADS"] = std::to_string(options.threads);
   if (!options.precision.empty()) properties["INFERENCE_PRECISION_HINT"] = options.precision;
-  if (options.counters || !options.counters_sort.empty()) properties["PERF_COUNT"] = "YES";
+  if (is_counting(options) || !options.trace.empty()) properties["PERF_COUNT"] = "YES";
   if (options.requests > 0) {
     properties["PERFORMANCE_HINT_NUM_REQUESTS"] = std::to_string(options.requests);
   }
@@ -173,6 +177,9 @@ struct Worker {
   std::vector<double> latencies_ms;
 };
 
+/// Executions that a trace shows.
+constexpr size_t kMaxTraced = 100;
+
 void add_counters(BenchResult& result, const std::vector<ProfileRow>& rows) {
   ++result.counter_executions;
   if (result.counters.empty()) {
@@ -183,6 +190,17 @@ void add_counters(BenchResult& result, const std::vector<ProfileRow>& rows) {
     result.counters[i].real_us += rows[i].real_us;
     result.counters[i].cpu_us += rows[i].cpu_us;
   }
+}
+
+/// Takes the rows of worker `w`'s last execution.
+void collect_rows(const BenchOptions& options, size_t w, const Worker& worker,
+                  BenchResult& result) {
+  if (worker.latencies_ms.empty()) return;
+  const bool tracing = !options.trace.empty() && result.traced.size() < kMaxTraced;
+  if (!tracing && !is_counting(options)) return;
+  const std::vector<ProfileRow> rows = worker.request->profiling();
+  if (w == 0 && is_counting(options)) add_counters(result, rows);
+  if (tracing) result.traced.push_back({w, rows});
 }
 
 /// Keeps all workers' requests in flight until the time or the number of iterations is reached.
@@ -210,7 +228,9 @@ class Measurement {
     }
     changed_.wait(lock, [this] { return free_.size() == workers_.size() || !failure_.ok(); });
     lock.unlock();
-    for (Worker& worker : workers_) (void)worker.request->wait();
+    for (size_t w = 0; w < workers_.size(); ++w) {
+      if (workers_[w].request->wait().ok()) collect_rows(options_, w, workers_[w], result);
+    }
     result.duration_ms = milliseconds_since(begin_);
     result.iterations = started_;
     return failure_;
@@ -225,9 +245,7 @@ class Measurement {
   Status start(size_t w, BenchResult& result) {
     Worker& worker = workers_[w];
     HET_TRY(worker.request->wait());
-    if (w == 0 && !worker.latencies_ms.empty() && counting()) {
-      add_counters(result, worker.request->profiling());
-    }
+    collect_rows(options_, w, worker, result);
     worker.request->set_callback([this, w](const Status& status) { ended(w, status); });
     worker.started = Clock::now();
     return worker.request->start_async();
@@ -240,8 +258,6 @@ class Measurement {
     free_.push_back(w);
     changed_.notify_one();
   }
-
-  bool counting() const { return options_.counters || !options_.counters_sort.empty(); }
 
   const BenchOptions& options_;
   std::vector<Worker>& workers_;
@@ -262,9 +278,7 @@ Status run_sync(const BenchOptions& options, Worker& worker, BenchResult& result
     HET_TRY(worker.request->infer());
     worker.latencies_ms.push_back(milliseconds_since(start));
     ++result.iterations;
-    if (options.counters || !options.counters_sort.empty()) {
-      add_counters(result, worker.request->profiling());
-    }
+    collect_rows(options, 0, worker, result);
   }
   result.duration_ms = milliseconds_since(begin);
   return {};

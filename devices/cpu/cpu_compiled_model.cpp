@@ -60,6 +60,29 @@ class PlanJob final : public StreamJob {
       std::make_shared<std::promise<Result<Plan>>>();
 };
 
+ProfileRow profile_row(const Plan& plan, const Step& step) {
+  ProfileRow row{.node_name = step.node_name,
+                 .status = ProfileStatus::NotRun,
+                 .layer_type = step.layer_type,
+                 .exec_type = std::string(step.kernel->implementation())};
+  for (const std::vector<TensorId>* operands : {&step.inputs, &step.outputs}) {
+    for (const TensorId id : *operands) {
+      if (id == kNoTensor) continue;
+      const PlanTensor& tensor = plan.tensors[static_cast<size_t>(id)];
+      if (tensor.storage == Storage::Dynamic) continue;
+      row.bytes += static_cast<int64_t>(size_bytes(tensor.spec));
+    }
+  }
+  if (!step.outputs.empty() && step.outputs[0] != kNoTensor) {
+    const PlanTensor& output = plan.tensors[static_cast<size_t>(step.outputs[0])];
+    if (output.storage != Storage::Dynamic) {
+      row.type = std::string(to_string(output.spec.type));
+      row.layout = std::string(to_string(output.spec.format));
+    }
+  }
+  return row;
+}
+
 /// Weights are packed; what the plan reads from a file where it lies is a small part of it.
 void release_files(const Model& model) {
   std::span<const std::byte> released;
@@ -124,19 +147,21 @@ CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
       budget_(std::move(budget)),
       streams_(std::move(streams)) {
   std::unordered_map<std::string, size_t> rows;
-  rows_.push_back({"preprocess", ProfileStatus::NotRun, "Preprocess", "preprocess", 0, 0});
+  rows_.push_back({.node_name = "preprocess",
+                   .status = ProfileStatus::NotRun,
+                   .layer_type = "Preprocess",
+                   .exec_type = "preprocess"});
   for (const Step& step : plan_.steps) {
     const auto [row, fresh] = rows.emplace(step.node_name, rows_.size());
-    if (fresh) {
-      rows_.push_back({step.node_name, ProfileStatus::NotRun, step.layer_type,
-                       std::string(step.kernel->implementation()), 0, 0});
-    }
+    if (fresh) rows_.push_back(profile_row(plan_, step));
     step_rows_.push_back(row->second);
   }
   for (const auto& node : original.nodes()) {
     if (rows.count(node->name()) > 0) continue;
-    rows_.push_back(
-        {node->name(), ProfileStatus::OptimizedOut, node->qualified_type(), "undef", 0, 0});
+    rows_.push_back({.node_name = node->name(),
+                     .status = ProfileStatus::OptimizedOut,
+                     .layer_type = node->qualified_type(),
+                     .exec_type = "undef"});
   }
 }
 
@@ -148,6 +173,7 @@ Result<std::string> CpuCompiledModel::get_property(std::string_view name) const 
   if (def->name == "INFERENCE_PRECISION_HINT") {
     return settings_.precision == ElementType::BFloat16 ? "bf16" : "f32";
   }
+  if (def->name == "CPU_DENORMALS_OPTIMIZATION") return settings_.flush_subnormals ? "YES" : "NO";
   if (def->name == "NUM_STREAMS") return std::to_string(settings_.streams);
   if (def->name == "INFERENCE_NUM_THREADS") {
     return std::to_string(settings_.streams * settings_.threads_per_stream);

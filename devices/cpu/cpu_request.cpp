@@ -4,6 +4,7 @@
 
 #include "devices/cpu/pin_thread.h"
 #include "devices/cpu/stack_phase.h"
+#include "inference/probes.h"
 #include "inference/stopwatch.h"
 
 namespace het::cpu {
@@ -155,6 +156,7 @@ Status CpuRequest::bind_ports() {
     args.inputs = pointers_.data() + step_pointers_[i].inputs;
     args.outputs = pointers_.data() + step_pointers_[i].outputs;
     Status status;
+    HET_PROBE_NODE_BEGIN(model_.name().c_str(), steps[i].node_name.c_str());
     if (model_.profiled()) {
       const Stopwatch watch;
       status = steps[i].kernel->execute(args, states_[i].get());
@@ -162,6 +164,7 @@ Status CpuRequest::bind_ports() {
     } else {
       status = steps[i].kernel->execute(args, states_[i].get());
     }
+    HET_PROBE_NODE_END(model_.name().c_str(), steps[i].node_name.c_str());
     if (!status.ok()) {
       return status.with_context(fmt::format("model '{}', node '{}' ({})", model_.name(),
                                              steps[i].node_name, steps[i].layer_type));

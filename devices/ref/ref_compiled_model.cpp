@@ -46,8 +46,9 @@ Plan make_plan(const Model& original, const Model& model) {
   std::unordered_map<std::string_view, size_t> rows;
   for (const auto& node : original.nodes()) {
     rows[node->name()] = plan.rows.size();
-    plan.rows.push_back(
-        {node->name(), ProfileStatus::OptimizedOut, node->qualified_type(), "", 0, 0});
+    plan.rows.push_back({.node_name = node->name(),
+                         .status = ProfileStatus::OptimizedOut,
+                         .layer_type = node->qualified_type()});
   }
   for (Step& step : plan.steps) {
     const auto row = rows.find(step.node->name());
@@ -56,9 +57,13 @@ Plan make_plan(const Model& original, const Model& model) {
       plan.rows.emplace_back();
       plan.rows.back().node_name = step.node->name();
     }
-    plan.rows[step.profile_row].status = ProfileStatus::NotRun;
-    plan.rows[step.profile_row].layer_type = step.node->qualified_type();
-    plan.rows[step.profile_row].exec_type = "ref";
+    ProfileRow& shown = plan.rows[step.profile_row];
+    shown.status = ProfileStatus::NotRun;
+    shown.layer_type = step.node->qualified_type();
+    shown.exec_type = "ref";
+    shown.layout = "plain";
+    if (const Value* output = step.node->output())
+      shown.type = std::string(to_string(output->desc().type));
   }
   return plan;
 }

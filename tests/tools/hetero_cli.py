@@ -224,7 +224,21 @@ def bench_preparation(hetero):
 @case
 def bench_counters(hetero):
     out = hetero.run("bench", hetero.detector, "-hint", "latency", "-niter", 3, "-pc", "-pcsort", "sort").stdout
-    expect(out, "EXECUTED", "execType", "Total time:", "Throughput:")
+    expect(out, "EXECUTED", "execType", "Total time:", "Throughput:", "float32", "bytes")
+
+
+@case
+def bench_trace(hetero):
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder, "trace.json")
+        hetero.run("bench", hetero.detector, "-d", "CPU", "-nstreams", 2, "-nireq", 2, "-niter", 6, "-trace", trace)
+        events = [e for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"]
+        if {e["tid"] for e in events} != {0, 1} or min(e["ts"] for e in events) != 0:
+            raise AssertionError(f"two requests, from 0 on: {events[:3]}")
+        convolutions = [e["args"] for e in events if e["cat"] == "Conv"]
+        if not convolutions or any(a["type"] != "float32" or a["bytes"] <= 0 or not a["layout"] for a in convolutions):
+            raise AssertionError(f"convolutions have a type, a layout and bytes: {convolutions[:2]}")
+        expect(hetero.run("bench", hetero.detector, "-niter", 1, "-trace", f"{folder}/none/trace.json", status=2).stderr, "cannot write", "none/trace.json")
 
 
 @case
