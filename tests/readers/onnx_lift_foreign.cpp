@@ -1,3 +1,6 @@
+#include <cmath>
+#include <functional>
+
 #include "tests/readers/lift_testing.h"
 
 /// Operators of com.microsoft and ai.onnx.ml: what they turn into, and what that computes.
@@ -26,6 +29,41 @@ void expect_run(const Graph& graph, const Tensor& x, const Floats& expected) {
   const Floats actual = run(graph, 17, x);
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-4) << i;
+}
+
+TEST(OnnxForeign, ExperimentalOperators) {
+  // x: one picture of one channel, 3 x 3.
+  const Tensor x = floats({1, 1, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  const auto expect = [&](const std::string& type, const std::vector<Attr>& attributes,
+                          const Floats& expected) {
+    Graph graph;
+    graph.input("x", {{1, 1, 3, 3}}).node(type, {"x"}, {"y"}, attributes).output("y");
+    expect_run(graph, x, expected);
+  };
+  expect("Affine", {Attr("alpha", 2.0f), Attr("beta", 1.0f)}, {1, 3, 5, 7, 9, 11, 13, 15, 17});
+  expect("Affine", {}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  expect("Scale", {Attr("scale", -1.0f)}, {0, -1, -2, -3, -4, -5, -6, -7, -8});
+  expect("ImageScaler", {Attr("bias", Floats{-1}), Attr("scale", 2.0f)},
+         {-1, 1, 3, 5, 7, 9, 11, 13, 15});
+  // Border: left, top, right, bottom.
+  expect("Crop", {Attr("border", Ints{1, 0, 0, 2})}, {1, 2});
+  expect("Crop", {Attr("border", Ints{0, 1, 1, 0})}, {3, 4, 6, 7});
+  expect("Crop", {Attr("border", Ints{1, 1, 0, 0}), Attr("scale", Ints{1, 2})}, {4, 5});
+  const auto row = [&](const std::string& type, const std::function<double(double)>& f) {
+    Floats expected;
+    for (int i = 0; i < 9; ++i) expected.push_back(static_cast<float>(f(i)));
+    expect(type, {Attr("alpha", 2.0f), Attr("beta", 0.5f)}, expected);
+  };
+  row("ScaledTanh", [](double v) { return 2 * std::tanh(0.5 * v); });
+  row("ParametricSoftplus", [](double v) { return 2 * std::log1p(std::exp(0.5 * v)); });
+}
+
+TEST(OnnxForeign, CropWithoutABorderIsRefused) {
+  Graph graph;
+  graph.input("x", {{1, 1, 3, 3}})
+      .node("Crop", {"x"}, {"y"}, {Attr("border", Ints{1, -1, 0, 0})})
+      .output("y");
+  EXPECT_NE(lifted(graph, 7).find("Crop"), std::string::npos);
 }
 
 TEST(OnnxForeign, FusedConvIsTakenApart) {

@@ -74,9 +74,6 @@ Result<Share> measure(InferRequest& request) {
   return share;
 }
 
-/// The golden model whose operators no device has.
-constexpr char kNotSupported[] = "candy_style_unsupported_ops";
-
 class ReferenceShare : public testing::TestWithParam<fs::path> {};
 
 TEST_P(ReferenceShare, TakesAtMostOnePercent) {
@@ -86,10 +83,6 @@ TEST_P(ReferenceShare, TakesAtMostOnePercent) {
                               {{"PERF_COUNT", "YES"}, {"INFERENCE_NUM_THREADS", "1"}},
                               std::getenv("HET_SHARED_DATA")};
   const auto run = prepare_golden_run(context, GetParam());
-  if (!run && run.error().code() == StatusCode::NotSupported &&
-      GetParam().filename() == kNotSupported) {
-    GTEST_SKIP() << run.error().message();
-  }
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_TRUE(run->request->infer().ok());
   const std::vector<ProfileRow> rows = run->request->profiling();

@@ -63,7 +63,7 @@ constexpr std::array kRules = {
     Rule{"Xor", 7, lift_binary_broadcast},
 };
 
-/// Operators of other domains, and of ONNX Runtime in the default one.
+/// Operators of other domains, and of ONNX Runtime and former experiments in the default one.
 struct ForeignRule {
   std::string_view domain;
   std::string_view op_type;
@@ -74,6 +74,12 @@ constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr std::string_view kMl = "ai.onnx.ml";
 
 constexpr std::array kForeignRules = {
+    ForeignRule{"", "Affine", lift_affine},
+    ForeignRule{"", "Crop", lift_crop},
+    ForeignRule{"", "ImageScaler", lift_image_scaler},
+    ForeignRule{"", "ParametricSoftplus", lift_parametric_softplus},
+    ForeignRule{"", "Scale", lift_scale},
+    ForeignRule{"", "ScaledTanh", lift_scaled_tanh},
     ForeignRule{"", "SimplifiedLayerNormalization", lift_simplified_layer_normalization},
     ForeignRule{kMicrosoft, "Attention", lift_attention_with_weights},
     ForeignRule{kMicrosoft, "BiasAdd", lift_bias_add},

@@ -45,6 +45,14 @@ void lift_scan(LiftContext& context);
 // lift_softmax.cpp
 void lift_softmax(LiftContext& context);
 
+// lift_experimental.cpp: what ONNX listed as experimental until 1.5.
+void lift_affine(LiftContext& context);
+void lift_crop(LiftContext& context);
+void lift_image_scaler(LiftContext& context);
+void lift_parametric_softplus(LiftContext& context);
+void lift_scale(LiftContext& context);
+void lift_scaled_tanh(LiftContext& context);
+
 // lift_fused.cpp: what ONNX Runtime's optimiser fuses (com.microsoft).
 void lift_bias_gelu(LiftContext& context);
 void lift_bias_split_gelu(LiftContext& context);
