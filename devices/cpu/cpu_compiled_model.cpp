@@ -115,6 +115,7 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
 Result<Plan> plan_on_stream(StreamExecutor& streams, Model& model, const StreamSettings& settings) {
   PlanOptions options;
   options.precision = settings.precision;
+  options.fast_algorithms = settings.fast_algorithms;
   PlanJob job(model, options);
   streams.submit(job);
   return job.wait();

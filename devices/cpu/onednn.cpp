@@ -1,12 +1,11 @@
 #include "devices/cpu/onednn.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
 #include "devices/cpu/blocked_layout.h"
+#include "devices/cpu/huge_pages.h"
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/parallel.h"
 #include "inference/readers/mapped_file.h"
@@ -459,9 +458,6 @@ Result<Primitive> make_reorder(const TensorSpec& src, const TensorSpec& dst) {
 
 namespace {
 
-/// Constants from here on are packed by the whole team.
-constexpr size_t kSharedPackingBytes = size_t{16} << 20;
-
 /// Constants up to here are packed by pack_blocked(): oneDNN would generate code for each shape,
 /// which takes longer, and keep it.
 constexpr size_t kOwnPackingBytes = size_t{256} << 10;
@@ -511,16 +507,6 @@ bool pack_small(const Tensor& plain, const memory::desc& plain_desc, const memor
   pack_blocked(reinterpret_cast<const float*>(plain.bytes()), from->strides, *to,
                static_cast<float*>(dst.get_data_handle()));
   return true;
-}
-
-/// Large constants are written and read with fewer page faults and misses of the TLB.
-void prefer_huge_pages(void* memory, size_t size_bytes) {
-  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
-  const auto begin = reinterpret_cast<uintptr_t>(memory);
-  const uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
-  const uintptr_t end = (begin + size_bytes) / kHugePage * kHugePage;
-  // A wish: where the system does not grant it nothing changes.
-  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 
 }  // namespace

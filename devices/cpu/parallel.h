@@ -6,6 +6,7 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace het::cpu {
@@ -54,6 +55,9 @@ HET_TEAM_HIDDEN void parallel_for(int64_t count, int64_t grain, const Body& body
   }
   team_acquire(&join);
 }
+
+/// Constants from here on are packed by the whole team.
+inline constexpr size_t kSharedPackingBytes = size_t{16} << 20;
 
 /// The calling thread works alone while this lives: waking the team costs more than a small task is
 /// worth, and its threads would then spin for the next one beside whatever else is running.

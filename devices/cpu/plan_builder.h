@@ -21,6 +21,8 @@ struct PlanOptions {
   /// Convolutions take the format that oneDNN prefers, blocked or not: for models that round to
   /// levels, whose results depend on the order in which products are added.
   bool preferred_formats = false;
+  /// Algorithms whose rounding errors are larger than those of the definition may be chosen.
+  bool fast_algorithms = true;
 };
 
 /// Turns a prepared and fused model into steps, node by node, and keeps for every value the

@@ -81,9 +81,11 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
       settings.streams == 1 || (one_team && streams <= 0) ? settings.streams : 2 * settings.streams;
   settings.places =
       place_streams(slots, settings.streams, settings.threads_per_stream, binding_of(properties));
+  const bool accurate = property_text(properties, "EXECUTION_MODE_HINT") == "ACCURACY";
+  settings.fast_algorithms = !accurate;
   settings.flush_subnormals = properties.count("CPU_DENORMALS_OPTIMIZATION") > 0
                                   ? property_boolean(properties, "CPU_DENORMALS_OPTIMIZATION")
-                                  : property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
+                                  : !accurate;
 
   const std::string precision = property_text(properties, "INFERENCE_PRECISION_HINT");
   if (precision == "f16") {

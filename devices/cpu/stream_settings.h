@@ -19,6 +19,7 @@ struct StreamSettings {
   size_t optimal_requests = 1;
   ElementType precision = ElementType::Float32;
   bool flush_subnormals = true;
+  bool fast_algorithms = true;     ///< see PlanOptions
   std::vector<TeamPlaces> places;  ///< of every stream
 };
 

@@ -3,6 +3,7 @@
 #include "devices/cpu/fused_tail.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
+#include "devices/cpu/winograd.h"
 #include "inference/ops/conv.h"
 #include "inference/ops/conv_transpose.h"
 #include "inference/registration.h"
@@ -104,6 +105,34 @@ Status fill_window(const Node& node, ConvolutionSpec& spec) {
   return {};
 }
 
+/// True when the Winograd algorithm is faster, and planned.
+Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec) {
+  // What is rounded to levels depends on the order in which products are added.
+  if (!builder.options().fast_algorithms || builder.options().preferred_formats) return false;
+  const Format format = builder.options().blocked;
+  std::optional<WinogradShape> shape = winograd_shape(spec, format);
+  if (shape) shape = choose_winograd(*shape);
+  if (!shape) return false;
+  const Value* bias = node.input(kTailBiasInput);
+  const Value* sum = node.input(kTailSumInput);
+  const Value& dst = *node.output();
+  HET_ASSIGN(auto kernel,
+             make_winograd_kernel(*shape, node.input(1)->constant(),
+                                  bias ? bias->constant() : Tensor(), tail_of(node.attributes())));
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(*node.input(0), format, ElementType::Float32));
+  if (sum) {
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, format, ElementType::Float32));
+  }
+  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (sum) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = 1;
+  }
+  return true;
+}
+
 Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& weights = *node.input(1);
@@ -127,6 +156,8 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   if (bias) spec.bias_type = ElementType::Float32;
   HET_TRY(fill_window(node, spec));
   spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  HET_ASSIGN(const bool planned, plan_winograd(builder, node, spec));
+  if (planned) return true;
   if (spec.src.shape.size() == 3) add_height(spec);
   Result<Chosen> chosen = choose(builder, spec);
   if (!chosen) {
