@@ -157,8 +157,8 @@ void transform_src(const WinogradShape& shape, const float* src, int64_t first, 
   const int64_t row = shape.iw * kBlock;
   HWY_ALIGN float padded[kAlpha * kAlpha * kBlock];
   for (int64_t block = block_begin; block < block_end; ++block) {
-    for (int64_t t = 0; t < tiles; ++t) {
-      const WinogradShape::Tile tile = shape.tile(first + t);
+    WinogradShape::Tile tile = shape.tile(first);
+    for (int64_t t = 0; t < tiles; ++t, tile = shape.behind(tile)) {
       const float* plane = src + (tile.n * shape.ic_blocks() + block) * shape.ih * row;
       float* to = transformed + block * strides.src_block + t * kBlock;
       const int64_t y = tile.y - shape.pad_top;
@@ -230,27 +230,38 @@ HWY_INLINE void multiply_tile(int64_t ic_blocks, const float* HWY_RESTRICT src, 
   }
 }
 
+/// Products at some points that follow each other, over the same blocks of input channels.
+struct PointRange {
+  int64_t points, ic_blocks;
+  const float* src;
+  int64_t src_point, src_block;
+  const float* weights;
+  int64_t weights_point;
+  bool add;  ///< to what dst holds
+  float* dst;
+  int64_t dst_point;
+};
+
 template <int kBlock, int kColumns, int kRows = kTiles>
-HWY_INLINE void multiply_rows(int64_t rows, int64_t ic_blocks, const float* src, int64_t src_block,
-                              const float* weights, bool add, float* dst) {
+HWY_INLINE void multiply_rows(const PointRange& range, int64_t first, int64_t rows) {
   if constexpr (kRows > 0) {
-    if (rows == kRows) {
-      return multiply_tile<kBlock, kRows, kColumns>(ic_blocks, src, src_block, weights, add, dst);
+    if (rows != kRows) return multiply_rows<kBlock, kColumns, kRows - 1>(range, first, rows);
+    for (int64_t point = 0; point < range.points; ++point) {
+      multiply_tile<kBlock, kRows, kColumns>(
+          range.ic_blocks, range.src + point * range.src_point + first * kBlock, range.src_block,
+          range.weights + point * range.weights_point, range.add,
+          range.dst + point * range.dst_point + first * kGroup<kBlock>);
     }
-    multiply_rows<kBlock, kColumns, kRows - 1>(rows, ic_blocks, src, src_block, weights, add, dst);
   }
 }
 
-/// All tiles at one point; the register tiles are as equal as possible.
+/// All tiles; the register tiles are as equal as possible.
 template <int kBlock, int kColumns>
-HWY_NOINLINE void multiply_point(int64_t tiles, int64_t ic_blocks, const float* src,
-                                 int64_t src_block, const float* weights, bool add, float* dst) {
+HWY_NOINLINE void multiply_points(const PointRange& range, int64_t tiles) {
   const int64_t parts = (tiles + kTiles - 1) / kTiles;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t begin = tiles * part / parts;
-    const int64_t end = tiles * (part + 1) / parts;
-    multiply_rows<kBlock, kColumns>(end - begin, ic_blocks, src + begin * kBlock, src_block,
-                                    weights, add, dst + begin * kGroup<kBlock>);
+    multiply_rows<kBlock, kColumns>(range, begin, tiles * (part + 1) / parts - begin);
   }
 }
 
@@ -302,8 +313,8 @@ void transform_dst(const WinogradShape& shape, const float* products, int64_t fi
   const D d;
   const Strides strides(shape, tiles, kGroup<kBlock>);
   const int64_t row = shape.ow * kBlock;
-  for (int64_t t = 0; t < tiles; ++t) {
-    const WinogradShape::Tile tile = shape.tile(first + t);
+  WinogradShape::Tile tile = shape.tile(first);
+  for (int64_t t = 0; t < tiles; ++t, tile = shape.behind(tile)) {
     const int height = static_cast<int>(std::min<int64_t>(kM, shape.oh - tile.y));
     const int width = static_cast<int>(std::min<int64_t>(kM, shape.ow - tile.x));
     for (int64_t c = channel_begin; c < channel_end; c += kLanes<kBlock>) {
@@ -323,10 +334,26 @@ void transform_dst(const WinogradShape& shape, const float* products, int64_t fi
   }
 }
 
+/// G g of a row of points: one value per column of the kernel.
+template <int kBlock, bool kOneTap>
+HWY_INLINE void combine_taps(const float* taps, hn::Vec<BlockTag<kBlock>> first,
+                             hn::Vec<BlockTag<kBlock>> second, hn::Vec<BlockTag<kBlock>> third,
+                             hn::Vec<BlockTag<kBlock>>* out) {
+  const BlockTag<kBlock> d;
+  constexpr int kCount = kGroup<kBlock>;
+#pragma GCC unroll 4
+  for (int x = 0; x < 3; ++x) {
+    out[x] = hn::Mul(first, hn::Load(d, taps + x * kCount));
+    if (kOneTap) continue;
+    out[x] = hn::MulAdd(second, hn::Load(d, taps + (3 + x) * kCount), out[x]);
+    out[x] = hn::MulAdd(third, hn::Load(d, taps + (6 + x) * kCount), out[x]);
+  }
+}
+
 /// A row of G g G^T for the taps [channels][9][kGroup] of a group: `dst` is
 /// [alpha][channels][kGroup]. Meanwhile `ahead`, as much as a row's part of these taps, is fetched
 /// from memory.
-template <int P, int kBlock>
+template <int P, int kBlock, bool kOneTap>
 HWY_INLINE void transform_weights_row(int row, const float* taps, int64_t channels,
                                       const float* ahead, float* dst) {
   constexpr int kAlpha = 2 * P + 2;
@@ -334,7 +361,10 @@ HWY_INLINE void transform_weights_row(int row, const float* taps, int64_t channe
   using Points = WinogradPoints<P>;
   const BlockTag<kBlock> d;
   using V = hn::Vec<BlockTag<kBlock>>;
-  const V first = hn::Set(d, static_cast<float>(Points::weight(row, 0)));
+  // The first row takes the first tap alone, the last row the last.
+  const bool last = kOneTap && row != 0;
+  if (last) taps += 6 * kCount;
+  const V first = hn::Set(d, static_cast<float>(Points::weight(row, last ? 2 : 0)));
   const V second = hn::Set(d, static_cast<float>(Points::weight(row, 1)));
   const V third = hn::Set(d, static_cast<float>(Points::weight(row, 2)));
   for (int64_t k = 0; k < channels; ++k, taps += 9 * kCount, dst += kCount) {
@@ -343,12 +373,7 @@ HWY_INLINE void transform_weights_row(int row, const float* taps, int64_t channe
 #pragma GCC unroll 4
     for (int v = 0; v < kCount; v += kLanes<kBlock>) {
       V w[3];
-#pragma GCC unroll 4
-      for (int x = 0; x < 3; ++x) {
-        w[x] = hn::Mul(first, hn::Load(d, taps + x * kCount + v));
-        w[x] = hn::MulAdd(second, hn::Load(d, taps + (3 + x) * kCount + v), w[x]);
-        w[x] = hn::MulAdd(third, hn::Load(d, taps + (6 + x) * kCount + v), w[x]);
-      }
+      combine_taps<kBlock, kOneTap>(taps + v, first, second, third, w);
       const int64_t step = kLateRow<kBlock>;
       hn::Store(hn::Mul(hn::Set(d, static_cast<float>(Points::weight(0, 0))), w[0]), d, dst + v);
       hn::Store(w[2], d, dst + (kAlpha - 1) * step + v);
@@ -377,10 +402,12 @@ void multiply_all(const WinogradShape& shape, const float* transformed, int64_t 
   const int64_t panel = blocks * kBlock * kCount;
   if (!shape.late_weights) {
     const float* weights = packed + group * shape.points() * panel;
+    // Point by point, since a point's weights stay in the first-level cache.
     for (int64_t point = 0; point < shape.points(); ++point) {
-      multiply_point<kBlock, kColumns>(tiles, blocks, transformed + point * strides.src_point,
-                                       strides.src_block, weights + point * panel, false,
-                                       products + point * strides.product_point);
+      multiply_points<kBlock, kColumns>(
+          {1, blocks, transformed + point * strides.src_point, 0, strides.src_block,
+           weights + point * panel, 0, false, products + point * strides.product_point, 0},
+          tiles);
     }
     return;
   }
@@ -391,15 +418,24 @@ void multiply_all(const WinogradShape& shape, const float* transformed, int64_t 
     const int64_t count = std::min<int64_t>(kBlocksAtOnce, blocks - block);
     const float* next = taps + count * kBlock * 9 * kCount;
     for (int row = 0; row < kAlpha; ++row) {
-      transform_weights_row<P, kBlock>(
-          row, taps, count * kBlock, next + row * count * kBlock * (9 * kCount / kAlpha), weights);
-      for (int x = 0; x < kAlpha; ++x) {
-        const int64_t point = row * kAlpha + x;
-        multiply_point<kBlock, kColumns>(
-            tiles, count, transformed + point * strides.src_point + block * strides.src_block,
-            strides.src_block, weights + x * kLateRow<kBlock>, block > 0,
-            products + point * strides.product_point);
+      const int64_t point = row * kAlpha;
+      const PointRange range = {kAlpha,
+                                count,
+                                transformed + point * strides.src_point + block * strides.src_block,
+                                strides.src_point,
+                                strides.src_block,
+                                weights,
+                                kLateRow<kBlock>,
+                                block > 0,
+                                products + point * strides.product_point,
+                                strides.product_point};
+      const float* ahead = next + row * count * kBlock * (9 * kCount / kAlpha);
+      if (row == 0 || row == kAlpha - 1) {
+        transform_weights_row<P, kBlock, true>(row, taps, count * kBlock, ahead, weights);
+      } else {
+        transform_weights_row<P, kBlock, false>(row, taps, count * kBlock, ahead, weights);
       }
+      multiply_points<kBlock, kColumns>(range, tiles);
     }
     taps = next;
   }

@@ -33,6 +33,15 @@ struct WinogradShape {
     const int64_t row = index / tiles_across();
     return {row / tiles_down(), row % tiles_down() * m, index % tiles_across() * m};
   }
+  /// The next one, without divisions.
+  Tile behind(Tile tile) const {
+    tile.x += m;
+    if (tile.x < ow) return tile;
+    tile.x = 0;
+    tile.y += m;
+    if (tile.y < oh) return tile;
+    return {tile.n + 1, 0, 0};
+  }
 };
 
 /// What happens to a result behind the bias, before it is stored.
