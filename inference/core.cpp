@@ -6,6 +6,7 @@
 
 #include "inference/dynamic_model.h"
 #include "inference/model_preparation.h"
+#include "inference/ops/custom_operators.h"
 #include "inference/passes/expose_state.h"
 #include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx_reader.h"
@@ -67,10 +68,16 @@ Result<std::unique_ptr<Model>> Core::read_model(const std::string& path) const {
   return is_xml ? read_openvino_ir(path) : read_onnx(path);
 }
 
+Status Core::add_extension(const std::string& path) const {
+  HET_TRY(check_process());
+  return load_custom_operators(path);
+}
+
 Result<Properties> Core::merged_properties(std::string_view device,
                                            const Properties& properties) const {
   const std::string kind = parse_device_name(device).kind;
   HET_ASSIGN(Properties merged, validate_properties(properties, kind));
+  HET_TRY(load_extensions(merged));
   std::lock_guard lock(mutex_);
   const auto defaults = defaults_.find(kind);
   if (defaults != defaults_.end()) merged.insert(defaults->second.begin(), defaults->second.end());
@@ -122,6 +129,7 @@ Status Core::set_property(std::string_view device, const Properties& properties)
   const std::string kind = parse_device_name(device).kind;
   HET_TRY(devices_.get(*this, device));
   HET_ASSIGN(const Properties checked, validate_properties(properties, kind));
+  HET_TRY(load_extensions(checked));
   std::lock_guard lock(mutex_);
   for (const auto& [name, value] : checked) defaults_[kind][name] = value;
   return {};

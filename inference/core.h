@@ -34,6 +34,10 @@ class HET_API Core {
   /// Reads an ONNX model or an OpenVINO IR (.xml with its .bin beside it), told apart by content.
   /// The error names the file and what is wrong in it.
   Result<std::unique_ptr<Model>> read_model(const std::string& path) const;
+  /// Loads a shared library with operators of the user's own (custom_operator.h) for the whole
+  /// process; the property EXTENSIONS does the same. Models that were read before know them once
+  /// they are compiled.
+  Status add_extension(const std::string& path) const;
 
   /// Per node, in the order of the model: the device that runs it or the reason why not. Properties
   /// that prepare the model (INPUT_TYPES, MEAN_VALUES ...) are applied to a copy first, here and by

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inference/custom_types.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,22 +25,10 @@ extern "C" {
 #define HET_CUSTOM_DECODER_VERSION 1u
 #define HET_CUSTOM_DECODER_SYMBOL "het_custom_decoder"
 
-/** Types of elements; other outputs are refused before decode() is called. */
-enum {
-  HET_TYPE_FLOAT32 = 1,
-  HET_TYPE_FLOAT16 = 2,
-  HET_TYPE_FLOAT64 = 3,
-  HET_TYPE_INT8 = 4,
-  HET_TYPE_UINT8 = 5,
-  HET_TYPE_INT32 = 6,
-  HET_TYPE_INT64 = 7,
-  HET_TYPE_BOOL = 8
-};
-
 /** One output of the model, all batch items, dense and row-major. Valid during the call. */
 typedef struct HetTensorView {
   const char* name; /**< of the output */
-  int32_t type;     /**< HET_TYPE_... */
+  int32_t type;     /**< HET_TYPE_FLOAT32 ... HET_TYPE_BOOL; others are refused before decode() */
   uint32_t rank;
   const int64_t* shape;
   const void* data;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "inference/ops/custom_operators.h"
 #include "inference/ops/op.h"
 #include "inference/ops/out_of_scope.h"
 
@@ -138,6 +139,7 @@ Node* Model::add_node(std::string name, std::string op_type, std::string domain,
   auto node = std::make_unique<Node>();
   if (domain == "ai.onnx") domain.clear();
   node->op_ = op_registry().find(domain, op_type);
+  if (node->op_ == nullptr) node->op_ = find_custom_operator(domain, op_type);
   node->op_type_ = std::move(op_type);
   node->domain_ = std::move(domain);
   node->attributes_ = std::move(attributes);

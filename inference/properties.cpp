@@ -55,6 +55,11 @@ constexpr std::array kTable = {
                 .choices = "PERFORMANCE|ACCURACY",
                 .devices = "*",
                 .doc = "whether a device may choose a narrower type where it measured a gain"},
+    PropertyDef{.name = "EXTENSIONS",
+                .devices = "*",
+                .doc =
+                    "shared libraries with operators of one's own (inference/custom_operator.h), "
+                    "separated by ';'"},
     PropertyDef{.name = "FOLD_PREPROCESS",
                 .type = PropertyType::Boolean,
                 .default_value = "NO",

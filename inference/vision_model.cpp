@@ -10,6 +10,7 @@
 #include "inference/decoders/name_list.h"
 #include "inference/log.h"
 #include "inference/model_preparation.h"
+#include "inference/ops/custom_operators.h"
 #include "inference/passes/convert_ports.h"
 #include "inference/passes/fold_preprocess.h"
 
@@ -166,6 +167,7 @@ Result<Tensor> fixed_input(const Port& port, const InputPreproc& preproc, int wi
 
 Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
                                                        const VisionModelSettings& settings) {
+  HET_TRY(load_extensions(settings.properties));
   HET_ASSIGN(const std::unique_ptr<Model> model, core.read_model(settings.model));
   Properties properties = settings.properties;
   HET_ASSIGN(const ModelPreparation preparation, take_preparation(properties));

@@ -17,7 +17,6 @@ struct LaterOption {
 };
 constexpr LaterOption kLaterOptions[] = {
     {"--cache_dir", "stored choices come with the measured CPU device (step 3)"},
-    {"--extensions", "custom CPU operators come with step 3"},
     {"-c", "custom GPU kernels come with the GPU device (step 4)"},
 };
 

@@ -6,6 +6,7 @@
 #include "devices/register_devices.h"
 #include "inference/writers/onnx_writer.h"
 #include "tools/commands.h"
+#include "tools/model_source.h"
 #include "tools/preparation_options.h"
 
 namespace het {
@@ -20,7 +21,7 @@ struct ConvertOptions {
 
 Status convert(const ConvertOptions& options) {
   const std::shared_ptr<Core> core = het::core();
-  HET_ASSIGN(const auto model, core->read_model(options.model));
+  HET_ASSIGN(const auto model, read_model(*core, options.model, options.preparation));
   HET_TRY(prepare(options.preparation, *model)
               .with_context(fmt::format("cannot prepare model '{}'", options.model)));
   size_t kept = 0;

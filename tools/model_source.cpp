@@ -16,9 +16,15 @@ Status bind_batch(Model& model) {
 
 }  // namespace
 
+Result<std::unique_ptr<Model>> read_model(Core& core, const std::string& path,
+                                          const PreparationOptions& options) {
+  for (const std::string& library : options.extensions) HET_TRY(core.add_extension(library));
+  return core.read_model(path);
+}
+
 Result<std::unique_ptr<Model>> load_unbound_model(Core& core, const std::string& path,
                                                   const PreparationOptions& options) {
-  HET_ASSIGN(std::unique_ptr<Model> model, core.read_model(path));
+  HET_ASSIGN(std::unique_ptr<Model> model, read_model(core, path, options));
   HET_TRY(prepare(options, *model).with_context(fmt::format("cannot prepare model '{}'", path)));
   HET_TRY(bind_batch(*model));
   return model;

@@ -9,6 +9,10 @@
 
 namespace het {
 
+/// Loads the libraries of -extensions and reads the model.
+Result<std::unique_ptr<Model>> read_model(Core& core, const std::string& path,
+                                          const PreparationOptions& options);
+
 /// Reads and prepares a model and binds its shapes: a dimension that stays unknown becomes 1 when
 /// it is the first one, and is an error otherwise.
 Result<std::unique_ptr<Model>> load_model(Core& core, const std::string& path,

@@ -38,6 +38,8 @@ void add_preparation_options(CLI::App& command, PreparationOptions& options) {
         [&options, option](const std::string& text) { options.properties[option.property] = text; },
         option.doc);
   }
+  command.add_option("--extensions", options.extensions,
+                     "Libraries with operators of one's own (custom_operator.h)");
   command.add_option("--iop", options.port_types, "Types by name: \"images:u8,boxes:f32\"");
   for (const TextOption& flag : kFlags) {
     command.add_flag_callback(

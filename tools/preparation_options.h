@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "inference/model_preparation.h"
 #include "inference/properties.h"
@@ -16,6 +17,7 @@ namespace het {
 struct PreparationOptions {
   Properties properties;   ///< the preparation's rows of the table of properties
   std::string port_types;  ///< -iop: inputs and outputs mixed, sorted out once the model is read
+  std::vector<std::string> extensions;  ///< libraries with operators of one's own
 };
 
 /// Adds -shape, -layout, -b, -ip, -op, -iop, -mean_values, -scale_values ... to a subcommand.

@@ -84,6 +84,10 @@ Status run_on_picture(Core& core, const RunOptions& options, const Properties& p
   for (const auto& [name, value] : options.preparation.properties) {
     settings.properties[name] = value;
   }
+  for (const std::string& library : options.preparation.extensions) {
+    std::string& libraries = settings.properties["EXTENSIONS"];
+    libraries += (libraries.empty() ? "" : ";") + library;
+  }
   HET_ASSIGN(const Image image, read_picture(options.image));
   HET_ASSIGN(const auto model, VisionModel::load(core, settings));
   HET_ASSIGN(const auto request, model->compiled().create_infer_request());
@@ -96,7 +100,7 @@ Status run_on_picture(Core& core, const RunOptions& options, const Properties& p
 }
 
 Status run_on_tensors(Core& core, const RunOptions& options, const Properties& properties) {
-  HET_ASSIGN(const auto model, core.read_model(options.model));
+  HET_ASSIGN(const auto model, read_model(core, options.model, options.preparation));
   HET_TRY(prepare(options.preparation, *model)
               .with_context(fmt::format("cannot prepare model '{}'", options.model)));
   std::vector<std::pair<size_t, Tensor>> tensors;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "devices/cpu/custom_kernel.h"
 #include "devices/cpu/memory_plan.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/reference_kernel.h"
@@ -194,6 +195,8 @@ Status PlanBuilder::plan_reference(const Node& node) {
 Status PlanBuilder::plan_node(const Node& node) {
   // Kernels need not think of tensors without elements.
   if (is_static(node) && (node.op() == nullptr || has_elements(node))) {
+    HET_ASSIGN(const bool custom, plan_custom(*this, node));
+    if (custom) return {};
     if (const PlanKernel plan = kernel_registry().find(node.domain(), node.op_type())) {
       HET_ASSIGN(const bool planned, plan(*this, node));
       if (planned) return {};

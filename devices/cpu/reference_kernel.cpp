@@ -1,5 +1,6 @@
 #include "devices/cpu/reference_kernel.h"
 
+#include "devices/cpu/node_copy.h"
 #include "inference/ops/op.h"
 
 namespace het::cpu {
@@ -16,18 +17,7 @@ class ReferenceKernel final : public Kernel {
  public:
   ReferenceKernel(const Node& node, std::vector<ReferenceOperand> inputs,
                   std::vector<ReferenceOperand> outputs)
-      : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
-    // A model of one node, so that the big one with its weights can be let go of.
-    std::vector<Value*> values;
-    for (size_t i = 0; i < node.inputs().size(); ++i) {
-      values.push_back(node.input(i) ? model_.add_input(node.input(i)->name(), inputs_[i].desc)
-                                     : nullptr);
-    }
-    std::vector<std::string> names;
-    for (const Value* output : node.outputs()) names.push_back(output->name());
-    node_ = model_.add_node(node.name(), node.op_type(), node.domain(), std::move(values),
-                            std::move(names), node.attributes());
-  }
+      : node_(node, descs_of(inputs)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
   std::string_view implementation() const override { return "ref"; }
 
@@ -82,8 +72,13 @@ class ReferenceKernel final : public Kernel {
     return {};
   }
 
-  Model model_{"reference"};
-  const Node* node_ = nullptr;
+  static std::vector<TensorDesc> descs_of(const std::vector<ReferenceOperand>& operands) {
+    std::vector<TensorDesc> descs;
+    for (const ReferenceOperand& operand : operands) descs.push_back(operand.desc);
+    return descs;
+  }
+
+  NodeCopy node_;
   std::vector<ReferenceOperand> inputs_;
   std::vector<ReferenceOperand> outputs_;
 };

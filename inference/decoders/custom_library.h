@@ -4,6 +4,7 @@
 #include <string>
 
 #include "inference/custom_decoder.h"
+#include "inference/shared_library.h"
 #include "inference/status.h"
 
 namespace het {
@@ -14,18 +15,15 @@ class CustomLibrary {
   /// Opens it and checks its table. The error says what is missing: the file, the symbol, a version
   /// that fits, the function decode.
   static Result<std::shared_ptr<const CustomLibrary>> open(const std::string& path);
-  ~CustomLibrary();
-  CustomLibrary(const CustomLibrary&) = delete;
-  CustomLibrary& operator=(const CustomLibrary&) = delete;
 
   const HetCustomDecoder& decoder() const { return *decoder_; }
   /// "decoder 'name' of 'path'", for messages.
   const std::string& title() const { return title_; }
 
  private:
-  explicit CustomLibrary(void* handle) : handle_(handle) {}
+  CustomLibrary() = default;
 
-  void* handle_;
+  std::unique_ptr<SharedLibrary> library_;
   const HetCustomDecoder* decoder_ = nullptr;
   std::string title_;
 };

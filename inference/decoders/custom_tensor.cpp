@@ -1,51 +1,39 @@
 #include "inference/decoders/custom_tensor.h"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
+
+#include "inference/custom_type_numbers.h"
 
 namespace het {
 namespace {
 
-struct TypeNumber {
-  ElementType type;
-  int32_t number;
-};
-constexpr std::array<TypeNumber, 8> kTypes{{{ElementType::Float32, HET_TYPE_FLOAT32},
-                                            {ElementType::Float16, HET_TYPE_FLOAT16},
-                                            {ElementType::Float64, HET_TYPE_FLOAT64},
-                                            {ElementType::Int8, HET_TYPE_INT8},
-                                            {ElementType::UInt8, HET_TYPE_UINT8},
-                                            {ElementType::Int32, HET_TYPE_INT32},
-                                            {ElementType::Int64, HET_TYPE_INT64},
-                                            {ElementType::Bool, HET_TYPE_BOOL}}};
+/// The newest type that decoders of every version know.
+constexpr int32_t kLastType = HET_TYPE_BOOL;
 constexpr uint32_t kMaxRank = 8;
 
 }  // namespace
 
 Result<HetTensorView> tensor_view(const std::string& name, const Tensor& tensor) {
-  const auto found = std::find_if(kTypes.begin(), kTypes.end(),
-                                  [&](const TypeNumber& t) { return t.type == tensor.type(); });
-  if (found == kTypes.end())
+  const int32_t type = custom_type_number(tensor.type());
+  if (type == 0 || type > kLastType)
     return error(StatusCode::NotSupported,
                  "output '{}' {} has a type that custom decoders cannot get", name,
                  to_string(tensor.desc()));
-  return HetTensorView{name.c_str(),          found->number,  static_cast<uint32_t>(tensor.rank()),
+  return HetTensorView{name.c_str(),          type,           static_cast<uint32_t>(tensor.rank()),
                        tensor.shape().data(), tensor.bytes(), tensor.size_bytes()};
 }
 
 Result<Tensor> copy_tensor_view(const HetTensorView& view, size_t limit_bytes) {
-  const auto found = std::find_if(kTypes.begin(), kTypes.end(),
-                                  [&](const TypeNumber& t) { return t.number == view.type; });
-  if (found == kTypes.end() || view.rank > kMaxRank || (view.rank > 0 && view.shape == nullptr) ||
-      view.data == nullptr)
+  const ElementType type = custom_type(view.type);
+  if (type == ElementType::Undefined || view.type > kLastType || view.rank > kMaxRank ||
+      (view.rank > 0 && view.shape == nullptr) || view.data == nullptr)
     return error(StatusCode::InvalidArgument,
                  "type {}, {} dimensions, shape {} and values {} are no tensor of at most {} "
                  "dimensions",
                  view.type, view.rank, view.shape == nullptr ? "missing" : "given",
                  view.data == nullptr ? "missing" : "given", kMaxRank);
   TensorDesc desc;
-  desc.type = found->type;
+  desc.type = type;
   desc.shape.assign(view.shape, view.shape + view.rank);
   HET_ASSIGN(const size_t size_bytes, dense_size_bytes(desc));
   if (size_bytes != view.size_bytes || size_bytes > limit_bytes)

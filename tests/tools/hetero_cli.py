@@ -98,6 +98,7 @@ def usage_errors(hetero):
     hetero.run(status=2)
     hetero.run("nonsense", status=2)
     expect(hetero.run("bench", hetero.detector, "-cache_dir", "x", status=2).stderr, "not available yet", "step 3")
+    expect(hetero.run("query", hetero.detector, "-extensions", "/nowhere/none.so", status=1).stderr, "/nowhere/none.so", "does not exist")
     expect(hetero.run("bench", hetero.detector, "-api", "both", status=2).stderr, "sync or async")
     expect(hetero.run("bench", hetero.detector, "-nstreams", "many", status=2).stderr, "NUM_STREAMS")
     hetero.run("--help")
