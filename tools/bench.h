@@ -44,7 +44,7 @@ struct BenchResult {
   int64_t batch = 1;
   int requests = 0;
   std::vector<double> latencies_ms;  ///< ascending
-  std::vector<ProfileRow> counters;  ///< of one request, times summed over its executions
+  std::vector<ProfileRow> counters;  ///< times summed over all executions
   int64_t counter_executions = 0;
   std::vector<TracedExecution> traced;          ///< the first executions, with a trace only
   std::map<std::string, std::string> settings;  ///< properties of the compiled model

@@ -199,7 +199,7 @@ void collect_rows(const BenchOptions& options, size_t w, const Worker& worker,
   const bool tracing = !options.trace.empty() && result.traced.size() < kMaxTraced;
   if (!tracing && !is_counting(options)) return;
   const std::vector<ProfileRow> rows = worker.request->profiling();
-  if (w == 0 && is_counting(options)) add_counters(result, rows);
+  if (is_counting(options)) add_counters(result, rows);
   if (tracing) result.traced.push_back({w, rows});
 }
 
