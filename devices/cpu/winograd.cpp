@@ -140,9 +140,8 @@ class WinogradKernel final : public Kernel {
     WinogradTail tail = tail_;
     if (has_sum_) tail.sum = reinterpret_cast<const float*>(args.inputs[1]);
     if (!sets_.shared) {
-      parallel_for(sets_.count, 1, [&](int64_t begin, int64_t end) {
-        const auto thread = static_cast<size_t>(omp_get_thread_num());
-        float* transformed = scratch + thread * (src_count_ + products_count_);
+      in_slots(sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
+        float* transformed = scratch + static_cast<size_t>(slot) * (src_count_ + products_count_);
         for (int64_t set = begin; set < end; ++set) {
           const int64_t first = first_tile(set);
           const int64_t tiles = first_tile(set + 1) - first;
@@ -159,10 +158,9 @@ class WinogradKernel final : public Kernel {
       parallel_for(shape_.ic_blocks(), 1, [&](int64_t begin, int64_t end) {
         transform_winograd_src(shape_, src, first, tiles, begin, end, scratch);
       });
-      parallel_for(winograd_groups(shape_), 1, [&](int64_t begin, int64_t end) {
-        const auto thread = static_cast<size_t>(omp_get_thread_num());
+      in_slots(winograd_groups(shape_), [&](int64_t slot, int64_t begin, int64_t end) {
         run_groups(begin, end, first, tiles, scratch, tail,
-                   scratch + src_count_ + thread * products_count_, dst);
+                   scratch + src_count_ + static_cast<size_t>(slot) * products_count_, dst);
       });
     }
     return {};
@@ -171,6 +169,19 @@ class WinogradKernel final : public Kernel {
  private:
   float* packed() const { return reinterpret_cast<float*>(packed_->host()); }
   int64_t first_tile(int64_t set) const { return shape_.tiles() * set / sets_.count; }
+
+  /// Runs body(slot, begin, end) over parts of [0, count), one for each thread of the team that was
+  /// planned for, whatever the calling one is: a slot has scratch memory of its own.
+  template <class Body>
+  void in_slots(int64_t count, const Body& body) const {
+    parallel_for(team_, 1, [&](int64_t first, int64_t last) {
+      for (int64_t slot = first; slot < last; ++slot) {
+        const int64_t begin = count * slot / team_;
+        const int64_t end = count * (slot + 1) / team_;
+        if (begin < end) body(slot, begin, end);
+      }
+    });
+  }
 
   /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers, the rest
   /// runs over what was just written.
