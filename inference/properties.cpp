@@ -49,12 +49,14 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "*",
                 .doc = "devices that run a compiled model"},
-    PropertyDef{.name = "EXECUTION_MODE_HINT",
-                .type = PropertyType::Choice,
-                .default_value = "PERFORMANCE",
-                .choices = "PERFORMANCE|ACCURACY",
-                .devices = "*",
-                .doc = "whether a device may choose a narrower type where it measured a gain"},
+    PropertyDef{
+        .name = "EXECUTION_MODE_HINT",
+        .type = PropertyType::Choice,
+        .default_value = "PERFORMANCE",
+        .choices = "PERFORMANCE|ACCURACY",
+        .devices = "*",
+        .doc = "whether a device may choose a narrower type or an algorithm with larger rounding "
+               "errors where that is faster"},
     PropertyDef{.name = "EXTENSIONS",
                 .devices = "*",
                 .doc =
