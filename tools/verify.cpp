@@ -28,6 +28,7 @@ struct VerifyOptions {
   std::string device = "CPU";
   std::string root;
   std::string precision = "f32";
+  std::string mode = "ACCURACY";
   bool json = false;
 };
 
@@ -71,6 +72,7 @@ Result<bool> verify(const VerifyOptions& options) {
   }
   VerifyContext context{*core, options.device, {}, options.root};
   context.properties["INFERENCE_PRECISION_HINT"] = options.precision;
+  context.properties["EXECUTION_MODE_HINT"] = options.mode;
   // A wrong device or property is one error, not one per case.
   if (auto query = core->query_model(Model(), options.device, context.properties); !query) {
     return Failure(query.error());
@@ -116,6 +118,8 @@ void add_verify_command(CLI::App& app, int& exit_status) {
   command->add_option("-d,--device", options->device, "Device");
   command->add_option("--root", options->root, "Where the model paths of golden.json start");
   command->add_option("--infer_precision", options->precision, "f32, bf16, f16 or dynamic");
+  command->add_option("--execution_mode", options->mode,
+                      "ACCURACY (default) or PERFORMANCE: quantised models in int8");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exit_status] {
     const auto all = verify(*options);

@@ -23,4 +23,10 @@ std::optional<ConstantScale> constant_scale(const Node& node, size_t index) {
   return result;
 }
 
+std::optional<ConstantScale> tensor_scale(const Node& node, size_t index) {
+  std::optional<ConstantScale> scale = constant_scale(node, index);
+  if (scale && !scale->per_tensor()) scale.reset();
+  return scale;
+}
+
 }  // namespace het::cpu

@@ -11,6 +11,7 @@
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/passes/fuse.h"
+#include "devices/cpu/passes/int8_passes.h"
 #include "devices/cpu/pin_thread.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/subnormals.h"
@@ -49,7 +50,7 @@ class PlanJob final : public StreamJob {
   Result<Plan> plan() {
     options_.blocked = preferred_blocked_format();
     options_.preferred_formats = rounds_to_levels(model_);
-    HET_TRY(fuse(model_));
+    HET_TRY(fuse(model_, options_.int8));
     PlanBuilder builder(model_, options_);
     return builder.build();
   }
@@ -116,6 +117,7 @@ Result<Plan> plan_on_stream(StreamExecutor& streams, Model& model, const StreamS
   PlanOptions options;
   options.precision = settings.precision;
   options.fast_algorithms = settings.fast_algorithms;
+  options.int8 = settings.int8;
   PlanJob job(model, options);
   streams.submit(job);
   return job.wait();
@@ -126,6 +128,7 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(
     std::shared_ptr<CoreBudget> budget) {
   HET_ASSIGN(const StreamSettings settings, stream_settings(properties, topology));
   const std::unique_ptr<Model> prepared = model.clone();
+  if (settings.int8) HET_TRY(restore_dequantisation(*prepared));
   HET_TRY(prepare_model(*prepared));
   HET_ASSIGN(auto streams, start_streams(settings));
   HET_ASSIGN(Plan plan, plan_on_stream(*streams, *prepared, settings));

@@ -35,7 +35,7 @@ std::vector<PostOp> post_ops_of(const FusedTail& tail) {
   std::vector<PostOp> ops;
   for (const TailStep& step : tail) {
     if (step.sum) {
-      ops.push_back({PostOp::Kind::Sum});
+      ops.push_back({PostOp::Kind::Sum, 1.0f, 0.0f});
       continue;
     }
     for (const PostOp& op : post_ops_of(step.expression)) ops.push_back(op);

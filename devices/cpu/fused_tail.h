@@ -25,4 +25,8 @@ void set_tail(Attributes& attributes, const FusedTail& tail);
 /// The same for oneDNN; empty result for an empty tail.
 std::vector<PostOp> post_ops_of(const FusedTail& tail);
 
+/// Appends what `reader` does to `out`. False when it is no activation or when oneDNN cannot take
+/// it; `tail` may have changed then.
+bool append_activation(FusedTail& tail, const Node& reader, const Value& out);
+
 }  // namespace het::cpu

@@ -6,15 +6,10 @@
 namespace het::cpu {
 namespace {
 
-/// The one zero point of a node's weights; nothing when they are computed or have several.
-std::optional<int64_t> weights_zero(const Node& node) {
-  const Value* weights = node.input(3);
-  const std::optional<ConstantScale> scale = constant_scale(node, 4);
-  if (weights == nullptr || !weights->is_constant() || !scale) return std::nullopt;
-  const int64_t zero = scale->zeros[0];
-  if (std::any_of(scale->zeros.begin(), scale->zeros.end(), [&](int64_t z) { return z != zero; })) {
-    return std::nullopt;
-  }
+/// The one zero point of weights; nothing when they have several.
+std::optional<int64_t> weights_zero(const ConstantScale& scale) {
+  const int64_t zero = scale.zeros[0];
+  if (std::ranges::any_of(scale.zeros, [&](int64_t z) { return z != zero; })) return std::nullopt;
   return zero;
 }
 
@@ -40,21 +35,15 @@ Result<Tensor> centred(const Tensor& weights, int64_t zero) {
 
 }  // namespace
 
-bool has_int8_weights(const Node& node) {
-  const std::optional<int64_t> zero = weights_zero(node);
-  if (!zero) return false;
-  const Tensor& weights = node.input(3)->constant();
-  if (weights.type() == ElementType::Int8) return fit_int8<int8_t>(weights, *zero);
-  return weights.type() == ElementType::UInt8 && fit_int8<uint8_t>(weights, *zero);
-}
-
-std::optional<Tensor> int8_weights(const Node& node) {
-  if (!has_int8_weights(node)) return std::nullopt;
-  const int64_t zero = *weights_zero(node);
-  const Tensor& weights = node.input(3)->constant();
-  if (weights.type() == ElementType::Int8 && zero == 0) return weights;
-  auto result = weights.type() == ElementType::Int8 ? centred<int8_t>(weights, zero)
-                                                    : centred<uint8_t>(weights, zero);
+std::optional<Tensor> int8_weights(const Tensor& weights, const ConstantScale& scale) {
+  const std::optional<int64_t> zero = weights_zero(scale);
+  const bool is_signed = weights.type() == ElementType::Int8;
+  if (!zero || (!is_signed && weights.type() != ElementType::UInt8)) return std::nullopt;
+  if (is_signed && *zero == 0) return weights;
+  const bool fits =
+      is_signed ? fit_int8<int8_t>(weights, *zero) : fit_int8<uint8_t>(weights, *zero);
+  if (!fits) return std::nullopt;
+  auto result = is_signed ? centred<int8_t>(weights, *zero) : centred<uint8_t>(weights, *zero);
   if (!result) return std::nullopt;
   return std::move(*result);
 }

@@ -83,7 +83,7 @@ Status append_post_op(dnnl::post_ops& ops, const PostOp& op) {
   };
   switch (op.kind) {
     case PostOp::Kind::Sum:
-      ops.append_sum(1.0f);
+      ops.append_sum(op.alpha, static_cast<int32_t>(op.beta));
       return {};
     case PostOp::Kind::Relu:
       eltwise(algorithm::eltwise_relu, op.alpha, 0.0f);
@@ -308,6 +308,19 @@ std::optional<Format> format_of(const memory::desc& desc, const TensorSpec& spec
     if (memory_desc(candidate) == desc) return format;
   }
   return std::nullopt;
+}
+
+void add_height(ConvolutionSpec& spec) {
+  const auto insert = [](std::vector<int64_t>& list, int64_t value) {
+    list.insert(list.begin(), value);
+  };
+  insert(spec.strides, 1);
+  insert(spec.dilations, 1);
+  insert(spec.pads_begin, 0);
+  insert(spec.pads_end, 0);
+  spec.weights.insert(spec.weights.begin() + 2, 1);
+  spec.src.shape.insert(spec.src.shape.begin() + 2, 1);
+  spec.dst.shape.insert(spec.dst.shape.begin() + 2, 1);
 }
 
 Result<Primitive> make_convolution(const ConvolutionSpec& spec) {

@@ -57,6 +57,8 @@ struct ConvolutionSpec {
   std::vector<PostOp> post_ops;
   Quantisation quantisation;
 };
+/// A convolution along one dimension becomes one over pictures of height 1.
+void add_height(ConvolutionSpec& spec);
 Result<Primitive> make_convolution(const ConvolutionSpec& spec);
 /// Plain weights as the model has them, described for a reorder into the primitive's.
 dnnl::memory::desc plain_weights_desc(const ConvolutionSpec& spec);

@@ -23,6 +23,8 @@ struct PlanOptions {
   bool preferred_formats = false;
   /// Algorithms whose rounding errors are larger than those of the definition may be chosen.
   bool fast_algorithms = true;
+  /// Products of quantised values run on int8 kernels.
+  bool int8 = false;
 };
 
 /// Turns a prepared and fused model into steps, node by node, and keeps for every value the

@@ -7,7 +7,7 @@ namespace het::cpu {
 /// What is applied to a result before it is stored, in order.
 struct PostOp {
   enum class Kind : uint8_t {
-    Sum,     ///< + what dst held before
+    Sum,     ///< + alpha * (what dst held before - beta)
     Relu,    ///< alpha: slope below 0
     Clip,    ///< to [alpha, beta]
     Linear,  ///< alpha * x + beta

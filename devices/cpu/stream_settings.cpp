@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "devices/cpu/int8_support.h"
 #include "devices/cpu/onednn.h"
 
 namespace het::cpu {
@@ -100,6 +101,8 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
     }
     settings.precision = ElementType::BFloat16;
   }
+  settings.int8 =
+      has_exact_int8() && property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
   return settings;
 }
 

@@ -21,6 +21,9 @@ struct StreamSettings {
   bool flush_subnormals = true;
   bool fast_algorithms = true;     ///< see PlanOptions
   std::vector<TeamPlaces> places;  ///< of every stream
+  /// Quantised models compute in int8; not with EXECUTION_MODE_HINT=ACCURACY, nor where this
+  /// processor or build has no exact int8 products.
+  bool int8 = false;
 };
 
 /// `properties` are validated. Cores are those of SCHEDULING_CORE_TYPE: any, but only fast ones

@@ -43,7 +43,7 @@ TEST_F(CpuTest, PlanningEmptiesConstantsThatItPacked) {
 
   Model& model = maker.model();
   ASSERT_TRUE(prepare_model(model).ok());
-  ASSERT_TRUE(cpu::fuse(model).ok());
+  ASSERT_TRUE(cpu::fuse(model, false).ok());
   EXPECT_EQ(gone, 0);
   cpu::PlanOptions options;
   options.blocked = cpu::preferred_blocked_format();

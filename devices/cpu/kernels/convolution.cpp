@@ -11,20 +11,6 @@
 namespace het::cpu {
 namespace {
 
-/// A convolution along one dimension becomes one over pictures of height 1.
-void add_height(ConvolutionSpec& spec) {
-  const auto insert = [](std::vector<int64_t>& list, int64_t value) {
-    list.insert(list.begin(), value);
-  };
-  insert(spec.strides, 1);
-  insert(spec.dilations, 1);
-  insert(spec.pads_begin, 0);
-  insert(spec.pads_end, 0);
-  spec.weights.insert(spec.weights.begin() + 2, 1);
-  spec.src.shape.insert(spec.src.shape.begin() + 2, 1);
-  spec.dst.shape.insert(spec.dst.shape.begin() + 2, 1);
-}
-
 struct Chosen {
   Primitive primitive;
   Format src = Format::Plain;

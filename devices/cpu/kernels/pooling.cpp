@@ -27,7 +27,9 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const bool is_max = node.op_type() == "MaxPool" || node.op_type() == "GlobalMaxPool";
-  if (src.desc().type != ElementType::Float32) return false;
+  const ElementType type = src.desc().type;
+  const bool is_byte = type == ElementType::UInt8 || type == ElementType::Int8;
+  if (type != ElementType::Float32 && !(is_byte && is_max)) return false;
   if (node.outputs().size() > 1 && builder.is_read(*node.output(1))) return false;
   HET_ASSIGN(const PoolAttributes pool, pool_attributes(node, src.desc().shape));
 
@@ -49,13 +51,13 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
               : pool.count_include_pad ? PoolingSpec::Kind::AverageIncludePadding
                                        : PoolingSpec::Kind::AverageExcludePadding;
   Format format = builder.home(src).format;
-  spec.src = {ElementType::Float32, src.desc().shape, format};
-  spec.dst = {ElementType::Float32, dst.desc().shape, format};
+  spec.src = {type, src.desc().shape, format};
+  spec.dst = {type, dst.desc().shape, format};
   if (spec.src.shape.size() == 3) add_height(spec);
   Result<Primitive> primitive = make_pooling(spec);
   if (!primitive) return false;
-  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
-  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  HET_ASSIGN(const TensorId in, builder.read(src, format, type));
+  const TensorId out = builder.write(dst, {type, dst.desc().shape, format});
   builder.add_step(node,
                    make_primitive_kernel(std::move(*primitive),
                                          {{PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},

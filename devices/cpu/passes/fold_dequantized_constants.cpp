@@ -5,7 +5,8 @@ namespace het::cpu {
 
 Status fold_dequantized_constants(Model& model) {
   for (const auto& node : model.nodes()) {
-    if (node->op_type() != "DequantizeLinear" || node->op() == nullptr) continue;
+    const std::string& type = node->op_type();
+    if ((type != "DequantizeLinear" && type != "Reshape") || node->op() == nullptr) continue;
     std::vector<const Tensor*> inputs;
     bool constant = true;
     for (const Value* input : node->inputs()) {

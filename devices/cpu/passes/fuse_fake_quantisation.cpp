@@ -8,12 +8,6 @@
 namespace het::cpu {
 namespace {
 
-/// The scale of a node that has one for the whole tensor.
-std::optional<ConstantScale> tensor_scale(const Node& node) {
-  const std::optional<ConstantScale> scale = constant_scale(node, 1);
-  return scale && scale->per_tensor() ? scale : std::nullopt;
-}
-
 /// Rounds to steps of `step`, limits to [low, high] steps and multiplies by `scale`.
 ElementwiseNode rounding(Model& model, const Node& quantise, float step, float low, float high,
                          float scale) {
@@ -49,7 +43,7 @@ Status fuse_fake_quantisation(Model& model) {
     Value& stored = *quantise.output();
     const bool is_byte =
         stored.desc().type == ElementType::UInt8 || stored.desc().type == ElementType::Int8;
-    const std::optional<ConstantScale> scale = tensor_scale(quantise);
+    const std::optional<ConstantScale> scale = tensor_scale(quantise, 1);
     if (!scale || !is_byte || quantise.input(0)->desc().type != ElementType::Float32 ||
         !stored.desc().is_static()) {
       continue;
@@ -63,7 +57,7 @@ Status fuse_fake_quantisation(Model& model) {
           reader->output()->desc().type != ElementType::Float32) {
         continue;
       }
-      const std::optional<ConstantScale> back = tensor_scale(*reader);
+      const std::optional<ConstantScale> back = tensor_scale(*reader, 1);
       if (!back || back->zeros != scale->zeros) continue;
       auto same = std::find_if(made.begin(), made.end(),
                                [&](const Rounded& r) { return r.scale == back->scales[0]; });

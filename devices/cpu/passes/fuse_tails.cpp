@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "devices/cpu/fused_tail.h"
+#include "devices/cpu/int8_product.h"
+#include "devices/cpu/passes/int8_passes.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
 #include "inference/ops/conv_transpose.h"
@@ -22,6 +24,7 @@ bool is_extended(const Node& node) {
 /// Operators whose kernel takes a tail.
 bool takes_tail(const Node& node) {
   const std::string& type = node.op_type();
+  if (is_int8_product(node)) return node.output()->desc().type == ElementType::Float32;
   const bool kind = type == "Conv" || type == "ConvTranspose" || type == "MatMul" || type == "Gemm";
   if (!kind || (!node.domain().empty() && node.domain() != "het") || is_detached(node))
     return false;
@@ -111,11 +114,13 @@ bool extend(FusedTail& tail, const TailStep& step) {
 
 }  // namespace
 
-Status fuse_tails(Model& model) {
+namespace {
+
+Status fuse_tails_of(Model& model, bool (*takes)(const Node& node), bool sums) {
   // New nodes come last, so they are visited again and grow until nothing fits.
   for (size_t k = 0; k < model.nodes().size(); ++k) {
     Node& node = *model.nodes()[k];
-    if (!takes_tail(node)) continue;
+    if (is_detached(node) || !takes(node)) continue;
     FusedTail tail = tail_of(node.attributes());
     Node* reader = only_reader(model, *node.output());
     if (tail.size() >= kMaxTail || reader == nullptr) continue;
@@ -124,7 +129,7 @@ Status fuse_tails(Model& model) {
     // oneDNN's blocked convolutions add before anything else; with the sum further back only others
     // are left, whose formats cost reorders.
     const bool product = node.op_type() == "MatMul" || node.op_type() == "Gemm";
-    const bool may_sum = tail.empty() || (product && !has_sum);
+    const bool may_sum = sums && (tail.empty() || (product && !has_sum));
     const std::optional<Extension> extension = extension_of(*reader, *node.output(), may_sum);
     if (!extension) continue;
     const bool fits = std::all_of(extension->steps.begin(), extension->steps.end(),
@@ -134,13 +139,30 @@ Status fuse_tails(Model& model) {
     set_tail(attributes, tail);
     std::vector<Value*> inputs = node.inputs();
     if (extension->added != nullptr) {
-      inputs.resize(kTailSumInput, nullptr);
-      inputs.push_back(extension->added);
+      inputs.resize(std::max(inputs.size(), kTailSumInput + 1), nullptr);
+      inputs[kTailSumInput] = extension->added;
     }
-    replace(model,
-            {&node, reader, node.op_type(), "het", std::move(inputs), std::move(attributes)});
+    replace_if(model, is_int8_product(node) ? has_int8_kernel : nullptr,
+               {&node, reader, node.op_type(), "het", std::move(inputs), std::move(attributes)});
   }
   return {};
+}
+
+}  // namespace
+
+Status fuse_tails(Model& model) {
+  return fuse_tails_of(model, takes_tail, true);
+}
+
+Status fuse_int8_activations(Model& model) {
+  const auto takes = [](const Node& node) { return is_int8_product(node) && takes_tail(node); };
+  return fuse_tails_of(model, takes, false);
+}
+
+bool append_activation(FusedTail& tail, const Node& reader, const Value& out) {
+  const std::optional<Extension> extension = extension_of(reader, out, false);
+  return extension && std::ranges::all_of(extension->steps,
+                                          [&](const TailStep& step) { return extend(tail, step); });
 }
 
 }  // namespace het::cpu

@@ -2,6 +2,7 @@
 
 #include "devices/cpu/constant_scale.h"
 #include "devices/cpu/elementwise_program.h"
+#include "devices/cpu/int8_product.h"
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
@@ -87,7 +88,36 @@ Value* dequantise(Model& model, const Node& node, size_t index, const std::strin
                    {value, node.input(index + 1), node.input(index + 2)}, as_float(*value));
 }
 
-/// QLinearConv and QLinearMatMul whose weights oneDNN cannot take.
+/// As het.Int8Conv or het.Int8MatMul; false when oneDNN cannot take it.
+bool lower_to_int8(Model& model, Node& node, const ConstantScale& src, const ConstantScale& weights,
+                   const ConstantScale& dst) {
+  const bool conv = node.op_type() == "QLinearConv";
+  const Value& old_weights = *node.input(kWeights);
+  if (!has_exact_int8() || (!conv && (old_weights.desc().shape.size() != 2 ||
+                                      node.input(kSrc)->desc().shape.size() < 2))) {
+    return false;
+  }
+  std::optional<Tensor> content = int8_weights(old_weights.constant(), weights);
+  if (!content) return false;
+  std::vector<float> scales = weights.scales;
+  for (float& scale : scales) scale *= src.scales[0];
+  const std::vector<Value*> inputs = {
+      node.input(kSrc), model.add_constant(old_weights.name() + "/int8", std::move(*content)),
+      conv ? node.input(kBias) : nullptr, nullptr,
+      model.add_constant(node.name() + "/scales",
+                         Tensor::from<float>({static_cast<int64_t>(scales.size())}, scales))};
+  Attributes attributes = conv ? node.attributes() : Attributes();
+  Int8Product product;
+  product.src_zero = static_cast<int32_t>(src.zeros[0]);
+  product.dst_scale = dst.scales[0];
+  product.dst_zero = static_cast<int32_t>(dst.zeros[0]);
+  set_int8_product(attributes, product);
+  return replace_if(model, has_int8_kernel,
+                    {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", inputs,
+                     std::move(attributes)}) != nullptr;
+}
+
+/// QLinearConv and QLinearMatMul: on int8 kernels or, where oneDNN cannot, in float.
 Status lower_product(Model& model, Node& node) {
   const bool conv = node.op_type() == "QLinearConv";
   const std::optional<ConstantScale> src = constant_scale(node, kSrc + 1);
@@ -104,7 +134,7 @@ Status lower_product(Model& model, Node& node) {
       static_cast<int64_t>(weights->scales.size()) != node.input(kWeights)->desc().shape[axis]) {
     return {};
   }
-  if (has_exact_int8() && has_int8_weights(node)) return {};
+  if (lower_to_int8(model, node, *src, *weights, *dst)) return {};
   // Everything stays an integer until the rescaling, so results are those of int8 arithmetic as
   // long as sums stay below 2^24.
   Value* one = model.add_constant(node.name() + "/one", Tensor::scalar(1.0f));

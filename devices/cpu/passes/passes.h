@@ -9,8 +9,9 @@ namespace het::cpu {
 /// Float16 and bfloat16 become float32 inside the model; its inputs and outputs keep their types.
 Status compute_in_float32(Model& model);
 
-/// QLinearConv and QLinearMatMul whose weights have a zero point that int8 kernels cannot take, and
-/// QLinearAdd between such nodes, become float nodes between DequantizeLinear and QuantizeLinear.
+/// QLinearConv and QLinearMatMul become het.Int8Conv and het.Int8MatMul. Those whose weights have a
+/// zero point that int8 kernels cannot take, and QLinearAdd between such nodes, become float nodes
+/// between DequantizeLinear and QuantizeLinear.
 Status lower_qlinear(Model& model);
 
 /// QuantizeLinear whose value is read back by DequantizeLinear with the same scale becomes an
@@ -20,7 +21,7 @@ Status fuse_fake_quantisation(Model& model);
 /// het.FakeQuantize with constant limits becomes element-wise.
 Status lower_fake_quantize(Model& model);
 
-/// DequantizeLinear of a constant becomes the float constant.
+/// DequantizeLinear of a constant becomes the float constant, and so does Reshape behind it.
 Status fold_dequantized_constants(Model& model);
 
 /// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it.

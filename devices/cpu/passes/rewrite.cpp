@@ -22,16 +22,24 @@ bool is_detached(const Node& node) {
 }
 
 Node* replace(Model& model, Replacement replacement) {
+  return replace_if(model, nullptr, std::move(replacement));
+}
+
+Node* replace_if(Model& model, bool (*can_run)(const Node& node), Replacement replacement) {
   Node& first = *replacement.first;
   Node& last = *replacement.last;
   Value* old_output = last.output();
   Node* made = model.add_node(first.name(), std::move(replacement.op_type),
                               std::move(replacement.domain), std::move(replacement.inputs),
                               {old_output->name()}, std::move(replacement.attributes));
+  model.set_desc(made->output(), old_output->desc());
+  if (can_run != nullptr && !can_run(*made)) {
+    detach(model, *made);
+    return nullptr;
+  }
   made->set_affinity(first.affinity());
   made->add_original_names(first.original_names());
   made->add_original_names(last.original_names());
-  model.set_desc(made->output(), old_output->desc());
   model.replace_uses(old_output, made->output());
   detach(model, first);
   detach(model, last);

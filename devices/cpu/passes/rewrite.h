@@ -28,5 +28,7 @@ struct Replacement {
 };
 /// `last` must have one output that is used. Both old nodes are detached.
 Node* replace(Model& model, Replacement replacement);
+/// The same when the device can run the new node; else null, and nothing has changed.
+Node* replace_if(Model& model, bool (*can_run)(const Node& node), Replacement replacement);
 
 }  // namespace het::cpu

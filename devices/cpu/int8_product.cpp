@@ -1,0 +1,274 @@
+#include "devices/cpu/int8_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "inference/ops/conv.h"
+#include "inference/ops/matmul.h"
+
+namespace het::cpu {
+namespace {
+
+bool is_byte(ElementType type) {
+  return type == ElementType::UInt8 || type == ElementType::Int8;
+}
+
+bool is_convolution(const Node& node) {
+  return node.op_type() == "Int8Conv";
+}
+
+/// Lowest and highest value of a type of bytes.
+std::pair<float, float> range_of(ElementType type) {
+  return type == ElementType::Int8 ? std::pair{-128.0f, 127.0f} : std::pair{0.0f, 255.0f};
+}
+
+/// Expressions that can be computed in steps of the result, zero point included.
+bool can_scale(const TailStep& step) {
+  return step.sum || step.expression.kind == ElementwiseKind::Clip ||
+         step.expression.kind == ElementwiseKind::Round ||
+         (step.expression.kind == ElementwiseKind::Relu && step.expression.alpha == 0.0f);
+}
+
+bool is_padded(const Node& node) {
+  if (!is_convolution(node)) return false;
+  const auto window =
+      conv_attributes(node, node.input(0)->desc().shape, node.input(1)->desc().shape);
+  const auto is_some = [](int64_t pad) { return pad != 0; };
+  return !window || std::ranges::any_of(window->pads_begin, is_some) ||
+         std::ranges::any_of(window->pads_end, is_some);
+}
+
+/// The post-ops in steps of the stored type; those in front of a Round in its steps, which are
+/// returned. What is added at the end (the zero point) moves to the front, so that the bias can
+/// take it.
+float scale_tail(const Int8Product& product, ElementType type, Int8Arithmetic& made) {
+  const auto [lowest, highest] = range_of(type);
+  float unit = product.dst_scale;
+  float offset = static_cast<float>(product.dst_zero);
+  bool is_last = true;  // nothing but storing, which saturates, comes behind
+  for (auto step = product.tail.rbegin(); step != product.tail.rend(); ++step) {
+    if (step->sum) {
+      const float scale = product.sum_scale / unit;
+      made.post_ops.push_back({PostOp::Kind::Sum, scale, 0.0f});
+      offset -= static_cast<float>(product.sum_zero) * scale;
+      is_last = false;
+      continue;
+    }
+    if (step->expression.kind == ElementwiseKind::Round) {
+      made.post_ops.push_back({PostOp::Kind::Linear, step->expression.alpha / unit, offset});
+      made.post_ops.push_back({PostOp::Kind::Round});
+      unit = step->expression.alpha;
+      offset = 0.0f;
+      is_last = false;
+      continue;
+    }
+    const bool relu = step->expression.kind == ElementwiseKind::Relu;
+    const float low = (relu ? 0.0f : step->expression.alpha / unit) + offset;
+    const float high =
+        relu ? std::numeric_limits<float>::max() : step->expression.beta / unit + offset;
+    if (is_last && low <= lowest && high >= highest) continue;
+    is_last = false;
+    PostOp* behind = made.post_ops.empty() ? nullptr : &made.post_ops.back();
+    if (behind != nullptr && behind->kind == PostOp::Kind::Clip) {
+      *behind = {PostOp::Kind::Clip, std::clamp(low, behind->alpha, behind->beta),
+                 std::clamp(high, behind->alpha, behind->beta)};
+    } else if (relu && offset == 0.0f) {
+      made.post_ops.push_back({PostOp::Kind::Relu, 0.0f, 0.0f});
+    } else {
+      made.post_ops.push_back({PostOp::Kind::Clip, low, high});
+    }
+  }
+  std::ranges::reverse(made.post_ops);
+  made.offset = offset;
+  return unit;
+}
+
+/// In real values, divided by the scale of the result at the end.
+void append_rescaling(const Int8Product& product, Int8Arithmetic& made) {
+  made.post_ops = post_ops_of(product.tail);
+  for (PostOp& op : made.post_ops) {
+    if (op.kind == PostOp::Kind::Sum) {
+      op = {PostOp::Kind::Sum, product.sum_scale, static_cast<float>(product.sum_zero)};
+    }
+  }
+  const float scale = 1.0f / product.dst_scale;
+  const auto zero = static_cast<float>(product.dst_zero);
+  if (!made.post_ops.empty() && made.post_ops.back().kind == PostOp::Kind::Linear) {
+    PostOp& last = made.post_ops.back();
+    last = {PostOp::Kind::Linear, last.alpha * scale, last.beta * scale + zero};
+  } else {
+    made.post_ops.push_back({PostOp::Kind::Linear, scale, zero});
+  }
+}
+
+/// For every output channel the sum of its weights.
+std::vector<double> channel_sums(const Tensor& weights, bool convolution) {
+  const Shape shape = weights.shape();
+  const int64_t channels = convolution ? shape[0] : shape[1];
+  const int64_t rows = weights.element_count() / std::max<int64_t>(channels, 1);
+  std::vector<double> sums(static_cast<size_t>(channels));
+  const int8_t* next = weights.data<int8_t>();
+  if (convolution) {
+    for (double& sum : sums) {
+      int64_t exact = 0;
+      for (int64_t i = 0; i < rows; ++i) exact += *next++;
+      sum = static_cast<double>(exact);
+    }
+    return sums;
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (double& sum : sums) sum += *next++;
+  }
+  return sums;
+}
+
+}  // namespace
+
+bool is_int8_product(const Node& node) {
+  return node.domain() == "het" &&
+         (node.op_type() == "Int8Conv" || node.op_type() == "Int8MatMul") &&
+         node.input(kInt8ScalesInput) != nullptr;
+}
+
+Int8Product int8_product_of(const Node& node) {
+  const Attributes& a = node.attributes();
+  Int8Product product;
+  product.src_zero = static_cast<int32_t>(a.get_int("src_zero", 0));
+  product.dst_scale = a.get_float("dst_scale", 1.0f);
+  product.dst_zero = static_cast<int32_t>(a.get_int("dst_zero", 0));
+  product.sum_scale = a.get_float("sum_scale", 1.0f);
+  product.sum_zero = static_cast<int32_t>(a.get_int("sum_zero", 0));
+  product.tail = tail_of(a);
+  return product;
+}
+
+void set_int8_product(Attributes& attributes, const Int8Product& product) {
+  const auto set_int = [&](const char* name, int32_t value) {
+    if (value != 0) attributes.set(name, int64_t{value});
+  };
+  const auto set_float = [&](const char* name, float value) {
+    if (value != 1.0f) attributes.set(name, value);
+  };
+  set_int("src_zero", product.src_zero);
+  set_float("dst_scale", product.dst_scale);
+  set_int("dst_zero", product.dst_zero);
+  set_float("sum_scale", product.sum_scale);
+  set_int("sum_zero", product.sum_zero);
+  if (!product.tail.empty()) set_tail(attributes, product.tail);
+}
+
+Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
+  const Int8Product product = int8_product_of(node);
+  Int8Arithmetic made;
+  HET_ASSIGN(made.quantisation.scales, to_float_vector(node.input(kInt8ScalesInput)->constant()));
+  const ElementType type = node.output()->desc().type;
+  if (!is_byte(type)) {
+    made.post_ops = post_ops_of(product.tail);
+  } else if (std::ranges::all_of(product.tail, can_scale)) {
+    const float unit = scale_tail(product, type, made);
+    for (float& scale : made.quantisation.scales) scale /= unit;
+  } else {
+    append_rescaling(product, made);
+  }
+  for (size_t i = 0; i < made.post_ops.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (made.post_ops[i].kind != made.post_ops[k].kind) continue;
+      return error(StatusCode::NotSupported, "two post-ops of one kind");
+    }
+  }
+  // Zeros around the picture are values of the zero point: then the kernel must know it.
+  if (is_padded(node)) {
+    made.quantisation.src_zero = product.src_zero;
+  } else {
+    made.compensated = product.src_zero;
+  }
+  made.has_bias =
+      node.input(kTailBiasInput) != nullptr || made.offset != 0.0f || made.compensated != 0;
+  return made;
+}
+
+Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic) {
+  const std::vector<float>& scales = arithmetic.quantisation.scales;
+  const auto channels =
+      static_cast<size_t>(node.input(1)->desc().shape[is_convolution(node) ? 0 : 1]);
+  std::vector<double> sums(channels, 0.0);
+  if (const Value* bias = node.input(kTailBiasInput)) {
+    if (bias->constant().type() == ElementType::Int32) {
+      std::ranges::copy(bias->constant().values<int32_t>(), sums.begin());
+    } else {
+      std::ranges::copy(bias->constant().values<float>(), sums.begin());
+    }
+  }
+  if (arithmetic.compensated != 0) {
+    const std::vector<double> weights =
+        channel_sums(node.input(1)->constant(), is_convolution(node));
+    for (size_t c = 0; c < channels; ++c) sums[c] -= arithmetic.compensated * weights[c];
+  }
+  bool is_whole = true;
+  for (size_t c = 0; c < channels; ++c) {
+    sums[c] += static_cast<double>(arithmetic.offset) / scales[scales.size() == 1 ? 0 : c];
+    is_whole = is_whole && sums[c] == std::trunc(sums[c]) && std::abs(sums[c]) < 0x1p31;
+  }
+  const Shape shape = {static_cast<int64_t>(channels)};
+  if (is_whole) {
+    return Tensor::from<int32_t>(shape, std::vector<int32_t>(sums.begin(), sums.end()));
+  }
+  return Tensor::from<float>(shape, std::vector<float>(sums.begin(), sums.end()));
+}
+
+Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithmetic& arithmetic) {
+  const TensorDesc& src = node.input(0)->desc();
+  const TensorDesc& dst = node.output()->desc();
+  HET_ASSIGN(const ConvAttributes window,
+             conv_attributes(node, src.shape, node.input(1)->desc().shape));
+  ConvolutionSpec spec;
+  spec.src = {src.type, src.shape, Format::Plain};
+  spec.dst = {dst.type, dst.shape, Format::Plain};
+  spec.weights = node.input(1)->desc().shape;
+  spec.weights_type = ElementType::Int8;
+  spec.groups = window.group;
+  spec.strides = window.strides;
+  spec.dilations = window.dilations;
+  spec.pads_begin = window.pads_begin;
+  spec.pads_end = window.pads_end;
+  spec.post_ops = arithmetic.post_ops;
+  spec.quantisation = arithmetic.quantisation;
+  if (spec.src.shape.size() == 3) add_height(spec);
+  return spec;
+}
+
+Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arithmetic) {
+  const TensorDesc& src = node.input(0)->desc();
+  HET_ASSIGN(const MatMulDims dims, matmul_dims(src.shape, node.input(1)->desc().shape));
+  const int64_t rows = element_count(dims.a_batch) * dims.m;
+  MatMulSpec spec;
+  spec.src = {src.type, {rows, dims.k}, Format::Plain};
+  spec.weights = {ElementType::Int8, {dims.k, dims.n}, Format::Plain};
+  spec.dst = {node.output()->desc().type, {rows, dims.n}, Format::Plain};
+  spec.weights_packed = true;
+  spec.bias = {1, dims.n};
+  spec.post_ops = arithmetic.post_ops;
+  spec.quantisation = arithmetic.quantisation;
+  return spec;
+}
+
+bool has_int8_kernel(const Node& node) {
+  const Result<Int8Arithmetic> arithmetic = int8_arithmetic(node);
+  if (!arithmetic) return false;
+  const auto is_generated = [](const Result<Primitive>& primitive) {
+    return primitive && primitive->implementation.find("ref") == std::string::npos;
+  };
+  const auto with_bias = [&](auto spec) {
+    if (arithmetic->has_bias) spec.bias_type = ElementType::Float32;
+    return spec;
+  };
+  if (is_convolution(node)) {
+    const auto spec = int8_convolution_spec(node, *arithmetic);
+    return spec && is_generated(make_convolution(with_bias(*spec)));
+  }
+  const auto spec = int8_matmul_spec(node, *arithmetic);
+  return spec && is_generated(make_matmul(with_bias(*spec)));
+}
+
+}  // namespace het::cpu

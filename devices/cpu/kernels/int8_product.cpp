@@ -1,0 +1,85 @@
+#include "devices/cpu/int8_product.h"
+
+#include "devices/cpu/plan_builder.h"
+#include "inference/registration.h"
+
+namespace het::cpu {
+namespace {
+
+/// The step of a made primitive: weights and bias packed, the addend overwritten.
+template <class Spec>
+Result<bool> add_product(PlanBuilder& builder, const Node& node, const Spec& spec,
+                         Primitive primitive, const std::optional<Tensor>& bias, Format src_format,
+                         Format dst_format) {
+  std::vector<PrimitiveOperand> operands = {
+      {PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
+      {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}};
+  HET_ASSIGN(dnnl::memory packed, pack_constant(node.input(1)->constant(), plain_weights_desc(spec),
+                                                *primitive.desc(DNNL_ARG_WEIGHTS)));
+  operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
+  if (bias) {
+    const dnnl::memory::desc& wanted = *primitive.desc(DNNL_ARG_BIAS);
+    HET_ASSIGN(dnnl::memory content, pack_constant(*bias, wanted, wanted));
+    operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
+  }
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(src, src_format, src.desc().type));
+  std::optional<size_t> sum_input;
+  if (const Value* addend = node.input(kTailSumInput)) {
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*addend, dst_format, dst.desc().type));
+    sum_input = 1;
+  }
+  const TensorId out = builder.write(dst, {dst.desc().type, dst.desc().shape, dst_format});
+  Step& step = builder.add_step(
+      node, make_primitive_kernel(std::move(primitive), std::move(operands), sum_input),
+      std::move(inputs), {out});
+  if (sum_input) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = *sum_input;
+  }
+  return true;
+}
+
+Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
+  HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
+  HET_ASSIGN(ConvolutionSpec spec, int8_convolution_spec(node, arithmetic));
+  std::optional<Tensor> bias;
+  if (arithmetic.has_bias) {
+    HET_ASSIGN(bias, int8_bias(node, arithmetic));
+    spec.bias_type = bias->type();
+  }
+  HET_ASSIGN(Primitive primitive, make_convolution(spec));
+  const auto src_format = format_of(*primitive.desc(DNNL_ARG_SRC), spec.src);
+  const auto dst_format = format_of(*primitive.desc(DNNL_ARG_DST), spec.dst);
+  if (src_format && dst_format) {
+    return add_product(builder, node, spec, std::move(primitive), bias, *src_format, *dst_format);
+  }
+  spec.src_format = Format::ChannelsLast;
+  spec.dst_format = Format::ChannelsLast;
+  HET_ASSIGN(Primitive last, make_convolution(spec));
+  return add_product(builder, node, spec, std::move(last), bias, Format::ChannelsLast,
+                     Format::ChannelsLast);
+}
+
+Result<bool> plan_int8_matmul(PlanBuilder& builder, const Node& node) {
+  HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
+  HET_ASSIGN(MatMulSpec spec, int8_matmul_spec(node, arithmetic));
+  std::optional<Tensor> bias;
+  if (arithmetic.has_bias) {
+    HET_ASSIGN(bias, int8_bias(node, arithmetic));
+    spec.bias_type = bias->type();
+  }
+  HET_ASSIGN(Primitive primitive, make_matmul(spec));
+  return add_product(builder, node, spec, std::move(primitive), bias, Format::Plain, Format::Plain);
+}
+
+}  // namespace
+
+HET_REGISTRATION void register_int8_product(KernelRegistry& registry) {
+  registry.add("het", "Int8Conv", plan_int8_conv);
+  registry.add("het", "Int8MatMul", plan_int8_matmul);
+}
+
+}  // namespace het::cpu

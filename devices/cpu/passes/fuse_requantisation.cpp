@@ -1,0 +1,31 @@
+#include "devices/cpu/int8_product.h"
+#include "devices/cpu/passes/int8_passes.h"
+#include "devices/cpu/passes/rewrite.h"
+#include "devices/cpu/passes/stored_value.h"
+
+namespace het::cpu {
+
+Status fuse_requantisation(Model& model) {
+  const size_t count = model.nodes().size();
+  for (size_t k = 0; k < count; ++k) {
+    Node& node = *model.nodes()[k];
+    if (!is_int8_product(node) || is_detached(node) ||
+        node.output()->desc().type != ElementType::Float32 ||
+        node.input(kTailSumInput) != nullptr) {
+      continue;
+    }
+    Node* quantise = only_reader(model, *node.output());
+    const std::optional<StoredValue> dst = stored_by(quantise);
+    if (!dst) continue;
+    Int8Product product = int8_product_of(node);
+    product.dst_scale = dst->scale;
+    product.dst_zero = dst->zero;
+    Attributes attributes = node.attributes();
+    set_int8_product(attributes, product);
+    replace_if(model, has_int8_kernel,
+               {&node, quantise, node.op_type(), "het", node.inputs(), std::move(attributes)});
+  }
+  return {};
+}
+
+}  // namespace het::cpu

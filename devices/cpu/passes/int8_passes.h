@@ -1,0 +1,44 @@
+#pragma once
+
+#include "inference/model.h"
+#include "inference/status.h"
+
+// Rewrites of quantised models for int8 kernels; as in passes.h, what they replace is left
+// detached.
+namespace het::cpu {
+
+/// Constant bytes that the model turns into float weights by Cast and Mul with one factor, or one
+/// per index of dimension 0, go through DequantizeLinear instead. Before constants are folded.
+Status restore_dequantisation(Model& model);
+
+/// het.FakeQuantize with 256 levels, one pair of limits and a level at zero becomes QuantizeLinear
+/// and DequantizeLinear.
+Status split_fake_quantize(Model& model);
+
+/// Reshape, Transpose, Slice, MaxPool and whatever else only chooses values work on bytes:
+/// DequantizeLinear in front of them moves behind, QuantizeLinear behind them moves in front, and
+/// pairs that meet cancel out.
+Status move_quantisation(Model& model);
+
+/// Conv, MatMul and Gemm of two dequantised values, the weights constant, become het.Int8Conv and
+/// het.Int8MatMul with a float result.
+Status quantise_products(Model& model);
+
+/// What scales or shifts every channel goes into the int8 product before it.
+Status fold_int8_affine(Model& model);
+
+/// Activations go into the int8 product before them.
+Status fuse_int8_activations(Model& model);
+
+/// The addition of another dequantised value goes into the int8 product before it when
+/// QuantizeLinear follows, and so does the rounding of the product in between.
+Status fuse_int8_sums(Model& model);
+
+/// QuantizeLinear goes into the int8 product before it, whose result is bytes then.
+Status fuse_requantisation(Model& model);
+
+/// Add and GlobalAveragePool between DequantizeLinear and QuantizeLinear become QLinearAdd and
+/// QLinearGlobalAveragePool.
+Status quantise_operators(Model& model);
+
+}  // namespace het::cpu

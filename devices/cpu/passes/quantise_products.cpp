@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <cmath>
+
+#include "devices/cpu/constant_scale.h"
+#include "devices/cpu/int8_product.h"
+#include "devices/cpu/int8_support.h"
+#include "devices/cpu/passes/int8_passes.h"
+#include "devices/cpu/passes/rewrite.h"
+#include "devices/cpu/passes/stored_value.h"
+#include "inference/ops/op.h"
+
+namespace het::cpu {
+namespace {
+
+/// Weights as int8, [OC,...] or [K,N], and one scale or one per output channel.
+struct Int8Weights {
+  Tensor content;
+  std::vector<float> scales;
+};
+
+Result<Tensor> transposed(const Tensor& matrix) {
+  const Shape shape = matrix.shape();
+  HET_ASSIGN(Tensor result, Tensor::allocate({ElementType::Int8, {shape[1], shape[0]}}));
+  const int8_t* from = matrix.data<int8_t>();
+  int8_t* to = result.data<int8_t>();
+  for (int64_t r = 0; r < shape[0]; ++r) {
+    for (int64_t c = 0; c < shape[1]; ++c) to[c * shape[0] + r] = from[r * shape[1] + c];
+  }
+  return result;
+}
+
+/// Constant weights behind a DequantizeLinear, perhaps with a Reshape in between that leaves the
+/// first dimension, whose scales are those of output channels, dimension `channel_axis`.
+std::optional<Int8Weights> weights_of(const Value& value, size_t channel_axis) {
+  const Node* node = value.producer();
+  const bool reshaped = node != nullptr && node->op_type() == "Reshape";
+  if (reshaped) {
+    if (channel_axis != 0 || value.desc().shape[0] != node->input(0)->desc().shape[0]) {
+      return std::nullopt;
+    }
+    node = node->input(0)->producer();
+  }
+  if (node == nullptr || node->op_type() != "DequantizeLinear" || !node->input(0)->is_constant() ||
+      value.desc().type != ElementType::Float32 ||
+      node->attributes().get_int("block_size", 0) != 0) {
+    return std::nullopt;
+  }
+  const std::optional<ConstantScale> scale = constant_scale(*node, 1);
+  const Tensor& stored = node->input(0)->constant();
+  if (!scale) return std::nullopt;
+  if (!scale->per_tensor()) {
+    const auto rank = static_cast<int64_t>(stored.shape().size());
+    const Result<int64_t> axis = normalize_axis(node->attributes().get_int("axis", 1), rank);
+    if (!axis || *axis != static_cast<int64_t>(channel_axis)) return std::nullopt;
+  }
+  const bool is_sound =
+      std::ranges::all_of(scale->scales, [](float s) { return s > 0.0f && std::isfinite(s); });
+  std::optional<Tensor> content = is_sound ? int8_weights(stored, *scale) : std::nullopt;
+  if (!content) return std::nullopt;
+  if (reshaped) {
+    Result<Tensor> view = content->reshaped(value.desc().shape);
+    if (!view) return std::nullopt;
+    content = std::move(*view);
+  }
+  return Int8Weights{std::move(*content), scale->scales};
+}
+
+/// The values of a constant, or of one that is stored in integers.
+std::optional<std::vector<float>> constant_floats(const Value& value) {
+  const Tensor* content = value.is_constant() ? &value.constant() : nullptr;
+  std::vector<Tensor> results;
+  const Node* node = value.producer();
+  if (node != nullptr && node->op_type() == "DequantizeLinear" && node->op() != nullptr) {
+    std::vector<const Tensor*> inputs;
+    for (const Value* input : node->inputs()) {
+      if (input != nullptr && !input->is_constant()) return std::nullopt;
+      inputs.push_back(input != nullptr ? &input->constant() : nullptr);
+    }
+    Result<std::vector<Tensor>> evaluated = evaluate_node(*node, inputs);
+    if (!evaluated) return std::nullopt;
+    results = std::move(*evaluated);
+    content = results.data();
+  }
+  if (content == nullptr || content->type() != ElementType::Float32) return std::nullopt;
+  const auto values = content->values<float>();
+  return std::vector<float>(values.begin(), values.end());
+}
+
+/// Gemm as a plain product with a row added, MatMul of matrices.
+bool is_plain_product(const Node& node) {
+  if (node.input(1)->desc().shape.size() != 2 || node.input(0)->desc().shape.size() < 2) {
+    return false;
+  }
+  const Attributes& a = node.attributes();
+  return node.op_type() == "MatMul" ||
+         (a.get_int("transA", 0) == 0 && a.get_float("alpha", 1.0f) == 1.0f &&
+          a.get_float("beta", 1.0f) == 1.0f);
+}
+
+Status quantise_product(Model& model, Node& node) {
+  const bool conv = node.op_type() == "Conv";
+  if (!conv && !is_plain_product(node)) return {};
+  const std::optional<StoredValue> src = stored_behind(*node.input(0));
+  if (!src) return {};
+  const bool swapped = !conv && node.attributes().get_int("transB", 0) != 0;
+  std::optional<Int8Weights> weights = weights_of(*node.input(1), conv || swapped ? 0 : 1);
+  if (!weights) return {};
+  if (swapped) {
+    HET_ASSIGN(weights->content, transposed(weights->content));
+  }
+  std::vector<float> scales = weights->scales;
+  for (float& scale : scales) scale *= src->scale;
+  const int64_t channels = weights->content.shape()[conv ? 0 : 1];
+  std::vector<Value*> inputs = {src->stored, nullptr, nullptr, nullptr, nullptr};
+  if (node.op_type() != "MatMul" && node.input(2) != nullptr) {
+    std::optional<std::vector<float>> bias = constant_floats(*node.input(2));
+    if (!bias || (bias->size() != 1 && std::ssize(*bias) != channels) ||
+        (node.input(2)->desc().shape.size() > 1 && bias->size() != 1 &&
+         node.input(2)->desc().shape.back() != channels)) {
+      return {};
+    }
+    bias->resize(static_cast<size_t>(channels), bias->front());
+    for (size_t c = 0; c < bias->size(); ++c) (*bias)[c] /= scales[scales.size() == 1 ? 0 : c];
+    inputs[kTailBiasInput] =
+        model.add_constant(node.name() + "/bias", Tensor::from<float>({channels}, *bias));
+  }
+  inputs[1] = model.add_constant(node.input(1)->name() + "/int8", std::move(weights->content));
+  inputs[kInt8ScalesInput] = model.add_constant(
+      node.name() + "/scales", Tensor::from<float>({static_cast<int64_t>(scales.size())}, scales));
+  Attributes attributes = conv ? node.attributes() : Attributes();
+  Int8Product product;
+  product.src_zero = src->zero;
+  set_int8_product(attributes, product);
+  replace_if(model, has_int8_kernel,
+             {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", std::move(inputs),
+              std::move(attributes)});
+  return {};
+}
+
+}  // namespace
+
+Status quantise_products(Model& model) {
+  const size_t count = model.nodes().size();  // new nodes come last
+  for (size_t k = 0; k < count; ++k) {
+    Node& node = *model.nodes()[k];
+    const std::string& type = node.op_type();
+    if ((type != "Conv" && type != "MatMul" && type != "Gemm") || node.op() == nullptr ||
+        is_detached(node) || !node.output()->desc().is_static() ||
+        element_count(node.output()->desc().shape) == 0 ||
+        element_count(node.input(0)->desc().shape) == 0) {
+      continue;
+    }
+    HET_TRY(quantise_product(model, node));
+  }
+  return {};
+}
+
+}  // namespace het::cpu
