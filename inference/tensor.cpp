@@ -99,6 +99,9 @@ Result<Tensor> Tensor::allocate(TensorDesc desc) {
     return error(StatusCode::OutOfMemory, "cannot allocate tensor {} ({} bytes)", to_string(desc),
                  size);
   }
+  // Elements of half a byte are written one by one into what is there; the last byte may be half
+  // used.
+  if (bit_width(desc.type) < 8 && size > 0) std::memset((*buffer)->host(), 0, size);
   return view(std::move(desc), std::move(*buffer));
 }
 
