@@ -12,6 +12,7 @@
 #include "devices/cpu/elementwise_loop.h"
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/parallel.h"
+#include "devices/cpu/simd_target.h"
 #include "inference/buffer.h"
 #include "inference/readers/mapped_file.h"
 
@@ -102,7 +103,7 @@ class WinogradKernel final : public Kernel {
         sets_(cut_tiles(shape, team_)),
         src_count_(winograd_src_count(shape, sets_.largest)),
         products_count_(winograd_products_count(shape, sets_.largest)),
-        name_(fmt::format("winograd_f{}_{}", shape.m, winograd_target())) {
+        name_(fmt::format("winograd_f{}_{}", shape.m, simd_target())) {
     plan_tail(tail);
   }
 

@@ -553,21 +553,6 @@ int64_t group_size(int64_t block) {
   return block == 16 ? kGroup<16> : kGroup<8>;
 }
 
-const char* target_name() {
-  switch (HWY_TARGET) {
-    case HWY_AVX3:
-      return "avx512";
-    case HWY_AVX2:
-      return "avx2";
-    case HWY_SSE4:
-      return "sse4";
-    case HWY_NEON:
-      return "neon";
-    default:
-      return "simd";
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -579,14 +564,9 @@ HWY_EXPORT(src_of);
 HWY_EXPORT(group_of);
 HWY_EXPORT(pack_group);
 HWY_EXPORT(group_size);
-HWY_EXPORT(target_name);
 
 int64_t winograd_group(const WinogradShape& shape) {
   return HWY_DYNAMIC_DISPATCH(group_size)(shape.block);
-}
-
-const char* winograd_target() {
-  return HWY_DYNAMIC_DISPATCH(target_name)();
 }
 
 size_t winograd_weights_count(const WinogradShape& shape) {

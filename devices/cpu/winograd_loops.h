@@ -88,7 +88,4 @@ void multiply_winograd_group(const WinogradShape& shape, const float* transforme
                              int64_t tiles, const float* packed, const float* bias, int64_t group,
                              const WinogradTail& tail, float* products, float* dst);
 
-/// The instruction set that runs: "avx512", "avx2", ...
-const char* winograd_target();
-
 }  // namespace het::cpu

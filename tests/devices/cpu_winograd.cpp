@@ -1,3 +1,4 @@
+#include "devices/cpu/simd_target.h"
 #include "devices/cpu/winograd.h"
 
 #include <hwy/targets.h>
@@ -299,14 +300,14 @@ TEST(WinogradTargets, EveryInstructionSetIsWithinTheBound) {
   for (const int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
     if ((hwy::SupportedTargets() & target) == 0) continue;
     const ChosenTarget chosen(target);
-    seen.insert(cpu::winograd_target());
+    seen.insert(cpu::simd_target());
     for (const Case& c : cases()) {
       const WinogradShape shape = shape_of(kPictures[2], c);
       const Sample& s = sample(2, false);
       Tensor dst = filled_dst(shape, 0.0f);
       run(shape, s.src, s.weights, s.bias, {}, dst);
       EXPECT_LE(largest_error(shape, s.wanted, dst), cpu::winograd_error_bound(shape.m))
-          << cpu::winograd_target() << ", m = " << c.m << ", block " << c.block;
+          << cpu::simd_target() << ", m = " << c.m << ", block " << c.block;
     }
   }
   if ((hwy::SupportedTargets() & HWY_AVX2) != 0) {

@@ -1,6 +1,7 @@
 #include "inference/ops/matmul.h"
 
 #include "devices/cpu/fused_tail.h"
+#include "devices/cpu/gemm.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/gemm.h"
@@ -79,6 +80,30 @@ bool set_bias(Product& product) {
   return true;
 }
 
+/// True when the kernel that fetches weights ahead is planned.
+Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& product) {
+  const std::optional<GemmShape> shape = gemm_shape(product.spec);
+  if (!shape || builder.options().preferred_formats) return false;
+  HET_ASSIGN(auto kernel, make_gemm_kernel(*shape, product.spec, node.input(1)->constant(),
+                                           product.bias ? product.bias->constant() : Tensor(),
+                                           tail_of(node.attributes())));
+  if (kernel == nullptr) return false;
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(*node.input(0), Format::Plain, ElementType::Float32));
+  if (product.sum) {
+    HET_ASSIGN(inputs.emplace_back(),
+               builder.read(*product.sum, Format::Plain, ElementType::Float32));
+  }
+  const Value& dst = *node.output();
+  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, Format::Plain});
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (product.sum) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = 1;
+  }
+  return true;
+}
+
 Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   const Value& a = *node.input(0);
   const Value& b = *node.input(1);
@@ -95,6 +120,8 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   spec.dst.type = ElementType::Float32;
   spec.weights_packed = b.is_constant();
   spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  HET_ASSIGN(const bool planned, plan_gemm(builder, node, *product));
+  if (planned) return true;
   Result<Primitive> primitive = make_matmul(spec);
   if (!primitive) {
     if (node.op() != nullptr) return false;

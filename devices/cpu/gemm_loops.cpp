@@ -1,0 +1,204 @@
+#include "devices/cpu/gemm_loops.h"
+
+#include <algorithm>
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/gemm_loops.cpp"
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Vectors of up to 16 floats; a panel has two of them.
+using PanelTag = hn::CappedTag<float, 16>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
+constexpr int kPanel = 2 * kLanes;
+/// Rows of a block: its sums, two vectors of b and one of a fill the registers.
+#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
+constexpr int kRows = 14;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kRows = 6;
+#else
+constexpr int kRows = 4;
+#endif
+
+constexpr int64_t kCacheLine = 64;
+
+int64_t panel_columns() {
+  return kPanel;
+}
+
+int64_t block_rows() {
+  return kRows;
+}
+
+/// One block of kUsed rows times one panel. `next` is fetched line by line on the way.
+template <int kUsed>
+void multiply_gemm_block(const GemmShape& shape, const float* block, const float* panel,
+                         const float* bias, const float* sum, const char* next, int64_t next_step,
+                         int64_t columns, float* dst) {
+  const PanelTag d;
+  using V = hn::Vec<PanelTag>;
+  V sums[kUsed][2];
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+    sums[r][0] = hn::LoadU(d, bias);
+    sums[r][1] = hn::LoadU(d, bias + kLanes);
+  }
+  for (int64_t i = 0; i < shape.k; ++i) {
+    const V b0 = hn::Load(d, panel);
+    const V b1 = hn::Load(d, panel + kLanes);
+    panel += kPanel;
+    __builtin_prefetch(next, 0, 2);
+    next += next_step;
+#pragma GCC unroll 14
+    for (int r = 0; r < kUsed; ++r) {
+      const V a = hn::Set(d, block[r]);
+      sums[r][0] = hn::MulAdd(a, b0, sums[r][0]);
+      sums[r][1] = hn::MulAdd(a, b1, sums[r][1]);
+    }
+    block += kUsed;
+  }
+  if (columns == kPanel) {
+#pragma GCC unroll 14
+    for (int r = 0; r < kUsed; ++r) {
+      float* const row = dst + r * shape.n;
+      if (sum != nullptr) {
+        sums[r][0] = hn::Add(sums[r][0], hn::LoadU(d, sum + r * shape.n));
+        sums[r][1] = hn::Add(sums[r][1], hn::LoadU(d, sum + r * shape.n + kLanes));
+      }
+      hn::StoreU(sums[r][0], d, row);
+      hn::StoreU(sums[r][1], d, row + kLanes);
+    }
+    return;
+  }
+  HWY_ALIGN float row[kPanel];
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+    hn::Store(sums[r][0], d, row);
+    hn::Store(sums[r][1], d, row + kLanes);
+    for (int64_t c = 0; c < columns; ++c) {
+      dst[r * shape.n + c] = row[c] + (sum != nullptr ? sum[r * shape.n + c] : 0.0f);
+    }
+  }
+}
+
+/// Calls multiply_gemm_block() for a number of rows up to kMost.
+template <int kMost, class... Arguments>
+void multiply_gemm_rows(int64_t rows, const Arguments&... arguments) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return multiply_gemm_rows<kMost - 1>(rows, arguments...);
+  }
+  multiply_gemm_block<kMost>(arguments...);
+}
+
+/// Rows are spread evenly over the blocks: short ones would waste loads of b.
+struct RowBlocks {
+  explicit RowBlocks(const GemmShape& shape) : m(shape.m), count((shape.m + kRows - 1) / kRows) {}
+  int64_t first(int64_t block) const { return m * block / count; }
+  int64_t m, count;
+};
+
+void rows_of(const GemmShape& shape, const float* a, int64_t begin, int64_t end, float* blocks) {
+  const RowBlocks cut(shape);
+  for (int64_t block = begin; block < end; ++block) {
+    const int64_t first = cut.first(block);
+    const int64_t rows = cut.first(block + 1) - first;
+    float* to = blocks + first * shape.k;
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* from = a + (first + r) * shape.k;
+      for (int64_t i = 0; i < shape.k; ++i) to[i * rows + r] = from[i];
+    }
+  }
+}
+
+void panels_of(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
+               int64_t begin, int64_t end, float* packed) {
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t first = panel * kPanel;
+    const int64_t columns = std::min<int64_t>(kPanel, shape.n - first);
+    float* to = packed + first * shape.k;
+    for (int64_t i = 0; i < shape.k; ++i, to += kPanel) {
+      const float* from = b + i * row_stride + first * column_stride;
+      for (int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
+      std::fill(to + columns, to + kPanel, 0.0f);
+    }
+  }
+}
+
+void multiply_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                     const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
+  const RowBlocks cut(shape);
+  const int64_t panel_bytes = shape.k * kPanel * static_cast<int64_t>(sizeof(float));
+  const int64_t share = panel_bytes / cut.count / kCacheLine * kCacheLine;
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t first_column = panel * kPanel;
+    const float* const from = packed + first_column * shape.k;
+    // Nothing is fetched behind the last panel: the same lines again cost nothing.
+    const auto* next =
+        reinterpret_cast<const char*>(panel + 1 < end ? from + shape.k * kPanel : from);
+    for (int64_t block = 0; block < cut.count; ++block) {
+      const int64_t row = cut.first(block);
+      const int64_t offset = row * shape.n + first_column;
+      multiply_gemm_rows<kRows>(cut.first(block + 1) - row, shape, blocks + row * shape.k, from,
+                                bias + first_column, sum != nullptr ? sum + offset : nullptr,
+                                next + block * share, share / shape.k,
+                                std::min<int64_t>(kPanel, shape.n - first_column), dst + offset);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(panel_columns);
+HWY_EXPORT(block_rows);
+HWY_EXPORT(rows_of);
+HWY_EXPORT(panels_of);
+HWY_EXPORT(multiply_panels);
+
+int64_t gemm_panel() {
+  return HWY_DYNAMIC_DISPATCH(panel_columns)();
+}
+
+int64_t gemm_rows() {
+  return HWY_DYNAMIC_DISPATCH(block_rows)();
+}
+
+size_t gemm_weights_count(const GemmShape& shape) {
+  return static_cast<size_t>(gemm_panels(shape) * gemm_panel() * shape.k);
+}
+
+size_t gemm_rows_count(const GemmShape& shape) {
+  return static_cast<size_t>(shape.m * shape.k);
+}
+
+void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
+                      int64_t column_stride, int64_t begin, int64_t end, float* packed) {
+  HWY_DYNAMIC_DISPATCH(panels_of)(shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t begin, int64_t end,
+                    float* blocks) {
+  HWY_DYNAMIC_DISPATCH(rows_of)(shape, a, begin, end, blocks);
+}
+
+void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                          const float* bias, const float* sum, int64_t begin, int64_t end,
+                          float* dst) {
+  HWY_DYNAMIC_DISPATCH(multiply_panels)(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+}  // namespace het::cpu
+#endif

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace het::cpu {
+
+/// dst[m,n] = a[m,k] * b[k,n], all row-major, for a b that comes from far memory. Its columns are
+/// cut into panels of two vectors, one behind the other in memory: while the rows of a are
+/// multiplied with one panel, the next one is fetched.
+struct GemmShape {
+  int64_t m = 0;
+  int64_t k = 0;
+  int64_t n = 0;
+};
+
+/// Columns of a panel on this processor.
+int64_t gemm_panel();
+inline int64_t gemm_panels(const GemmShape& shape) {
+  return (shape.n + gemm_panel() - 1) / gemm_panel();
+}
+/// Rows that are multiplied at a time on this processor.
+int64_t gemm_rows();
+inline int64_t gemm_row_blocks(const GemmShape& shape) {
+  return (shape.m + gemm_rows() - 1) / gemm_rows();
+}
+/// Floats of b as panels, and of a as blocks of rows.
+size_t gemm_weights_count(const GemmShape& shape);
+size_t gemm_rows_count(const GemmShape& shape);
+
+/// Copies columns of b, element [i, j] at b[i * row_stride + j * column_stride], into panels
+/// [begin, end) of `packed`; columns beyond n become 0.
+void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
+                      int64_t column_stride, int64_t begin, int64_t end, float* packed);
+
+/// Copies blocks [begin, end) of a's rows, so that a column of a block lies together.
+void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t begin, int64_t end,
+                    float* blocks);
+
+/// The columns of panels [begin, end) of dst = a * b + bias (+ sum, which may be dst; null for
+/// none). `bias` has a value per column, whole panels of them.
+void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                          const float* bias, const float* sum, int64_t begin, int64_t end,
+                          float* dst);
+
+}  // namespace het::cpu

@@ -1,0 +1,81 @@
+#include <unistd.h>
+
+#include "cpu_testing.h"
+#include "devices/cpu/gemm_loops.h"
+#include "devices/cpu/simd_target.h"
+
+/// Products whose weights are fetched ahead (devices/cpu/gemm.h).
+namespace het::cpu_testing {
+namespace {
+
+constexpr int64_t kDepth = 523;
+
+/// Columns with which the weights do not stay in the second-level cache; no multiple of a vector.
+int64_t many_columns() {
+  const int64_t cache = std::max<int64_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
+  return cache / (4 * kDepth) + 37;
+}
+
+class CpuGemm : public CpuTest {
+ protected:
+  /// Compares with REF and expects this kernel for `node`.
+  void expect_own(ModelMaker& maker, const std::string& node) {
+    for (const char* threads : {"1", "2"}) {
+      const std::vector<ProfileRow> rows =
+          compare(maker.model(), 1e-5f, {{"INFERENCE_NUM_THREADS", threads}});
+      EXPECT_EQ(implementation(rows, node), std::string("own_gemm_") + cpu::simd_target());
+    }
+  }
+};
+
+TEST_F(CpuGemm, AnyNumberOfRows) {
+  const int64_t n = many_columns();
+  const Tensor weights = random_tensor({kDepth, n}, 1, 0.05f);
+  for (const int64_t m : {8, 13, 14, 15, 29, 50, 128}) {
+    ModelMaker maker;
+    Value* y = maker.op("MatMul", {maker.input({m, kDepth}), maker.constant(weights)});
+    maker.output(y);
+    SCOPED_TRACE(m);
+    expect_own(maker, y->producer()->name());
+  }
+}
+
+TEST_F(CpuGemm, StackedRowsBiasSumAndActivation) {
+  const int64_t n = many_columns();
+  ModelMaker maker;
+  Value* x = maker.input({2, 9, kDepth});
+  Value* y = maker.op("MatMul", {x, maker.constant(random_tensor({kDepth, n}, 1, 0.05f))});
+  Value* biased = maker.op("Add", {y, maker.constant(random_tensor({n}, 2))});
+  Value* sum = maker.op("Add", {biased, maker.input({2, 9, n})});
+  maker.output(maker.op("Relu", {sum}));
+  expect_own(maker, y->producer()->name());
+  // All of it in one kernel.
+  EXPECT_EQ(count_type(compare(maker.model(), 1e-5f), "Add"), 0u);
+}
+
+TEST_F(CpuGemm, TransposedWeightsAndALongerTail) {
+  const int64_t n = many_columns();
+  ModelMaker maker;
+  Value* y =
+      maker.op("Gemm",
+               {maker.input({17, kDepth}), maker.constant(random_tensor({n, kDepth}, 1, 0.05f)),
+                maker.constant(random_tensor({n}, 2))},
+               make_attributes({{"transB", int64_t{1}}}));
+  maker.output(maker.op("Sigmoid", {y}));
+  expect_own(maker, y->producer()->name());
+}
+
+TEST_F(CpuGemm, SmallWeightsAndFewRowsStayWithOneDnn) {
+  const auto implementation_of = [&](int64_t m, int64_t n) {
+    ModelMaker maker;
+    Value* y = maker.op(
+        "MatMul", {maker.input({m, kDepth}), maker.constant(random_tensor({kDepth, n}, 1, 0.05f))});
+    maker.output(y);
+    return implementation(compare(maker.model(), 1e-5f), y->producer()->name());
+  };
+  EXPECT_EQ(implementation_of(50, 64).find("own"), std::string::npos);
+  EXPECT_EQ(implementation_of(1, many_columns()).find("own"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace het::cpu_testing
