@@ -23,6 +23,9 @@ std::pair<float, float> range_of(ElementType type) {
   return type == ElementType::Int8 ? std::pair{-128.0f, 127.0f} : std::pair{0.0f, 255.0f};
 }
 
+/// Part of a step by which a limit of the tail may miss one of the type.
+constexpr float kNearLimit = 1e-3f;
+
 /// Expressions that can be computed in steps of the result, zero point included.
 bool can_scale(const TailStep& step) {
   return step.sum || step.expression.kind == ElementwiseKind::Clip ||
@@ -44,7 +47,7 @@ bool is_padded(const Node& node) {
 /// take it.
 float scale_tail(const Int8Product& product, ElementType type, Int8Arithmetic& made) {
   const auto [lowest, highest] = range_of(type);
-  float unit = product.dst_scale;
+  float unit = product.dst_scales[0];
   float offset = static_cast<float>(product.dst_zero);
   bool is_last = true;  // nothing but storing, which saturates, comes behind
   for (auto step = product.tail.rbegin(); step != product.tail.rend(); ++step) {
@@ -84,6 +87,22 @@ float scale_tail(const Int8Product& product, ElementType type, Int8Arithmetic& m
   return unit;
 }
 
+/// With a scale per channel only tails that storing does anyway, as it saturates.
+bool is_saturation(const Int8Product& product, ElementType type) {
+  const auto [lowest, highest] = range_of(type);
+  const auto zero = static_cast<float>(product.dst_zero);
+  return std::ranges::all_of(product.tail, [&](const TailStep& step) {
+    if (step.sum || !can_scale(step) || step.expression.kind == ElementwiseKind::Round)
+      return false;
+    if (step.expression.kind == ElementwiseKind::Relu) return zero <= lowest;
+    return std::ranges::all_of(product.dst_scales, [&](float unit) {
+      // What lies that near to a limit is rounded to it.
+      return step.expression.alpha / unit + zero <= lowest + kNearLimit &&
+             step.expression.beta / unit + zero >= highest - kNearLimit;
+    });
+  });
+}
+
 /// In real values, divided by the scale of the result at the end.
 void append_rescaling(const Int8Product& product, Int8Arithmetic& made) {
   made.post_ops = post_ops_of(product.tail);
@@ -92,7 +111,7 @@ void append_rescaling(const Int8Product& product, Int8Arithmetic& made) {
       op = {PostOp::Kind::Sum, product.sum_scale, static_cast<float>(product.sum_zero)};
     }
   }
-  const float scale = 1.0f / product.dst_scale;
+  const float scale = 1.0f / product.dst_scales[0];
   const auto zero = static_cast<float>(product.dst_zero);
   if (!made.post_ops.empty() && made.post_ops.back().kind == PostOp::Kind::Linear) {
     PostOp& last = made.post_ops.back();
@@ -135,7 +154,7 @@ Int8Product int8_product_of(const Node& node) {
   const Attributes& a = node.attributes();
   Int8Product product;
   product.src_zero = static_cast<int32_t>(a.get_int("src_zero", 0));
-  product.dst_scale = a.get_float("dst_scale", 1.0f);
+  product.dst_scales = a.get_floats("dst_scales", {a.get_float("dst_scale", 1.0f)});
   product.dst_zero = static_cast<int32_t>(a.get_int("dst_zero", 0));
   product.sum_scale = a.get_float("sum_scale", 1.0f);
   product.sum_zero = static_cast<int32_t>(a.get_int("sum_zero", 0));
@@ -151,7 +170,11 @@ void set_int8_product(Attributes& attributes, const Int8Product& product) {
     if (value != 1.0f) attributes.set(name, value);
   };
   set_int("src_zero", product.src_zero);
-  set_float("dst_scale", product.dst_scale);
+  if (product.dst_scales.size() == 1) {
+    set_float("dst_scale", product.dst_scales[0]);
+  } else {
+    attributes.set("dst_scales", product.dst_scales);
+  }
   set_int("dst_zero", product.dst_zero);
   set_float("sum_scale", product.sum_scale);
   set_int("sum_zero", product.sum_zero);
@@ -165,6 +188,14 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
   const ElementType type = node.output()->desc().type;
   if (!is_byte(type)) {
     made.post_ops = post_ops_of(product.tail);
+  } else if (product.dst_scales.size() > 1) {
+    if (!is_saturation(product, type)) {
+      return error(StatusCode::NotSupported, "a tail before one scale per channel");
+    }
+    std::vector<float>& scales = made.quantisation.scales;
+    scales.resize(product.dst_scales.size(), scales.front());
+    for (size_t c = 0; c < scales.size(); ++c) scales[c] /= product.dst_scales[c];
+    made.offset = static_cast<float>(product.dst_zero);
   } else if (std::ranges::all_of(product.tail, can_scale)) {
     const float unit = scale_tail(product, type, made);
     for (float& scale : made.quantisation.scales) scale /= unit;

@@ -13,13 +13,13 @@ namespace het::cpu {
 /// the sums; may be omitted), addend (may be omitted), scales (one, or one per output channel).
 /// With the attributes of Conv and those below:
 ///   y = tail(scale * (sum of (x - src_zero) * w + bias))
-/// stored as it is in float32, or as round(y / dst_scale) + dst_zero in bytes. A Sum in the tail
-/// adds the addend: a float where y stays float, else sum_scale * (addend - sum_zero) with an
-/// addend of y's type.
-/// A Round in the tail rounds to multiples of its alpha.
+/// stored as it is in float32, or as round(y / dst_scale) + dst_zero in bytes, with one scale or
+/// one per channel. A Sum in the tail adds the addend: a float where y stays float, else sum_scale
+/// * (addend - sum_zero) with an addend of y's type. A Round in the tail rounds to multiples of its
+/// alpha.
 struct Int8Product {
   int32_t src_zero = 0;
-  float dst_scale = 1.0f;
+  std::vector<float> dst_scales = {1.0f};
   int32_t dst_zero = 0;
   float sum_scale = 1.0f;
   int32_t sum_zero = 0;

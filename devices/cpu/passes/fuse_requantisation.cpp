@@ -15,10 +15,11 @@ Status fuse_requantisation(Model& model) {
       continue;
     }
     Node* quantise = only_reader(model, *node.output());
-    const std::optional<StoredValue> dst = stored_by(quantise);
+    const std::optional<StoredValue> dst = stored_by(quantise, Steps::PerTensorOrChannel);
     if (!dst) continue;
     Int8Product product = int8_product_of(node);
-    product.dst_scale = dst->scale;
+    product.dst_scales = dst->channel_scales;
+    if (product.dst_scales.empty()) product.dst_scales = {dst->scale};
     product.dst_zero = dst->zero;
     Attributes attributes = node.attributes();
     set_int8_product(attributes, product);

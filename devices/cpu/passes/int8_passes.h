@@ -11,8 +11,8 @@ namespace het::cpu {
 /// per index of dimension 0, go through DequantizeLinear instead. Before constants are folded.
 Status restore_dequantisation(Model& model);
 
-/// het.FakeQuantize with 256 levels, one pair of limits and a level at zero becomes QuantizeLinear
-/// and DequantizeLinear.
+/// het.FakeQuantize with 256 levels and a level at zero becomes QuantizeLinear and
+/// DequantizeLinear. With limits per channel only between an int8 convolution and depthwise ones.
 Status split_fake_quantize(Model& model);
 
 /// Reshape, Transpose, Slice, MaxPool and whatever else only chooses values work on bytes:

@@ -109,7 +109,7 @@ bool lower_to_int8(Model& model, Node& node, const ConstantScale& src, const Con
   Attributes attributes = conv ? node.attributes() : Attributes();
   Int8Product product;
   product.src_zero = static_cast<int32_t>(src.zeros[0]);
-  product.dst_scale = dst.scales[0];
+  product.dst_scales = dst.scales;
   product.dst_zero = static_cast<int32_t>(dst.zeros[0]);
   set_int8_product(attributes, product);
   return replace_if(model, has_int8_kernel,

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "devices/cpu/constant_scale.h"
 #include "devices/cpu/int8_product.h"
@@ -29,18 +30,12 @@ Result<Tensor> transposed(const Tensor& matrix) {
   return result;
 }
 
-/// Constant weights behind a DequantizeLinear, perhaps with a Reshape in between that leaves the
-/// first dimension, whose scales are those of output channels, dimension `channel_axis`.
+/// Constant weights behind a DequantizeLinear whose scales are those of output channels, dimension
+/// `channel_axis`.
 std::optional<Int8Weights> weights_of(const Value& value, size_t channel_axis) {
-  const Node* node = value.producer();
-  const bool reshaped = node != nullptr && node->op_type() == "Reshape";
-  if (reshaped) {
-    if (channel_axis != 0 || value.desc().shape[0] != node->input(0)->desc().shape[0]) {
-      return std::nullopt;
-    }
-    node = node->input(0)->producer();
-  }
-  if (node == nullptr || node->op_type() != "DequantizeLinear" || !node->input(0)->is_constant() ||
+  const Node* node = dequantised_constant(value);
+  const bool reshaped = node != nullptr && node->output() != &value;
+  if (node == nullptr || (reshaped && channel_axis != 0) ||
       value.desc().type != ElementType::Float32 ||
       node->attributes().get_int("block_size", 0) != 0) {
     return std::nullopt;
@@ -100,7 +95,8 @@ bool is_plain_product(const Node& node) {
 Status quantise_product(Model& model, Node& node) {
   const bool conv = node.op_type() == "Conv";
   if (!conv && !is_plain_product(node)) return {};
-  const std::optional<StoredValue> src = stored_behind(*node.input(0));
+  const std::optional<StoredValue> src =
+      stored_behind(*node.input(0), conv ? Steps::PerTensorOrChannel : Steps::PerTensor);
   if (!src) return {};
   const bool swapped = !conv && node.attributes().get_int("transB", 0) != 0;
   std::optional<Int8Weights> weights = weights_of(*node.input(1), conv || swapped ? 0 : 1);
@@ -109,8 +105,16 @@ Status quantise_product(Model& model, Node& node) {
     HET_ASSIGN(weights->content, transposed(weights->content));
   }
   std::vector<float> scales = weights->scales;
-  for (float& scale : scales) scale *= src->scale;
   const int64_t channels = weights->content.shape()[conv ? 0 : 1];
+  if (src->channel_scales.empty()) {
+    for (float& scale : scales) scale *= src->scale;
+  } else {
+    // A scale per channel of the source is one of the result where each channel is alone.
+    const auto count = std::ssize(src->channel_scales);
+    if (node.attributes().get_int("group", 1) != count || channels != count) return {};
+    scales.resize(src->channel_scales.size(), scales.front());
+    std::ranges::transform(scales, src->channel_scales, scales.begin(), std::multiplies<>());
+  }
   std::vector<Value*> inputs = {src->stored, nullptr, nullptr, nullptr, nullptr};
   if (node.op_type() != "MatMul" && node.input(2) != nullptr) {
     std::optional<std::vector<float>> bias = constant_floats(*node.input(2));

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cmath>
 
+#include "devices/cpu/passes/channel_affine.h"
 #include "devices/cpu/passes/int8_passes.h"
 #include "devices/cpu/passes/rewrite.h"
+#include "devices/cpu/passes/stored_value.h"
 
 namespace het::cpu {
 namespace {
@@ -10,50 +13,126 @@ constexpr int64_t kLevels = 256;
 /// How far a zero may lie from a level, in levels: limits are stored in float16 sometimes.
 constexpr float kTolerance = 1e-3f;
 
-std::optional<float> scalar(const Value* value) {
-  if (value == nullptr || !value->is_constant() || value->constant().element_count() != 1 ||
+/// One limit, or one per channel.
+std::vector<float> limits_of(const Node& node, size_t index) {
+  const Value* value = node.input(index);
+  const Shape& shape = node.output()->desc().shape;
+  if (value == nullptr || !value->is_constant() ||
       value->constant().type() != ElementType::Float32) {
-    return std::nullopt;
+    return {};
   }
-  return value->constant().values<float>()[0];
+  if (value->constant().element_count() == 1) return {value->constant().values<float>()[0]};
+  if (shape.size() != 4) return {};
+  return per_channel(value, shape, 1).value_or(std::vector<float>());
 }
 
-/// 256 levels from `low` to `high` as scale and zero point of uint8; nothing when no level is zero.
+/// 256 levels between limits as scales and the zero point of uint8; nothing when no level is zero.
 struct Levels {
-  float scale;
-  uint8_t zero;
+  std::vector<float> scales;
+  uint8_t zero = 0;
 };
 std::optional<Levels> levels_of(const Node& node, size_t index) {
-  const std::optional<float> low = scalar(node.input(index));
-  const std::optional<float> high = scalar(node.input(index + 1));
-  if (!low || !high) return std::nullopt;
-  const float scale = (*high - *low) / static_cast<float>(kLevels - 1);
-  if (!(scale > 0.0f) || !std::isfinite(scale)) return std::nullopt;
-  const float zero = -*low / scale;
-  const float nearest = std::nearbyint(zero);
-  if (!(nearest >= 0.0f && nearest < kLevels) || std::abs(zero - nearest) > kTolerance) {
-    return std::nullopt;
+  std::vector<float> low = limits_of(node, index);
+  std::vector<float> high = limits_of(node, index + 1);
+  const size_t count = std::max(low.size(), high.size());
+  if (low.empty() || high.empty()) return std::nullopt;
+  low.resize(count, low.front());
+  high.resize(count, high.front());
+  Levels levels;
+  for (size_t c = 0; c < count; ++c) {
+    const float scale = (high[c] - low[c]) / static_cast<float>(kLevels - 1);
+    if (!(scale > 0.0f) || !std::isfinite(scale)) return std::nullopt;
+    const float zero = -low[c] / scale;
+    const float nearest = std::nearbyint(zero);
+    if (!(nearest >= 0.0f && nearest < kLevels) || std::abs(zero - nearest) > kTolerance) {
+      return std::nullopt;
+    }
+    const auto stored = static_cast<uint8_t>(nearest);
+    if (c > 0 && stored != levels.zero) return std::nullopt;
+    levels.zero = stored;
+    levels.scales.push_back(scale);
   }
-  return Levels{scale, static_cast<uint8_t>(nearest)};
+  return levels;
+}
+
+/// Constant weights that are stored in integers.
+bool has_stored_weights(const Node& conv) {
+  return conv.op_type() == "Conv" && conv.domain().empty() &&
+         dequantised_constant(*conv.input(1)) != nullptr;
+}
+
+/// The value before the constant factors, shifts and limits that `value` went through.
+const Value* skip_affine(const Model& model, const Value* value) {
+  for (;;) {
+    const Node* node = value->producer();
+    if (node == nullptr || !node->domain().empty()) return value;
+    const std::string& type = node->op_type();
+    const bool binary = type == "Add" || type == "Mul" || type == "Sub";
+    if (!binary && type != "Relu" && type != "Clip") return value;
+    const Value* next = node->input(binary && node->input(0)->is_constant() ? 1 : 0);
+    if ((binary && !node->input(0)->is_constant() && !node->input(1)->is_constant()) ||
+        only_reader(model, *next) == nullptr) {
+      return value;
+    }
+    value = next;
+  }
+}
+
+/// Between an int8 convolution and depthwise ones, whose kernels take a scale per channel.
+bool may_have_channel_scales(const Model& model, const Node& node) {
+  const Value* source = skip_affine(model, node.input(0));
+  const Node* producer = source->producer();
+  if (producer == nullptr || !has_stored_weights(*producer) ||
+      only_reader(model, *node.input(0)) == nullptr) {
+    return false;
+  }
+  const Node* before = producer->input(0)->producer();
+  if (before == nullptr ||
+      (before->op_type() != "FakeQuantize" && before->op_type() != "DequantizeLinear")) {
+    return false;
+  }
+  const Value& out = *node.output();
+  const int64_t channels = out.desc().shape[1];
+  const auto is_depthwise = [&](const Node* reader) {
+    return has_stored_weights(*reader) && reader->input(0) == &out &&
+           reader->attributes().get_int("group", 1) == channels &&
+           reader->output()->desc().shape[1] == channels;
+  };
+  return !out.consumers().empty() && std::ranges::all_of(out.consumers(), is_depthwise) &&
+         std::ranges::none_of(model.outputs(),
+                              [&](const ModelOutput& port) { return port.value == &out; });
 }
 
 void split(Model& model, Node& node) {
   const std::optional<Levels> input = levels_of(node, 1);
   const std::optional<Levels> output = levels_of(node, 3);
-  if (!input || !output || input->zero != output->zero) return;
-  Value* zero = model.add_constant(node.name() + "/zero", Tensor::scalar(input->zero));
-  const auto scale = [&](float value) {
-    return model.add_constant(node.name() + "/scale", Tensor::scalar(value));
+  if (!input || !output || input->zero != output->zero ||
+      input->scales.size() != output->scales.size()) {
+    return;
+  }
+  const size_t count = input->scales.size();
+  if (count > 1 && !may_have_channel_scales(model, node)) return;
+  const Shape shape = count == 1 ? Shape{} : Shape{static_cast<int64_t>(count)};
+  Value* zero =
+      model.add_constant(node.name() + "/zero",
+                         Tensor::from<uint8_t>(shape, std::vector<uint8_t>(count, input->zero)));
+  const auto scale = [&](const std::vector<float>& values) {
+    return model.add_constant(node.name() + "/scale", Tensor::from<float>(shape, values));
   };
+  Attributes attributes;
+  if (count > 1) attributes.set("axis", int64_t{1});
   Node* quantise = model.add_node(node.name() + "/stored", "QuantizeLinear", "",
-                                  {node.input(0), scale(input->scale), zero},
-                                  {node.output()->name() + "/stored"});
+                                  {node.input(0), scale(input->scales), zero},
+                                  {node.output()->name() + "/stored"}, attributes);
   quantise->add_original_names(node.original_names());
   model.set_desc(quantise->output(),
                  {ElementType::UInt8, node.output()->desc().shape, Layout::Plain});
-  replace(
-      model,
-      {&node, &node, "DequantizeLinear", "", {quantise->output(), scale(output->scale), zero}, {}});
+  replace(model, {&node,
+                  &node,
+                  "DequantizeLinear",
+                  "",
+                  {quantise->output(), scale(output->scales), zero},
+                  std::move(attributes)});
 }
 
 }  // namespace
