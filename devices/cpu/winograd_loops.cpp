@@ -148,6 +148,24 @@ HWY_INLINE void transform_src_tile(D d, int block, const float* src, int64_t row
   }
 }
 
+/// The tile at row `top` and column `left` of a plane that does not have all of it, with zeros for
+/// the rest. Element by element: compilers make slow calls of such small fills and copies.
+template <int kBlock, int kAlpha>
+HWY_INLINE void copy_border_tile(const WinogradShape& shape, const float* plane, int64_t top,
+                                 int64_t left, float* dst) {
+  const BlockTag<kBlock> d;
+  for (int64_t y = top; y < top + kAlpha; ++y) {
+    for (int64_t x = left; x < left + kAlpha; ++x, dst += kBlock) {
+      const bool exists = y >= 0 && y < shape.ih && x >= 0 && x < shape.iw;
+      for (int part = 0; part < kBlock; part += kLanes<kBlock>) {
+        auto value = hn::Zero(d);
+        if (exists) value = hn::LoadU(d, plane + (y * shape.iw + x) * kBlock + part);
+        hn::Store(value, d, dst + part);
+      }
+    }
+  }
+}
+
 template <int P, int kBlock>
 void transform_src(const WinogradShape& shape, const float* src, int64_t first, int64_t tiles,
                    int64_t block_begin, int64_t block_end, float* transformed) {
@@ -168,14 +186,7 @@ void transform_src(const WinogradShape& shape, const float* src, int64_t first, 
                                                 strides.src_point, to);
         continue;
       }
-      std::fill(padded, padded + kAlpha * kAlpha * kBlock, 0.0f);
-      const int64_t left = std::max<int64_t>(0, -x);
-      const int64_t right = std::min<int64_t>(kAlpha, shape.iw - x);
-      for (int64_t i = std::max<int64_t>(0, -y); i < std::min<int64_t>(kAlpha, shape.ih - y); ++i) {
-        if (left >= right) break;
-        std::copy_n(plane + (y + i) * row + (x + left) * kBlock, (right - left) * kBlock,
-                    padded + (i * kAlpha + left) * kBlock);
-      }
+      copy_border_tile<kBlock, kAlpha>(shape, plane, y, x, padded);
       transform_src_tile<BlockTag<kBlock>, P>(d, kBlock, padded, kAlpha * kBlock, strides.src_point,
                                               to);
     }
