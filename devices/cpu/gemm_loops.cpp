@@ -41,9 +41,9 @@ int64_t block_rows() {
 
 /// One block of kUsed rows times one panel. `next` is fetched line by line on the way.
 template <int kUsed>
-void multiply_gemm_block(const GemmShape& shape, const float* block, const float* panel,
-                         const float* bias, const float* sum, const char* next, int64_t next_step,
-                         int64_t columns, float* dst) {
+void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* block,
+                         const float* panel, const float* bias, const float* sum, const char* next,
+                         int64_t next_step, int64_t columns, float* dst) {
   const PanelTag d;
   using V = hn::Vec<PanelTag>;
   V sums[kUsed][2];
@@ -52,7 +52,7 @@ void multiply_gemm_block(const GemmShape& shape, const float* block, const float
     sums[r][0] = hn::LoadU(d, bias);
     sums[r][1] = hn::LoadU(d, bias + kLanes);
   }
-  for (int64_t i = 0; i < shape.k; ++i) {
+  for (int64_t i = 0; i < depth; ++i) {
     const V b0 = hn::Load(d, panel);
     const V b1 = hn::Load(d, panel + kLanes);
     panel += kPanel;
@@ -108,49 +108,70 @@ struct RowBlocks {
 
 void rows_of(const GemmShape& shape, const float* a, int64_t begin, int64_t end, float* blocks) {
   const RowBlocks cut(shape);
-  for (int64_t block = begin; block < end; ++block) {
-    const int64_t first = cut.first(block);
-    const int64_t rows = cut.first(block + 1) - first;
-    float* to = blocks + first * shape.k;
-    for (int64_t r = 0; r < rows; ++r) {
-      const float* from = a + (first + r) * shape.k;
-      for (int64_t i = 0; i < shape.k; ++i) to[i * rows + r] = from[i];
+  for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    const int64_t from_depth = shape.first_of(slice);
+    const int64_t depth = shape.first_of(slice + 1) - from_depth;
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = cut.first(block);
+      const int64_t rows = cut.first(block + 1) - first;
+      float* to = blocks + from_depth * shape.m + first * depth;
+      for (int64_t r = 0; r < rows; ++r) {
+        const float* from = a + (first + r) * shape.k + from_depth;
+        for (int64_t i = 0; i < depth; ++i) to[i * rows + r] = from[i];
+      }
     }
   }
 }
 
+/// Where a panel of a slice begins in the packed weights.
+int64_t panel_offset(const GemmShape& shape, int64_t slice, int64_t panel) {
+  const int64_t columns = (shape.n + kPanel - 1) / kPanel * kPanel;
+  const int64_t first = shape.first_of(slice);
+  return first * columns + panel * kPanel * (shape.first_of(slice + 1) - first);
+}
+
 void panels_of(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
                int64_t begin, int64_t end, float* packed) {
-  for (int64_t panel = begin; panel < end; ++panel) {
-    const int64_t first = panel * kPanel;
-    const int64_t columns = std::min<int64_t>(kPanel, shape.n - first);
-    float* to = packed + first * shape.k;
-    for (int64_t i = 0; i < shape.k; ++i, to += kPanel) {
-      const float* from = b + i * row_stride + first * column_stride;
-      for (int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
-      std::fill(to + columns, to + kPanel, 0.0f);
+  for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panel * kPanel;
+      const int64_t columns = std::min<int64_t>(kPanel, shape.n - first);
+      float* to = packed + panel_offset(shape, slice, panel);
+      for (int64_t i = shape.first_of(slice); i < shape.first_of(slice + 1); ++i, to += kPanel) {
+        const float* from = b + i * row_stride + first * column_stride;
+        for (int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
+        std::fill(to + columns, to + kPanel, 0.0f);
+      }
     }
   }
 }
 
 void multiply_panels(const GemmShape& shape, const float* blocks, const float* packed,
                      const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
+  HWY_ALIGN static constexpr float kNoBias[kPanel] = {};
   const RowBlocks cut(shape);
-  const int64_t panel_bytes = shape.k * kPanel * static_cast<int64_t>(sizeof(float));
-  const int64_t share = panel_bytes / cut.count / kCacheLine * kCacheLine;
-  for (int64_t panel = begin; panel < end; ++panel) {
-    const int64_t first_column = panel * kPanel;
-    const float* const from = packed + first_column * shape.k;
-    // Nothing is fetched behind the last panel: the same lines again cost nothing.
-    const auto* next =
-        reinterpret_cast<const char*>(panel + 1 < end ? from + shape.k * kPanel : from);
-    for (int64_t block = 0; block < cut.count; ++block) {
-      const int64_t row = cut.first(block);
-      const int64_t offset = row * shape.n + first_column;
-      multiply_gemm_rows<kRows>(cut.first(block + 1) - row, shape, blocks + row * shape.k, from,
-                                bias + first_column, sum != nullptr ? sum + offset : nullptr,
-                                next + block * share, share / shape.k,
-                                std::min<int64_t>(kPanel, shape.n - first_column), dst + offset);
+  for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    const int64_t from_depth = shape.first_of(slice);
+    const int64_t depth = shape.first_of(slice + 1) - from_depth;
+    const int64_t share =
+        depth * kPanel * static_cast<int64_t>(sizeof(float)) / cut.count / kCacheLine * kCacheLine;
+    // The slices behind the first one add to what is there.
+    const float* const added = slice == 0 ? sum : dst;
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first_column = panel * kPanel;
+      const float* const from = packed + panel_offset(shape, slice, panel);
+      // Nothing is fetched behind the last panel: the same lines again cost nothing.
+      const auto* next =
+          reinterpret_cast<const char*>(panel + 1 < end ? from + depth * kPanel : from);
+      for (int64_t block = 0; block < cut.count; ++block) {
+        const int64_t row = cut.first(block);
+        const int64_t offset = row * shape.n + first_column;
+        multiply_gemm_rows<kRows>(
+            cut.first(block + 1) - row, shape, depth, blocks + from_depth * shape.m + row * depth,
+            from, slice == 0 ? bias + first_column : kNoBias,
+            added != nullptr ? added + offset : nullptr, next + block * share, share / depth,
+            std::min<int64_t>(kPanel, shape.n - first_column), dst + offset);
+      }
     }
   }
 }

@@ -5,13 +5,17 @@
 
 namespace het::cpu {
 
-/// dst[m,n] = a[m,k] * b[k,n], all row-major, for a b that comes from far memory. Its columns are
-/// cut into panels of two vectors, one behind the other in memory: while the rows of a are
-/// multiplied with one panel, the next one is fetched.
+/// dst[m,n] = a[m,k] * b[k,n], all row-major, for a b that comes from far memory. Its rows are cut
+/// into slices of about 1000, the columns of a slice into panels of two vectors, one behind the
+/// other in memory: while a is multiplied with one panel, the next one is fetched.
 struct GemmShape {
   int64_t m = 0;
   int64_t k = 0;
   int64_t n = 0;
+
+  static constexpr int64_t kMostDepth = 1024;
+  int64_t slices() const { return (k + kMostDepth - 1) / kMostDepth; }
+  int64_t first_of(int64_t slice) const { return k * slice / slices(); }
 };
 
 /// Columns of a panel on this processor.

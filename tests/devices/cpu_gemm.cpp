@@ -40,6 +40,16 @@ TEST_F(CpuGemm, AnyNumberOfRows) {
   }
 }
 
+TEST_F(CpuGemm, DeepProductsAreCutIntoSlices) {
+  constexpr int64_t kDeep = 2 * cpu::GemmShape::kMostDepth + 77;
+  ModelMaker maker;
+  Value* y = maker.op("MatMul", {maker.input({19, kDeep}),
+                                 maker.constant(random_tensor({kDeep, many_columns()}, 1, 0.05f))});
+  Value* sum = maker.op("Add", {y, maker.input({19, many_columns()})});
+  maker.output(maker.op("Relu", {sum}));
+  expect_own(maker, y->producer()->name());
+}
+
 TEST_F(CpuGemm, StackedRowsBiasSumAndActivation) {
   const int64_t n = many_columns();
   ModelMaker maker;
