@@ -1,12 +1,22 @@
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "devices/cpu/passes/passes.h"
 #include "inference/ops/op.h"
 
 namespace het::cpu {
+namespace {
+
+/// Dequantisation, and what only moves its result.
+constexpr std::string_view kFolded[] = {"DequantizeLinear", "Reshape", "Transpose"};
+
+}  // namespace
 
 Status fold_dequantized_constants(Model& model) {
   for (const auto& node : model.nodes()) {
-    const std::string& type = node->op_type();
-    if ((type != "DequantizeLinear" && type != "Reshape") || node->op() == nullptr) continue;
+    if (std::ranges::find(kFolded, node->op_type()) == std::end(kFolded) || node->op() == nullptr)
+      continue;
     std::vector<const Tensor*> inputs;
     bool constant = true;
     for (const Value* input : node->inputs()) {
