@@ -63,6 +63,20 @@ void quantise_typed(const float* src, const ByteScale& scale, size_t count, T* d
 }
 
 template <class T>
+void quantise_channels_typed(const float* src, const float* scales, const ByteScale& scale,
+                             size_t channels, size_t rows, T* dst) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t row = 0; row < rows; ++row, src += channels, dst += channels) {
+    size_t i = 0;
+    for (; i + lanes <= channels; i += lanes) {
+      store(d, hn::Div(hn::LoadU(d, src + i), hn::LoadU(d, scales + i)), scale, dst + i);
+    }
+    for (; i < channels; ++i) dst[i] = stored<T>(src[i] / scales[i], scale);
+  }
+}
+
+template <class T>
 void dequantise_typed(const T* src, const ByteScale& scale, size_t count, float* dst) {
   const D d;
   const size_t lanes = hn::Lanes(d);
@@ -100,6 +114,15 @@ void quantise(const float* src, const ByteScale& scale, size_t count, std::byte*
   quantise_typed(src, scale, count, reinterpret_cast<uint8_t*>(dst));
 }
 
+void quantise_each(const float* src, const float* scales, const ByteScale& scale, size_t channels,
+                   size_t rows, std::byte* dst) {
+  if (scale.is_signed) {
+    return quantise_channels_typed(src, scales, scale, channels, rows,
+                                   reinterpret_cast<int8_t*>(dst));
+  }
+  quantise_channels_typed(src, scales, scale, channels, rows, reinterpret_cast<uint8_t*>(dst));
+}
+
 void dequantise(const std::byte* src, const ByteScale& scale, size_t count, float* dst) {
   if (scale.is_signed) {
     return dequantise_typed(reinterpret_cast<const int8_t*>(src), scale, count, dst);
@@ -126,11 +149,17 @@ HWY_AFTER_NAMESPACE();
 namespace het::cpu {
 
 HWY_EXPORT(quantise);
+HWY_EXPORT(quantise_each);
 HWY_EXPORT(dequantise);
 HWY_EXPORT(add);
 
 void quantise_row(const float* src, const ByteScale& scale, size_t count, std::byte* dst) {
   HWY_DYNAMIC_DISPATCH(quantise)(src, scale, count, dst);
+}
+
+void quantise_channels(const float* src, const float* scales, const ByteScale& scale,
+                       size_t channels, size_t rows, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(quantise_each)(src, scales, scale, channels, rows, dst);
 }
 
 void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, float* dst) {

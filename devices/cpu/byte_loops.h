@@ -16,6 +16,9 @@ struct ByteScale {
 
 /// dst = round(src / scale) + zero, saturated.
 void quantise_row(const float* src, const ByteScale& scale, size_t count, std::byte* dst);
+/// The same for `rows` rows of channels; `scales` has one for each channel, `scale` the rest.
+void quantise_channels(const float* src, const float* scales, const ByteScale& scale,
+                       size_t channels, size_t rows, std::byte* dst);
 /// dst = (src - zero) * scale.
 void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, float* dst);
 /// dst = quantise(dequantise(a) + dequantise(b)).

@@ -163,6 +163,21 @@ TEST_F(CpuQuantised, AdditionAndConversions) {
   EXPECT_EQ(implementation_, "own_simd");
 }
 
+TEST_F(CpuQuantised, AScalePerChannel) {
+  ModelMaker maker;
+  std::vector<float> scales;
+  for (int c = 0; c < 37; ++c) scales.push_back(0.005f + 0.001f * static_cast<float>(c));
+  const auto zeros = [&](auto zero) {
+    return maker.constant(Tensor::from<decltype(zero)>({37}, std::vector(37, zero)));
+  };
+  Value* x = maker.input({2, 37, 5, 3});
+  Value* list = maker.constant(Tensor::from<float>({37}, scales));
+  maker.output(maker.op("QuantizeLinear", {x, list, zeros(uint8_t{117})}));
+  maker.output(maker.op("QuantizeLinear", {x, list, zeros(int8_t{-5})}));
+  compare_steps(maker.model(), "QuantizeLinear0");
+  EXPECT_EQ(implementation_, "own_simd");
+}
+
 TEST_F(CpuQuantised, AdditionOfABroadcastConstant) {
   ModelMaker maker;
   Value* a = maker.input({2, 3, 5, 7}, ElementType::UInt8);

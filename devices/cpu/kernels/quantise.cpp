@@ -41,6 +41,28 @@ class QuantiseKernel final : public Kernel {
   int64_t count_;
 };
 
+/// One scale for each channel; channels lie last.
+class QuantiseChannelsKernel final : public Kernel {
+ public:
+  QuantiseChannelsKernel(std::vector<float> scales, ByteScale scale, int64_t pixels)
+      : scales_(std::move(scales)), scale_(scale), pixels_(pixels) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    const auto channels = std::ssize(scales_);
+    parallel_for(pixels_, kGrain / channels + 1, [&](int64_t begin, int64_t end) {
+      quantise_channels(src + begin * channels, scales_.data(), scale_, scales_.size(),
+                        static_cast<size_t>(end - begin), args.outputs[0] + begin * channels);
+    });
+    return {};
+  }
+
+ private:
+  std::vector<float> scales_;
+  ByteScale scale_;
+  int64_t pixels_;
+};
+
 class DequantiseKernel final : public Kernel {
  public:
   DequantiseKernel(ByteScale scale, int64_t count) : scale_(scale), count_(count) {}
@@ -83,10 +105,34 @@ Format without_padding(const TensorSpec& home) {
   return is_blocked(home.format) ? Format::Plain : home.format;
 }
 
+/// Pictures with one scale per channel and one zero point.
+Result<bool> plan_quantise_channels(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const Shape& shape = dst.desc().shape;
+  const ElementType type = dst.desc().type;
+  std::optional<ConstantScale> scale = constant_scale(node, 1);
+  if (!scale || !is_byte(type) || src.desc().type != ElementType::Float32 || shape.size() != 4 ||
+      node.attributes().get_int("axis", 1) != 1 ||
+      node.attributes().get_int("block_size", 0) != 0 || std::ssize(scale->scales) != shape[1] ||
+      std::ranges::any_of(scale->zeros, [&](int64_t z) { return z != scale->zeros[0]; })) {
+    return false;
+  }
+  HET_ASSIGN(const TensorId in, builder.read(src, Format::ChannelsLast, ElementType::Float32));
+  const TensorId out = builder.write(dst, {type, shape, Format::ChannelsLast});
+  const ByteScale common{1.0f, static_cast<float>(scale->zeros[0]), type == ElementType::Int8};
+  builder.add_step(node,
+                   std::make_unique<QuantiseChannelsKernel>(std::move(scale->scales), common,
+                                                            shape[0] * shape[2] * shape[3]),
+                   {in}, {out});
+  return true;
+}
+
 Result<bool> plan_quantise(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const auto scale = byte_scale(node, 1, dst.desc().type);
+  if (!scale) return plan_quantise_channels(builder, node);
   if (src.desc().type != ElementType::Float32 || !scale) return false;
   const Format format = without_padding(builder.home(src));
   HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));

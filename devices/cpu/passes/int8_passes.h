@@ -12,7 +12,7 @@ namespace het::cpu {
 Status restore_dequantisation(Model& model);
 
 /// het.FakeQuantize with 256 levels and a level at zero becomes QuantizeLinear and
-/// DequantizeLinear. With limits per channel only between an int8 convolution and depthwise ones.
+/// DequantizeLinear. With limits per channel only in front of depthwise convolutions.
 Status split_fake_quantize(Model& model);
 
 /// Reshape, Transpose, Slice, MaxPool and whatever else only chooses values work on bytes:

@@ -61,36 +61,8 @@ bool has_stored_weights(const Node& conv) {
          dequantised_constant(*conv.input(1)) != nullptr;
 }
 
-/// The value before the constant factors, shifts and limits that `value` went through.
-const Value* skip_affine(const Model& model, const Value* value) {
-  for (;;) {
-    const Node* node = value->producer();
-    if (node == nullptr || !node->domain().empty()) return value;
-    const std::string& type = node->op_type();
-    const bool binary = type == "Add" || type == "Mul" || type == "Sub";
-    if (!binary && type != "Relu" && type != "Clip") return value;
-    const Value* next = node->input(binary && node->input(0)->is_constant() ? 1 : 0);
-    if ((binary && !node->input(0)->is_constant() && !node->input(1)->is_constant()) ||
-        only_reader(model, *next) == nullptr) {
-      return value;
-    }
-    value = next;
-  }
-}
-
-/// Between an int8 convolution and depthwise ones, whose kernels take a scale per channel.
+/// In front of depthwise convolutions with stored weights, whose kernels take a scale per channel.
 bool may_have_channel_scales(const Model& model, const Node& node) {
-  const Value* source = skip_affine(model, node.input(0));
-  const Node* producer = source->producer();
-  if (producer == nullptr || !has_stored_weights(*producer) ||
-      only_reader(model, *node.input(0)) == nullptr) {
-    return false;
-  }
-  const Node* before = producer->input(0)->producer();
-  if (before == nullptr ||
-      (before->op_type() != "FakeQuantize" && before->op_type() != "DequantizeLinear")) {
-    return false;
-  }
   const Value& out = *node.output();
   const int64_t channels = out.desc().shape[1];
   const auto is_depthwise = [&](const Node* reader) {
