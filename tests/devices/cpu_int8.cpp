@@ -283,6 +283,13 @@ output y0 = Flatten3_y/stored
   EXPECT_EQ(count_type(compare_steps(), "DequantizeLinear"), 0u);
 }
 
+TEST_F(CpuInt8, PoolsWhoseIndicesNobodyReads) {
+  Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
+  Value* pool = maker_.split("MaxPool", {x}, 2, make_attributes({{"kernel_shape", Ints{2, 2}}}))[0];
+  maker_.output(quantise(pool, 0.02f, 131));
+  EXPECT_EQ(count_type(compare_steps(), "DequantizeLinear"), 0u);
+}
+
 TEST_F(CpuInt8, QuantisationInFrontOfAConcatenation) {
   Value* x = stored_input({1, 32, 9, 8}, 0.02f, 128);
   Value* a = maker_.op("Conv", {x, weights({16, 32, 1, 1}, 0)});

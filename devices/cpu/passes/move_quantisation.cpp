@@ -12,8 +12,19 @@ namespace {
 constexpr std::array kMovers = {"Reshape",   "Flatten", "Transpose", "Squeeze",
                                 "Unsqueeze", "Slice",   "Identity",  "DepthToSpace"};
 
-bool is_mover(const Node& node) {
-  if (!node.domain().empty() || is_detached(node) || node.outputs().size() != 1 ||
+/// True when only the first output is used: MaxPool may have indices beside its values.
+bool has_one_result(const Model& model, const Node& node) {
+  return std::all_of(node.outputs().begin() + 1, node.outputs().end(), [&](const Value* value) {
+    return value == nullptr || (value->consumers().empty() &&
+                                std::ranges::none_of(model.outputs(), [&](const ModelOutput& port) {
+                                  return port.value == value;
+                                }));
+  });
+}
+
+bool is_mover(const Model& model, const Node& node) {
+  if (!node.domain().empty() || is_detached(node) || node.outputs().empty() ||
+      node.output() == nullptr || !has_one_result(model, node) ||
       !node.output()->desc().is_static() || node.output()->desc().type != ElementType::Float32 ||
       node.input(0) == nullptr) {
     return false;
@@ -63,7 +74,8 @@ void sink(Model& model, Node& node) {
 void hoist(Model& model, Node& quantise) {
   const std::optional<StoredValue> dst = stored_by(&quantise);
   Node* node = dst ? quantise.input(0)->producer() : nullptr;
-  if (node == nullptr || !is_mover(*node) || only_reader(model, *node->output()) != &quantise) {
+  if (node == nullptr || !is_mover(model, *node) ||
+      only_reader(model, *node->output()) != &quantise) {
     return;
   }
   std::vector<Value*> inputs = node->inputs();
@@ -102,7 +114,7 @@ Status move_quantisation(Model& model) {
   // New nodes come last and are visited too. Whatever sinks moves towards the outputs, so this
   // ends.
   for (size_t k = 0; k < model.nodes().size(); ++k) {
-    if (is_mover(*model.nodes()[k])) sink(model, *model.nodes()[k]);
+    if (is_mover(model, *model.nodes()[k])) sink(model, *model.nodes()[k]);
   }
   for (size_t k = 0; k < model.nodes().size(); ++k) cancel(model, *model.nodes()[k]);
   for (size_t k = 0; k < model.nodes().size(); ++k) hoist(model, *model.nodes()[k]);
