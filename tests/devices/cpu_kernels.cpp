@@ -226,6 +226,27 @@ TEST_F(CpuTest, TransposesReadBlockedTensors) {
   compare(shuffle.model(), 1e-4f);
 }
 
+TEST_F(CpuTest, PadThatRepeatsOrCuts) {
+  for (const char* mode : {"reflect", "edge", "wrap"}) {
+    for (const Ints& pads : {Ints{0, 0, 2, 3, 0, 0, 1, 2}, Ints{1, 0, 0, 0, 0, 1, 0, 0},
+                             Ints{0, 1, -1, 2, 1, 0, 2, -3}, Ints{0, 0, 0, 0, 0, 0, 0, 0}}) {
+      ModelMaker maker;
+      Value* x = maker.conv(maker.input({2, 3, 5, 6}), 3, 3);
+      Value* y = maker.op("Pad", {x, maker.ints(pads)}, make_attributes({{"mode", mode}}));
+      maker.output(maker.op("Relu", {y}));
+      SCOPED_TRACE(mode);
+      const std::vector<ProfileRow> rows = compare(maker.model());
+      EXPECT_NE(implementation(rows, y->producer()->name()), "ref");
+    }
+  }
+  // Many rows, several threads.
+  ModelMaker maker;
+  Value* x = maker.input({1, 8, 200, 120});
+  maker.output(maker.op("Pad", {x, maker.ints({0, 0, 7, 7, 0, 0, 7, 7})},
+                        make_attributes({{"mode", "reflect"}})));
+  compare(maker.model(), 0.0f, {{"INFERENCE_NUM_THREADS", "2"}});
+}
+
 TEST_F(CpuTest, PadTileExpand) {
   for (const float fill : {0.0f, 2.5f}) {
     for (const int64_t channels : {16, 20}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "devices/cpu/mapped_copy.h"
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/registration.h"
@@ -15,6 +16,23 @@ bool movable(ElementType type) {
   return width == 1 || width == 2 || width == 4 || width == 8;
 }
 
+/// What is repeated, mirrored or cut off is copied from the input's own positions.
+Result<bool> plan_repeating_pad(PlanBuilder& builder, const Node& node, const PadWidths& widths,
+                                PadMode mode) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const ElementType type = src.desc().type;
+  const Shape& from = src.desc().shape;
+  std::vector<std::vector<int64_t>> sources;
+  for (size_t d = 0; d < from.size(); ++d) {
+    sources.push_back(pad_sources(from[d], widths.begin[d], widths.end[d], mode));
+  }
+  HET_ASSIGN(const TensorId in, builder.read(src, Format::Plain, type));
+  const TensorId out = builder.write(dst, {type, dst.desc().shape, Format::Plain});
+  builder.add_step(node, make_mapped_copy(from, std::move(sources), byte_width(type)), {in}, {out});
+  return true;
+}
+
 Result<bool> plan_pad(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
@@ -23,13 +41,14 @@ Result<bool> plan_pad(PlanBuilder& builder, const Node& node) {
     if (node.input(i) != nullptr && !node.input(i)->is_constant()) return false;
   }
   HET_ASSIGN(const PadMode mode, pad_mode(node.attributes()));
-  if (mode != PadMode::Constant || !movable(type) || src.is_constant()) return false;
+  if (!movable(type) || src.is_constant()) return false;
   HET_ASSIGN(const std::vector<int64_t> pads, to_int64_vector(node.input(1)->constant()));
   std::vector<int64_t> axes;
   if (node.input(3) != nullptr) {
     HET_ASSIGN(axes, to_int64_vector(node.input(3)->constant()));
   }
   HET_ASSIGN(const PadWidths widths, pad_widths(src.desc().shape, pads, axes));
+  if (mode != PadMode::Constant) return plan_repeating_pad(builder, node, widths, mode);
   const auto negative = [](int64_t w) { return w < 0; };
   if (std::any_of(widths.begin.begin(), widths.begin.end(), negative) ||
       std::any_of(widths.end.begin(), widths.end.end(), negative)) {

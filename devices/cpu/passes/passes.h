@@ -21,7 +21,8 @@ Status fuse_fake_quantisation(Model& model);
 /// het.FakeQuantize with constant limits becomes element-wise.
 Status lower_fake_quantize(Model& model);
 
-/// DequantizeLinear of a constant becomes the float constant, and so does Reshape behind it.
+/// DequantizeLinear of a constant becomes the float constant, and so do Reshape and
+/// Transpose behind it.
 Status fold_dequantized_constants(Model& model);
 
 /// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it.
