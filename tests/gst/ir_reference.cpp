@@ -46,8 +46,8 @@ TEST(IrReference, PicturesAndVideosTogether) {
           compare_videos(name, detector + mode, reference.videos, ReferenceLabels::Ids, bounds.iou);
       return counts;
     };
-    (int8 ? all_int8 : all_float) += compare(",EXECUTION_MODE_HINT=ACCURACY");
-    if (int8) all_fast += compare("");
+    if (int8) all_int8 += compare(",EXECUTION_MODE_HINT=ACCURACY");
+    (int8 ? all_fast : all_float) += compare("");
   }
   print("float models", all_float);
   print("INT8 models", all_int8);
