@@ -102,6 +102,20 @@ TEST_F(CpuTyped, BinaryOperatorsWithBroadcast) {
   }
 }
 
+TEST_F(CpuTyped, PoolsOfBytesHaveAKernelInAnyFormat) {
+  // The input is plain; oneDNN pools bytes fast with channels last only.
+  for (const ElementType type : {ElementType::UInt8, ElementType::Int8}) {
+    ModelMaker maker;
+    Value* y = maker.op(
+        "MaxPool", {maker.input({1, 32, 20, 20}, type)},
+        make_attributes(
+            {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}}));
+    maker.output(y);
+    const std::vector<ProfileRow> rows = compare(maker.model(), 0.0f);
+    EXPECT_EQ(implementation(rows, y->producer()->name()).rfind("ref", 0), std::string::npos);
+  }
+}
+
 TEST_F(CpuTyped, ComparisonsLogicAndWhere) {
   ModelMaker maker;
   Value* x = maker.input({4, 1, 9});

@@ -23,6 +23,17 @@ void add_height(PoolingSpec& spec) {
   spec.dst.shape.insert(spec.dst.shape.begin() + 2, 1);
 }
 
+Result<Primitive> make_in_format(PoolingSpec spec, Format format) {
+  spec.src.format = format;
+  spec.dst.format = format;
+  return make_pooling(spec);
+}
+
+/// True when oneDNN has no kernel, or only the one for everything.
+bool is_slow(const Result<Primitive>& primitive) {
+  return !primitive || primitive->implementation.rfind("ref", 0) == 0;
+}
+
 Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
@@ -50,11 +61,19 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   spec.kind = is_max                   ? PoolingSpec::Kind::Max
               : pool.count_include_pad ? PoolingSpec::Kind::AverageIncludePadding
                                        : PoolingSpec::Kind::AverageExcludePadding;
-  Format format = builder.home(src).format;
-  spec.src = {type, src.desc().shape, format};
-  spec.dst = {type, dst.desc().shape, format};
+  spec.src = {type, src.desc().shape, Format::Plain};
+  spec.dst = {type, dst.desc().shape, Format::Plain};
   if (spec.src.shape.size() == 3) add_height(spec);
-  Result<Primitive> primitive = make_pooling(spec);
+  Format format = builder.home(src).format;
+  Result<Primitive> primitive = make_in_format(spec, format);
+  if (is_slow(primitive)) {
+    // Of bytes there is generated code for channels last only.
+    Result<Primitive> last = make_in_format(spec, Format::ChannelsLast);
+    if (!is_slow(last)) {
+      primitive = std::move(last);
+      format = Format::ChannelsLast;
+    }
+  }
   if (!primitive) return false;
   HET_ASSIGN(const TensorId in, builder.read(src, format, type));
   const TensorId out = builder.write(dst, {type, dst.desc().shape, format});
