@@ -126,6 +126,7 @@ def write_chart(rows, file):
         axes.barh([k + offset for k in range(len(rows))], [r[mode + "_ratio"] or 0 for r in rows], 0.38, label=mode, color=colour)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_yticks(range(len(rows)), labels, fontsize=7)
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.set_xlabel("speed over the better of OpenVINO and ONNX Runtime")
     figure.legend(loc="upper right", ncols=2, fontsize=8)
