@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -222,6 +223,13 @@ TEST(IrDamage, NumbersWithoutMeasure) {
   EXPECT_TRUE(read("StridedSlice", "shrink_axis_mask=\"1\"", {2}, {{kMost}, {1}}).ok());
   EXPECT_TRUE(read("StridedSlice", "shrink_axis_mask=\"1\"", {2}, {{kLeast}, {1}}).ok());
   EXPECT_TRUE(read("MVN", "eps=\"1e30\" eps_mode=\"outside_sqrt\"", {2, 2}, {{1}}).ok());
+  const std::string simple =
+      "mode=\"nearest\" nearest_mode=\"simple\" shape_calculation_mode=\"sizes\" ";
+  for (const char* end : {"9223372036854775807,1", "1,1", "-1,1"}) {
+    const std::string pads = fmt::format("pads_begin=\"1,1\" pads_end=\"{}\"", end);
+    EXPECT_TRUE(read("Interpolate", simple + pads, {2, 2}, {{4, 4}, {1, 1}, {0, 1}}).ok());
+    EXPECT_TRUE(read("Interpolate", simple + pads, {kMost, 2}, {{4, 4}, {1, 1}, {0, 1}}).ok());
+  }
   EXPECT_THAT(read("Roll", "", {2}, {{1}, std::vector<int64_t>(1000, 0)}).message(),
               HasSubstr("1000 axes of an input of rank 1; at most 64 axes"));
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "inference/readers/openvino_ir/translate.h"
@@ -72,6 +73,13 @@ bool is_zero(const std::vector<int64_t>& values) {
   return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 0; });
 }
 
+/// No sum of pads and sizes overflows.
+bool are_moderate(const std::vector<int64_t>& pads) {
+  return std::all_of(pads.begin(), pads.end(), [](int64_t pad) {
+    return pad >= 0 && pad <= std::numeric_limits<int32_t>::max();
+  });
+}
+
 /// "simple" rounds down where it enlarges and up where it shrinks: the axes of either kind. False
 /// when the sizes are not known.
 bool split_axes(LayerContext& context, const Interpolation& form, std::vector<int64_t>& enlarged,
@@ -86,7 +94,7 @@ bool split_axes(LayerContext& context, const Interpolation& form, std::vector<in
     const int64_t added = (at < form.pads_begin.size() ? form.pads_begin[at] : 0) +
                           (at < form.pads_end.size() ? form.pads_end[at] : 0);
     if (from[at] == kUnknownDim || to[at] == kUnknownDim) return false;
-    (to[at] >= from[at] + added ? enlarged : shrunk).push_back(static_cast<int64_t>(i));
+    (to[at] - added >= from[at] ? enlarged : shrunk).push_back(static_cast<int64_t>(i));
   }
   return true;
 }
@@ -157,6 +165,9 @@ void interpolate(LayerContext& context) {
   }
   form.pads_begin = context.integers("pads_begin");
   form.pads_end = context.integers("pads_end");
+  if (!are_moderate(form.pads_begin) || !are_moderate(form.pads_end)) {
+    return context.refuse("Interpolate adds pads of more than 2^31 or removes some");
+  }
   Value* data = context.input(0);
   if (!is_zero(form.pads_begin) || !is_zero(form.pads_end)) {
     const auto rank = static_cast<size_t>(context.input_rank(0));
