@@ -1,5 +1,7 @@
 #include "tools/npy.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -117,6 +119,13 @@ Result<Tensor> read(std::FILE* file) {
   if (size > kMaxContentBytes) {
     return error(StatusCode::OutOfMemory, "its {} bytes are above the limit of {}", size,
                  kMaxContentBytes);
+  }
+  // Asked first: a header of a few bytes may promise gigabytes.
+  struct stat status = {};
+  const int64_t at = std::ftell(file);
+  if (at >= 0 && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
+      static_cast<int64_t>(size) > status.st_size - at) {
+    return error(StatusCode::ParseError, "it ends before its {} bytes of values", size);
   }
   HET_ASSIGN(Tensor stored, Tensor::allocate(desc));
   if (size > 0 && std::fread(stored.bytes(), 1, size, file) != size) {

@@ -225,6 +225,8 @@ TEST(IrDamage, NumbersWithoutMeasure) {
   EXPECT_TRUE(read("MVN", "eps=\"1e30\" eps_mode=\"outside_sqrt\"", {2, 2}, {{1}}).ok());
   const std::string simple =
       "mode=\"nearest\" nearest_mode=\"simple\" shape_calculation_mode=\"sizes\" ";
+  EXPECT_FALSE(
+      read("Add", "auto_broadcast=\"pdpd\" axis=\"9223372036854775807\"", {2}, {{1}}).ok());
   for (const char* end : {"9223372036854775807,1", "1,1", "-1,1"}) {
     const std::string pads = fmt::format("pads_begin=\"1,1\" pads_end=\"{}\"", end);
     EXPECT_TRUE(read("Interpolate", simple + pads, {2, 2}, {{4, 4}, {1, 1}, {0, 1}}).ok());

@@ -82,6 +82,8 @@ TEST_F(NpyFile, BadFilesAreErrorsThatNameTheFile) {
   expect_error("not a NumPy");
   write_raw("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "1234");
   expect_error("ends before");
+  write_raw("{'descr': '<f4', 'fortran_order': False, 'shape': (400000000,), }", "1234");
+  expect_error("ends before its 1600000000 bytes");
   write_raw("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "12345678");
   expect_error("'|O'");
   write_raw("{'descr': '<f4', 'shape': (99999999999, 99999999999), }", "");

@@ -40,7 +40,7 @@ Value* second_operand(LayerContext& context) {
   const int64_t own = context.input_rank(1);
   int64_t axis = context.integer("axis", -1);
   if (axis < 0) axis = rank - own;
-  if (axis < 0 || axis + own > rank) {
+  if (axis < 0 || axis > rank - own) {
     context.fail(Status(
         StatusCode::ParseError,
         fmt::format("axis {} does not fit inputs of {} and {} dimensions (auto_broadcast pdpd)",
