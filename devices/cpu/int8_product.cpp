@@ -150,6 +150,11 @@ bool is_int8_product(const Node& node) {
          node.input(kInt8ScalesInput) != nullptr;
 }
 
+bool is_unfinished_product(const Node& node) {
+  return is_int8_product(node) && node.output()->desc().type == ElementType::Float32 &&
+         node.input(kTailSumInput) == nullptr;
+}
+
 Int8Product int8_product_of(const Node& node) {
   const Attributes& a = node.attributes();
   Int8Product product;

@@ -29,6 +29,8 @@ struct Int8Product {
 inline constexpr size_t kInt8ScalesInput = 4;
 
 bool is_int8_product(const Node& node);
+/// True for one whose result is float still and to which nothing is added: more can go into it.
+bool is_unfinished_product(const Node& node);
 Int8Product int8_product_of(const Node& node);
 void set_int8_product(Attributes& attributes, const Int8Product& product);
 

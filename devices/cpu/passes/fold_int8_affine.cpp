@@ -12,10 +12,7 @@ namespace {
 /// Folds one reader; true when it did.
 bool fold(Model& model, Node& node) {
   const Value& out = *node.output();
-  if (out.desc().type != ElementType::Float32 || node.input(kTailSumInput) != nullptr ||
-      !tail_of(node.attributes()).empty()) {
-    return false;
-  }
+  if (!tail_of(node.attributes()).empty()) return false;
   Node* reader = only_reader(model, out);
   if (reader == nullptr || reader->outputs().size() != 1) return false;
   const size_t axis = node.op_type() == "Int8Conv" ? 1 : out.desc().shape.size() - 1;
@@ -54,7 +51,7 @@ Status fold_int8_affine(Model& model) {
   // New nodes come last and are visited too.
   for (size_t k = 0; k < model.nodes().size(); ++k) {
     Node& node = *model.nodes()[k];
-    if (is_int8_product(node) && !is_detached(node)) fold(model, node);
+    if (!is_detached(node) && is_unfinished_product(node)) fold(model, node);
   }
   return {};
 }

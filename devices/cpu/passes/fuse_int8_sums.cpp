@@ -92,11 +92,7 @@ Status fuse_int8_sums(Model& model) {
   const size_t count = model.nodes().size();
   for (size_t k = 0; k < count; ++k) {
     Node& node = *model.nodes()[k];
-    if (!is_int8_product(node) || is_detached(node) ||
-        node.output()->desc().type != ElementType::Float32 ||
-        node.input(kTailSumInput) != nullptr) {
-      continue;
-    }
+    if (is_detached(node) || !is_unfinished_product(node)) continue;
     std::optional<Chain> chain = chain_behind(model, node);
     if (!chain) continue;
     Int8Product product = int8_product_of(node);

@@ -9,11 +9,7 @@ Status fuse_requantisation(Model& model) {
   const size_t count = model.nodes().size();
   for (size_t k = 0; k < count; ++k) {
     Node& node = *model.nodes()[k];
-    if (!is_int8_product(node) || is_detached(node) ||
-        node.output()->desc().type != ElementType::Float32 ||
-        node.input(kTailSumInput) != nullptr) {
-      continue;
-    }
+    if (is_detached(node) || !is_unfinished_product(node)) continue;
     Node* quantise = only_reader(model, *node.output());
     const std::optional<StoredValue> dst = stored_by(quantise, Steps::PerTensorOrChannel);
     if (!dst) continue;
