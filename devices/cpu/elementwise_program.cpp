@@ -62,6 +62,15 @@ std::optional<float> scalar(const Value* value) {
   return values ? std::optional<float>((*values)[0]) : std::nullopt;
 }
 
+/// What every element of a constant is.
+std::optional<float> uniform(const Value* value) {
+  if (value == nullptr || !value->is_constant()) return std::nullopt;
+  const auto values = to_float_vector(value->constant());
+  if (!values || values->empty()) return std::nullopt;
+  const bool equal = std::ranges::all_of(*values, [&](float v) { return v == values->front(); });
+  return equal ? std::optional<float>(values->front()) : std::nullopt;
+}
+
 /// ONNX operators whose parameters are attributes.
 std::optional<ElementwiseInstruction> unary_instruction(const Node& node) {
   const Attributes& a = node.attributes();
@@ -128,6 +137,11 @@ std::optional<ElementwiseNode> binary_of(const Node& node) {
   Value* a = node.input(0);
   Value* b = node.input(1);
   if (!is_float32(a) || !is_float32(b)) return std::nullopt;
+  if (*kind == ElementwiseKind::PRelu && a->desc().shape == node.output()->desc().shape) {
+    if (const auto slope = uniform(b)) {
+      return ElementwiseNode{{1, {{ElementwiseKind::Relu, 0, 0, *slope}}}, {a}};
+    }
+  }
   const std::optional<float> right = scalar(b);
   const bool same_shape = a->desc().shape == node.output()->desc().shape;
   const auto with = [&](Value* operand, ElementwiseInstruction instruction) {

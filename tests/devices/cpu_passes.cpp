@@ -244,6 +244,36 @@ output y0 = LeakyRelu2_y_2
 )");
 }
 
+TEST_F(CpuPasses, APReluWithOneSlopeIsALeakyRelu) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 16, 4, 4});
+  const auto conv = [&](Value* v) {
+    return maker.op("Conv", {v, maker.random({16, 16, 1, 1}, 0.2f)});
+  };
+  Value* one = maker.op("PRelu", {conv(x), maker.constant(Tensor::scalar(-0.5f))});
+  const Tensor equal = Tensor::from<float>({16, 1, 1}, std::vector<float>(16, 0.25f));
+  Value* all = maker.op("PRelu", {conv(one), maker.constant(equal)});
+  maker.output(maker.op("PRelu", {conv(all), maker.random({16, 1, 1})}));
+  check(maker.model(), cpu::fuse_tails, R"(
+input x0 : float32[1,16,4,4]
+Conv0_y = Conv(x0, c0=float32[16,16,1,1]) : float32[1,16,4,4]
+PRelu1_y = PRelu(Conv0_y, c1=-0.5) : float32[1,16,4,4]
+Conv2_y = Conv(PRelu1_y, c2=float32[16,16,1,1]) : float32[1,16,4,4]
+PRelu3_y = PRelu(Conv2_y, c3=float32[16,1,1]) : float32[1,16,4,4]
+Conv4_y = Conv(PRelu3_y, c4=float32[16,16,1,1]) : float32[1,16,4,4]
+PRelu5_y = PRelu(Conv4_y, c5=float32[16,1,1]) : float32[1,16,4,4]
+output y0 = PRelu5_y
+)",
+        R"(
+input x0 : float32[1,16,4,4]
+PRelu1_y_2 = het.Conv(x0, c0=float32[16,16,1,1]) {tail=[Relu] tail_alphas=[-0.5] tail_betas=[0]} : float32[1,16,4,4]
+PRelu3_y_2 = het.Conv(PRelu1_y_2, c2=float32[16,16,1,1]) {tail=[Relu] tail_alphas=[0.25] tail_betas=[0]} : float32[1,16,4,4]
+Conv4_y = Conv(PRelu3_y_2, c4=float32[16,16,1,1]) : float32[1,16,4,4]
+PRelu5_y = PRelu(Conv4_y, c5=float32[16,1,1]) : float32[1,16,4,4]
+output y0 = PRelu5_y
+)");
+}
+
 TEST_F(CpuPasses, ATailHasEveryKindOnce) {
   ModelMaker maker;
   Value* x = maker.input({1, 16, 4, 4});
