@@ -266,18 +266,27 @@ TEST_F(CpuTest, PadTileExpand) {
 }
 
 TEST_F(CpuTest, ResizeInAllFormats) {
-  for (const char* mode : {"nearest", "linear"}) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
     for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners"}) {
-      for (const int64_t channels : {3, 16, 20}) {
-        ModelMaker maker;
-        Value* x = maker.input({2, channels, 5, 7});
-        Value* src = channels == 3 ? x : maker.conv(x, channels, channels);
-        Value* scales = maker.constant(Tensor::from<float>({4}, {1, 1, 2, 1.5f}));
-        maker.output(maker.op(
-            "Resize", {src, nullptr, scales},
-            make_attributes({{"mode", mode}, {"coordinate_transformation_mode", coordinates}})));
-        const auto rows = compare(maker.model());
-        EXPECT_EQ(implementation(rows, channels == 3 ? "Resize0" : "Resize1"), "own_simd");
+      // Up and down; channels: none, too few and enough for a block.
+      for (const auto& [down, across] : {std::pair{2.0f, 1.5f}, std::pair{0.6f, 3.0f}}) {
+        for (const int64_t channels : {3, 7, 16, 20}) {
+          ModelMaker maker;
+          Value* x = maker.input({2, channels, 5, 17});
+          Value* last = maker.op("Transpose", {maker.input({2, 5, 17, channels})},
+                                 make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
+          Value* scales = maker.constant(Tensor::from<float>({4}, {1, 1, down, across}));
+          for (Value* src : {x, maker.conv(x, channels, channels), last}) {
+            maker.output(
+                maker.op("Resize", {src, nullptr, scales},
+                         make_attributes(
+                             {{"mode", mode}, {"coordinate_transformation_mode", coordinates}})));
+          }
+          for (const ProfileRow& row : compare(maker.model())) {
+            if (row.layer_type != "Resize") continue;
+            EXPECT_EQ(row.exec_type, "own_simd");
+          }
+        }
       }
     }
   }
@@ -318,12 +327,48 @@ TEST_F(CpuTest, Reductions) {
 }
 
 TEST_F(CpuTest, SoftmaxAlongEveryAxis) {
-  for (const int64_t axis : {0, 1, 2, 3}) {
-    ModelMaker maker;
-    Value* x = maker.conv(maker.input({2, 20, 5, 7}), 20, 20);
-    maker.output(maker.op("Softmax", {x}, make_attributes({{"axis", axis}})));
-    maker.output(maker.op("LogSoftmax", {x}, make_attributes({{"axis", axis}})));
-    compare(maker.model());
+  // Channels: less than half a block, nearly two blocks, too many for short rows.
+  for (const int64_t channels : {4, 20, 40}) {
+    for (const int64_t axis : {0, 1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{} channels, axis {}", channels, axis));
+      ModelMaker maker;
+      Value* x = maker.input({2, channels, 5, 70});
+      Value* blocked = maker.conv(x, channels, channels);
+      Value* scaled = maker.op("Mul", {blocked, maker.constant(Tensor::scalar(10.0f))});
+      Value* last = maker.op("Transpose", {maker.input({2, 5, 70, channels})},
+                             make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
+      for (Value* value : {x, scaled, last}) {
+        maker.output(maker.op("Softmax", {value}, make_attributes({{"axis", axis}})));
+        maker.output(maker.op("LogSoftmax", {value}, make_attributes({{"axis", axis}})));
+      }
+      for (const ProfileRow& row : compare(maker.model())) {
+        EXPECT_EQ(row.exec_type.find("ref"), std::string::npos) << row.node_name;
+      }
+    }
+  }
+}
+
+TEST_F(CpuTest, SoftmaxOfInfinitiesAndNaN) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  for (const Shape& shape : {Shape{4, 3}, Shape{1, 4, 3}}) {
+    for (const char* type : {"Softmax", "LogSoftmax"}) {
+      ModelMaker maker;
+      const int64_t axis = shape.size() == 2 ? 1 : 2;
+      maker.output(maker.op(type, {maker.input(shape)}, make_attributes({{"axis", axis}})));
+      const auto compiled = compile(maker.model());
+      ASSERT_NE(compiled, nullptr);
+      const Tensor x = Tensor::from<float>(shape, {-kInf, 0.0f, 0.0f, 200.0f, -200.0f, 200.0f,  //
+                                                   -kInf, -kInf, -kInf, 1.0f, kNaN, 1.0f});
+      const std::vector<Tensor> outputs = infer(*compiled, {x});
+      const auto y = outputs[0].values<float>();
+      const bool log = std::string(type) == "LogSoftmax";
+      EXPECT_EQ(y[0], log ? -kInf : 0.0f);
+      EXPECT_NEAR(y[1], log ? -0.69314718f : 0.5f, 1e-6f);
+      EXPECT_NEAR(y[3], log ? -0.69314718f : 0.5f, 1e-6f);
+      EXPECT_NEAR(y[4], log ? -400.693f : 0.0f, 1e-3f);
+      for (size_t i = 6; i < 12; ++i) EXPECT_TRUE(std::isnan(y[i])) << i;
+    }
   }
 }
 

@@ -39,15 +39,47 @@ Axis unchanged() {
   return {1, 1, 1, {0}, {1.0f}};
 }
 
-/// Planes of [height, width, lanes]. Loop order: plane and output row, then the row's taps are
-/// combined over the whole width, then along it.
+/// By tap instead of by position.
+template <class T>
+std::vector<T> by_tap(const std::vector<T>& values, size_t taps) {
+  std::vector<T> result(values.size());
+  const size_t count = values.size() / taps;
+  for (size_t i = 0; i < values.size(); ++i) result[i % taps * count + i / taps] = values[i];
+  return result;
+}
+
+/// True when the rows of every output row fall on different slots, by row modulo taps.
+bool have_own_slots(const Axis& axis) {
+  for (size_t first = 0; first < axis.index.size(); first += axis.taps) {
+    for (size_t i = 0; i < axis.taps; ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        const int32_t distance = axis.index[first + i] - axis.index[first + k];
+        if (distance != 0 && distance % static_cast<int32_t>(axis.taps) == 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Planes of [height, width, lanes], by plane and output row. Where rows become more, those of the
+/// source are resized along the width first and kept for the next output rows; otherwise the row's
+/// taps are combined over the whole width, then along it.
 class ResizeKernel final : public Kernel {
  public:
   ResizeKernel(int64_t planes, int64_t lanes, Axis y, Axis x, size_t team)
-      : planes_(planes), lanes_(lanes), y_(std::move(y)), x_(std::move(x)), team_(team) {}
+      : planes_(planes),
+        lanes_(lanes),
+        y_(std::move(y)),
+        x_(std::move(x)),
+        keeps_rows_(y_.taps > 1 && y_.out > y_.in && have_own_slots(y_)),
+        team_(team) {
+    if (lanes_ > 1 || x_.taps == 1) return;
+    x_.index = by_tap(x_.index, x_.taps);
+    x_.weight = by_tap(x_.weight, x_.taps);
+  }
 
   std::string_view implementation() const override { return "own_simd"; }
-  size_t scratch_bytes() const override { return team_ * row_floats() * sizeof(float); }
+  size_t scratch_bytes() const override { return team_ * scratch_floats() * sizeof(float); }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
@@ -56,45 +88,93 @@ class ResizeKernel final : public Kernel {
     const int64_t row = x_.out * lanes_;
     parallel_for(planes_ * y_.out, std::max<int64_t>(8192 / std::max<int64_t>(row, 1), 1),
                  [&](int64_t begin, int64_t end) {
-                   float* own = scratch + static_cast<size_t>(omp_get_thread_num()) * row_floats();
+                   float* own =
+                       scratch + static_cast<size_t>(omp_get_thread_num()) * scratch_floats();
+                   std::array<const float*, kMostTaps> kept{};
                    for (int64_t k = begin; k < end; ++k) {
-                     resize_row(src + k / y_.out * y_.in * x_.in * lanes_, k % y_.out, own,
-                                dst + k * row);
+                     const float* plane = src + k / y_.out * y_.in * x_.in * lanes_;
+                     if (keeps_rows_) {
+                       combine_kept(plane, k % y_.out, kept, own, dst + k * row);
+                     } else {
+                       resize_row(plane, k % y_.out, own, dst + k * row);
+                     }
                    }
                  });
     return {};
   }
 
+  static constexpr size_t kMostTaps = 4;
+
  private:
-  size_t row_floats() const { return (static_cast<size_t>(x_.in * lanes_) + 15) / 16 * 16; }
+  size_t row_floats() const {
+    const int64_t width = keeps_rows_ ? x_.out : x_.in;
+    return (static_cast<size_t>(width * lanes_) + 15) / 16 * 16;
+  }
+  size_t scratch_floats() const { return (keeps_rows_ ? y_.taps : 1) * row_floats(); }
+
+  /// `kept` has the source row that each slot of `own` was made from.
+  void combine_kept(const float* plane, int64_t y, std::array<const float*, kMostTaps>& kept,
+                    float* own, float* dst) const {
+    std::array<const float*, kMostTaps> taps{};
+    const int32_t* rows = y_.index.data() + static_cast<size_t>(y) * y_.taps;
+    for (size_t t = 0; t < y_.taps; ++t) {
+      const size_t slot = static_cast<size_t>(rows[t]) % y_.taps;
+      const float* const row = plane + rows[t] * x_.in * lanes_;
+      float* const made = own + slot * row_floats();
+      if (kept[slot] != row) resize_along(row, made);
+      kept[slot] = row;
+      taps[t] = made;
+    }
+    weigh_rows(taps.data(), y_.weight.data() + static_cast<size_t>(y) * y_.taps, y_.taps,
+               static_cast<size_t>(x_.out * lanes_), dst);
+  }
 
   void resize_row(const float* plane, int64_t y, float* own, float* dst) const {
     const int64_t stride = x_.in * lanes_;
     const int32_t* rows = y_.index.data() + static_cast<size_t>(y) * y_.taps;
     const float* src = plane + rows[0] * stride;
     if (y_.taps > 1) {
-      std::array<const float*, 4> taps{};
+      std::array<const float*, kMostTaps> taps{};
       for (size_t t = 0; t < y_.taps; ++t) taps[t] = plane + rows[t] * stride;
       weigh_rows(taps.data(), y_.weight.data() + static_cast<size_t>(y) * y_.taps, y_.taps,
                  static_cast<size_t>(stride), own);
       src = own;
     }
+    resize_along(src, dst);
+  }
+
+  void resize_along(const float* src, float* dst) const {
+    const auto pixels = static_cast<size_t>(x_.out);
     if (x_.taps == 1) {
       for (int64_t x = 0; x < x_.out; ++x) {
         std::copy_n(src + x_.index[static_cast<size_t>(x)] * lanes_, lanes_, dst + x * lanes_);
       }
-      return;
+    } else if (lanes_ == 1) {
+      weigh_gathered(src, x_.index.data(), x_.weight.data(), x_.taps, pixels, dst);
+    } else {
+      weigh_pixels(src, x_.index.data(), x_.weight.data(), x_.taps, pixels,
+                   static_cast<size_t>(lanes_), dst);
     }
-    weigh_pixels(src, x_.index.data(), x_.weight.data(), x_.taps, static_cast<size_t>(x_.out),
-                 static_cast<size_t>(lanes_), dst);
   }
 
   int64_t planes_;
   int64_t lanes_;
   Axis y_;
   Axis x_;
+  bool keeps_rows_;
   size_t team_;
 };
+
+/// Blocks and channels that lie together stay so, unless most of a block would be padding or
+/// vectors would not be filled.
+Format resize_format(const TensorSpec& home) {
+  const int64_t channels = home.shape[1];
+  if (is_blocked(home.format)) {
+    return channels * 2 <= block_of(home.format) ? Format::Plain : home.format;
+  }
+  const bool fills_vectors = channels >= static_cast<int64_t>(kFewestLanes);
+  return home.format == Format::ChannelsLast && fills_vectors ? home.format : Format::Plain;
+}
 
 Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
@@ -119,12 +199,11 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   }
   Axis y = shape.size() == 4 ? make_axis(settings, dims[2]) : unchanged();
   Axis x = make_axis(settings, dims.back());
-  if (y.taps > 4 || x.taps > 4) return false;
+  if (std::max(y.taps, x.taps) > ResizeKernel::kMostTaps) return false;
 
-  const TensorSpec& home = builder.home(src);
-  const Format format = is_blocked(home.format) ? home.format : Format::Plain;
+  const Format format = resize_format(builder.home(src));
   HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
-  const int64_t block = block_of(format);
+  const int64_t block = format == Format::ChannelsLast ? shape[1] : block_of(format);
   const int64_t planes = shape[0] * ((shape[1] + block - 1) / block);
   const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
   builder.add_step(node,
