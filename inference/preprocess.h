@@ -25,7 +25,7 @@ enum class ColorOrder : uint8_t { BGR, RGB, Gray };
 
 /// What happens to a picture on its way into a model input. Per channel c of the tensor (in the
 /// tensor's order): dst = (range_low + pixel / 255 * (range_high - range_low) - mean[c]) / std[c],
-/// pixel in 0..255 after the colour conversion; padding is a pixel value, so it is normalised too.
+/// pixel a level 0..255; padding is a pixel value, so it is normalised too.
 struct PreprocessDesc {
   ResizeMode resize = ResizeMode::Stretch;
   ColorOrder color_order = ColorOrder::BGR;
@@ -73,13 +73,15 @@ HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 /// memory without a host address is mapped for the call. Thread-safe; uses the calling thread only
 /// and, from its second call with the same sizes on, allocates nothing.
 ///
-/// The definition: each source pixel becomes a colour, then colours are interpolated.
-/// - YUV: ITU-R BT.601 or BT.709 with the image's range, clamped to 0..255, not rounded; a chroma
+/// The definition: each source pixel becomes a colour of whole levels 0..255, then colours are
+/// interpolated and rounded to levels again: what users of OpenCV's cvtColor and resize get.
+/// - YUV: ITU-R BT.601 or BT.709 with the image's range, rounded and clamped to 0..255; a chroma
 ///   sample belongs to its 2x2 pixels. Gray is the luma, stretched to 0..255.
 /// - RGB and GRAY8 are taken as they are, whatever the image's matrix and range; gray of RGB is
-///   0.299 R + 0.587 G + 0.114 B, colour of GRAY8 three times the same.
-/// - Bilinear without antialiasing, pixel centres aligned (OpenCV's INTER_LINEAR). Samples never
-///   leave the shown part of the ROI, whose borders are repeated: crop first, then resize.
+///   0.299 R + 0.587 G + 0.114 B of the interpolated colours, colour of GRAY8 three times the same.
+/// - Bilinear without antialiasing, pixel centres aligned, in OpenCV's arithmetic (INTER_LINEAR of
+///   bytes): pictures of RGB formats come out equal to cv::resize, bit for bit. Samples never leave
+///   the shown part of the ROI, whose borders are repeated: crop first, then resize.
 /// - Normalised as PreprocessDesc says; UInt8 is rounded (half to even) and clamped.
 HET_API Status preprocess(const Image& image, const Rect& roi, const PreprocessDesc& desc,
                           Tensor& dst, int64_t batch_index = 0);

@@ -42,7 +42,7 @@ void for_each_column(const Conversion& conversion, int columns, float* weight, P
   const int width = conversion.geometry.destination.width;
   for (int x = 0; x < columns; ++x) {
     const AxisSample sample = axis_sample(std::min(x, width - 1), width, from.width);
-    weight[x] = sample.weight;
+    weight[x] = static_cast<float>(sample.weight);
     put(x, from.x + sample.first, from.x + sample.second);
   }
 }

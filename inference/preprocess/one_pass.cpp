@@ -21,7 +21,7 @@ Status convert_by_rows(const Conversion& conversion, const PreprocessDesc& desc)
     const AxisSample sample = axis_sample(y, to.height, from.height);
     const int first = from.y + sample.first;
     // Whole-number ratios often hit a source row exactly; the other row is then not needed.
-    const int second = sample.weight == 0.0f ? first : from.y + sample.second;
+    const int second = sample.weight == 0 ? first : from.y + sample.second;
     const RowSource::ChannelRows top = source.row(first, second);
     target.put(y, top, source.row(second, first), sample.weight);
   }

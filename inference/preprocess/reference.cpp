@@ -9,18 +9,18 @@ namespace het {
 namespace preprocess_internal {
 namespace {
 
-/// A pixel in the tensor's channel order, 0..255.
-using Pixel = std::array<double, 3>;
+/// Three colours, levels 0..255 unless said otherwise.
+using Pixel = std::array<int, 3>;
 
-double clamp_pixel(double value) {
-  return std::clamp(value, 0.0, 255.0);
+int to_level(double value) {
+  return static_cast<int>(std::nearbyint(std::clamp(value, 0.0, 255.0)));
 }
 
 /// Red, green and blue of a source pixel; chroma samples belong to 2x2 pixels each and are
 /// repeated.
 Pixel rgb_at(const Conversion& conversion, int x, int y) {
   const auto byte_at = [&](size_t plane, int px, int py) {
-    return static_cast<double>(conversion.planes[plane].row(py)[px]);
+    return static_cast<int>(conversion.planes[plane].row(py)[px]);
   };
   if (!is_yuv(conversion.format)) {
     const RgbPlacement placement = rgb_placement(conversion.format);
@@ -39,24 +39,31 @@ Pixel rgb_at(const Conversion& conversion, int x, int y) {
   const double v = (semi_planar ? byte_at(1, 2 * cx + 1, cy) : byte_at(2, cx, cy)) - 128.0;
   const YuvToRgb& k = conversion.yuv;
   const double luma = (byte_at(0, x, y) - k.luma_offset) * k.luma_scale;
-  return {clamp_pixel(luma + k.v_to_red * v),
-          clamp_pixel(luma + k.u_to_green * u + k.v_to_green * v),
-          clamp_pixel(luma + k.u_to_blue * u)};
+  return {to_level(luma + k.v_to_red * v), to_level(luma + k.u_to_green * u + k.v_to_green * v),
+          to_level(luma + k.u_to_blue * u)};
 }
 
-double gray_at(const Conversion& conversion, int x, int y) {
-  if (is_yuv(conversion.format)) {
-    const YuvToRgb& k = conversion.yuv;
-    return clamp_pixel((conversion.planes[0].row(y)[x] - k.luma_offset) * k.luma_scale);
+/// What is interpolated at a source pixel: its colours, or three times its luma.
+Pixel levels_at(const Conversion& conversion, int x, int y) {
+  if (!conversion.gray || !is_yuv(conversion.format)) return rgb_at(conversion, x, y);
+  const YuvToRgb& k = conversion.yuv;
+  const int luma = to_level((conversion.planes[0].row(y)[x] - k.luma_offset) * k.luma_scale);
+  return {luma, luma, luma};
+}
+
+/// Colours of a source row between two of its pixels, in the tensor's channel order and 128ths of a
+/// level.
+Pixel in_row(const Conversion& conversion, const AxisSample& columns, int y) {
+  const Rect& from = conversion.geometry.source;
+  const Pixel first = levels_at(conversion, from.x + columns.first, from.y + y);
+  const Pixel second = levels_at(conversion, from.x + columns.second, from.y + y);
+  Pixel rgb{};
+  for (size_t c = 0; c < 3; ++c) rgb[c] = mix_row(first[c], second[c], columns.weight);
+  if (conversion.gray) {
+    const double sum =
+        rgb[kRed] * kRedToGray + rgb[kGreen] * kGreenToGray + rgb[kBlue] * kBlueToGray;
+    return {static_cast<int>(std::nearbyint(sum)), 0, 0};
   }
-  if (conversion.format == PixelFormat::GRAY8) return conversion.planes[0].row(y)[x];
-  const Pixel rgb = rgb_at(conversion, x, y);
-  return rgb[kRed] * kRedToGray + rgb[kGreen] * kGreenToGray + rgb[kBlue] * kBlueToGray;
-}
-
-Pixel pixel_at(const Conversion& conversion, int x, int y) {
-  if (conversion.gray) return {gray_at(conversion, x, y), 0.0, 0.0};
-  const Pixel rgb = rgb_at(conversion, x, y);
   Pixel pixel{};
   for (size_t c = 0; c < 3; ++c) {
     pixel[c] = rgb[static_cast<size_t>(conversion.color_of_channel[c])];
@@ -64,23 +71,16 @@ Pixel pixel_at(const Conversion& conversion, int x, int y) {
   return pixel;
 }
 
-Pixel mix(const Pixel& a, const Pixel& b, double weight) {
-  Pixel pixel{};
-  for (size_t c = 0; c < 3; ++c) pixel[c] = a[c] + (b[c] - a[c]) * weight;
-  return pixel;
-}
-
 /// The picture at the centre of pixel (x, y) of the destination rectangle.
 Pixel interpolated(const Conversion& conversion, int x, int y) {
-  const Rect& from = conversion.geometry.source;
-  const Rect& to = conversion.geometry.destination;
-  const AxisSample sx = axis_sample(x, to.width, from.width);
-  const AxisSample sy = axis_sample(y, to.height, from.height);
-  const Pixel top = mix(pixel_at(conversion, from.x + sx.first, from.y + sy.first),
-                        pixel_at(conversion, from.x + sx.second, from.y + sy.first), sx.weight);
-  const Pixel bottom = mix(pixel_at(conversion, from.x + sx.first, from.y + sy.second),
-                           pixel_at(conversion, from.x + sx.second, from.y + sy.second), sx.weight);
-  return mix(top, bottom, sy.weight);
+  const PictureGeometry& geometry = conversion.geometry;
+  const AxisSample columns = axis_sample(x, geometry.destination.width, geometry.source.width);
+  const AxisSample rows = axis_sample(y, geometry.destination.height, geometry.source.height);
+  const Pixel top = in_row(conversion, columns, rows.first);
+  const Pixel bottom = in_row(conversion, columns, rows.second);
+  Pixel pixel{};
+  for (size_t c = 0; c < 3; ++c) pixel[c] = mix_rows(top[c], bottom[c], rows.weight);
+  return pixel;
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ void store_element(ElementType type, double value, std::byte* address) {
     case ElementType::BFloat16:
       return put(float_to_bfloat16(static_cast<float>(value)));
     default:  // UInt8; validate() admits no other type
-      return put(static_cast<uint8_t>(std::nearbyint(clamp_pixel(value))));
+      return put(static_cast<uint8_t>(to_level(value)));
   }
 }
 
@@ -107,13 +107,12 @@ void convert_by_definition(const Conversion& conversion, const PreprocessDesc& d
   for (int y = 0; y < target.height; ++y) {
     for (int x = 0; x < target.width; ++x) {
       const bool inside = x >= to.x && x < to.x + to.width && y >= to.y && y < to.y + to.height;
-      const Pixel pixel = inside ? interpolated(conversion, x - to.x, y - to.y)
-                                 : Pixel{desc.pad_value[0], desc.pad_value[1], desc.pad_value[2]};
+      const Pixel pixel = inside ? interpolated(conversion, x - to.x, y - to.y) : Pixel{};
       for (int channel = 0; channel < target.channels; ++channel) {
         const auto c = static_cast<size_t>(channel);
         const double span = static_cast<double>(desc.range_high) - desc.range_low;
-        const double value =
-            (desc.range_low + pixel[c] / 255.0 * span - desc.mean[c]) / desc.std[c];
+        const double level = inside ? pixel[c] : desc.pad_value[c];
+        const double value = (desc.range_low + level / 255.0 * span - desc.mean[c]) / desc.std[c];
         store_element(target.type, value, target.at(channel, y, x));
       }
     }

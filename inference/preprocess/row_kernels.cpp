@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "inference/preprocess/axis_sample.h"
+
 // Small media boxes have SSE4 without AVX2. Asked for SSE4, Highway builds nothing below it:
 // row_kernels_supported() guards that.
 #define HWY_WANT_SSE4 1
@@ -43,8 +45,18 @@ HWY_INLINE FloatVec clamp_pixel(FloatVec value) {
   return hn::Min(hn::Max(value, hn::Zero(Floats())), hn::Set(Floats(), 255.0f));
 }
 
-HWY_INLINE FloatVec mix(FloatVec first, FloatVec second, FloatVec weight) {
-  return hn::MulAdd(hn::Sub(second, first), weight, first);
+HWY_INLINE FloatVec to_level(FloatVec value) {
+  return hn::Round(clamp_pixel(value));
+}
+
+using Shorts = hn::Rebind<int16_t, Floats>;
+
+/// mix_row(); its products are whole numbers below 2^24, so floats are exact.
+HWY_INLINE void store_mix(FloatVec first, FloatVec second, FloatVec weight, int16_t* out) {
+  const FloatVec one = hn::Set(Floats(), static_cast<float>(kWeightOne));
+  const FloatVec sum = hn::MulAdd(hn::Sub(second, first), weight, hn::Mul(first, one));
+  const auto mixed = hn::ShiftRight<kRowShift>(hn::ConvertTo(Ints(), sum));
+  hn::Store(hn::DemoteTo(Shorts(), mixed), Shorts(), out);
 }
 
 /// YuvToRgb with the offsets folded: one term per colour, so that each colour is a sum of products.
@@ -75,17 +87,16 @@ HWY_INLINE Colors colors_of(const ColorTerms& k, FloatVec y, FloatVec u, FloatVe
   const FloatVec luma_red = hn::MulAdd(y, k.luma_scale, k.red);
   const FloatVec luma_green = hn::MulAdd(y, k.luma_scale, k.green);
   const FloatVec luma_blue = hn::MulAdd(y, k.luma_scale, k.blue);
-  return {clamp_pixel(hn::MulAdd(v, k.v_to_red, luma_red)),
-          clamp_pixel(hn::MulAdd(v, k.v_to_green, hn::MulAdd(u, k.u_to_green, luma_green))),
-          clamp_pixel(hn::MulAdd(u, k.u_to_blue, luma_blue))};
+  return {to_level(hn::MulAdd(v, k.v_to_red, luma_red)),
+          to_level(hn::MulAdd(v, k.v_to_green, hn::MulAdd(u, k.u_to_green, luma_green))),
+          to_level(hn::MulAdd(u, k.u_to_blue, luma_blue))};
 }
 
 HWY_INLINE void store_mix(const Colors& first, const Colors& second, FloatVec weight,
                           const ColorRows& out, int x) {
-  const Floats d;
-  hn::Store(mix(first.red, second.red, weight), d, out[0] + x);
-  hn::Store(mix(first.green, second.green, weight), d, out[1] + x);
-  hn::Store(mix(first.blue, second.blue, weight), d, out[2] + x);
+  store_mix(first.red, second.red, weight, out[0] + x);
+  store_mix(first.green, second.green, weight, out[1] + x);
+  store_mix(first.blue, second.blue, weight, out[2] + x);
 }
 
 int lanes() {
@@ -93,7 +104,7 @@ int lanes() {
 }
 
 void resample_plane_row_simd(const uint8_t* row, const ColumnSamples& samples, const float* weight,
-                             int columns, float offset, float scale, float* out) {
+                             int columns, float offset, float scale, int16_t* out) {
   const Floats d;
   const FloatVec gain = hn::Set(d, scale);
   const FloatVec bias = hn::Set(d, -offset * scale);
@@ -101,9 +112,8 @@ void resample_plane_row_simd(const uint8_t* row, const ColumnSamples& samples, c
     const WordVec word = gather(row, samples.offset + x);
     const FloatVec first = low_byte(hn::Shr(word, shifts(samples.first_shift + x)));
     const FloatVec second = low_byte(hn::Shr(word, shifts(samples.second_shift + x)));
-    hn::Store(mix(clamp_pixel(hn::MulAdd(first, gain, bias)),
-                  clamp_pixel(hn::MulAdd(second, gain, bias)), hn::Load(d, weight + x)),
-              d, out + x);
+    store_mix(to_level(hn::MulAdd(first, gain, bias)), to_level(hn::MulAdd(second, gain, bias)),
+              hn::Load(d, weight + x), out + x);
   }
 }
 
@@ -160,31 +170,43 @@ void resample_packed_row_simd(const uint8_t* row, const ColumnPixels& pixels, co
   }
 }
 
+HWY_INLINE FloatVec load_shorts(const int16_t* row) {
+  return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::Load(Shorts(), row)));
+}
+
 void gray_of_colors_simd(const ColorRows& rows, int columns) {
   const Floats d;
   const FloatVec red = hn::Set(d, kRedToGray);
   const FloatVec green = hn::Set(d, kGreenToGray);
   const FloatVec blue = hn::Set(d, kBlueToGray);
   for (int x = 0; x < columns; x += lanes()) {
-    const FloatVec sum = hn::Mul(hn::Load(d, rows[2] + x), blue);
-    const FloatVec part = hn::MulAdd(hn::Load(d, rows[1] + x), green, sum);
-    hn::Store(hn::MulAdd(hn::Load(d, rows[0] + x), red, part), d, rows[0] + x);
+    const FloatVec sum = hn::Mul(load_shorts(rows[2] + x), blue);
+    const FloatVec part = hn::MulAdd(load_shorts(rows[1] + x), green, sum);
+    const FloatVec gray = hn::MulAdd(load_shorts(rows[0] + x), red, part);
+    hn::Store(hn::DemoteTo(Shorts(), hn::NearestInt(gray)), Shorts(), rows[0] + x);
   }
 }
 
-void blend_rows_simd(const float* top, const float* bottom, float weight, float gain, float bias,
+void blend_rows_simd(const int16_t* top, const int16_t* bottom, int weight, float gain, float bias,
                      int columns, float* out) {
+  static_assert(kColumnShift == 16, "a product's high half");
   const Floats d;
-  const FloatVec w = hn::Set(d, weight);
+  const Shorts ds;
+  const auto w_top = hn::Set(ds, static_cast<int16_t>(kWeightOne - weight));
+  const auto w_bottom = hn::Set(ds, static_cast<int16_t>(weight));
+  const auto white = hn::Set(ds, int16_t{255});
   const FloatVec a = hn::Set(d, gain);
   const FloatVec b = hn::Set(d, bias);
   int x = 0;
   for (; x + lanes() <= columns; x += lanes()) {
-    const FloatVec pixel = mix(hn::Load(d, top + x), hn::Load(d, bottom + x), w);
-    hn::StoreU(hn::MulAdd(pixel, a, b), d, out + x);
+    const auto quarters = hn::Add(hn::MulHigh(hn::Load(ds, top + x), w_top),
+                                  hn::MulHigh(hn::Load(ds, bottom + x), w_bottom));
+    const auto rounded = hn::ShiftRight<kLevelShift>(hn::Add(quarters, hn::Set(ds, int16_t{2})));
+    const auto level = hn::PromoteTo(Ints(), hn::Min(rounded, white));
+    hn::StoreU(hn::MulAdd(hn::ConvertTo(d, level), a, b), d, out + x);
   }
   for (; x < columns; ++x) {
-    out[x] = (top[x] + (bottom[x] - top[x]) * weight) * gain + bias;
+    out[x] = static_cast<float>(mix_rows(top[x], bottom[x], weight)) * gain + bias;
   }
 }
 
@@ -294,7 +316,7 @@ bool row_kernels_supported() {
 }
 
 void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const float* weight,
-                        int columns, float offset, float scale, float* out) {
+                        int columns, float offset, float scale, int16_t* out) {
   HWY_DYNAMIC_DISPATCH(resample_plane_row_simd)
   (row, samples, weight, columns, offset, scale, out);
 }
@@ -322,7 +344,7 @@ void gray_of_colors(const ColorRows& rows, int columns) {
   HWY_DYNAMIC_DISPATCH(gray_of_colors_simd)(rows, columns);
 }
 
-void blend_rows(const float* top, const float* bottom, float weight, float gain, float bias,
+void blend_rows(const int16_t* top, const int16_t* bottom, int weight, float gain, float bias,
                 int columns, float* out) {
   HWY_DYNAMIC_DISPATCH(blend_rows_simd)(top, bottom, weight, gain, bias, columns, out);
 }

@@ -27,20 +27,21 @@ struct ColumnPixels {
   ColumnSamples second;
 };
 
-/// Red, green and blue rows of interpolated pixels, 0..255.
-using ColorRows = std::array<float*, 3>;
+/// Red, green and blue rows of interpolated pixels, in 128ths of a level.
+using ColorRows = std::array<int16_t*, 3>;
 
 /// False on machines older than every instruction set that the kernels were built for.
 bool row_kernels_supported();
 
 // All kernels: `columns` is a multiple of kColumnBlock unless stated; `weight` is the weight of the
-// second sample per column; vectorised along the row, one row a call. Thread-safe.
+// second sample per column (axis_sample.h has the arithmetic); vectorised along the row, one row a
+// call. Thread-safe.
 
-/// One byte per pixel: out = clamp((byte - offset) * scale), interpolated.
+/// One byte per pixel: out = (byte - offset) * scale as a level, interpolated.
 void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const float* weight,
-                        int columns, float offset, float scale, float* out);
+                        int columns, float offset, float scale, int16_t* out);
 
-/// Y and interleaved UV rows to colours; colour conversion and clamping come before interpolation.
+/// Y and interleaved UV rows to colours; colours become levels before interpolation.
 void resample_nv12_row(const uint8_t* y_row, const uint8_t* uv_row, const ColumnSamples& luma,
                        const ColumnSamples& chroma, const float* weight, int columns,
                        const YuvToRgb& yuv, const ColorRows& out);
@@ -57,9 +58,9 @@ void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const f
 /// Colours to gray, in place of red.
 void gray_of_colors(const ColorRows& rows, int columns);
 
-/// out = (top + (bottom - top) * weight) * gain + bias; `columns` may be any number and `out` needs
-/// no alignment or padding.
-void blend_rows(const float* top, const float* bottom, float weight, float gain, float bias,
+/// out = level * gain + bias, the level between two rows of 128ths (mix_rows()); `columns` may be
+/// any number and `out` needs no alignment or padding.
+void blend_rows(const int16_t* top, const int16_t* bottom, int weight, float gain, float bias,
                 int columns, float* out);
 
 /// Floats to other types; `columns` as padded, `out` padded too. UInt8 is rounded (half to even)

@@ -9,13 +9,14 @@ constexpr size_t kRows = 6;  // two slots of three colours
 
 size_t RowSource::scratch_bytes(const Conversion& conversion) {
   const auto columns = static_cast<size_t>(padded_columns(conversion.geometry.destination.width));
-  return column_tables_bytes(conversion) + kRows * Scratch::padded(columns * sizeof(float));
+  return column_tables_bytes(conversion) + kRows * Scratch::padded(columns * sizeof(int16_t));
 }
 
 RowSource::RowSource(const Conversion& conversion, Scratch& scratch)
     : conversion_(conversion), tables_(make_column_tables(conversion, scratch)) {
   for (Slot& slot : slots_) {
-    for (float*& row : slot.colors) row = scratch.take<float>(static_cast<size_t>(tables_.columns));
+    for (int16_t*& row : slot.colors)
+      row = scratch.take<int16_t>(static_cast<size_t>(tables_.columns));
   }
 }
 
@@ -41,7 +42,7 @@ void RowSource::resample(int y, const ColorRows& out) const {
   const float* const weight = tables_.weight;
   const int columns = tables_.columns;
   const YuvToRgb& yuv = conversion_.yuv;
-  const auto plane_row = [&](size_t plane, float offset, float scale, float* to) {
+  const auto plane_row = [&](size_t plane, float offset, float scale, int16_t* to) {
     resample_plane_row(planes[plane].row(y), tables_.luma, weight, columns, offset, scale, to);
   };
   if (is_yuv(conversion_.format)) {

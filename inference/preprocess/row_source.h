@@ -15,9 +15,9 @@ class RowSource {
   static size_t scratch_bytes(const Conversion& conversion);
   RowSource(const Conversion& conversion, Scratch& scratch);
 
-  /// Rows in the tensor's channel order, valid until the second next call; `keep` is a source row
-  /// that must stay valid.
-  using ChannelRows = std::array<const float*, 3>;
+  /// Rows in the tensor's channel order, in 128ths of a level, valid until the second next call;
+  /// `keep` is a source row that must stay valid.
+  using ChannelRows = std::array<const int16_t*, 3>;
   ChannelRows row(int y, int keep);
 
  private:

@@ -73,8 +73,8 @@ std::byte* RowTarget::encode(const float* values, std::byte* encoded) const {
   return encoded;
 }
 
-void RowTarget::put(int y, const std::array<const float*, 3>& top,
-                    const std::array<const float*, 3>& bottom, float weight) const {
+void RowTarget::put(int y, const std::array<const int16_t*, 3>& top,
+                    const std::array<const int16_t*, 3>& bottom, int weight) const {
   const Rect& to = conversion_.geometry.destination;
   const bool direct = order_ == Order::Planar && target_.type == ElementType::Float32;
   std::array<const std::byte*, 3> elements{};

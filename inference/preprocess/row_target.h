@@ -16,8 +16,8 @@ class RowTarget {
 
   /// Blends two resampled rows per channel, normalises them and stores them as row `y` of the
   /// destination rectangle.
-  void put(int y, const std::array<const float*, 3>& top, const std::array<const float*, 3>& bottom,
-           float weight) const;
+  void put(int y, const std::array<const int16_t*, 3>& top,
+           const std::array<const int16_t*, 3>& bottom, int weight) const;
 
   /// Fills everything outside of the destination rectangle.
   void pad(const std::array<float, 3>& pad_value) const;

@@ -19,11 +19,6 @@ struct Bounds {
 constexpr Bounds kFloat{0.9f, 0.98};
 constexpr Bounds kInt8{0.85f, 0.97};
 constexpr double kMostExtra = 0.02;
-/// Computed in int8. Of a million values a few lie beside a half, where float sums (in which the
-/// reference was made) round to the other level; each layer multiplies these, so that half the
-/// levels of the last ones differ by some steps. Three of 168 come and go with such changes.
-constexpr double kInt8Found = 0.93;
-constexpr double kInt8Extra = 0.04;
 
 TEST(IrReference, PicturesAndVideosTogether) {
   const auto file = shared_file("expected/ir_reference.json");
@@ -58,8 +53,11 @@ TEST(IrReference, PicturesAndVideosTogether) {
   EXPECT_GE(all_int8.found_share(), kInt8.found);
   EXPECT_LE(all_float.extra_share(), kMostExtra);
   EXPECT_LE(all_int8.extra_share(), kMostExtra);
-  EXPECT_GE(all_fast.found_share(), kInt8Found);
-  EXPECT_LE(all_fast.extra_share(), kInt8Extra);
+  // Of a million values a few lie beside a half, where the reference's float sums round to the
+  // other level; each layer multiplies these, until half the levels of the last ones differ by some
+  // steps. OpenVINO's own int8 finds 161 of the 168 in the same pixels.
+  EXPECT_GE(all_fast.found_share(), kInt8.found);
+  EXPECT_LE(all_fast.extra_share(), kMostExtra);
 }
 
 }  // namespace
