@@ -24,5 +24,13 @@ void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, 
 /// dst = quantise(dequantise(a) + dequantise(b)).
 void add_rows(const std::byte* a, const ByteScale& a_scale, const std::byte* b,
               const ByteScale& b_scale, const ByteScale& dst_scale, size_t count, std::byte* dst);
+/// dst = quantise(dequantise(src) * gate of the channel), `rows` rows of channels.
+void gate_rows(const std::byte* src, const ByteScale& scale, const float* gates,
+               const ByteScale& dst_scale, size_t channels, size_t rows, std::byte* dst);
+/// dst = dequantise(mean of each channel) of `rows` rows, `step` bytes from one to the next; up to
+/// kMostMeanRows of them.
+inline constexpr size_t kMostMeanRows = size_t{1} << 23;
+void mean_rows(const std::byte* src, const ByteScale& scale, size_t channels, size_t step,
+               size_t rows, float* dst);
 
 }  // namespace het::cpu

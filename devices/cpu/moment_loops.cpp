@@ -67,8 +67,8 @@ Moments moments_of_row(const float* values, size_t count) {
 
 /// Sums of f(value, channel's mean) by channel. Two chains; `lanes` is a multiple of the vector's.
 template <class F>
-HWY_INLINE void sum_lanes(const float* values, size_t count, size_t lanes, const float* means,
-                          double* sums, F f) {
+HWY_INLINE void sum_lanes(const float* values, size_t count, size_t lanes, size_t pixel,
+                          const float* means, double* sums, F f) {
   const hn::CappedTag<float, 8> d;
   const size_t step = hn::Lanes(d);
   const size_t part = kPart / 4;
@@ -81,10 +81,10 @@ HWY_INLINE void sum_lanes(const float* values, size_t count, size_t lanes, const
       auto odd = hn::Zero(d);
       size_t i = first;
       for (; i + 2 <= end; i += 2) {
-        even = hn::Add(even, f(hn::LoadU(d, values + i * lanes + lane), mean));
-        odd = hn::Add(odd, f(hn::LoadU(d, values + (i + 1) * lanes + lane), mean));
+        even = hn::Add(even, f(hn::LoadU(d, values + i * pixel + lane), mean));
+        odd = hn::Add(odd, f(hn::LoadU(d, values + (i + 1) * pixel + lane), mean));
       }
-      if (i < end) even = hn::Add(even, f(hn::LoadU(d, values + i * lanes + lane), mean));
+      if (i < end) even = hn::Add(even, f(hn::LoadU(d, values + i * pixel + lane), mean));
       HWY_ALIGN float sum[hn::MaxLanes(d)];
       hn::Store(hn::Add(even, odd), d, sum);
       for (size_t k = 0; k < step; ++k) sums[lane + k] += static_cast<double>(sum[k]);
@@ -92,14 +92,15 @@ HWY_INLINE void sum_lanes(const float* values, size_t count, size_t lanes, const
   }
 }
 
-void moments_of_lanes(const float* values, size_t count, size_t lanes, Moments* moments) {
+void moments_of_lanes(const float* values, size_t count, size_t lanes, size_t pixel,
+                      Moments* moments) {
   float means[kMaxLanes] = {};
   double sums[kMaxLanes];
-  sum_lanes(values, count, lanes, means, sums, [](auto v, auto) { return v; });
+  sum_lanes(values, count, lanes, pixel, means, sums, [](auto v, auto) { return v; });
   for (size_t k = 0; k < lanes; ++k) {
     moments[k].mean = means[k] = static_cast<float>(sums[k] / static_cast<double>(count));
   }
-  sum_lanes(values, count, lanes, means, sums, [](auto v, auto mean) {
+  sum_lanes(values, count, lanes, pixel, means, sums, [](auto v, auto mean) {
     const auto away = hn::Sub(v, mean);
     return hn::Mul(away, away);
   });
@@ -128,7 +129,7 @@ void normalise(const float* src, size_t count, float mean, float factor, const f
   }
 }
 
-void normalise_blocks(const float* src, size_t count, size_t lanes, const float* mean,
+void normalise_blocks(const float* src, size_t count, size_t lanes, size_t pixel, const float* mean,
                       const float* factor, const float* shift, float* dst) {
   const hn::CappedTag<float, 8> d;
   const size_t step = hn::Lanes(d);
@@ -136,7 +137,7 @@ void normalise_blocks(const float* src, size_t count, size_t lanes, const float*
     const auto mean_v = hn::LoadU(d, mean + lane);
     const auto factor_v = hn::LoadU(d, factor + lane);
     const auto shift_v = hn::LoadU(d, shift + lane);
-    for (size_t i = lane; i < count * lanes; i += lanes) {
+    for (size_t i = lane; i < count * pixel; i += pixel) {
       const auto away = hn::Sub(hn::LoadU(d, src + i), mean_v);
       hn::StoreU(hn::MulAdd(away, factor_v, shift_v), d, dst + i);
     }
@@ -159,8 +160,8 @@ Moments row_moments(const float* values, size_t count) {
   return HWY_DYNAMIC_DISPATCH(moments_of_row)(values, count);
 }
 
-void lane_moments(const float* values, size_t count, size_t lanes, Moments* moments) {
-  HWY_DYNAMIC_DISPATCH(moments_of_lanes)(values, count, lanes, moments);
+void lane_moments(const float* values, size_t count, size_t lanes, size_t step, Moments* moments) {
+  HWY_DYNAMIC_DISPATCH(moments_of_lanes)(values, count, lanes, step, moments);
 }
 
 void normalise_row(const float* src, size_t count, float mean, float factor, float shift,
@@ -173,9 +174,9 @@ void normalise_row(const float* src, size_t count, float mean, float factor, con
   HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, scale, shift, 0.0f, dst);
 }
 
-void normalise_lanes(const float* src, size_t count, size_t lanes, const float* mean,
+void normalise_lanes(const float* src, size_t count, size_t lanes, size_t step, const float* mean,
                      const float* factor, const float* shift, float* dst) {
-  HWY_DYNAMIC_DISPATCH(normalise_blocks)(src, count, lanes, mean, factor, shift, dst);
+  HWY_DYNAMIC_DISPATCH(normalise_blocks)(src, count, lanes, step, mean, factor, shift, dst);
 }
 
 }  // namespace het::cpu

@@ -13,8 +13,9 @@ struct Moments {
 };
 
 Moments row_moments(const float* values, size_t count);
-/// The moments of `lanes` channels (8 or 16) that lie interleaved, `count` values each.
-void lane_moments(const float* values, size_t count, size_t lanes, Moments* moments);
+/// The moments of `lanes` channels (8 or 16) that lie side by side, `count` values each, `step`
+/// floats from one to the next.
+void lane_moments(const float* values, size_t count, size_t lanes, size_t step, Moments* moments);
 
 /// dst[i] = (src[i] - mean) * factor + shift
 void normalise_row(const float* src, size_t count, float mean, float factor, float shift,
@@ -22,8 +23,8 @@ void normalise_row(const float* src, size_t count, float mean, float factor, flo
 /// dst[i] = (src[i] - mean) * factor * scale[i] + shift[i]; no `shift`: 0.
 void normalise_row(const float* src, size_t count, float mean, float factor, const float* scale,
                    const float* shift, float* dst);
-/// The same for `lanes` interleaved channels with one mean, factor and shift each.
-void normalise_lanes(const float* src, size_t count, size_t lanes, const float* mean,
+/// The same for `lanes` channels side by side with one mean, factor and shift each.
+void normalise_lanes(const float* src, size_t count, size_t lanes, size_t step, const float* mean,
                      const float* factor, const float* shift, float* dst);
 
 }  // namespace het::cpu

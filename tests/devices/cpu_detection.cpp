@@ -4,6 +4,7 @@ namespace het {
 namespace {
 
 using cpu_testing::CpuTest;
+using cpu_testing::Ints;
 using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
 
@@ -95,25 +96,32 @@ TEST_F(CpuDetection, CtcTakesTheBestPath) {
   }
 }
 
-TEST_F(CpuDetection, NormalisationsInPlainAndBlockedFormats) {
-  for (const bool blocked : {false, true}) {
-    for (const Shape& shape : {Shape{2, 20, 9, 7}, Shape{1, 20, 80, 70}, Shape{1, 20, 1, 1}}) {
-      SCOPED_TRACE(to_string(shape) + (blocked ? " blocked" : " plain"));
+TEST_F(CpuDetection, NormalisationsInAllFormats) {
+  for (const std::string format : {"plain", "blocked", "last"}) {
+    for (const Shape& shape : {Shape{2, 20, 9, 7}, Shape{1, 20, 80, 70}, Shape{1, 20, 1, 1},
+                               Shape{2, 24, 5, 7}, Shape{2, 48, 5, 7}}) {
+      SCOPED_TRACE(to_string(shape) + " " + format);
+      const int64_t channels = shape[1];
       ModelMaker maker;
-      Value* x = maker.input(shape);
-      Value* src = blocked ? maker.conv(x, 20, 20) : x;
+      Value* src = maker.input(shape);
+      if (format == "blocked") src = maker.conv(src, channels, channels);
+      if (format == "last") {
+        src = maker.op("Transpose", {maker.input({shape[0], shape[2], shape[3], channels})},
+                       make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
+      }
       // A mean far from 0 shows whether the variance is taken around it.
       src = maker.op("Add", {src, maker.constant(Tensor::scalar(30.0f))});
-      Value* scale = maker.random({20});
-      Value* bias = maker.random({20});
+      Value* scale = maker.random({channels});
+      Value* bias = maker.random({channels});
       Value* made = maker.op("InstanceNormalization", {src, scale, bias});
       Value* grouped = maker.op("GroupNormalization", {src, scale, bias},
                                 make_attributes({{"num_groups", int64_t{4}}}));
       // A convolution reads the padding of blocks: it must still be 0.
-      maker.output(maker.conv(made, 20, 4));
+      maker.output(maker.conv(made, channels, 4));
+      maker.output(maker.op("Neg", {made}));
       maker.output(grouped);
       const std::vector<ProfileRow> rows = compare(maker.model(), 1e-4f);
-      const std::string number = blocked ? "2" : "1";
+      const std::string number = format == "plain" ? "1" : "2";
       EXPECT_EQ(implementation(rows, "InstanceNormalization" + number), "own_simd");
     }
   }

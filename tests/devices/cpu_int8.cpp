@@ -347,6 +347,67 @@ output y0 = QuantizeLinear7_y_2
   compare_steps();
 }
 
+TEST_F(CpuInt8, GatesAndMeansOfBytes) {
+  Value* x = stored_input({2, 20, 4, 6}, 0.02f, 131);
+  Value* mean = maker_.op("ReduceMean", {x, maker_.ints({2, 3})});
+  Value* gated = maker_.op("Mul", {maker_.op("Sigmoid", {mean}), x});
+  maker_.output(quantise(maker_.op("Relu", {gated}), 0.01f, 0));
+  expect_graphs({cpu::quantise_operators}, R"(
+input x0 : uint8[2,20,4,6]
+DequantizeLinear0_y = DequantizeLinear(x0, c0=0.02, c1=131) : float32[2,20,4,6]
+ReduceMean1_y = ReduceMean(DequantizeLinear0_y, c2=[2,3]) : float32[2,20,1,1]
+Sigmoid2_y = Sigmoid(ReduceMean1_y) : float32[2,20,1,1]
+Mul3_y = Mul(Sigmoid2_y, DequantizeLinear0_y) : float32[2,20,4,6]
+Relu4_y = Relu(Mul3_y) : float32[2,20,4,6]
+QuantizeLinear5_y = QuantizeLinear(Relu4_y, c3=0.01, c4=0) : uint8[2,20,4,6]
+output y0 = QuantizeLinear5_y
+)",
+                R"(
+input x0 : uint8[2,20,4,6]
+ReduceMean1_y_2 = het.MeanOfBytes(x0) {src_scale=0.02 src_zero=131} : float32[2,20,1,1]
+Sigmoid2_y = Sigmoid(ReduceMean1_y_2) : float32[2,20,1,1]
+QuantizeLinear5_y_2 = het.GateBytes(x0, Sigmoid2_y) {dst_scale=0.01 dst_zero=0 src_scale=0.02 src_zero=131} : uint8[2,20,4,6]
+output y0 = QuantizeLinear5_y_2
+)");
+  compare_steps();
+}
+
+TEST_F(CpuInt8, GatesOfAllKindsOfPictures) {
+  // Channels: fewer than a vector has, whole vectors, some more; one row and many.
+  for (const int64_t channels : {1, 3, 16, 37, 100}) {
+    for (const int64_t gates : {1, 2}) {
+      for (const bool is_signed : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} channels, gates of {}, {}", channels, gates, is_signed));
+        maker_ = ModelMaker();
+        const ElementType type = is_signed ? ElementType::Int8 : ElementType::UInt8;
+        Value* point = is_signed ? maker_.constant(Tensor::scalar(int8_t{-3})) : zero(5);
+        Value* x = maker_.op("DequantizeLinear",
+                             {maker_.input({2, channels, 5, 7}, type), scale(0.03f), point});
+        Value* gate = maker_.input({gates, channels, 1, 1});
+        Value* gated = quantise(maker_.op("Mul", {x, gate}), 0.02f, 120);
+        maker_.output(gated);
+        maker_.output(maker_.op("ReduceMean", {x, maker_.ints({-1, -2})}));
+        std::vector<std::string> ran;
+        for (const ProfileRow& row : compare_steps()) ran.push_back(row.layer_type);
+        EXPECT_EQ(std::ranges::count(ran, "GateBytes"), 1);
+        EXPECT_EQ(std::ranges::count(ran, "MeanOfBytes"), 1);
+      }
+    }
+  }
+}
+
+TEST_F(CpuInt8, AReluThatStoringDoesIsDropped) {
+  for (const int low : {0, 1}) {
+    maker_ = ModelMaker();
+    Value* x = maker_.op("Relu", {maker_.input({1, 16, 4, 6})});
+    maker_.output(quantise(x, 0.02f, low));
+    size_t relus = 0;
+    for (const ProfileRow& row : compare_steps()) relus += row.layer_type == "Relu" ? 1 : 0;
+    // With zero stored as 1 a negative value would become 0.
+    EXPECT_EQ(relus, low == 0 ? 0u : 1u);
+  }
+}
+
 TEST_F(CpuInt8, FakeQuantizeBecomesBytes) {
   Value* x = maker_.input({1, 8, 4, 6});
   // A step of 0.02 and 50 steps below zero.

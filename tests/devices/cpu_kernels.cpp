@@ -318,8 +318,12 @@ TEST_F(CpuTest, Reductions) {
         SCOPED_TRACE(type);
         ModelMaker maker;
         Value* x = maker.conv(maker.input({2, 20, 5, 7}), 20, 20);
-        maker.output(
-            maker.op(type, {x, maker.ints(axes)}, make_attributes({{"keepdims", keepdims}})));
+        Value* last = maker.op("Transpose", {maker.input({2, 5, 7, 20})},
+                               make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
+        for (Value* src : {x, last}) {
+          maker.output(
+              maker.op(type, {src, maker.ints(axes)}, make_attributes({{"keepdims", keepdims}})));
+        }
         compare(maker.model(), 1e-4f);
       }
     }

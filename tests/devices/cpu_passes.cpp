@@ -221,6 +221,29 @@ output y0 = Mul11_y_2
 )");
 }
 
+TEST_F(CpuPasses, ScalesGoIntoInstanceNormalization) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 3, 4, 4});
+  Value* scale = maker.constant(Tensor::from<float>({3}, {1, 2, -1}));
+  Value* bias = maker.constant(Tensor::from<float>({3}, {0.5f, 0, 1}));
+  Value* y = maker.op("InstanceNormalization", {x, scale, bias});
+  Value* factor = maker.constant(Tensor::from<float>({1, 3, 1, 1}, {3, 4, 5}));
+  Value* shift = maker.constant(Tensor::from<float>({3, 1, 1}, {1, 1, 2}));
+  maker.output(maker.op("Add", {maker.op("Mul", {y, factor}), shift}));
+  check(maker.model(), cpu::fold_channel_affine, R"(
+input x0 : float32[2,3,4,4]
+InstanceNormalization0_y = InstanceNormalization(x0, c0=[1,2,-1], c1=[0.5,0,1]) : float32[2,3,4,4]
+Mul1_y = Mul(InstanceNormalization0_y, c2=[3,4,5]) : float32[2,3,4,4]
+Add2_y = Add(Mul1_y, c3=[1,1,2]) : float32[2,3,4,4]
+output y0 = Add2_y
+)",
+        R"(
+input x0 : float32[2,3,4,4]
+Add2_y_2 = InstanceNormalization(x0, c0_2=[3,8,-5], InstanceNormalization0/bias_2=[2.5,1,7]) : float32[2,3,4,4]
+output y0 = Add2_y_2
+)");
+}
+
 TEST_F(CpuPasses, ActivationsAndSumsGoIntoTheConvolution) {
   ModelMaker maker;
   Value* x = maker.input({1, 16, 4, 4});

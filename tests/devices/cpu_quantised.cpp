@@ -1,3 +1,4 @@
+#include "devices/cpu/byte_loops.h"
 #include "devices/cpu/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
@@ -161,6 +162,34 @@ TEST_F(CpuQuantised, AdditionAndConversions) {
   maker.output(maker.op("QuantizeLinear", {real, scale(maker, 0.21f), zero<int8_t>(maker, -5)}));
   compare_steps(maker.model(), "QLinearAdd0");
   EXPECT_EQ(implementation_, "own_simd");
+}
+
+// Reciprocals miss quotients by a little: what lies beside a half must not be rounded to the other
+// side.
+TEST(ByteLoops, QuotientsBesideHalvesAreRoundedAsDivisionsAre) {
+  for (const float scale : {0.0173f, 1.0f / 3.0f, 0.1f, 7.3f, 1e-38f, 3e38f}) {
+    std::vector<float> values;
+    for (int k = -140; k < 300; ++k) {
+      const float half = (static_cast<float>(k) + 0.5f) * scale;
+      for (const float v : {std::nextafter(half, -1e38f), half, std::nextafter(half, 1e38f)}) {
+        values.push_back(v);
+      }
+    }
+    values.insert(values.end(), {0.0f, 1e30f, -1e30f, std::numeric_limits<float>::infinity()});
+    for (const bool is_signed : {false, true}) {
+      const cpu::ByteScale byte_scale{scale, is_signed ? -3.0f : 7.0f, is_signed};
+      std::vector<std::byte> got(values.size());
+      cpu::quantise_row(values.data(), byte_scale, values.size(), got.data());
+      for (size_t i = 0; i < values.size(); ++i) {
+        const double rounded = std::nearbyint(values[i] / scale) + byte_scale.zero;
+        const double wanted =
+            is_signed ? std::clamp(rounded, -128.0, 127.0) : std::clamp(rounded, 0.0, 255.0);
+        const int stored = is_signed ? static_cast<int8_t>(got[i])
+                                     : static_cast<int>(static_cast<uint8_t>(got[i]));
+        ASSERT_EQ(stored, wanted) << values[i] << " / " << scale;
+      }
+    }
+  }
 }
 
 TEST_F(CpuQuantised, AScalePerChannel) {

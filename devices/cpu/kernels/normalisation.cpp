@@ -68,46 +68,62 @@ class GroupKernel final : public Kernel {
   float epsilon_;
 };
 
-/// InstanceNormalization in blocked memory; a block's channels side by side.
-class BlockedInstanceKernel final : public Kernel {
+/// InstanceNormalization of some channels that lie side by side: those of a block, or of all that
+/// lie last.
+class LaneInstanceKernel final : public Kernel {
  public:
-  BlockedInstanceKernel(int64_t images, int64_t channels, int64_t area, int64_t block,
-                        float epsilon)
-      : blocks_((channels + block - 1) / block),
-        count_(images * blocks_),
+  /// `lanes` channels at a time, from `block` that lie together.
+  LaneInstanceKernel(int64_t images, int64_t channels, int64_t area, int64_t block, int64_t lanes,
+                     float epsilon)
+      : groups_((channels + block - 1) / block * (block / lanes)),
+        count_(images * groups_),
         channels_(channels),
         area_(area),
         block_(block),
+        lanes_(lanes),
         epsilon_(epsilon) {}
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto area = static_cast<size_t>(area_);
-    const auto lanes = static_cast<size_t>(block_);
-    return for_stretches(
-        args, count_, block_ * area_,
-        [&](int64_t b, const float* src, const float* scale, const float* bias, float* dst) {
-          std::array<Moments, 16> moments;
-          std::array<float, 16> mean{}, factor{}, shift{};
-          lane_moments(src, area, lanes, moments.data());
-          // Padded channels have scale and bias 0, so they stay 0.
-          const int64_t first = b % blocks_ * block_;
-          for (int64_t c = first; c < std::min(first + block_, channels_); ++c) {
-            const auto lane = static_cast<size_t>(c - first);
-            mean[lane] = moments[lane].mean;
-            factor[lane] = factor_of(moments[lane], epsilon_) * scale[c];
-            shift[lane] = bias[c];
-          }
-          normalise_lanes(src, area, lanes, mean.data(), factor.data(), shift.data(), dst);
-        });
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
+    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    parallel_for(count_, kGrainValues / (area_ * lanes_) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t groups_of_block = block_ / lanes_;
+        const int64_t first = i / groups_of_block * block_ * area_ + i % groups_of_block * lanes_;
+        normalise(src + first, i % groups_ * lanes_, scale, bias, dst + first);
+      }
+    });
+    return {};
   }
 
  private:
-  int64_t blocks_;
+  void normalise(const float* src, int64_t first, const float* scale, const float* bias,
+                 float* dst) const {
+    const auto area = static_cast<size_t>(area_);
+    const auto lanes = static_cast<size_t>(lanes_);
+    const auto step = static_cast<size_t>(block_);
+    std::array<Moments, 16> moments;
+    std::array<float, 16> mean{}, factor{}, shift{};
+    lane_moments(src, area, lanes, step, moments.data());
+    // Padded channels have scale and bias 0, so they stay 0.
+    for (int64_t c = first; c < std::min(first + lanes_, channels_); ++c) {
+      const auto lane = static_cast<size_t>(c - first);
+      mean[lane] = moments[lane].mean;
+      factor[lane] = factor_of(moments[lane], epsilon_) * scale[c];
+      shift[lane] = bias[c];
+    }
+    normalise_lanes(src, area, lanes, step, mean.data(), factor.data(), shift.data(), dst);
+  }
+
+  int64_t groups_;
   int64_t count_;
   int64_t channels_;
   int64_t area_;
   int64_t block_;
+  int64_t lanes_;
   float epsilon_;
 };
 
@@ -150,11 +166,14 @@ Result<bool> plan_group(PlanBuilder& builder, const Node& node) {
   const int64_t groups = instance ? shape[1] : node.attributes().get_int("num_groups", 1);
   const int64_t area = element_count(std::span(shape).subspan(2));
   TensorSpec spec{ElementType::Float32, shape, Format::Plain};
-  if (instance && is_blocked(builder.home(src).format)) spec.format = builder.home(src).format;
+  const Format home = builder.home(src).format;
+  const bool fills_lanes = home == Format::ChannelsLast && shape[1] % 8 == 0;
+  if (instance && (is_blocked(home) || fills_lanes)) spec.format = home;
   std::unique_ptr<Kernel> kernel;
-  if (is_blocked(spec.format)) {
-    kernel = std::make_unique<BlockedInstanceKernel>(shape[0], shape[1], area,
-                                                     block_of(spec.format), epsilon);
+  if (spec.format != Format::Plain) {
+    const int64_t block = fills_lanes ? shape[1] : block_of(home);
+    kernel = std::make_unique<LaneInstanceKernel>(shape[0], shape[1], area, block,
+                                                  block % 16 == 0 ? 16 : 8, epsilon);
   } else {
     kernel = std::make_unique<GroupKernel>(shape[0], groups, shape[1], area, epsilon);
   }

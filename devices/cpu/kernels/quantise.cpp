@@ -100,6 +100,72 @@ class AddKernel final : public Kernel {
   int64_t count_;
 };
 
+/// Pictures with the channels last, a factor for each channel, of all pictures or of each.
+class GateKernel final : public Kernel {
+ public:
+  GateKernel(ByteScale src, ByteScale dst, const Shape& shape, bool gate_per_picture)
+      : src_(src),
+        dst_(dst),
+        pictures_(shape[0]),
+        channels_(shape[1]),
+        pixels_(shape[2] * shape[3]),
+        gate_step_(gate_per_picture ? channels_ : 0) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const auto* gates = reinterpret_cast<const float*>(args.inputs[1]);
+    for (int64_t n = 0; n < pictures_; ++n) {
+      const int64_t first = n * pixels_ * channels_;
+      parallel_for(pixels_, kGrain / channels_ + 1, [&](int64_t begin, int64_t end) {
+        const int64_t offset = first + begin * channels_;
+        gate_rows(args.inputs[0] + offset, src_, gates + n * gate_step_, dst_,
+                  static_cast<size_t>(channels_), static_cast<size_t>(end - begin),
+                  args.outputs[0] + offset);
+      });
+    }
+    return {};
+  }
+
+ private:
+  ByteScale src_;
+  ByteScale dst_;
+  int64_t pictures_;
+  int64_t channels_;
+  int64_t pixels_;
+  int64_t gate_step_;
+};
+
+/// Means over pictures with the channels last.
+class MeanKernel final : public Kernel {
+ public:
+  MeanKernel(ByteScale scale, const Shape& shape)
+      : scale_(scale), pictures_(shape[0]), channels_(shape[1]), pixels_(shape[2] * shape[3]) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const int64_t parts = (channels_ + kPart - 1) / kPart;
+    parallel_for(pictures_ * parts, 4 * kGrain / (pixels_ * kPart) + 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t k = begin; k < end; ++k) {
+                     const int64_t n = k / parts;
+                     const int64_t first = k % parts * kPart;
+                     mean_rows(args.inputs[0] + n * pixels_ * channels_ + first, scale_,
+                               static_cast<size_t>(std::min(kPart, channels_ - first)),
+                               static_cast<size_t>(channels_), static_cast<size_t>(pixels_),
+                               dst + n * channels_ + first);
+                   }
+                 });
+    return {};
+  }
+
+ private:
+  /// A cache line of channels.
+  static constexpr int64_t kPart = 64;
+  ByteScale scale_;
+  int64_t pictures_;
+  int64_t channels_;
+  int64_t pixels_;
+};
+
 /// Quantised zero is not zero, so values in the padding of blocks would not stay 0.
 Format without_padding(const TensorSpec& home) {
   return is_blocked(home.format) ? Format::Plain : home.format;
@@ -194,12 +260,48 @@ Result<bool> plan_add(PlanBuilder& builder, const Node& node) {
   return true;
 }
 
+ByteScale attribute_scale(const Attributes& a, const std::string& side, ElementType type) {
+  return {a.get_float(side + "_scale", 1.0f), static_cast<float>(a.get_int(side + "_zero", 0)),
+          type == ElementType::Int8};
+}
+
+/// het.MeanOfBytes (passes/quantise_operators.cpp): bytes [N,C,H,W] to float [N,C,1,1].
+Result<bool> plan_mean(PlanBuilder& builder, const Node& node) {
+  const TensorDesc& src = node.input(0)->desc();
+  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), Format::ChannelsLast, src.type));
+  const TensorId out = builder.write(
+      *node.output(), {ElementType::Float32, node.output()->desc().shape, Format::Plain});
+  const ByteScale scale = attribute_scale(node.attributes(), "src", src.type);
+  builder.add_step(node, std::make_unique<MeanKernel>(scale, src.shape), {in}, {out});
+  return true;
+}
+
+/// het.GateBytes (passes/quantise_operators.cpp): bytes [N,C,H,W] and float gates [1 or N,C,1,1].
+Result<bool> plan_gate(PlanBuilder& builder, const Node& node) {
+  const TensorDesc& src = node.input(0)->desc();
+  const TensorDesc& dst = node.output()->desc();
+  const ByteScale src_scale = attribute_scale(node.attributes(), "src", src.type);
+  const ByteScale dst_scale = attribute_scale(node.attributes(), "dst", dst.type);
+  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), Format::ChannelsLast, src.type));
+  HET_ASSIGN(const TensorId gate,
+             builder.read(*node.input(1), Format::Plain, ElementType::Float32));
+  const TensorId out = builder.write(*node.output(), {dst.type, dst.shape, Format::ChannelsLast});
+  const bool gate_per_picture = node.input(1)->desc().shape[0] != 1;
+  Step& step = builder.add_step(
+      node, std::make_unique<GateKernel>(src_scale, dst_scale, src.shape, gate_per_picture),
+      {in, gate}, {out});
+  if (src.type == dst.type) step.in_place = InPlace::Input;
+  return true;
+}
+
 }  // namespace
 
 HET_REGISTRATION void register_quantise(KernelRegistry& registry) {
   registry.add("", "QuantizeLinear", plan_quantise);
   registry.add("", "DequantizeLinear", plan_dequantise);
   registry.add("com.microsoft", "QLinearAdd", plan_add);
+  registry.add("het", "GateBytes", plan_gate);
+  registry.add("het", "MeanOfBytes", plan_mean);
 }
 
 }  // namespace het::cpu

@@ -110,14 +110,23 @@ Result<bool> plan_reduce(PlanBuilder& builder, const Node& node) {
   const auto rank = static_cast<int64_t>(shape.size());
   Format format = builder.home(src).format;
   const bool all_spatial = rank >= 3 && axes.front() == 2 && axes.back() == rank - 1;
-  if (!is_blocked(format) || !all_spatial || !attributes.keepdims) format = Format::Plain;
+  const bool is_last = format == Format::ChannelsLast;
+  if (!all_spatial || !(is_last || (is_blocked(format) && attributes.keepdims))) {
+    format = Format::Plain;
+  }
   HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
   const std::vector<int64_t> dims = physical_dims({ElementType::Float32, shape, format});
+  // In front of the channels when these lie last.
+  const int64_t shift = format == Format::ChannelsLast ? -1 : 0;
   Split split;
   for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
     const int64_t size = dims[static_cast<size_t>(d)];
-    (d < axes.front() ? split.outer : d <= axes.back() ? split.length : split.inner) *= size;
+    (d < axes.front() + shift   ? split.outer
+     : d <= axes.back() + shift ? split.length
+                                : split.inner) *= size;
   }
+  // Without pixels the channels lie as plain ones do.
+  if (format == Format::ChannelsLast) format = Format::Plain;
   const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
   builder.add_step(node, std::make_unique<ReduceKernel>(split, attributes.kind), {in}, {out});
   return true;

@@ -35,6 +35,7 @@ std::optional<Target> target_of(const Node& node) {
   if (type == "Conv") {
     return Target{1, {1, shape[0], element_count(shape) / std::max<int64_t>(shape[0], 1), 1}};
   }
+  if (type == "InstanceNormalization") return Target{1, {1, shape[0], 1, 1}};
   if (type == "ConvTranspose") {
     const int64_t group = node.attributes().get_int("group", 1);
     return Target{1,

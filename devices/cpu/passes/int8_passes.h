@@ -38,7 +38,8 @@ Status fuse_int8_sums(Model& model);
 Status fuse_requantisation(Model& model);
 
 /// Add and GlobalAveragePool between DequantizeLinear and QuantizeLinear become QLinearAdd and
-/// QLinearGlobalAveragePool.
+/// QLinearGlobalAveragePool, Mul by a float per channel becomes het.GateBytes, ReduceMean over
+/// pixels behind DequantizeLinear het.MeanOfBytes. A Relu that QuantizeLinear does anyway goes.
 Status quantise_operators(Model& model);
 
 }  // namespace het::cpu

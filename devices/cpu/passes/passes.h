@@ -29,7 +29,8 @@ Status fold_dequantized_constants(Model& model);
 Status fold_padding(Model& model);
 
 /// What scales or shifts every channel - BatchNormalization, Mul, Div, Add, Sub with constants -
-/// goes into weights and bias of the convolution or matrix product before it.
+/// goes into weights and bias of the convolution, matrix product or InstanceNormalization before
+/// it.
 Status fold_channel_affine(Model& model);
 
 /// A BatchNormalization that is left becomes element-wise.

@@ -1,6 +1,8 @@
+#include "devices/cpu/byte_loops.h"
 #include "devices/cpu/passes/int8_passes.h"
 #include "devices/cpu/passes/rewrite.h"
 #include "devices/cpu/passes/stored_value.h"
+#include "inference/ops/reduce.h"
 
 namespace het::cpu {
 namespace {
@@ -37,8 +39,72 @@ bool is_limit(const Node& node, const StoredValue& dst) {
 
 bool is_quantised_operator(const Node& node) {
   if (!node.domain().empty() || is_detached(node)) return false;
-  return (node.op_type() == "Add" && node.inputs().size() == 2) ||
+  return ((node.op_type() == "Add" || node.op_type() == "Mul") && node.inputs().size() == 2) ||
          node.op_type() == "GlobalAveragePool";
+}
+
+/// One factor for each channel of a picture, or of each picture.
+bool is_gate(const Value& value, const Shape& picture) {
+  const TensorDesc& desc = value.desc();
+  return desc.is_static() && desc.type == ElementType::Float32 && picture.size() == 4 &&
+         desc.shape.size() == 4 && (desc.shape[0] == 1 || desc.shape[0] == picture[0]) &&
+         desc.shape[1] == picture[1] && desc.shape[2] == 1 && desc.shape[3] == 1;
+}
+
+/// Bytes times a gate, stored as bytes: het.GateBytes. True when the product is one.
+bool fuse_gate(Model& model, Node& product, Node& quantise, const StoredValue& dst) {
+  for (const size_t index : {size_t{0}, size_t{1}}) {
+    const Value& picture = *product.input(index);
+    Value* gate = product.input(1 - index);
+    const std::optional<StoredValue> src = stored_behind(picture);
+    if (!src || picture.desc().shape != dst.stored->desc().shape ||
+        !is_gate(*gate, picture.desc().shape)) {
+      continue;
+    }
+    Attributes attributes;
+    attributes.set("src_scale", src->scale);
+    attributes.set("src_zero", int64_t{src->zero});
+    attributes.set("dst_scale", dst.scale);
+    attributes.set("dst_zero", int64_t{dst.zero});
+    replace(model,
+            {&product, &quantise, "GateBytes", "het", {src->stored, gate}, std::move(attributes)});
+    return true;
+  }
+  return false;
+}
+
+/// ReduceMean over the pixels of a dequantised picture: het.MeanOfBytes.
+void fuse_mean(Model& model, Node& mean) {
+  if (mean.op_type() != "ReduceMean" || !mean.domain().empty() || is_detached(mean) ||
+      !mean.output()->desc().is_static() || mean.output()->desc().shape.size() != 4 ||
+      (mean.input(1) != nullptr && !mean.input(1)->is_constant())) {
+    return;
+  }
+  const std::optional<StoredValue> src = stored_behind(*mean.input(0));
+  if (!src) return;
+  const Shape& shape = src->stored->desc().shape;
+  const auto reduced =
+      reduce_attributes(mean, shape, mean.input(1) ? &mean.input(1)->constant() : nullptr);
+  if (!reduced || reduced->axes != std::vector<int64_t>{2, 3} || element_count(shape) == 0 ||
+      shape[2] * shape[3] > static_cast<int64_t>(kMostMeanRows)) {
+    return;
+  }
+  Attributes attributes;
+  attributes.set("src_scale", src->scale);
+  attributes.set("src_zero", int64_t{src->zero});
+  replace(model, {&mean, &mean, "MeanOfBytes", "het", {src->stored}, std::move(attributes)});
+}
+
+/// A Relu that storing does as well.
+void drop_relu(Model& model, Node& relu) {
+  if (relu.op_type() != "Relu" || is_detached(relu)) return;
+  Node* quantise = only_reader(model, *relu.output());
+  const std::optional<StoredValue> dst = stored_by(quantise);
+  if (!dst || !is_limit(relu, *dst)) return;
+  std::vector<Value*> inputs = quantise->inputs();
+  inputs[0] = relu.input(0);
+  replace(model,
+          {&relu, quantise, "QuantizeLinear", "", std::move(inputs), quantise->attributes()});
 }
 
 }  // namespace
@@ -47,6 +113,7 @@ Status quantise_operators(Model& model) {
   const size_t count = model.nodes().size();
   for (size_t k = 0; k < count; ++k) {
     Node& node = *model.nodes()[k];
+    fuse_mean(model, node);
     if (!is_quantised_operator(node)) continue;
     Node* relu = nullptr;
     Node* quantise = only_reader(model, *node.output());
@@ -56,6 +123,10 @@ Status quantise_operators(Model& model) {
     }
     const std::optional<StoredValue> dst = stored_by(quantise);
     if (!dst || (relu != nullptr && !is_limit(*relu, *dst))) continue;
+    if (node.op_type() == "Mul") {
+      if (fuse_gate(model, node, *quantise, *dst) && relu != nullptr) detach(model, *relu);
+      continue;
+    }
     OperandList operands(model, node);
     bool is_stored = true;
     for (const Value* input : node.inputs()) {
@@ -70,6 +141,7 @@ Status quantise_operators(Model& model) {
             {&node, quantise, "QLinear" + node.op_type(), "com.microsoft", operands.take(), {}});
     if (relu != nullptr) detach(model, *relu);
   }
+  for (size_t k = 0; k < count; ++k) drop_relu(model, *model.nodes()[k]);
   return {};
 }
 
