@@ -17,6 +17,8 @@ using FusedTail = std::vector<TailStep>;
 
 inline constexpr size_t kTailBiasInput = 2;
 inline constexpr size_t kTailSumInput = 3;
+/// Of a depthwise het.Conv: slopes of a PRelu behind the tail, one per channel; may be omitted.
+inline constexpr size_t kTailSlopesInput = 4;
 
 /// Attributes "tail" (names), "tail_alphas", "tail_betas"; absent for an empty tail.
 FusedTail tail_of(const Attributes& attributes);

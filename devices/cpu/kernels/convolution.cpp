@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "devices/cpu/depthwise.h"
 #include "devices/cpu/fused_tail.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
@@ -119,6 +120,52 @@ Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, const Convolu
   return true;
 }
 
+/// Where our depthwise kernel reads a value: in blocks, unless its neighbours have the channels
+/// last, as oneDNN's bfloat16 kernels do.
+Format depthwise_format(PlanBuilder& builder, const Value& src, ElementType type) {
+  const int64_t lanes = depthwise_lanes();
+  const bool is_last =
+      type == ElementType::BFloat16 || builder.home(src).format == Format::ChannelsLast;
+  if (is_last && src.desc().shape[1] >= lanes) return Format::ChannelsLast;
+  // oneDNN's blocks are smaller than our vectors when it is kept from some instructions.
+  const Format blocked = builder.options().blocked;
+  return block_of(blocked) % lanes == 0 ? blocked : Format::Blocked16;
+}
+
+/// True when a depthwise kernel of our own is planned: for slopes per channel, where the rule says
+/// so, and with `onednn` where that has no generated code, as for large dilations.
+Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec,
+                            const Chosen* onednn) {
+  const Value* slopes = node.input(kTailSlopesInput);
+  if (spec.src.shape.size() != 4 || node.output()->desc().shape.size() != 4) return false;
+  const Format format = depthwise_format(builder, *node.input(0), spec.src.type);
+  const auto shape = depthwise_shape(spec, format);
+  if (!shape) return false;
+  auto ops = depthwise_ops(*shape, spec.post_ops);
+  if (!ops) return false;
+  if (slopes != nullptr) {
+    HET_ASSIGN(const std::vector<float> values, to_float_vector(slopes->constant()));
+    ops->push_back(
+        {DepthwiseOp::Kind::PRelu, 0.0f, 0.0f, pack_depthwise(*shape, values.data(), 1)});
+  } else if (onednn != nullptr) {
+    const std::string& name = onednn->primitive.implementation;
+    if (name.find("ref") == std::string::npos && name.find("gemm") == std::string::npos) {
+      return false;
+    }
+  } else if (!choose_depthwise(*shape)) {
+    return false;
+  }
+  const Value* bias = node.input(kTailBiasInput);
+  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), format, spec.src.type));
+  const TensorId out =
+      builder.write(*node.output(), {spec.dst.type, node.output()->desc().shape, format});
+  builder.add_step(node,
+                   make_depthwise_kernel(*shape, node.input(1)->constant(),
+                                         bias ? bias->constant() : Tensor(), std::move(*ops)),
+                   {in}, {out});
+  return true;
+}
+
 Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& weights = *node.input(1);
@@ -144,12 +191,16 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   spec.post_ops = post_ops_of(tail_of(node.attributes()));
   HET_ASSIGN(const bool planned, plan_winograd(builder, node, spec));
   if (planned) return true;
+  HET_ASSIGN(const bool own, plan_depthwise(builder, node, spec, nullptr));
+  if (own) return true;
   if (spec.src.shape.size() == 3) add_height(spec);
   Result<Chosen> chosen = choose(builder, spec);
   if (!chosen) {
     if (node.op() != nullptr) return false;
     return tl::unexpected(chosen.error());
   }
+  HET_ASSIGN(const bool instead, plan_depthwise(builder, node, spec, &*chosen));
+  if (instead) return true;
 
   std::vector<PrimitiveOperand> operands = {
       {PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},

@@ -2,6 +2,7 @@
 
 #include "devices/cpu/fused_tail.h"
 #include "devices/cpu/int8_product.h"
+#include "devices/cpu/passes/channel_affine.h"
 #include "devices/cpu/passes/int8_passes.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
@@ -112,6 +113,31 @@ bool extend(FusedTail& tail, const TailStep& step) {
   return true;
 }
 
+bool ends_in_slopes(const Node& node) {
+  return node.op_type() == "Conv" && node.input(kTailSlopesInput) != nullptr;
+}
+
+/// PRelu with a slope per channel behind a depthwise convolution, for which there is a kernel of
+/// our own. True when it was fused.
+bool fuse_slopes(Model& model, Node& conv, Node& reader) {
+  const Shape& shape = conv.output()->desc().shape;
+  if (conv.op_type() != "Conv" || reader.op_type() != "PRelu" || !reader.domain().empty() ||
+      shape.size() != 4 || reader.input(0) != conv.output() ||
+      !tail_of(conv.attributes()).empty() || conv.attributes().get_int("group", 1) != shape[1] ||
+      conv.input(0)->desc().shape[1] != shape[1]) {
+    return false;
+  }
+  Value* slopes = reader.input(1);
+  if (!per_channel(slopes, shape, 1) || slopes->constant().element_count() != shape[1]) {
+    return false;
+  }
+  std::vector<Value*> inputs = conv.inputs();
+  inputs.resize(kTailSlopesInput + 1, nullptr);
+  inputs[kTailSlopesInput] = slopes;
+  replace(model, {&conv, &reader, "Conv", "het", std::move(inputs), conv.attributes()});
+  return true;
+}
+
 }  // namespace
 
 namespace {
@@ -123,7 +149,8 @@ Status fuse_tails_of(Model& model, bool (*takes)(const Node& node), bool sums) {
     if (is_detached(node) || !takes(node)) continue;
     FusedTail tail = tail_of(node.attributes());
     Node* reader = only_reader(model, *node.output());
-    if (tail.size() >= kMaxTail || reader == nullptr) continue;
+    if (tail.size() >= kMaxTail || reader == nullptr || ends_in_slopes(node)) continue;
+    if (fuse_slopes(model, node, *reader)) continue;
     const bool has_sum =
         std::any_of(tail.begin(), tail.end(), [](const TailStep& step) { return step.sum; });
     // oneDNN's blocked convolutions add before anything else; with the sum further back only others

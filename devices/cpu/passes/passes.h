@@ -44,7 +44,8 @@ Status fuse_gated_activations(Model& model);
 Status fuse_channel_shuffles(Model& model);
 
 /// Activations and the addition of another tensor go into the convolution or matrix product before
-/// them: het.Conv, het.ConvTranspose, het.MatMul, het.Gemm with a tail.
+/// them: het.Conv, het.ConvTranspose, het.MatMul, het.Gemm with a tail. A PRelu with a slope per
+/// channel goes into a depthwise convolution.
 Status fuse_tails(Model& model);
 
 /// Element-wise nodes that only feed each other become one het.Elementwise.
