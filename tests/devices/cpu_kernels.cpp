@@ -106,6 +106,26 @@ TEST_F(CpuTest, BinaryBroadcastsOnBlockedTensors) {
   }
 }
 
+TEST_F(CpuTest, OneValuePerChannelOverManyPixels) {
+  // Chunks repeat the same values until the next block or picture; 300 channels are more than one.
+  for (const int64_t channels : {3, 16, 20, 48, 300}) {
+    for (const Shape& other : {Shape{1, channels, 1, 1}, Shape{2, channels, 1, 1}}) {
+      SCOPED_TRACE(to_string(other));
+      ModelMaker maker;
+      Value* plain = maker.input({2, channels, 13, 11});
+      Value* last = maker.op("Transpose", {maker.input({2, 13, 11, channels})},
+                             make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
+      Value* blocked = maker.conv(plain, channels, channels);
+      Value* gate = maker.input(other);
+      for (Value* x : {plain, last, blocked}) {
+        maker.output(maker.op("PRelu", {x, gate}));
+        maker.output(maker.conv(maker.op("Mul", {maker.op("Add", {gate, x}), x}), channels, 4));
+      }
+      compare(maker.model(), 1e-4f);
+    }
+  }
+}
+
 TEST_F(CpuTest, UnaryExpressionsOnBlockedTensors) {
   for (const char* type :
        {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu", "Exp", "Abs",

@@ -13,9 +13,11 @@ namespace {
 /// Chunks below this many values stay on one thread: starting the team costs about as much.
 constexpr int64_t kGrainChunks = 16;
 
-/// How an operand is walked beside the output's memory, outermost dimension first.
+/// How an operand is walked beside the output's memory, outermost dimension first. Repeated: rows
+/// along the last dimension come again and again along the one before it, as those of one value per
+/// channel do in blocks and with the channels last.
 struct Walk {
-  enum class Kind : uint8_t { Same, Scalar, Strided } kind = Kind::Same;
+  enum class Kind : uint8_t { Same, Scalar, Strided, Repeated } kind = Kind::Same;
   std::vector<int64_t> strides;
 };
 
@@ -54,8 +56,11 @@ Space make_space(const TensorSpec& dst, const std::vector<std::vector<int64_t>>&
   for (Walk& walk : space.walks) {
     const bool scalar =
         std::all_of(walk.strides.begin(), walk.strides.end(), [](int64_t s) { return s == 0; });
+    const size_t rank = space.dims.size();
+    const bool repeated = rank >= 2 && walk.strides[rank - 1] == 1 && walk.strides[rank - 2] == 0;
     walk.kind = scalar                  ? Walk::Kind::Scalar
                 : walk.strides == dense ? Walk::Kind::Same
+                : repeated              ? Walk::Kind::Repeated
                                         : Walk::Kind::Strided;
   }
   return space;
@@ -97,10 +102,19 @@ void gather(const Space& space, const Walk& walk, const float* src, int64_t begi
   }
 }
 
+/// Values of a chunk: whole rows where that many fit, so that every chunk repeats the same ones.
+int64_t chunk_values(const Space& space) {
+  constexpr auto kMost = static_cast<int64_t>(kElementwiseChunk);
+  const bool repeats = std::ranges::any_of(
+      space.walks, [](const Walk& walk) { return walk.kind == Walk::Kind::Repeated; });
+  const int64_t row = space.dims.back();
+  return repeats && row <= kMost ? kMost / row * row : kMost;
+}
+
 class ElementwiseKernel final : public Kernel {
  public:
   ElementwiseKernel(ElementwiseProgram program, const TensorSpec& dst, Space space)
-      : program_(std::move(program)), space_(std::move(space)) {
+      : program_(std::move(program)), space_(std::move(space)), chunk_(chunk_values(space_)) {
     const int64_t block = block_of(dst.format);
     if (block > 1 && dst.shape[1] % block != 0) {
       padded_from_ = dst.shape[1] % block;
@@ -115,12 +129,13 @@ class ElementwiseKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    constexpr auto kChunk = static_cast<int64_t>(kElementwiseChunk);
     auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    const int64_t chunks = (space_.count + kChunk - 1) / kChunk;
+    const int64_t chunks = (space_.count + chunk_ - 1) / chunk_;
     parallel_for(chunks, kGrainChunks, [&](int64_t begin, int64_t end) {
       alignas(64) std::array<std::array<float, kElementwiseChunk>, kMaxElementwiseRegisters> copies;
       std::array<const float*, kMaxElementwiseRegisters> operands{};
+      std::array<int64_t, kMaxElementwiseRegisters> repeated{};
+      repeated.fill(-1);
       for (size_t i = 0; i < program_.operands; ++i) {
         operands[i] = copies[i].data();
         if (space_.walks[i].kind == Walk::Kind::Scalar) {
@@ -128,13 +143,17 @@ class ElementwiseKernel final : public Kernel {
         }
       }
       for (int64_t chunk = begin; chunk < end; ++chunk) {
-        const int64_t first = chunk * kChunk;
-        const int64_t count = std::min(kChunk, space_.count - first);
+        const int64_t first = chunk * chunk_;
+        const int64_t count = std::min(chunk_, space_.count - first);
         for (size_t i = 0; i < program_.operands; ++i) {
           const auto* src = reinterpret_cast<const float*>(args.inputs[i]);
-          if (space_.walks[i].kind == Walk::Kind::Same) operands[i] = src + first;
-          if (space_.walks[i].kind == Walk::Kind::Strided) {
-            gather(space_, space_.walks[i], src, first, count, copies[i].data());
+          const Walk& walk = space_.walks[i];
+          if (walk.kind == Walk::Kind::Same) operands[i] = src + first;
+          if (walk.kind == Walk::Kind::Strided) {
+            gather(space_, walk, src, first, count, copies[i].data());
+          }
+          if (walk.kind == Walk::Kind::Repeated) {
+            repeat(walk, src, first, count, copies[i].data(), repeated[i]);
           }
         }
         run_elementwise_chunk(program_, operands.data(), dst + first, static_cast<size_t>(count));
@@ -145,6 +164,20 @@ class ElementwiseKernel final : public Kernel {
   }
 
  private:
+  /// gather() unless `copy` holds the same rows already: those of place `held` in front of the
+  /// repeated dimension, or of none (-1).
+  void repeat(const Walk& walk, const float* src, int64_t first, int64_t count, float* copy,
+              int64_t& held) const {
+    const size_t rank = space_.dims.size();
+    const int64_t plane = space_.dims[rank - 1] * space_.dims[rank - 2];
+    const int64_t place = first / plane;
+    const bool whole = chunk_ % space_.dims[rank - 1] == 0 && first % space_.dims[rank - 1] == 0 &&
+                       (first + count - 1) / plane == place;
+    if (whole && held == place) return;
+    gather(space_, walk, src, first, count, copy);
+    held = whole && count == chunk_ ? place : -1;
+  }
+
   /// Padded channels stay zero, whatever the expression makes of zero.
   void clear_padding(float* dst) const {
     for (int64_t n = 0; n < images_; ++n) {
@@ -157,6 +190,7 @@ class ElementwiseKernel final : public Kernel {
 
   ElementwiseProgram program_;
   Space space_;
+  int64_t chunk_;
   int64_t padded_from_ = 0;  ///< first padded channel of the last block; 0: no padding
   int64_t block_ = 1;
   int64_t blocks_ = 1;
