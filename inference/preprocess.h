@@ -68,15 +68,16 @@ HET_API Result<PictureGeometry> picture_geometry(const PreprocessDesc& desc, con
 HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 
 /// Converts, crops, resizes and normalises the ROI of an image into batch item `batch_index` of the
-/// host tensor `dst` in one pass over the target, within one level of 255 of
-/// preprocess_reference(). The ROI is clipped to the picture; an empty one is an error. Image
-/// memory without a host address is mapped for the call. Thread-safe; uses the calling thread only
-/// and, from its second call with the same sizes on, allocates nothing.
+/// host tensor `dst` in one pass over the target: the levels of
+/// preprocess_reference(), normalised in float. The ROI is clipped to the picture; an empty one is
+/// an error. Image memory without a host address is mapped for the call. Thread-safe; uses the
+/// calling thread only and, from its second call with the same sizes on, allocates nothing.
 ///
 /// The definition: each source pixel becomes a colour of whole levels 0..255, then colours are
 /// interpolated and rounded to levels again: what users of OpenCV's cvtColor and resize get.
-/// - YUV: ITU-R BT.601 or BT.709 with the image's range, rounded and clamped to 0..255; a chroma
-///   sample belongs to its 2x2 pixels. Gray is the luma, stretched to 0..255.
+/// - YUV: ITU-R BT.601 or BT.709 with the image's range in 16-bit arithmetic, within 0.55 levels of
+///   the exact value, clamped to 0..255; a chroma sample belongs to its 2x2 pixels. Gray is the
+///   luma, stretched to 0..255.
 /// - RGB and GRAY8 are taken as they are, whatever the image's matrix and range; gray of RGB is
 ///   0.299 R + 0.587 G + 0.114 B of the interpolated colours, colour of GRAY8 three times the same.
 /// - Bilinear without antialiasing, pixel centres aligned, in OpenCV's arithmetic (INTER_LINEAR of

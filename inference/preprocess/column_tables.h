@@ -9,10 +9,10 @@ namespace het::preprocess_internal {
 /// Where the samples of every target column lie in the rows of the picture's format.
 struct ColumnTables {
   int columns = 0;  ///< a multiple of kColumnBlock; entries past the destination repeat its last
-  const float* weight = nullptr;  ///< of the second sample, in 2048ths
-  ColumnSamples luma;             ///< Y, gray, or the planes of planar RGB
-  ColumnSamples chroma;           ///< NV12 and I420
-  ColumnPixels pixels;            ///< packed RGB
+  const int32_t* weights = nullptr;  ///< the first sample's in the low half, in 2048ths
+  ColumnSamples luma;                ///< Y, gray, or the planes of planar RGB
+  ColumnSamples chroma;              ///< NV12 and I420
+  ColumnPixels pixels;               ///< packed RGB
 };
 
 /// True when the machine has the vector instructions and the format's rows are long enough to be

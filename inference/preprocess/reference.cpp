@@ -12,10 +12,6 @@ namespace {
 /// Three colours, levels 0..255 unless said otherwise.
 using Pixel = std::array<int, 3>;
 
-int to_level(double value) {
-  return static_cast<int>(std::nearbyint(std::clamp(value, 0.0, 255.0)));
-}
-
 /// Red, green and blue of a source pixel; chroma samples belong to 2x2 pixels each and are
 /// repeated.
 Pixel rgb_at(const Conversion& conversion, int x, int y) {
@@ -35,19 +31,15 @@ Pixel rgb_at(const Conversion& conversion, int x, int y) {
   const bool semi_planar = conversion.format == PixelFormat::NV12;
   const int cx = x / 2;
   const int cy = y / 2;
-  const double u = (semi_planar ? byte_at(1, 2 * cx, cy) : byte_at(1, cx, cy)) - 128.0;
-  const double v = (semi_planar ? byte_at(1, 2 * cx + 1, cy) : byte_at(2, cx, cy)) - 128.0;
-  const YuvToRgb& k = conversion.yuv;
-  const double luma = (byte_at(0, x, y) - k.luma_offset) * k.luma_scale;
-  return {to_level(luma + k.v_to_red * v), to_level(luma + k.u_to_green * u + k.v_to_green * v),
-          to_level(luma + k.u_to_blue * u)};
+  const int u = semi_planar ? byte_at(1, 2 * cx, cy) : byte_at(1, cx, cy);
+  const int v = semi_planar ? byte_at(1, 2 * cx + 1, cy) : byte_at(2, cx, cy);
+  return rgb_of(conversion.yuv, byte_at(0, x, y), u, v);
 }
 
 /// What is interpolated at a source pixel: its colours, or three times its luma.
 Pixel levels_at(const Conversion& conversion, int x, int y) {
   if (!conversion.gray || !is_yuv(conversion.format)) return rgb_at(conversion, x, y);
-  const YuvToRgb& k = conversion.yuv;
-  const int luma = to_level((conversion.planes[0].row(y)[x] - k.luma_offset) * k.luma_scale);
+  const int luma = to_level(luma_of(conversion.yuv, conversion.planes[0].row(y)[x]));
   return {luma, luma, luma};
 }
 
@@ -60,9 +52,8 @@ Pixel in_row(const Conversion& conversion, const AxisSample& columns, int y) {
   Pixel rgb{};
   for (size_t c = 0; c < 3; ++c) rgb[c] = mix_row(first[c], second[c], columns.weight);
   if (conversion.gray) {
-    const double sum =
-        rgb[kRed] * kRedToGray + rgb[kGreen] * kGreenToGray + rgb[kBlue] * kBlueToGray;
-    return {static_cast<int>(std::nearbyint(sum)), 0, 0};
+    const int sum = rgb[kRed] * kRedToGray + rgb[kGreen] * kGreenToGray + rgb[kBlue] * kBlueToGray;
+    return {(sum + (1 << (kGrayPoint - 1))) >> kGrayPoint, 0, 0};
   }
   Pixel pixel{};
   for (size_t c = 0; c < 3; ++c) {
@@ -97,7 +88,7 @@ void store_element(ElementType type, double value, std::byte* address) {
     case ElementType::BFloat16:
       return put(float_to_bfloat16(static_cast<float>(value)));
     default:  // UInt8; validate() admits no other type
-      return put(static_cast<uint8_t>(to_level(value)));
+      return put(static_cast<uint8_t>(std::nearbyint(std::clamp(value, 0.0, 255.0))));
   }
 }
 

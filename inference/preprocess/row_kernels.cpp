@@ -1,7 +1,8 @@
 #include "inference/preprocess/row_kernels.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
+#include <cmath>
 
 #include "inference/preprocess/axis_sample.h"
 
@@ -23,167 +24,180 @@ static_assert(std::endian::native == std::endian::little, "words are taken apart
 using Floats = hn::ScalableTag<float>;
 using Ints = hn::Rebind<int32_t, Floats>;
 using Words = hn::Rebind<uint32_t, Floats>;
+using Bytes = hn::Repartition<uint8_t, Floats>;
+using Halves = hn::Repartition<int16_t, Floats>;  ///< two samples a column
+using HalvesU = hn::Repartition<uint16_t, Floats>;
+using Shorts = hn::Rebind<int16_t, Floats>;  ///< one value a column
 using FloatVec = hn::Vec<Floats>;
+using IntVec = hn::Vec<Ints>;
 using WordVec = hn::Vec<Words>;
+using HalfVec = hn::Vec<Halves>;
+
+int lanes() {
+  return static_cast<int>(hn::Lanes(Floats()));
+}
 
 HWY_INLINE WordVec gather(const uint8_t* row, const int32_t* offset) {
   return hn::GatherOffset(Words(), reinterpret_cast<const uint32_t*>(row),
                           hn::Load(Ints(), offset));
 }
 
-HWY_INLINE WordVec shifts(const int32_t* shift) {
-  return hn::BitCast(Words(), hn::Load(Ints(), shift));
+/// The bytes of each word that `pick` names.
+HWY_INLINE HalfVec picked(WordVec word, IntVec pick) {
+  return hn::BitCast(
+      Halves(), hn::TableLookupBytesOr0(hn::BitCast(Bytes(), word), hn::BitCast(Bytes(), pick)));
 }
 
-/// Byte 0 of each word as float.
-HWY_INLINE FloatVec low_byte(WordVec word) {
-  const WordVec byte = hn::And(word, hn::Set(Words(), 0xffu));
-  return hn::ConvertTo(Floats(), hn::BitCast(Ints(), byte));
+/// `pick` for the high byte of each half: bytes times 256.
+HWY_INLINE IntVec times256(IntVec pick) {
+  return hn::Or(hn::ShiftLeft<8>(pick), hn::Set(Ints(), 0x80));
 }
 
-HWY_INLINE FloatVec clamp_pixel(FloatVec value) {
-  return hn::Min(hn::Max(value, hn::Zero(Floats())), hn::Set(Floats(), 255.0f));
+/// mix_row() of the two samples that each word's halves hold.
+HWY_INLINE void store_mix(HalfVec samples, HalfVec weights, int16_t* out) {
+#if HWY_ARCH_X86
+  // On x86 this adds the products of neighbours, and the second sum stays 0.
+  IntVec unused = hn::Zero(Ints());
+  const IntVec sum =
+      hn::ReorderWidenMulAccumulate(Ints(), samples, weights, hn::Zero(Ints()), unused);
+#else
+  const auto low = [](HalfVec v) HWY_ATTR {
+    return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(Ints(), v)));
+  };
+  const auto high = [](HalfVec v) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(Ints(), v)); };
+  const IntVec sum =
+      hn::Add(hn::Mul(low(samples), low(weights)), hn::Mul(high(samples), high(weights)));
+#endif
+  hn::Store(hn::DemoteTo(Shorts(), hn::ShiftRight<kRowShift>(sum)), Shorts(), out);
 }
 
-HWY_INLINE FloatVec to_level(FloatVec value) {
-  return hn::Round(clamp_pixel(value));
+HWY_INLINE HalfVec load_weights(const int32_t* weights) {
+  return hn::BitCast(Halves(), hn::Load(Ints(), weights));
 }
 
-using Shorts = hn::Rebind<int16_t, Floats>;
-
-/// mix_row(); its products are whole numbers below 2^24, so floats are exact.
-HWY_INLINE void store_mix(FloatVec first, FloatVec second, FloatVec weight, int16_t* out) {
-  const FloatVec one = hn::Set(Floats(), static_cast<float>(kWeightOne));
-  const FloatVec sum = hn::MulAdd(hn::Sub(second, first), weight, hn::Mul(first, one));
-  const auto mixed = hn::ShiftRight<kRowShift>(hn::ConvertTo(Ints(), sum));
-  hn::Store(hn::DemoteTo(Shorts(), mixed), Shorts(), out);
-}
-
-/// YuvToRgb with the offsets folded: one term per colour, so that each colour is a sum of products.
+/// YuvToRgb on samples times 256: the high half of a product takes 2^16 off, MulFixedPoint15 2^15,
+/// rounded.
 struct ColorTerms {
-  FloatVec luma_scale;
-  FloatVec v_to_red, u_to_green, v_to_green, u_to_blue;
-  FloatVec red, green, blue;
+  hn::Vec<HalvesU> luma_scale;
+  HalfVec luma_bias;
+  HalfVec v_to_red, u_to_green, v_to_green, u_to_blue;
 
-  explicit ColorTerms(const YuvToRgb& k) {
-    const Floats d;
-    const float luma = -k.luma_offset * k.luma_scale;
-    luma_scale = hn::Set(d, k.luma_scale);
-    v_to_red = hn::Set(d, k.v_to_red);
-    u_to_green = hn::Set(d, k.u_to_green);
-    v_to_green = hn::Set(d, k.v_to_green);
-    u_to_blue = hn::Set(d, k.u_to_blue);
-    red = hn::Set(d, luma - 128.0f * k.v_to_red);
-    green = hn::Set(d, luma - 128.0f * (k.u_to_green + k.v_to_green));
-    blue = hn::Set(d, luma - 128.0f * k.u_to_blue);
-  }
+  explicit ColorTerms(const YuvToRgb& k)
+      : luma_scale(hn::Set(HalvesU(), k.luma_scale)),
+        luma_bias(hn::Set(Halves(), k.luma_bias)),
+        v_to_red(hn::Set(Halves(), k.v_to_red)),
+        u_to_green(hn::Set(Halves(), k.u_to_green)),
+        v_to_green(hn::Set(Halves(), k.v_to_green)),
+        u_to_blue(hn::Set(Halves(), k.u_to_blue)) {}
 };
 
-struct Colors {
-  FloatVec red, green, blue;
-};
-
-HWY_INLINE Colors colors_of(const ColorTerms& k, FloatVec y, FloatVec u, FloatVec v) {
-  const FloatVec luma_red = hn::MulAdd(y, k.luma_scale, k.red);
-  const FloatVec luma_green = hn::MulAdd(y, k.luma_scale, k.green);
-  const FloatVec luma_blue = hn::MulAdd(y, k.luma_scale, k.blue);
-  return {to_level(hn::MulAdd(v, k.v_to_red, luma_red)),
-          to_level(hn::MulAdd(v, k.v_to_green, hn::MulAdd(u, k.u_to_green, luma_green))),
-          to_level(hn::MulAdd(u, k.u_to_blue, luma_blue))};
+HWY_INLINE HalfVec to_level(HalfVec value) {
+  const Halves d;
+  const HalfVec whole = hn::ShiftRight<YuvToRgb::kPoint>(value);
+  return hn::Min(hn::Max(whole, hn::Zero(d)), hn::Set(d, int16_t{255}));
 }
 
-HWY_INLINE void store_mix(const Colors& first, const Colors& second, FloatVec weight,
-                          const ColorRows& out, int x) {
-  store_mix(first.red, second.red, weight, out[0] + x);
-  store_mix(first.green, second.green, weight, out[1] + x);
-  store_mix(first.blue, second.blue, weight, out[2] + x);
+/// Luma with half a level added, from samples times 256.
+HWY_INLINE HalfVec luma_of(const ColorTerms& k, HalfVec y) {
+  const auto product = hn::MulHigh(hn::BitCast(HalvesU(), y), k.luma_scale);
+  return hn::Add(hn::BitCast(Halves(), product), k.luma_bias);
 }
 
-int lanes() {
-  return static_cast<int>(hn::Lanes(Floats()));
+/// Stores the colours of Y, U and V samples (times 256), interpolated.
+HWY_INLINE void store_colors(const ColorTerms& k, HalfVec y, HalfVec u, HalfVec v, HalfVec weights,
+                             const ColorRows& out, int x) {
+  const HalfVec sign = hn::Set(Halves(), int16_t{-32768});
+  const HalfVec luma = luma_of(k, y);
+  const HalfVec cb = hn::Xor(u, sign);  // minus 128
+  const HalfVec cr = hn::Xor(v, sign);
+  const HalfVec red = hn::MulFixedPoint15(cr, k.v_to_red);
+  const HalfVec green =
+      hn::Add(hn::MulFixedPoint15(cb, k.u_to_green), hn::MulFixedPoint15(cr, k.v_to_green));
+  const HalfVec blue = hn::MulFixedPoint15(cb, k.u_to_blue);
+  store_mix(to_level(hn::SaturatedAdd(luma, red)), weights, out[0] + x);
+  store_mix(to_level(hn::SaturatedAdd(luma, green)), weights, out[1] + x);
+  store_mix(to_level(hn::SaturatedAdd(luma, blue)), weights, out[2] + x);
 }
 
-void resample_plane_row_simd(const uint8_t* row, const ColumnSamples& samples, const float* weight,
-                             int columns, float offset, float scale, int16_t* out) {
-  const Floats d;
-  const FloatVec gain = hn::Set(d, scale);
-  const FloatVec bias = hn::Set(d, -offset * scale);
+void resample_plane_row_simd(const uint8_t* row, const ColumnSamples& samples,
+                             const int32_t* weights, int columns, int16_t* out) {
   for (int x = 0; x < columns; x += lanes()) {
     const WordVec word = gather(row, samples.offset + x);
-    const FloatVec first = low_byte(hn::Shr(word, shifts(samples.first_shift + x)));
-    const FloatVec second = low_byte(hn::Shr(word, shifts(samples.second_shift + x)));
-    store_mix(to_level(hn::MulAdd(first, gain, bias)), to_level(hn::MulAdd(second, gain, bias)),
-              hn::Load(d, weight + x), out + x);
+    store_mix(picked(word, hn::Load(Ints(), samples.pick + x)), load_weights(weights + x), out + x);
+  }
+}
+
+void resample_luma_row_simd(const uint8_t* row, const ColumnSamples& samples,
+                            const int32_t* weights, int columns, const YuvToRgb& yuv,
+                            int16_t* out) {
+  const ColorTerms terms(yuv);
+  for (int x = 0; x < columns; x += lanes()) {
+    const WordVec word = gather(row, samples.offset + x);
+    const HalfVec y = picked(word, times256(hn::Load(Ints(), samples.pick + x)));
+    store_mix(to_level(luma_of(terms, y)), load_weights(weights + x), out + x);
   }
 }
 
 void resample_nv12_row_simd(const uint8_t* y_row, const uint8_t* uv_row, const ColumnSamples& luma,
-                            const ColumnSamples& chroma, const float* weight, int columns,
+                            const ColumnSamples& chroma, const int32_t* weights, int columns,
                             const YuvToRgb& yuv, const ColorRows& out) {
   const ColorTerms terms(yuv);
   for (int x = 0; x < columns; x += lanes()) {
     const WordVec y = gather(y_row, luma.offset + x);
     const WordVec uv = gather(uv_row, chroma.offset + x);
-    const WordVec uv0 = hn::Shr(uv, shifts(chroma.first_shift + x));
-    const WordVec uv1 = hn::Shr(uv, shifts(chroma.second_shift + x));
-    const Colors first = colors_of(terms, low_byte(hn::Shr(y, shifts(luma.first_shift + x))),
-                                   low_byte(uv0), low_byte(hn::ShiftRight<8>(uv0)));
-    const Colors second = colors_of(terms, low_byte(hn::Shr(y, shifts(luma.second_shift + x))),
-                                    low_byte(uv1), low_byte(hn::ShiftRight<8>(uv1)));
-    store_mix(first, second, hn::Load(Floats(), weight + x), out, x);
+    const IntVec pick = times256(hn::Load(Ints(), chroma.pick + x));
+    store_colors(terms, picked(y, times256(hn::Load(Ints(), luma.pick + x))), picked(uv, pick),
+                 picked(hn::ShiftRight<8>(uv), pick), load_weights(weights + x), out, x);
   }
 }
 
 void resample_i420_row_simd(const uint8_t* y_row, const uint8_t* u_row, const uint8_t* v_row,
                             const ColumnSamples& luma, const ColumnSamples& chroma,
-                            const float* weight, int columns, const YuvToRgb& yuv,
+                            const int32_t* weights, int columns, const YuvToRgb& yuv,
                             const ColorRows& out) {
   const ColorTerms terms(yuv);
   for (int x = 0; x < columns; x += lanes()) {
     const WordVec y = gather(y_row, luma.offset + x);
     const WordVec u = gather(u_row, chroma.offset + x);
     const WordVec v = gather(v_row, chroma.offset + x);
-    const WordVec shift0 = shifts(chroma.first_shift + x);
-    const WordVec shift1 = shifts(chroma.second_shift + x);
-    const Colors first = colors_of(terms, low_byte(hn::Shr(y, shifts(luma.first_shift + x))),
-                                   low_byte(hn::Shr(u, shift0)), low_byte(hn::Shr(v, shift0)));
-    const Colors second = colors_of(terms, low_byte(hn::Shr(y, shifts(luma.second_shift + x))),
-                                    low_byte(hn::Shr(u, shift1)), low_byte(hn::Shr(v, shift1)));
-    store_mix(first, second, hn::Load(Floats(), weight + x), out, x);
+    const IntVec pick = times256(hn::Load(Ints(), chroma.pick + x));
+    store_colors(terms, picked(y, times256(hn::Load(Ints(), luma.pick + x))), picked(u, pick),
+                 picked(v, pick), load_weights(weights + x), out, x);
   }
 }
 
-void resample_packed_row_simd(const uint8_t* row, const ColumnPixels& pixels, const float* weight,
-                              int columns, const std::array<int, 3>& bit, const ColorRows& out) {
-  const Words dw;
-  const WordVec red = hn::Set(dw, static_cast<uint32_t>(bit[0]));
-  const WordVec green = hn::Set(dw, static_cast<uint32_t>(bit[1]));
-  const WordVec blue = hn::Set(dw, static_cast<uint32_t>(bit[2]));
-  const auto colors_at = [&](const ColumnSamples& samples, int x) HWY_ATTR {
-    const WordVec word = hn::Shr(gather(row, samples.offset + x), shifts(samples.first_shift + x));
-    return Colors{low_byte(hn::Shr(word, red)), low_byte(hn::Shr(word, green)),
-                  low_byte(hn::Shr(word, blue))};
+void resample_packed_row_simd(const uint8_t* row, const ColumnPixels& pixels,
+                              const int32_t* weights, int columns, const std::array<int, 3>& bit,
+                              const ColorRows& out) {
+  const Words d;
+  const WordVec byte = hn::Set(d, 0xffu);
+  const auto pixel_at = [&](const int32_t* offset, const int32_t* shift) HWY_ATTR {
+    return hn::Shr(gather(row, offset), hn::BitCast(Words(), hn::Load(Ints(), shift)));
   };
   for (int x = 0; x < columns; x += lanes()) {
-    store_mix(colors_at(pixels.first, x), colors_at(pixels.second, x),
-              hn::Load(Floats(), weight + x), out, x);
+    const WordVec first = pixel_at(pixels.first_offset + x, pixels.first_shift + x);
+    const WordVec second = pixel_at(pixels.second_offset + x, pixels.second_shift + x);
+    const HalfVec both = load_weights(weights + x);
+    for (size_t color = 0; color < 3; ++color) {
+      const WordVec shift = hn::Set(d, static_cast<uint32_t>(bit[color]));
+      const WordVec low = hn::And(hn::Shr(first, shift), byte);
+      const WordVec high = hn::ShiftLeft<16>(hn::And(hn::Shr(second, shift), byte));
+      store_mix(hn::BitCast(Halves(), hn::Or(low, high)), both, out[color] + x);
+    }
   }
-}
-
-HWY_INLINE FloatVec load_shorts(const int16_t* row) {
-  return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::Load(Shorts(), row)));
 }
 
 void gray_of_colors_simd(const ColorRows& rows, int columns) {
-  const Floats d;
-  const FloatVec red = hn::Set(d, kRedToGray);
-  const FloatVec green = hn::Set(d, kGreenToGray);
-  const FloatVec blue = hn::Set(d, kBlueToGray);
+  const Ints d;
+  const auto term = [&](int color, int factor, int x) HWY_ATTR {
+    return hn::Mul(hn::PromoteTo(d, hn::Load(Shorts(), rows[static_cast<size_t>(color)] + x)),
+                   hn::Set(d, factor));
+  };
+  const IntVec half = hn::Set(d, 1 << (kGrayPoint - 1));
   for (int x = 0; x < columns; x += lanes()) {
-    const FloatVec sum = hn::Mul(load_shorts(rows[2] + x), blue);
-    const FloatVec part = hn::MulAdd(load_shorts(rows[1] + x), green, sum);
-    const FloatVec gray = hn::MulAdd(load_shorts(rows[0] + x), red, part);
-    hn::Store(hn::DemoteTo(Shorts(), hn::NearestInt(gray)), Shorts(), rows[0] + x);
+    const IntVec sum = hn::Add(hn::Add(term(0, kRedToGray, x), term(1, kGreenToGray, x)),
+                               hn::Add(term(2, kBlueToGray, x), half));
+    hn::Store(hn::DemoteTo(Shorts(), hn::ShiftRight<kGrayPoint>(sum)), Shorts(), rows[0] + x);
   }
 }
 
@@ -191,30 +205,36 @@ void blend_rows_simd(const int16_t* top, const int16_t* bottom, int weight, floa
                      int columns, float* out) {
   static_assert(kColumnShift == 16, "a product's high half");
   const Floats d;
-  const Shorts ds;
-  const auto w_top = hn::Set(ds, static_cast<int16_t>(kWeightOne - weight));
-  const auto w_bottom = hn::Set(ds, static_cast<int16_t>(weight));
-  const auto white = hn::Set(ds, int16_t{255});
+  const Halves dh;
+  const HalfVec w_top = hn::Set(dh, static_cast<int16_t>(kWeightOne - weight));
+  const HalfVec w_bottom = hn::Set(dh, static_cast<int16_t>(weight));
   const FloatVec a = hn::Set(d, gain);
   const FloatVec b = hn::Set(d, bias);
+  const auto put = [&](int x, float* to) HWY_ATTR {
+    const HalfVec quarters = hn::Add(hn::MulHigh(hn::Load(dh, top + x), w_top),
+                                     hn::MulHigh(hn::Load(dh, bottom + x), w_bottom));
+    const HalfVec level =
+        hn::Min(hn::ShiftRight<kLevelShift>(hn::Add(quarters, hn::Set(dh, int16_t{2}))),
+                hn::Set(dh, int16_t{255}));
+    const auto low = hn::ConvertTo(d, hn::PromoteTo(Ints(), hn::LowerHalf(Shorts(), level)));
+    const auto high = hn::ConvertTo(d, hn::PromoteTo(Ints(), hn::UpperHalf(Shorts(), level)));
+    hn::StoreU(hn::MulAdd(low, a, b), d, to);
+    hn::StoreU(hn::MulAdd(high, a, b), d, to + lanes());
+  };
   int x = 0;
-  for (; x + lanes() <= columns; x += lanes()) {
-    const auto quarters = hn::Add(hn::MulHigh(hn::Load(ds, top + x), w_top),
-                                  hn::MulHigh(hn::Load(ds, bottom + x), w_bottom));
-    const auto rounded = hn::ShiftRight<kLevelShift>(hn::Add(quarters, hn::Set(ds, int16_t{2})));
-    const auto level = hn::PromoteTo(Ints(), hn::Min(rounded, white));
-    hn::StoreU(hn::MulAdd(hn::ConvertTo(d, level), a, b), d, out + x);
-  }
-  for (; x < columns; ++x) {
-    out[x] = static_cast<float>(mix_rows(top[x], bottom[x], weight)) * gain + bias;
-  }
+  for (; x + 2 * lanes() <= columns; x += 2 * lanes()) put(x, out + x);
+  if (x == columns) return;
+  HWY_ALIGN float rest[2 * hn::MaxLanes(Floats())];  // the rows are padded, `out` is not
+  put(x, rest);
+  std::copy_n(rest, columns - x, out + x);
 }
 
 void to_uint8_row_simd(const float* row, int columns, uint8_t* out) {
   const Floats d;
   const hn::Rebind<uint8_t, Floats> d8;
   for (int x = 0; x < columns; x += lanes()) {
-    const auto rounded = hn::NearestInt(clamp_pixel(hn::Load(d, row + x)));
+    const FloatVec value = hn::Max(hn::Load(d, row + x), hn::Zero(d));
+    const auto rounded = hn::NearestInt(hn::Min(value, hn::Set(d, 255.0f)));
     hn::Store(hn::DemoteTo(d8, rounded), d8, out + x);
   }
 }
@@ -300,6 +320,7 @@ HWY_AFTER_NAMESPACE();
 namespace het::preprocess_internal {
 
 HWY_EXPORT(resample_plane_row_simd);
+HWY_EXPORT(resample_luma_row_simd);
 HWY_EXPORT(resample_nv12_row_simd);
 HWY_EXPORT(resample_i420_row_simd);
 HWY_EXPORT(resample_packed_row_simd);
@@ -315,29 +336,34 @@ bool row_kernels_supported() {
   return supported;
 }
 
-void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const float* weight,
-                        int columns, float offset, float scale, int16_t* out) {
-  HWY_DYNAMIC_DISPATCH(resample_plane_row_simd)
-  (row, samples, weight, columns, offset, scale, out);
+void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const int32_t* weights,
+                        int columns, int16_t* out) {
+  HWY_DYNAMIC_DISPATCH(resample_plane_row_simd)(row, samples, weights, columns, out);
+}
+
+void resample_luma_row(const uint8_t* row, const ColumnSamples& samples, const int32_t* weights,
+                       int columns, const YuvToRgb& yuv, int16_t* out) {
+  HWY_DYNAMIC_DISPATCH(resample_luma_row_simd)(row, samples, weights, columns, yuv, out);
 }
 
 void resample_nv12_row(const uint8_t* y_row, const uint8_t* uv_row, const ColumnSamples& luma,
-                       const ColumnSamples& chroma, const float* weight, int columns,
+                       const ColumnSamples& chroma, const int32_t* weights, int columns,
                        const YuvToRgb& yuv, const ColorRows& out) {
   HWY_DYNAMIC_DISPATCH(resample_nv12_row_simd)
-  (y_row, uv_row, luma, chroma, weight, columns, yuv, out);
+  (y_row, uv_row, luma, chroma, weights, columns, yuv, out);
 }
 
 void resample_i420_row(const uint8_t* y_row, const uint8_t* u_row, const uint8_t* v_row,
-                       const ColumnSamples& luma, const ColumnSamples& chroma, const float* weight,
-                       int columns, const YuvToRgb& yuv, const ColorRows& out) {
+                       const ColumnSamples& luma, const ColumnSamples& chroma,
+                       const int32_t* weights, int columns, const YuvToRgb& yuv,
+                       const ColorRows& out) {
   HWY_DYNAMIC_DISPATCH(resample_i420_row_simd)
-  (y_row, u_row, v_row, luma, chroma, weight, columns, yuv, out);
+  (y_row, u_row, v_row, luma, chroma, weights, columns, yuv, out);
 }
 
-void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const float* weight,
+void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const int32_t* weights,
                          int columns, const std::array<int, 3>& bit, const ColorRows& out) {
-  HWY_DYNAMIC_DISPATCH(resample_packed_row_simd)(row, pixels, weight, columns, bit, out);
+  HWY_DYNAMIC_DISPATCH(resample_packed_row_simd)(row, pixels, weights, columns, bit, out);
 }
 
 void gray_of_colors(const ColorRows& rows, int columns) {

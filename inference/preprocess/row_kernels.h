@@ -13,18 +13,19 @@ namespace het::preprocess_internal {
 inline constexpr int kColumnBlock = 64;
 
 /// For each target column: where its two samples are in a source row. A row is read in 32-bit
-/// words (little endian) that never leave it: at byte `offset` lies a word that holds the sample's
-/// first byte from bit `shift` on.
+/// words (little endian) that never leave it, at byte `offset`; `pick` puts the samples' first
+/// bytes into the word's two halves (indices of bytes in a block of four words, 0x80 for zero).
 struct ColumnSamples {
   const int32_t* offset = nullptr;
-  const int32_t* first_shift = nullptr;
-  const int32_t* second_shift = nullptr;
+  const int32_t* pick = nullptr;
 };
 
-/// The same for samples wider than a word's half: first and second have a word each.
+/// The same for samples of 3 or 4 bytes: each has a word of its own, from bit `shift` on.
 struct ColumnPixels {
-  ColumnSamples first;  ///< second_shift unused
-  ColumnSamples second;
+  const int32_t* first_offset = nullptr;
+  const int32_t* first_shift = nullptr;
+  const int32_t* second_offset = nullptr;
+  const int32_t* second_shift = nullptr;
 };
 
 /// Red, green and blue rows of interpolated pixels, in 128ths of a level.
@@ -33,26 +34,31 @@ using ColorRows = std::array<int16_t*, 3>;
 /// False on machines older than every instruction set that the kernels were built for.
 bool row_kernels_supported();
 
-// All kernels: `columns` is a multiple of kColumnBlock unless stated; `weight` is the weight of the
-// second sample per column (axis_sample.h has the arithmetic); vectorised along the row, one row a
-// call. Thread-safe.
+// All kernels: `columns` is a multiple of kColumnBlock unless stated; `weights` are those of both
+// samples per column, the first one's in the low half (axis_sample.h has the arithmetic);
+// vectorised along the row, one row a call. Thread-safe.
 
-/// One byte per pixel: out = (byte - offset) * scale as a level, interpolated.
-void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const float* weight,
-                        int columns, float offset, float scale, int16_t* out);
+/// One byte per pixel, interpolated.
+void resample_plane_row(const uint8_t* row, const ColumnSamples& samples, const int32_t* weights,
+                        int columns, int16_t* out);
+
+/// Luma as gray levels, interpolated.
+void resample_luma_row(const uint8_t* row, const ColumnSamples& samples, const int32_t* weights,
+                       int columns, const YuvToRgb& yuv, int16_t* out);
 
 /// Y and interleaved UV rows to colours; colours become levels before interpolation.
 void resample_nv12_row(const uint8_t* y_row, const uint8_t* uv_row, const ColumnSamples& luma,
-                       const ColumnSamples& chroma, const float* weight, int columns,
+                       const ColumnSamples& chroma, const int32_t* weights, int columns,
                        const YuvToRgb& yuv, const ColorRows& out);
 
 /// The same with U and V in rows of their own.
 void resample_i420_row(const uint8_t* y_row, const uint8_t* u_row, const uint8_t* v_row,
-                       const ColumnSamples& luma, const ColumnSamples& chroma, const float* weight,
-                       int columns, const YuvToRgb& yuv, const ColorRows& out);
+                       const ColumnSamples& luma, const ColumnSamples& chroma,
+                       const int32_t* weights, int columns, const YuvToRgb& yuv,
+                       const ColorRows& out);
 
 /// Packed pixels of 3 or 4 bytes; `bit` is where each colour starts in a pixel.
-void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const float* weight,
+void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const int32_t* weights,
                          int columns, const std::array<int, 3>& bit, const ColorRows& out);
 
 /// Colours to gray, in place of red.

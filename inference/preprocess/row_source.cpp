@@ -39,31 +39,33 @@ RowSource::ChannelRows RowSource::row(int y, int keep) {
 
 void RowSource::resample(int y, const ColorRows& out) const {
   const std::array<SourcePlane, 3>& planes = conversion_.planes;
-  const float* const weight = tables_.weight;
+  const int32_t* const weights = tables_.weights;
   const int columns = tables_.columns;
   const YuvToRgb& yuv = conversion_.yuv;
-  const auto plane_row = [&](size_t plane, float offset, float scale, int16_t* to) {
-    resample_plane_row(planes[plane].row(y), tables_.luma, weight, columns, offset, scale, to);
-  };
   if (is_yuv(conversion_.format)) {
-    if (conversion_.gray) return plane_row(0, yuv.luma_offset, yuv.luma_scale, out[0]);
+    if (conversion_.gray) {
+      return resample_luma_row(planes[0].row(y), tables_.luma, weights, columns, yuv, out[0]);
+    }
     if (conversion_.format == PixelFormat::NV12) {
       return resample_nv12_row(planes[0].row(y), planes[1].row(y / 2), tables_.luma, tables_.chroma,
-                               weight, columns, yuv, out);
+                               weights, columns, yuv, out);
     }
     return resample_i420_row(planes[0].row(y), planes[1].row(y / 2), planes[2].row(y / 2),
-                             tables_.luma, tables_.chroma, weight, columns, yuv, out);
+                             tables_.luma, tables_.chroma, weights, columns, yuv, out);
   }
-  if (conversion_.format == PixelFormat::GRAY8) return plane_row(0, 0.0f, 1.0f, out[0]);
+  const auto plane_row = [&](size_t plane, int16_t* to) {
+    resample_plane_row(planes[plane].row(y), tables_.luma, weights, columns, to);
+  };
+  if (conversion_.format == PixelFormat::GRAY8) return plane_row(0, out[0]);
   const RgbPlacement placement = rgb_placement(conversion_.format);
   if (placement.planar) {
     for (size_t color = 0; color < 3; ++color) {
-      plane_row(static_cast<size_t>(placement.position[color]), 0.0f, 1.0f, out[color]);
+      plane_row(static_cast<size_t>(placement.position[color]), out[color]);
     }
   } else {
     const std::array<int, 3> bit{8 * placement.position[0], 8 * placement.position[1],
                                  8 * placement.position[2]};
-    resample_packed_row(planes[0].row(y), tables_.pixels, weight, columns, bit, out);
+    resample_packed_row(planes[0].row(y), tables_.pixels, weights, columns, bit, out);
   }
   if (conversion_.gray) gray_of_colors(out, columns);
 }

@@ -45,7 +45,7 @@ std::vector<float> color_of(PixelFormat format, ColorMatrix matrix, ColorRange r
 
 TEST(PreprocessReference, ColorMatricesAndRanges) {
   const auto near = [](std::vector<float> values) {
-    return Pointwise(FloatNear(0.5f), std::move(values));
+    return Pointwise(FloatNear(0.55f), std::move(values));
   };
   for (const PixelFormat format : {PixelFormat::NV12, PixelFormat::I420}) {
     const auto video601 = [&](int y, int u, int v) {

@@ -124,23 +124,16 @@ Tensor picture_tensor(const PreprocessDesc& desc, ElementType type, int width, i
   return std::move(*tensor);
 }
 
-std::vector<double> differences_of(const Tensor& a, const Tensor& b, double level) {
+double largest_difference(const Tensor& a, const Tensor& b, double level) {
   const auto values_a = to_float_vector(a);
   const auto values_b = to_float_vector(b);
   if (!values_a || !values_b || values_a->size() != values_b->size()) std::abort();
-  std::vector<double> differences;
+  double largest = 0.0;
   for (size_t i = 0; i < values_a->size(); ++i) {
     const double va = (*values_a)[i];
     const double vb = (*values_b)[i];
     const double rounding = 2.0 * rounding_of(a.type()) * std::max(std::abs(va), std::abs(vb));
-    differences.push_back(std::max(0.0, std::abs(va - vb) - rounding) / level);
-  }
-  return differences;
-}
-
-double largest_difference(const Tensor& a, const Tensor& b, double level) {
-  double largest = 0.0;
-  for (const double difference : differences_of(a, b, level)) {
+    const double difference = std::max(0.0, std::abs(va - vb) - rounding) / level;
     if (!(difference <= largest)) largest = difference;  // a NaN stays visible
   }
   return largest;

@@ -36,10 +36,8 @@ void set_plane(Image& image, int plane, int value);
 /// A host tensor; the shape is [1,C,H,W] or [1,H,W,C] as the description's layout says.
 Tensor picture_tensor(const PreprocessDesc& desc, ElementType type, int width, int height);
 
-/// The differences of two tensors minus what rounding to their type explains, in levels of 0..255
-/// when `level` is what one level is in the tensor.
-std::vector<double> differences_of(const Tensor& a, const Tensor& b, double level);
-/// The largest of them.
+/// The largest difference of two tensors minus what rounding to their type explains, in levels of
+/// 0..255 when `level` is what one level is in the tensor.
 double largest_difference(const Tensor& a, const Tensor& b, double level);
 
 /// "NV12 37x23 roi 3,5 7x9 -> uint8[1,3,20,24] NCHW stretch": names a case in a failure.
