@@ -57,6 +57,67 @@ output y0 = Conv1_y_2
 )");
 }
 
+TEST_F(CpuPasses, AConvolutionOverEvenAndOddPixelsReadsThePicture) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 2, 4, 6});
+  const auto every_second = [&](Value* v, int64_t axis, int64_t start) {
+    return maker.op("Slice", {v, maker.ints({start}), maker.ints({INT64_MAX}), maker.ints({axis}),
+                              maker.ints({2})});
+  };
+  std::vector<Value*> parts;
+  for (const int64_t column : {0, 1}) {
+    for (const int64_t row : {0, 1}) {
+      parts.push_back(every_second(every_second(x, 2, row), 3, column));
+    }
+  }
+  Value* all = maker.op("Concat", parts, make_attributes({{"axis", int64_t{1}}}));
+  std::vector<float> weights;
+  for (int i = 0; i < 8; ++i) weights.push_back(static_cast<float>(i));
+  maker.output(maker.op("Conv", {all, maker.constant(Tensor::from<float>({1, 8, 1, 1}, weights))}));
+  maker.output(maker.op("Relu", {x}));
+  Model& model = maker.model();
+  const std::unique_ptr<Model> prepared = model.clone();
+  ASSERT_TRUE(prepare_model(*prepared).ok());
+  ASSERT_TRUE(cpu::fold_space_to_depth(*prepared).ok());
+  prepared->remove_unused();
+  ASSERT_TRUE(prepared->sort().ok());
+  // The parts come as (row, column) 00, 10, 01, 11, two channels each.
+  EXPECT_EQ("\n" + print_model(*prepared), R"(
+input x0 : float32[1,2,4,6]
+Relu10_y = Relu(x0) : float32[1,2,4,6]
+Conv9_y_2 = Conv(x0, c32_2=[0,4,2,6,1,5,3,7]) {pads=[0,0,0,0] strides=[2,2]} : float32[1,1,2,3]
+output y0 = Conv9_y_2
+output y1 = Relu10_y
+)");
+  compare(model);
+}
+
+TEST_F(CpuPasses, EvenAndOddPixelsWithPaddingAndStride) {
+  for (const bool twice : {false, true}) {
+    ModelMaker maker;
+    Value* x = maker.input({2, 3, 12, 16});
+    std::vector<Value*> parts;
+    for (const int64_t row : {0, 1}) {
+      for (const int64_t column : {0, 1}) {
+        // The same part twice leaves another out.
+        parts.push_back(
+            maker.op("Slice", {x, maker.ints({twice ? 0 : row, column}), maker.ints({12, 16}),
+                               maker.ints({2, 3}), maker.ints({2, 2})}));
+      }
+    }
+    Value* all = maker.op("Concat", parts, make_attributes({{"axis", int64_t{1}}}));
+    maker.output(maker.op(
+        "Conv", {all, maker.random({8, 12, 3, 3}, 0.2f), maker.random({8})},
+        make_attributes(
+            {{"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{1, 2}}, {"kernel_shape", Ints{3, 3}}})));
+    size_t copies = 0;
+    for (const ProfileRow& row : compare(maker.model())) {
+      copies += row.layer_type == "Concat" && row.status == ProfileStatus::Executed;
+    }
+    EXPECT_EQ(copies, twice ? 1u : 0u);
+  }
+}
+
 TEST_F(CpuPasses, BatchNormalizationAndScalesGoIntoWeights) {
   ModelMaker maker;
   Value* x = maker.input({1, 2, 4, 4});

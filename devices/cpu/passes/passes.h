@@ -28,6 +28,10 @@ Status fold_dequantized_constants(Model& model);
 /// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it.
 Status fold_padding(Model& model);
 
+/// A convolution over the even and odd rows and columns of a picture of few channels, concatenated
+/// as channels, becomes one over the picture with twice the filter and the stride.
+Status fold_space_to_depth(Model& model);
+
 /// What scales or shifts every channel - BatchNormalization, Mul, Div, Add, Sub with constants -
 /// goes into weights and bias of the convolution, matrix product or InstanceNormalization before
 /// it.
