@@ -247,10 +247,10 @@ Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic) {
     is_whole = is_whole && sums[c] == std::trunc(sums[c]) && std::abs(sums[c]) < 0x1p31;
   }
   const Shape shape = {static_cast<int64_t>(channels)};
-  if (is_whole) {
-    return Tensor::from<int32_t>(shape, std::vector<int32_t>(sums.begin(), sums.end()));
-  }
-  return Tensor::from<float>(shape, std::vector<float>(sums.begin(), sums.end()));
+  const Tensor bias =
+      is_whole ? Tensor::from<int32_t>(shape, std::vector<int32_t>(sums.begin(), sums.end()))
+               : Tensor::from<float>(shape, std::vector<float>(sums.begin(), sums.end()));
+  return bias_of_sums(bias, arithmetic.quantisation);
 }
 
 Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithmetic& arithmetic) {

@@ -45,7 +45,7 @@ struct Int8Arithmetic {
 };
 /// Fails with NotSupported when the tail would take one kind of post-op twice.
 Result<Int8Arithmetic> int8_arithmetic(const Node& node);
-/// The bias with all offsets: int32 where it is whole, else float32.
+/// The bias with all offsets, as oneDNN takes it.
 Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic);
 
 /// Everything but the bias. A convolution along one dimension becomes one over pictures of height

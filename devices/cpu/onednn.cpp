@@ -7,6 +7,7 @@
 #include "devices/cpu/blocked_layout.h"
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/int8_support.h"
+#include "devices/cpu/onednn_version.h"
 #include "devices/cpu/parallel.h"
 #include "inference/readers/mapped_file.h"
 
@@ -75,11 +76,7 @@ memory::desc wanted_desc(const TensorSpec& spec, const std::optional<Format>& fo
 
 Status append_post_op(dnnl::post_ops& ops, const PostOp& op) {
   const auto eltwise = [&](algorithm kind, float alpha, float beta) {
-#if DNNL_VERSION_MAJOR >= 3
-    ops.append_eltwise(kind, alpha, beta);
-#else
-    ops.append_eltwise(1.0f, kind, alpha, beta);
-#endif
+    onednn::append_eltwise(ops, kind, alpha, beta);
   };
   switch (op.kind) {
     case PostOp::Kind::Sum:
@@ -89,11 +86,7 @@ Status append_post_op(dnnl::post_ops& ops, const PostOp& op) {
       eltwise(algorithm::eltwise_relu, op.alpha, 0.0f);
       return {};
     case PostOp::Kind::Clip:
-#if DNNL_VERSION_MAJOR >= 3
-      eltwise(algorithm::eltwise_clip, op.alpha, op.beta);
-#else
-      eltwise(algorithm::eltwise_clip_v2, op.alpha, op.beta);
-#endif
+      eltwise(onednn::kClip, op.alpha, op.beta);
       return {};
     case PostOp::Kind::Linear:
       eltwise(algorithm::eltwise_linear, op.alpha, op.beta);
@@ -108,11 +101,7 @@ Status append_post_op(dnnl::post_ops& ops, const PostOp& op) {
       eltwise(algorithm::eltwise_swish, op.alpha, 0.0f);
       return {};
     case PostOp::Kind::HardSwish:
-#if DNNL_VERSION_MAJOR >= 3
       eltwise(algorithm::eltwise_hardswish, 1.0f / 6.0f, 0.5f);
-#else
-      eltwise(algorithm::eltwise_hardswish, 0.0f, 0.0f);
-#endif
       return {};
     case PostOp::Kind::Elu:
       eltwise(algorithm::eltwise_elu, op.alpha, 0.0f);
@@ -136,11 +125,7 @@ Status append_post_op(dnnl::post_ops& ops, const PostOp& op) {
       eltwise(algorithm::eltwise_square, 0.0f, 0.0f);
       return {};
     case PostOp::Kind::SoftPlus:
-#if DNNL_VERSION_MAJOR >= 3
       eltwise(algorithm::eltwise_soft_relu, 1.0f, 0.0f);
-#else
-      eltwise(algorithm::eltwise_soft_relu, 0.0f, 0.0f);
-#endif
       return {};
     case PostOp::Kind::Mish:
       eltwise(algorithm::eltwise_mish, 0.0f, 0.0f);
@@ -159,45 +144,57 @@ memory::dims excess_dilations(const std::vector<int64_t>& dilations) {
   return dims;
 }
 
-Result<dnnl::primitive_attr> make_attributes(const std::vector<PostOp>& post_ops,
-                                             const Quantisation& quantisation, int64_t channels) {
+dnnl::primitive_attr plain_attributes() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (!post_ops.empty()) {
-    dnnl::post_ops ops;
-    for (const PostOp& op : post_ops) HET_TRY(append_post_op(ops, op));
-    attr.set_post_ops(ops);
-  }
-  if (!quantisation.scales.empty()) {
-    if (quantisation.scales.size() != 1 &&
-        static_cast<int64_t>(quantisation.scales.size()) != channels) {
-      return error(StatusCode::Internal, "{} scales for {} channels", quantisation.scales.size(),
-                   channels);
-    }
-#if DNNL_VERSION_MAJOR >= 3
-    return error(StatusCode::NotSupported,
-                 "integer primitives of oneDNN 3 take scales at run time");
-#else
-    const int mask = quantisation.scales.size() == 1 ? 0 : 2;
-    attr.set_output_scales(mask, quantisation.scales);
-    if (quantisation.src_zero != 0) {
-      attr.set_zero_points(DNNL_ARG_SRC, 0, {quantisation.src_zero});
-    }
-    if (quantisation.dst_zero != 0) {
-      attr.set_zero_points(DNNL_ARG_DST, 0, {quantisation.dst_zero});
-    }
-#endif
-  }
   return attr;
 }
 
-template <class PrimitiveDesc>
-void fill(Primitive& result, const PrimitiveDesc& desc) {
+struct ProductAttributes {
+  dnnl::primitive_attr attr = plain_attributes();
+  onednn::Constants constants;
+};
+
+/// `channels_mask` has the bits of the weights' dimensions that make up the channels.
+Result<ProductAttributes> product_attributes(const std::vector<PostOp>& post_ops,
+                                             const Quantisation& quantisation, int64_t channels,
+                                             int channels_mask) {
+  ProductAttributes made;
+  if (!post_ops.empty()) {
+    dnnl::post_ops ops;
+    for (const PostOp& op : post_ops) HET_TRY(append_post_op(ops, op));
+    made.attr.set_post_ops(ops);
+  }
+  if (quantisation.scales.empty()) return made;
+  if (quantisation.scales.size() != 1 &&
+      static_cast<int64_t>(quantisation.scales.size()) != channels) {
+    return error(StatusCode::Internal, "{} scales for {} channels", quantisation.scales.size(),
+                 channels);
+  }
+  made.constants = onednn::set_quantisation(made.attr, quantisation, channels_mask);
+  return made;
+}
+
+Primitive finished(const dnnl::primitive_desc_base& desc) {
+  Primitive result;
+  result.primitive = dnnl::primitive(desc.get());
   result.implementation = desc.impl_info_str();
   result.scratch_bytes = desc.scratchpad_desc().get_size();
   if (result.scratch_bytes > 0) {
     result.descs.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
   }
+  result.descs.emplace_back(DNNL_ARG_SRC, desc.src_desc(0));
+  result.descs.emplace_back(DNNL_ARG_DST, desc.dst_desc(0));
+  return result;
+}
+
+Primitive finished_product(const dnnl::primitive_desc_base& desc, onednn::Constants constants,
+                           bool bias) {
+  Primitive result = finished(desc);
+  result.descs.emplace_back(DNNL_ARG_WEIGHTS, desc.weights_desc(0));
+  if (bias) result.descs.emplace_back(DNNL_ARG_BIAS, desc.weights_desc(1));
+  result.constants = std::move(constants);
+  return result;
 }
 
 /// oneDNN reports what it cannot do by exceptions; none leaves this file.
@@ -237,20 +234,10 @@ memory::desc weights_desc(const ConvolutionSpec& spec, bool any) {
   return memory::desc(dims, type, strides);
 }
 
-template <class Primary, class Desc>
-void add_convolution_descs(Primitive& result, const Desc& desc, bool bias) {
-  result.primitive = Primary(desc);
-  fill(result, desc);
-  result.descs.emplace_back(DNNL_ARG_SRC, desc.src_desc());
-  result.descs.emplace_back(DNNL_ARG_WEIGHTS, desc.weights_desc());
-  if (bias) result.descs.emplace_back(DNNL_ARG_BIAS, desc.bias_desc());
-  result.descs.emplace_back(DNNL_ARG_DST, desc.dst_desc());
-}
-
 /// Both kinds have the same constructors.
 template <class Primary>
 Primitive build_convolution(const ConvolutionSpec& spec, algorithm kind,
-                            const dnnl::primitive_attr& attr) {
+                            ProductAttributes attributes) {
   const memory::desc src = wanted_desc(spec.src, spec.src_format);
   const memory::desc dst = wanted_desc(spec.dst, spec.dst_format);
   const memory::desc weights = weights_desc(spec, true);
@@ -258,22 +245,14 @@ Primitive build_convolution(const ConvolutionSpec& spec, algorithm kind,
   const memory::dims dilations = excess_dilations(spec.dilations);
   const memory::dims begin(spec.pads_begin.begin(), spec.pads_begin.end());
   const memory::dims end(spec.pads_end.begin(), spec.pads_end.end());
-  const auto inference = dnnl::prop_kind::forward_inference;
   memory::desc bias;
   if (spec.bias_type) {
     bias = memory::desc({spec.dst.shape[1]}, data_type(*spec.bias_type), Tag::a);
   }
-  Primitive result;
-#if DNNL_VERSION_MAJOR >= 3
-  const typename Primary::primitive_desc desc(cpu_engine(), inference, kind, src, weights, bias,
-                                              dst, strides, dilations, begin, end, attr);
-#else
-  const typename Primary::desc operation(inference, kind, src, weights, bias, dst, strides,
-                                         dilations, begin, end);
-  const typename Primary::primitive_desc desc(operation, attr, cpu_engine());
-#endif
-  add_convolution_descs<Primary>(result, desc, spec.bias_type.has_value());
-  return result;
+  return finished_product(
+      onednn::describe<Primary>(attributes.attr, dnnl::prop_kind::forward_inference, kind, src,
+                                weights, bias, dst, strides, dilations, begin, end),
+      std::move(attributes.constants), spec.bias_type.has_value());
 }
 
 }  // namespace
@@ -325,13 +304,15 @@ void add_height(ConvolutionSpec& spec) {
 
 Result<Primitive> make_convolution(const ConvolutionSpec& spec) {
   return guarded("convolution", [&]() -> Result<Primitive> {
-    HET_ASSIGN(const dnnl::primitive_attr attr,
-               make_attributes(spec.post_ops, spec.quantisation, spec.dst.shape[1]));
+    const int channels_mask = spec.groups > 1 ? 3 : 1;  // groups and their output channels
+    HET_ASSIGN(ProductAttributes attributes, product_attributes(spec.post_ops, spec.quantisation,
+                                                                spec.dst.shape[1], channels_mask));
     if (spec.transposed) {
       return build_convolution<dnnl::deconvolution_forward>(spec, algorithm::deconvolution_direct,
-                                                            attr);
+                                                            std::move(attributes));
     }
-    return build_convolution<dnnl::convolution_forward>(spec, algorithm::convolution_direct, attr);
+    return build_convolution<dnnl::convolution_forward>(spec, algorithm::convolution_direct,
+                                                        std::move(attributes));
   });
 }
 
@@ -341,46 +322,17 @@ memory::desc plain_weights_desc(const ConvolutionSpec& spec) {
 
 Result<Primitive> make_pooling(const PoolingSpec& spec) {
   return guarded("pooling", [&]() -> Result<Primitive> {
-    HET_ASSIGN(const dnnl::primitive_attr attr, make_attributes({}, {}, 0));
     const algorithm kind = spec.kind == PoolingSpec::Kind::Max ? algorithm::pooling_max
                            : spec.kind == PoolingSpec::Kind::AverageIncludePadding
                                ? algorithm::pooling_avg_include_padding
                                : algorithm::pooling_avg_exclude_padding;
-    const memory::desc src = memory_desc(spec.src);
-    const memory::desc dst = memory_desc(spec.dst);
     const memory::dims kernel(spec.kernel.begin(), spec.kernel.end());
     const memory::dims strides(spec.strides.begin(), spec.strides.end());
-    const memory::dims dilations = excess_dilations(spec.dilations);
     const memory::dims begin(spec.pads_begin.begin(), spec.pads_begin.end());
     const memory::dims end(spec.pads_end.begin(), spec.pads_end.end());
-    const auto inference = dnnl::prop_kind::forward_inference;
-    Primitive result;
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::pooling_forward::primitive_desc desc(cpu_engine(), inference, kind, src, dst,
-                                                     strides, kernel, dilations, begin, end, attr);
-    result.primitive = dnnl::pooling_forward(desc);
-#else
-    // The older description without dilation has the faster kernels behind it.
-    const bool dense = std::all_of(dilations.begin(), dilations.end(), [](auto d) { return d == 0; });
-    if (!dense) {
-      const dnnl::pooling_v2_forward::desc operation(inference, kind, src, dst, strides, kernel,
-                                                     dilations, begin, end);
-      const dnnl::pooling_v2_forward::primitive_desc desc(operation, attr, cpu_engine());
-      result.primitive = dnnl::pooling_v2_forward(desc);
-      fill(result, desc);
-      result.descs.emplace_back(DNNL_ARG_SRC, desc.src_desc());
-      result.descs.emplace_back(DNNL_ARG_DST, desc.dst_desc());
-      return result;
-    }
-    const dnnl::pooling_forward::desc operation(inference, kind, src, dst, strides, kernel, begin,
-                                                end);
-    const dnnl::pooling_forward::primitive_desc desc(operation, attr, cpu_engine());
-    result.primitive = dnnl::pooling_forward(desc);
-#endif
-    fill(result, desc);
-    result.descs.emplace_back(DNNL_ARG_SRC, desc.src_desc());
-    result.descs.emplace_back(DNNL_ARG_DST, desc.dst_desc());
-    return result;
+    return finished(onednn::describe_pooling(plain_attributes(), kind, memory_desc(spec.src),
+                                             memory_desc(spec.dst), strides, kernel,
+                                             excess_dilations(spec.dilations), begin, end));
   });
 }
 
@@ -401,8 +353,10 @@ memory::desc matrix_desc(const TensorSpec& spec, bool transposed) {
 
 Result<Primitive> make_matmul(const MatMulSpec& spec) {
   return guarded("matrix product", [&]() -> Result<Primitive> {
-    HET_ASSIGN(const dnnl::primitive_attr attr,
-               make_attributes(spec.post_ops, spec.quantisation, spec.dst.shape.back()));
+    const int channels_mask = 1 << (spec.weights.shape.size() - 1);
+    HET_ASSIGN(
+        ProductAttributes attributes,
+        product_attributes(spec.post_ops, spec.quantisation, spec.dst.shape.back(), channels_mask));
     const memory::desc src = matrix_desc(spec.src, spec.src_transposed);
     const memory::desc weights = spec.weights_packed
                                      ? any_desc(spec.weights)
@@ -413,17 +367,9 @@ Result<Primitive> make_matmul(const MatMulSpec& spec) {
       TensorSpec bias_spec{*spec.bias_type, spec.bias, Format::Plain};
       bias = matrix_desc(bias_spec, false);
     }
-    Primitive result;
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc desc(cpu_engine(), src, weights, bias, dst, attr);
-#else
-    const dnnl::matmul::desc operation = spec.bias_type
-                                             ? dnnl::matmul::desc(src, weights, bias, dst)
-                                             : dnnl::matmul::desc(src, weights, dst);
-    const dnnl::matmul::primitive_desc desc(operation, attr, cpu_engine());
-#endif
-    add_convolution_descs<dnnl::matmul>(result, desc, spec.bias_type.has_value());
-    return result;
+    return finished_product(
+        onednn::describe<dnnl::matmul>(attributes.attr, src, weights, bias, dst),
+        std::move(attributes.constants), spec.bias_type.has_value());
   });
 }
 
@@ -433,40 +379,23 @@ memory::desc plain_weights_desc(const MatMulSpec& spec) {
 
 Result<Primitive> make_softmax(const TensorSpec& spec, int64_t axis, bool logarithm) {
   return guarded("softmax", [&]() -> Result<Primitive> {
-    HET_ASSIGN(const dnnl::primitive_attr attr, make_attributes({}, {}, 0));
     const memory::desc both = memory_desc(spec);
-    const auto inference = dnnl::prop_kind::forward_inference;
     const algorithm kind = logarithm ? algorithm::softmax_log : algorithm::softmax_accurate;
-    Primitive result;
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::softmax_forward::primitive_desc desc(cpu_engine(), inference, kind, both, both,
-                                                     static_cast<int>(axis), attr);
-    result.primitive = dnnl::softmax_forward(desc);
-#else
-    const dnnl::softmax_v2_forward::desc operation(inference, kind, both, both,
-                                                   static_cast<int>(axis));
-    const dnnl::softmax_v2_forward::primitive_desc desc(operation, attr, cpu_engine());
-    result.primitive = dnnl::softmax_v2_forward(desc);
-#endif
-    fill(result, desc);
-    result.descs.emplace_back(DNNL_ARG_SRC, desc.src_desc());
-    result.descs.emplace_back(DNNL_ARG_DST, desc.dst_desc());
-    return result;
+    return finished(onednn::describe<onednn::Softmax>(plain_attributes(),
+                                                      dnnl::prop_kind::forward_inference, kind,
+                                                      both, both, static_cast<int>(axis)));
   });
 }
 
 Result<Primitive> make_reorder(const TensorSpec& src, const TensorSpec& dst) {
   return guarded("reorder", [&]() -> Result<Primitive> {
-    HET_ASSIGN(const dnnl::primitive_attr attr, make_attributes({}, {}, 0));
-    const dnnl::reorder::primitive_desc desc(cpu_engine(), memory_desc(src), cpu_engine(),
-                                             memory_desc(dst), attr);
-    Primitive result;
-    result.primitive = dnnl::reorder(desc);
-    fill(result, desc);
-    result.descs.emplace_back(DNNL_ARG_SRC, memory_desc(src));
-    result.descs.emplace_back(DNNL_ARG_DST, memory_desc(dst));
-    return result;
+    return finished(dnnl::reorder::primitive_desc(cpu_engine(), memory_desc(src), cpu_engine(),
+                                                  memory_desc(dst), plain_attributes()));
   });
+}
+
+Result<Tensor> bias_of_sums(const Tensor& sums, const Quantisation& quantisation) {
+  return onednn::bias_of_sums(sums, quantisation.scales);
 }
 
 namespace {
@@ -475,44 +404,12 @@ namespace {
 /// which takes longer, and keep it.
 constexpr size_t kOwnPackingBytes = size_t{256} << 10;
 
-/// Nothing where the elements are no float32 or more than elements is stored.
-std::optional<BlockedLayout> blocked_layout(const memory::desc& desc) {
-  BlockedLayout layout;
-  layout.dims = desc.dims();
-  if (desc.data_type() != memory::data_type::f32) return std::nullopt;
-#if DNNL_VERSION_MAJOR >= 3
-  if (desc.get_format_kind() != memory::format_kind::blocked || desc.get_submemory_offset() != 0) {
-    return std::nullopt;
-  }
-  layout.padded = desc.get_padded_dims();
-  layout.strides = desc.get_strides();
-  const memory::dims sizes = desc.get_inner_blks();
-  const memory::dims cut = desc.get_inner_idxs();
-  const int count = desc.get_inner_nblks();
-#else
-  const dnnl_memory_desc_t& c = desc.data;
-  if (c.format_kind != dnnl_blocked || c.offset0 != 0 ||
-      c.extra.flags != dnnl_memory_extra_flag_none) {
-    return std::nullopt;
-  }
-  layout.padded.assign(c.padded_dims, c.padded_dims + c.ndims);
-  layout.strides.assign(c.format_desc.blocking.strides, c.format_desc.blocking.strides + c.ndims);
-  const dnnl_dim_t* sizes = c.format_desc.blocking.inner_blks;
-  const dnnl_dim_t* cut = c.format_desc.blocking.inner_idxs;
-  const int count = c.format_desc.blocking.inner_nblks;
-#endif
-  for (int i = 0; i < count; ++i) {
-    layout.blocks.push_back({static_cast<size_t>(cut[i]), sizes[i]});
-  }
-  return layout;
-}
-
 /// True when it was a case for pack_blocked().
 bool pack_small(const Tensor& plain, const memory::desc& plain_desc, const memory::desc& wanted,
                 memory& dst) {
   if (wanted.get_size() > kOwnPackingBytes) return false;
-  const std::optional<BlockedLayout> from = blocked_layout(plain_desc);
-  const std::optional<BlockedLayout> to = blocked_layout(wanted);
+  const std::optional<BlockedLayout> from = onednn::blocked_layout(plain_desc);
+  const std::optional<BlockedLayout> to = onednn::blocked_layout(wanted);
   if (!from || !to || !from->blocks.empty() || from->padded != from->dims ||
       from->dims != to->dims) {
     return false;
@@ -606,6 +503,9 @@ class PrimitiveKernel final : public Kernel {
         state->arguments.push_back({DNNL_ARG_SCRATCHPAD, binding.object.get()});
         state->bindings.push_back(std::move(binding));
       }
+      for (const auto& [argument, constant] : primitive_.constants) {
+        state->arguments.push_back({argument, constant.get()});
+      }
       return std::unique_ptr<KernelState>(std::move(state));
     } catch (const dnnl::error& failure) {
       return error(StatusCode::OutOfMemory,
@@ -670,13 +570,7 @@ bool has_bfloat16() {
 }
 
 bool has_exact_int8() {
-#if DNNL_VERSION_MAJOR >= 3
-  // Scales are arguments of an execution there, which make_attributes() does not give yet.
-  return false;
-#else
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa >= dnnl::cpu_isa::avx512_core_vnni || isa == dnnl::cpu_isa::avx2_vnni;
-#endif
+  return onednn::has_vnni(dnnl::get_effective_cpu_isa());
 }
 
 Format preferred_blocked_format() {

@@ -12,16 +12,15 @@
 #include "devices/cpu/tensor_spec.h"
 #include "inference/status.h"
 
-// The one place that knows how oneDNN 2.x and 3.x differ: everything else describes primitives with
-// the structs below.
+// Everything else describes primitives with the structs below; onednn_version.h knows how
+// oneDNN 2.x and 3.x differ.
 namespace het::cpu {
 
-/// Integer arithmetic: dst = round(scale[oc] * (sum of (src - src_zero) * weights + bias)) +
-/// dst_zero. Zero points left at 0 and scales left empty are absent.
+/// Integer arithmetic: dst = round(post-ops(scale[oc] * (sum of (src - src_zero) * weights +
+/// bias))). A zero point left at 0 and scales left empty are absent.
 struct Quantisation {
   std::vector<float> scales;  ///< one, or one per output channel
   int32_t src_zero = 0;
-  int32_t dst_zero = 0;
 };
 
 /// A primitive with the memory formats it works on.
@@ -31,6 +30,8 @@ struct Primitive {
   size_t scratch_bytes = 0;
   /// By DNNL_ARG_*.
   std::vector<std::pair<int, dnnl::memory::desc>> descs;
+  /// Scales and the like that each execution takes, by DNNL_ARG_*.
+  std::vector<std::pair<int, dnnl::memory>> constants;
   const dnnl::memory::desc* desc(int argument) const;
 };
 
@@ -84,6 +85,8 @@ struct MatMulSpec {
 };
 Result<Primitive> make_matmul(const MatMulSpec& spec);
 dnnl::memory::desc plain_weights_desc(const MatMulSpec& spec);
+/// The bias of an integer product, given in units of its sums, as this oneDNN takes it.
+Result<Tensor> bias_of_sums(const Tensor& sums, const Quantisation& quantisation);
 
 Result<Primitive> make_softmax(const TensorSpec& spec, int64_t axis, bool logarithm);
 /// Between formats and types of equal shapes.
