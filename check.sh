@@ -2,7 +2,9 @@
 # Installs what is missing, builds everything and runs all tests. The last line is
 # "N passed, N failed, N skipped"; skipped tests print their reason.
 #   ./check.sh               all tests
+#   ./check.sh --debian 13   the same in another Debian release, in a chroot (scripts/debian.sh)
 #   ./check.sh --long NAME   one of the long checks (docs/checks.md lists them)
+# HET_CHECK_BUILD names another build folder than build-check.
 set -euo pipefail
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
@@ -11,6 +13,10 @@ cd "$root"
 
 case ${1-} in
   "") ;;
+  --debian)
+    shift
+    exec scripts/debian.sh "$@"
+    ;;
   --long)
     name=${2-}
     [ -n "$name" ] && [ -x "scripts/long/$name.sh" ] ||
@@ -18,11 +24,12 @@ case ${1-} in
     shift 2
     exec "scripts/long/$name.sh" "$@"
     ;;
-  *) fail "unknown option '$1'; usage: ./check.sh [--long NAME]" ;;
+  *) fail "unknown option '$1'; usage: ./check.sh [--debian NUMBER | --long NAME]" ;;
 esac
 
 require build demo check
-configure build-check -Dtests=true
-build build-check
-meson test -C build-check --no-rebuild --print-errorlogs || true
-exec /usr/bin/python3 scripts/test_summary.py build-check/meson-logs/testlog.junit.xml
+folder=${HET_CHECK_BUILD:-build-check}
+configure "$folder" -Dtests=true
+build "$folder"
+meson test -C "$folder" --no-rebuild --print-errorlogs || true
+exec /usr/bin/python3 scripts/test_summary.py "$folder/meson-logs/testlog.junit.xml"

@@ -1,4 +1,4 @@
-# Sourced by ./demo.sh, ./check.sh, scripts/long and benchmarks/load: installs what is missing and builds. Needs $root, the checkout.
+# Sourced by ./demo.sh, ./check.sh, scripts/debian.sh, scripts/long and benchmarks/load: installs what is missing and builds. Needs $root, the checkout.
 # shellcheck shell=bash
 
 fail() {
@@ -31,11 +31,13 @@ probe() {
 
 # require GROUP...: every package of these groups is there afterwards.
 require() {
-  local group package how
+  local group package how release here
+  here=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID-}") || here=
   missing=
-  while read -r group package how; do
+  while read -r group package how release; do
     case " $* " in *" $group "*) ;; *) continue ;; esac
     if [ -e /etc/debian_version ]; then
+      [ -z "$release" ] || [ "$release" = "$here" ] || continue
       [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
         missing="$missing $package"
     else
