@@ -381,15 +381,20 @@ TEST_F(CpuInt8, GatesOfAllKindsOfPictures) {
         maker_ = ModelMaker();
         const ElementType type = is_signed ? ElementType::Int8 : ElementType::UInt8;
         Value* point = is_signed ? maker_.constant(Tensor::scalar(int8_t{-3})) : zero(5);
-        Value* x = maker_.op("DequantizeLinear",
-                             {maker_.input({2, channels, 5, 7}, type), scale(0.03f), point});
+        Value* bytes = maker_.input({2, 5, 7, channels}, type);
+        Value* last =
+            maker_.op("Transpose", {bytes}, make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
+        Value* plain = maker_.input({2, channels, 5, 7}, type);
         Value* gate = maker_.input({gates, channels, 1, 1});
-        Value* gated = quantise(maker_.op("Mul", {x, gate}), 0.02f, 120);
-        maker_.output(gated);
+        Value* x = nullptr;
+        for (Value* stored : {plain, last}) {
+          x = maker_.op("DequantizeLinear", {stored, scale(0.004f), point});
+          maker_.output(quantise(maker_.op("Mul", {x, gate}), 0.02f, 120));
+        }
         maker_.output(maker_.op("ReduceMean", {x, maker_.ints({-1, -2})}));
         std::vector<std::string> ran;
         for (const ProfileRow& row : compare_steps()) ran.push_back(row.layer_type);
-        EXPECT_EQ(std::ranges::count(ran, "GateBytes"), 1);
+        EXPECT_EQ(std::ranges::count(ran, "GateBytes"), 2);
         EXPECT_EQ(std::ranges::count(ran, "MeanOfBytes"), 1);
       }
     }

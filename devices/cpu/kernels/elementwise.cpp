@@ -15,9 +15,9 @@ constexpr int64_t kGrainChunks = 16;
 
 /// How an operand is walked beside the output's memory, outermost dimension first. Repeated: rows
 /// along the last dimension come again and again along the one before it, as those of one value per
-/// channel do in blocks and with the channels last.
+/// channel do in blocks and with the channels last. Filled: one value along the last dimension.
 struct Walk {
-  enum class Kind : uint8_t { Same, Scalar, Strided, Repeated } kind = Kind::Same;
+  enum class Kind : uint8_t { Same, Scalar, Strided, Repeated, Filled } kind = Kind::Same;
   std::vector<int64_t> strides;
 };
 
@@ -58,10 +58,11 @@ Space make_space(const TensorSpec& dst, const std::vector<std::vector<int64_t>>&
         std::all_of(walk.strides.begin(), walk.strides.end(), [](int64_t s) { return s == 0; });
     const size_t rank = space.dims.size();
     const bool repeated = rank >= 2 && walk.strides[rank - 1] == 1 && walk.strides[rank - 2] == 0;
-    walk.kind = scalar                  ? Walk::Kind::Scalar
-                : walk.strides == dense ? Walk::Kind::Same
-                : repeated              ? Walk::Kind::Repeated
-                                        : Walk::Kind::Strided;
+    walk.kind = scalar                     ? Walk::Kind::Scalar
+                : walk.strides == dense    ? Walk::Kind::Same
+                : repeated                 ? Walk::Kind::Repeated
+                : walk.strides.back() == 0 ? Walk::Kind::Filled
+                                           : Walk::Kind::Strided;
   }
   return space;
 }
@@ -152,7 +153,7 @@ class ElementwiseKernel final : public Kernel {
           if (walk.kind == Walk::Kind::Strided) {
             gather(space_, walk, src, first, count, copies[i].data());
           }
-          if (walk.kind == Walk::Kind::Repeated) {
+          if (walk.kind == Walk::Kind::Repeated || walk.kind == Walk::Kind::Filled) {
             repeat(walk, src, first, count, copies[i].data(), repeated[i]);
           }
         }
@@ -164,15 +165,17 @@ class ElementwiseKernel final : public Kernel {
   }
 
  private:
-  /// gather() unless `copy` holds the same rows already: those of place `held` in front of the
-  /// repeated dimension, or of none (-1).
+  /// gather() unless `copy` holds the same values already: those of place `held` in front of the
+  /// dimensions that repeat them, or of none (-1).
   void repeat(const Walk& walk, const float* src, int64_t first, int64_t count, float* copy,
               int64_t& held) const {
     const size_t rank = space_.dims.size();
-    const int64_t plane = space_.dims[rank - 1] * space_.dims[rank - 2];
+    const int64_t row = walk.kind == Walk::Kind::Filled ? 1 : space_.dims[rank - 1];
+    const int64_t plane =
+        walk.kind == Walk::Kind::Filled ? space_.dims[rank - 1] : row * space_.dims[rank - 2];
     const int64_t place = first / plane;
-    const bool whole = chunk_ % space_.dims[rank - 1] == 0 && first % space_.dims[rank - 1] == 0 &&
-                       (first + count - 1) / plane == place;
+    const bool whole =
+        chunk_ % row == 0 && first % row == 0 && (first + count - 1) / plane == place;
     if (whole && held == place) return;
     gather(space_, walk, src, first, count, copy);
     held = whole && count == chunk_ ? place : -1;

@@ -100,19 +100,30 @@ class AddKernel final : public Kernel {
   int64_t count_;
 };
 
-/// Pictures with the channels last, a factor for each channel, of all pictures or of each.
+/// A factor for each channel, of all pictures or of each; channels last, or plane by plane.
 class GateKernel final : public Kernel {
  public:
-  GateKernel(ByteScale src, ByteScale dst, const Shape& shape, bool gate_per_picture)
+  GateKernel(ByteScale src, ByteScale dst, const Shape& shape, bool gate_per_picture, bool last)
       : src_(src),
         dst_(dst),
         pictures_(shape[0]),
         channels_(shape[1]),
         pixels_(shape[2] * shape[3]),
-        gate_step_(gate_per_picture ? channels_ : 0) {}
+        gate_step_(gate_per_picture ? channels_ : 0),
+        last_(last) {}
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* gates = reinterpret_cast<const float*>(args.inputs[1]);
+    if (!last_) {
+      parallel_for(pictures_ * channels_, kGrain / pixels_ + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) {
+          const float gate = gates[k / channels_ * gate_step_ + k % channels_];
+          gate_rows(args.inputs[0] + k * pixels_, src_, &gate, dst_, 1,
+                    static_cast<size_t>(pixels_), args.outputs[0] + k * pixels_);
+        }
+      });
+      return {};
+    }
     for (int64_t n = 0; n < pictures_; ++n) {
       const int64_t first = n * pixels_ * channels_;
       parallel_for(pixels_, kGrain / channels_ + 1, [&](int64_t begin, int64_t end) {
@@ -132,6 +143,7 @@ class GateKernel final : public Kernel {
   int64_t channels_;
   int64_t pixels_;
   int64_t gate_step_;
+  bool last_;
 };
 
 /// Means over pictures with the channels last.
@@ -282,13 +294,16 @@ Result<bool> plan_gate(PlanBuilder& builder, const Node& node) {
   const TensorDesc& dst = node.output()->desc();
   const ByteScale src_scale = attribute_scale(node.attributes(), "src", src.type);
   const ByteScale dst_scale = attribute_scale(node.attributes(), "dst", dst.type);
-  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), Format::ChannelsLast, src.type));
+  const Format format = without_padding(builder.home(*node.input(0)));
+  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), format, src.type));
   HET_ASSIGN(const TensorId gate,
              builder.read(*node.input(1), Format::Plain, ElementType::Float32));
-  const TensorId out = builder.write(*node.output(), {dst.type, dst.shape, Format::ChannelsLast});
+  const TensorId out = builder.write(*node.output(), {dst.type, dst.shape, format});
   const bool gate_per_picture = node.input(1)->desc().shape[0] != 1;
   Step& step = builder.add_step(
-      node, std::make_unique<GateKernel>(src_scale, dst_scale, src.shape, gate_per_picture),
+      node,
+      std::make_unique<GateKernel>(src_scale, dst_scale, src.shape, gate_per_picture,
+                                   format == Format::ChannelsLast),
       {in, gate}, {out});
   if (src.type == dst.type) step.in_place = InPlace::Input;
   return true;
