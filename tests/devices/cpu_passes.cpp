@@ -282,6 +282,107 @@ output y0 = Mul11_y_2
 )");
 }
 
+TEST_F(CpuPasses, ErfGatesBecomeGelu) {
+  ModelMaker maker;
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  const auto gate = [&](Value* x) {
+    return maker.op("Add",
+                    {maker.op("Erf", {maker.op("Div", {x, scalar(1.41421354f)})}), scalar(1)});
+  };
+  Value* x = maker.input({2, 3});
+  Value* behind = maker.op("Mul", {maker.op("Mul", {x, gate(x)}), scalar(0.5f)});
+  Value* before = maker.op("Mul", {maker.op("Mul", {behind, scalar(0.5f)}), gate(behind)});
+  maker.output(maker.op("Mul", {before, maker.op("Mul", {gate(before), scalar(0.5f)})}));
+  // Another factor is no Gelu.
+  maker.output(maker.op("Mul", {maker.op("Mul", {x, gate(x)}), scalar(0.25f)}));
+  Model& model = maker.model();
+  const std::unique_ptr<Model> prepared = model.clone();
+  ASSERT_TRUE(prepare_model(*prepared).ok());
+  ASSERT_TRUE(cpu::fuse_gated_activations(*prepared).ok());
+  prepared->remove_unused();
+  ASSERT_TRUE(prepared->sort().ok());
+  EXPECT_EQ("\n" + print_model(*prepared), R"(
+input x0 : float32[2,3]
+Div15_y = Div(x0, c9=1.4142135) : float32[2,3]
+Erf16_y = Erf(Div15_y) : float32[2,3]
+Add17_y = Add(Erf16_y, c10=1) : float32[2,3]
+Mul18_y = Mul(x0, Add17_y) : float32[2,3]
+Mul19_y = Mul(Mul18_y, c11=0.25) : float32[2,3]
+Mul4_y_2 = Gelu(x0) : float32[2,3]
+Mul9_y_2 = Gelu(Mul4_y_2) : float32[2,3]
+Mul14_y_2 = Gelu(Mul9_y_2) : float32[2,3]
+output y0 = Mul14_y_2
+output y1 = Mul19_y
+)");
+  compare(model);
+}
+
+TEST_F(CpuPasses, MeansAndRootsBecomeNormalisations) {
+  ModelMaker maker;
+  const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+  const auto mean = [&](Value* v) { return maker.op("ReduceMean", {v, maker.ints({-1})}); };
+  Value* x = maker.input({2, 3, 13});
+  Value* difference = maker.op("Sub", {x, mean(x)});
+  Value* variance = mean(maker.op("Pow", {difference, scalar(2)}));
+  Value* deviation = maker.op("Sqrt", {maker.op("Add", {variance, scalar(0.25f)})});
+  Value* layer = maker.op("Div", {difference, deviation});
+  layer = maker.op("Add", {maker.op("Mul", {layer, maker.random({13})}), maker.random({13})});
+  const auto root = [&](Value* v) {
+    return maker.op("Sqrt", {maker.op("Add", {scalar(0.5f), mean(maker.op("Mul", {v, v}))})});
+  };
+  Value* reciprocal = maker.op("Div", {scalar(1), root(layer)});
+  Value* rms = maker.op("Mul", {maker.random({13}), maker.op("Mul", {layer, reciprocal})});
+  maker.output(maker.op("Mul", {maker.op("Reciprocal", {root(rms)}), rms}));
+  check(maker.model(), cpu::fuse_normalisations, R"(
+input x0 : float32[2,3,13]
+ReduceMean0_y = ReduceMean(x0, c0=[-1]) : float32[2,3,1]
+Sub1_y = Sub(x0, ReduceMean0_y) : float32[2,3,13]
+Pow2_y = Pow(Sub1_y, c1=2) : float32[2,3,13]
+ReduceMean3_y = ReduceMean(Pow2_y, c2=[-1]) : float32[2,3,1]
+Add4_y = Add(ReduceMean3_y, c3=0.25) : float32[2,3,1]
+Sqrt5_y = Sqrt(Add4_y) : float32[2,3,1]
+Div6_y = Div(Sub1_y, Sqrt5_y) : float32[2,3,13]
+Mul7_y = Mul(Div6_y, c4=float32[13]) : float32[2,3,13]
+Add8_y = Add(Mul7_y, c5=float32[13]) : float32[2,3,13]
+Mul9_y = Mul(Add8_y, Add8_y) : float32[2,3,13]
+ReduceMean10_y = ReduceMean(Mul9_y, c8=[-1]) : float32[2,3,1]
+Add11_y = Add(c7=0.5, ReduceMean10_y) : float32[2,3,1]
+Sqrt12_y = Sqrt(Add11_y) : float32[2,3,1]
+Div13_y = Div(c6=1, Sqrt12_y) : float32[2,3,1]
+Mul14_y = Mul(Add8_y, Div13_y) : float32[2,3,13]
+Mul15_y = Mul(c9=float32[13], Mul14_y) : float32[2,3,13]
+Mul16_y = Mul(Mul15_y, Mul15_y) : float32[2,3,13]
+ReduceMean17_y = ReduceMean(Mul16_y, c11=[-1]) : float32[2,3,1]
+Add18_y = Add(c10=0.5, ReduceMean17_y) : float32[2,3,1]
+Sqrt19_y = Sqrt(Add18_y) : float32[2,3,1]
+Reciprocal20_y = Reciprocal(Sqrt19_y) : float32[2,3,1]
+Mul21_y = Mul(Reciprocal20_y, Mul15_y) : float32[2,3,13]
+output y0 = Mul21_y
+)",
+        R"(
+input x0 : float32[2,3,13]
+Add8_y_2 = LayerNormalization(x0, c4=float32[13], c5=float32[13]) {axis=-1 epsilon=0.25} : float32[2,3,13]
+Mul15_y_2 = RMSNormalization(Add8_y_2, c9=float32[13]) {axis=-1 epsilon=0.5} : float32[2,3,13]
+Mul21_y_2 = RMSNormalization(Mul15_y_2, Mul21/ones=float32[13]) {axis=-1 epsilon=0.5} : float32[2,3,13]
+output y0 = Mul21_y_2
+)");
+}
+
+TEST_F(CpuPasses, MeansOfOtherRowsStay) {
+  for (const int64_t axis : {int64_t{1}, int64_t{2}}) {
+    ModelMaker maker;
+    Value* x = maker.input({2, 3, 13});
+    Value* squares = maker.op("ReduceMean", {maker.op("Mul", {x, x}), maker.ints({axis})});
+    Value* shifted = maker.op("Add", {squares, maker.constant(Tensor::scalar(0.5f))});
+    maker.output(maker.op("Div", {x, maker.op("Sqrt", {shifted})}));
+    size_t fused = 0;
+    for (const ProfileRow& row : compare(maker.model())) {
+      fused += row.layer_type == "RMSNormalization";
+    }
+    EXPECT_EQ(fused, axis == 2 ? 1u : 0u);
+  }
+}
+
 TEST_F(CpuPasses, ScalesGoIntoInstanceNormalization) {
   ModelMaker maker;
   Value* x = maker.input({2, 3, 4, 4});

@@ -127,11 +127,11 @@ class LaneInstanceKernel final : public Kernel {
   float epsilon_;
 };
 
-/// LayerNormalization of rows that share one scale and one bias per value.
+/// LayerNormalization or RMSNormalization of rows that share one scale and one bias per value.
 class LayerKernel final : public Kernel {
  public:
-  LayerKernel(int64_t rows, int64_t length, float epsilon)
-      : rows_(rows), length_(length), epsilon_(epsilon) {}
+  LayerKernel(int64_t rows, int64_t length, float epsilon, bool centred)
+      : rows_(rows), length_(length), epsilon_(epsilon), centred_(centred) {}
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
@@ -139,7 +139,9 @@ class LayerKernel final : public Kernel {
     return for_stretches(
         args, rows_, length_,
         [&](int64_t, const float* src, const float* scale, const float* bias, float* dst) {
-          const Moments moments = row_moments(src, length);
+          Moments moments = row_moments(src, length);
+          // The mean of the squares takes the variance's place.
+          if (!centred_) moments = {0.0f, moments.variance + moments.mean * moments.mean};
           normalise_row(src, length, moments.mean, factor_of(moments, epsilon_), scale, bias, dst);
         });
   }
@@ -148,6 +150,7 @@ class LayerKernel final : public Kernel {
   int64_t rows_;
   int64_t length_;
   float epsilon_;
+  bool centred_;
 };
 
 bool all_float32(const Node& node) {
@@ -213,7 +216,9 @@ Result<bool> plan_layer(PlanBuilder& builder, const Node& node) {
       builder.write(*node.output(), {ElementType::Float32, shape, Format::Plain})};
   const float epsilon = node.attributes().get_float("epsilon", 1e-5f);
   builder
-      .add_step(node, std::make_unique<LayerKernel>(rows.outer, rows.length, epsilon),
+      .add_step(node,
+                std::make_unique<LayerKernel>(rows.outer, rows.length, epsilon,
+                                              node.op_type() == "LayerNormalization"),
                 std::move(inputs), std::move(outputs))
       .in_place = InPlace::Input;
   return true;
@@ -225,6 +230,7 @@ HET_REGISTRATION void register_normalisation(KernelRegistry& registry) {
   registry.add("", "InstanceNormalization", plan_group);
   registry.add("", "GroupNormalization", plan_group);
   registry.add("", "LayerNormalization", plan_layer);
+  registry.add("", "RMSNormalization", plan_layer);
 }
 
 }  // namespace het::cpu

@@ -32,8 +32,8 @@ Status fuse(Model& model, bool int8) {
   }
   return run(model,
              {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
-              fold_channel_affine, lower_batch_norm, lower_fake_quantize, fuse_gated_activations,
-              fuse_channel_shuffles, fuse_tails, fuse_elementwise});
+              fold_channel_affine, lower_batch_norm, lower_fake_quantize, fuse_normalisations,
+              fuse_gated_activations, fuse_channel_shuffles, fuse_tails, fuse_elementwise});
 }
 
 }  // namespace het::cpu

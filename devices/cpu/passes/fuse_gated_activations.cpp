@@ -3,50 +3,10 @@
 #include "devices/cpu/elementwise_program.h"
 #include "devices/cpu/passes/passes.h"
 #include "devices/cpu/passes/rewrite.h"
+#include "devices/cpu/passes/unary.h"
 
 namespace het::cpu {
 namespace {
-
-/// The node as one unary expression of its only operand.
-struct Unary {
-  ElementwiseInstruction expression;
-  Value* operand = nullptr;
-};
-std::optional<Unary> unary_of(const Node* node) {
-  if (node == nullptr || is_detached(*node)) return std::nullopt;
-  const std::optional<ElementwiseNode> found = elementwise_of(*node);
-  if (!found || found->program.operands != 1 || found->program.instructions.size() != 1 ||
-      is_binary(found->program.instructions[0].kind)) {
-    return std::nullopt;
-  }
-  return Unary{found->program.instructions[0], found->operands[0]};
-}
-
-bool near(float a, float b) {
-  return std::abs(a - b) <= 1e-6f;
-}
-
-/// The constant divisor of a Div node by a scalar.
-std::optional<float> divisor_of(const Node& node) {
-  if (node.op_type() != "Div" || !node.domain().empty() || node.input(1) == nullptr ||
-      !node.input(1)->is_constant() || node.input(1)->constant().element_count() != 1) {
-    return std::nullopt;
-  }
-  const auto values = to_float_vector(node.input(1)->constant());
-  return values ? std::optional<float>((*values)[0]) : std::nullopt;
-}
-
-/// The value before `node` when the node multiplies it by `factor`.
-Value* scaled_by(const Model& model, const Node* node, float factor) {
-  if (node == nullptr || only_reader(model, *node->output()) == nullptr) return nullptr;
-  if (const auto divisor = divisor_of(*node)) {
-    return near(1.0f / *divisor, factor) ? node->input(0) : nullptr;
-  }
-  const auto unary = unary_of(node);
-  const bool scales = unary && unary->expression.kind == ElementwiseKind::Linear &&
-                      unary->expression.beta == 0.0f && near(unary->expression.alpha, factor);
-  return scales ? unary->operand : nullptr;
-}
 
 /// x when `value` is clip(x + 3, 0, 6) that nobody else reads.
 Value* clipped_shift(const Model& model, const Value& value) {
@@ -57,29 +17,55 @@ Value* clipped_shift(const Model& model, const Value& value) {
     return nullptr;
   }
   const auto shift = unary_of(clip->operand->producer());
-  const bool shifts = shift && shift->expression.kind == ElementwiseKind::Linear &&
-                      shift->expression.alpha == 1.0f && shift->expression.beta == 3.0f;
-  return shifts ? shift->operand : nullptr;
+  return is_linear(shift, 1.0f, 3.0f) ? shift->operand : nullptr;
+}
+
+/// True when `gate` is 1 + erf(x / sqrt(2)) that nobody else reads, x given.
+bool is_erf_gate(const Model& model, const Value& gate, const Value& x) {
+  const auto shift = unary_of(gate.producer());
+  if (!is_linear(shift, 1.0f, 1.0f) || only_reader(model, gate) == nullptr) return false;
+  const auto erf = unary_of(shift->operand->producer());
+  return erf && erf->expression.kind == ElementwiseKind::Erf &&
+         only_reader(model, *shift->operand) != nullptr &&
+         scaled_by(model, erf->operand->producer(), std::sqrt(0.5f)) == &x;
 }
 
 struct Gate {
   std::string op_type;
-  Node* last = nullptr;  ///< the node whose output is the activation
+  Node* last = nullptr;      ///< the node whose output is the activation
+  Value* operand = nullptr;  ///< what the activation is of
+  std::string domain = "het";
 };
 
+/// x * 0.5 * (1 + erf(x / sqrt(2))) that `mul` ends or almost ends, the factor at any place.
+std::optional<Gate> gelu_of(const Model& model, Node& mul, Value& x, Value& gate) {
+  if (is_erf_gate(model, gate, x)) {
+    Node* after = only_reader(model, *mul.output());
+    if (after == nullptr || !is_linear(unary_of(after), 0.5f, 0.0f)) return std::nullopt;
+    return Gate{"Gelu", after, &x, ""};
+  }
+  const Value* whole = scaled_by(model, gate.producer(), 0.5f);
+  if (whole != nullptr && is_erf_gate(model, *whole, x)) return Gate{"Gelu", &mul, &x, ""};
+  Value* twice = scaled_by(model, x.producer(), 0.5f);
+  if (twice != nullptr && is_erf_gate(model, gate, *twice)) return Gate{"Gelu", &mul, twice, ""};
+  return std::nullopt;
+}
+
 /// The activation that `mul` ends, when its operands are x and a gate of x.
-std::optional<Gate> gate_of(const Model& model, Node& mul, const Value& x, const Value& gate) {
+std::optional<Gate> gate_of(const Model& model, Node& mul, Value& x, Value& gate) {
+  if (auto gelu = gelu_of(model, mul, x, gate)) return gelu;
   if (const auto unary = unary_of(gate.producer());
       unary && unary->operand == &x && only_reader(model, gate) != nullptr) {
-    if (unary->expression.kind == ElementwiseKind::Sigmoid) return Gate{"Swish", &mul};
+    if (unary->expression.kind == ElementwiseKind::Sigmoid) return Gate{"Swish", &mul, &x};
     if (unary->expression.kind == ElementwiseKind::HardSigmoid &&
         near(unary->expression.alpha, 1.0f / 6.0f) && unary->expression.beta == 0.5f) {
-      return Gate{"HardSwish", &mul};
+      return Gate{"HardSwish", &mul, &x};
     }
   }
   // x * (clip(x + 3, 0, 6) / 6)
   const Value* clipped = scaled_by(model, gate.producer(), 1.0f / 6.0f);
-  if (clipped != nullptr && clipped_shift(model, *clipped) == &x) return Gate{"HardSwish", &mul};
+  if (clipped != nullptr && clipped_shift(model, *clipped) == &x)
+    return Gate{"HardSwish", &mul, &x};
   // (x * clip(x + 3, 0, 6)) / 6
   if (clipped_shift(model, gate) == &x) {
     Node* after = only_reader(model, *mul.output());
@@ -88,9 +74,8 @@ std::optional<Gate> gate_of(const Model& model, Node& mul, const Value& x, const
     const auto unary = unary_of(after);
     const bool by_six =
         (divisor && near(1.0f / *divisor, 1.0f / 6.0f) && after->input(0) == mul.output()) ||
-        (unary && unary->expression.kind == ElementwiseKind::Linear &&
-         unary->expression.beta == 0.0f && near(unary->expression.alpha, 1.0f / 6.0f));
-    if (by_six) return Gate{"HardSwish", after};
+        is_linear(unary, 1.0f / 6.0f, 0.0f);
+    if (by_six) return Gate{"HardSwish", after, &x};
   }
   return std::nullopt;
 }
@@ -129,9 +114,13 @@ Status fuse_gated_activations(Model& model) {
       if (x.is_constant() || gate.is_constant() || x.desc().shape != gate.desc().shape) continue;
       const std::optional<Gate> found = gate_of(model, mul, x, gate);
       if (!found) continue;
-      Node* made = replace(model, {&mul, found->last, found->op_type, "het", {&x}, {}});
-      collect_names(gate, x, *made);
-      detach_between(model, gate, x);
+      Value& operand = *found->operand;
+      Node* made =
+          replace(model, {&mul, found->last, found->op_type, found->domain, {&operand}, {}});
+      for (Value* side_of_mul : {&x, &gate}) {
+        collect_names(*side_of_mul, operand, *made);
+        detach_between(model, *side_of_mul, operand);
+      }
       break;
     }
   }

@@ -40,9 +40,13 @@ Status fold_channel_affine(Model& model);
 /// A BatchNormalization that is left becomes element-wise.
 Status lower_batch_norm(Model& model);
 
-/// x * sigmoid(x) and x * clip(x + 3, 0, 6) / 6 in their usual spellings become het.Swish and
-/// het.HardSwish.
+/// x * sigmoid(x), x * clip(x + 3, 0, 6) / 6 and x / 2 * (1 + erf(x / sqrt(2))) in their usual
+/// spellings become het.Swish, het.HardSwish and Gelu.
 Status fuse_gated_activations(Model& model);
+
+/// Rows divided by the root of their mean square or variance in the usual spellings, with or
+/// without scale and bias, become RMSNormalization and LayerNormalization.
+Status fuse_normalisations(Model& model);
 
 /// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
 Status fuse_channel_shuffles(Model& model);

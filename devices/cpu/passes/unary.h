@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "devices/cpu/elementwise_program.h"
+#include "inference/model.h"
+
+namespace het::cpu {
+
+/// The node as one unary expression of its only operand; constants are in the expression.
+struct Unary {
+  ElementwiseInstruction expression;
+  Value* operand = nullptr;
+};
+/// Empty for nodes that are no such thing, are detached or null.
+std::optional<Unary> unary_of(const Node* node);
+
+/// True when the expression is x * alpha + beta with these numbers.
+bool is_linear(const std::optional<Unary>& unary, float alpha, float beta);
+
+/// Equal but for the last digits, in which exporters differ.
+bool near(float a, float b);
+
+/// The value before `node` when the node multiplies it by `factor` (or divides) and one node reads
+/// the product.
+Value* scaled_by(const Model& model, const Node* node, float factor);
+
+/// The constant divisor of a Div node by a scalar.
+std::optional<float> divisor_of(const Node& node);
+
+}  // namespace het::cpu
