@@ -12,7 +12,7 @@ number=${1-}
 suite_of "$number" >/dev/null
 require_chroot
 case $root in *[[:space:]]*) fail "the checkout's path '$root' has a space, which this script cannot take" ;; esac
-folder=${XDG_CACHE_HOME:-$HOME/.cache}/gst-hetero-debian$number
+folder=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/gst-hetero-debian$number
 paths=$root
 [ ! -d "$root/../shared" ] || paths="$paths $(cd "$root/../shared" && pwd)"
 groups="build demo check"
