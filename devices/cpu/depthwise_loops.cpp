@@ -331,38 +331,58 @@ DepthwisePlace place_of(const DepthwiseShape& shape, int64_t n, int64_t group, i
   return {plane * h * w * shape.block + channel % shape.block, w * shape.block, shape.block};
 }
 
+/// The rows of one unit in one group of channels.
+template <class T>
+void run_group(const DepthwiseShape& shape, const T* src, const float* weights, const float* bias,
+               const std::vector<DepthwiseOp>& ops, int64_t n, int64_t g, int64_t y,
+               std::byte* dst) {
+  const T padding[kChannels] = {};
+  const DepthwisePlace from = place_of(shape, n, g, shape.ih, shape.iw);
+  const DepthwisePlace to = place_of(shape, n, g, shape.oh, shape.ow);
+  const DepthwiseGroup<T> group = {padding,
+                                   src + from.first,
+                                   from.row,
+                                   from.pixel,
+                                   weights + g * shape.taps() * kChannels,
+                                   bias + g * kChannels,
+                                   &ops,
+                                   g * kChannels,
+                                   dst + to.first * static_cast<int64_t>(byte_width(shape.dst)),
+                                   to.row,
+                                   to.pixel};
+  if (!is_small_filter(shape)) {
+    for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_tile(shape, group, tile); });
+  } else if (shape.stride_x == 1) {
+    for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_row_3x3<1>(shape, group, tile); });
+  } else {
+    for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_row_3x3<2>(shape, group, tile); });
+  }
+}
+
+int64_t row_parts(const DepthwiseShape& shape) {
+  return (shape.oh + kSumRows - 1) / kSumRows;
+}
+
+/// Groups of channels that are units of their own. Those of channels last may overlap, so one
+/// thread takes all of some rows.
+int64_t unit_groups(const DepthwiseShape& shape) {
+  return shape.block == 0 ? 1 : groups_of(shape);
+}
+
 template <class T>
 void run_units(const DepthwiseShape& shape, const T* src, const float* weights, const float* bias,
                const std::vector<DepthwiseOp>& ops, int64_t begin, int64_t end, std::byte* dst) {
-  const T padding[kChannels] = {};
-  const int64_t groups = groups_of(shape);
-  const int64_t parts = (shape.oh + kSumRows - 1) / kSumRows;
-  const auto dst_bytes = static_cast<int64_t>(byte_width(shape.dst));
+  const int64_t parts = row_parts(shape);
+  const int64_t groups = unit_groups(shape);
   for (int64_t unit = begin; unit < end; ++unit) {
-    // With the channels last, all groups of a row come before the next row.
     const int64_t n = unit / (groups * parts);
-    const int64_t rest = unit % (groups * parts);
-    const int64_t g = shape.block == 0 ? rest % groups : rest / parts;
-    const int64_t y = (shape.block == 0 ? rest / groups : rest % parts) * kSumRows;
-    const DepthwisePlace from = place_of(shape, n, g, shape.ih, shape.iw);
-    const DepthwisePlace to = place_of(shape, n, g, shape.oh, shape.ow);
-    const DepthwiseGroup<T> group = {padding,
-                                     src + from.first,
-                                     from.row,
-                                     from.pixel,
-                                     weights + g * shape.taps() * kChannels,
-                                     bias + g * kChannels,
-                                     &ops,
-                                     g * kChannels,
-                                     dst + to.first * dst_bytes,
-                                     to.row,
-                                     to.pixel};
-    if (!is_small_filter(shape)) {
-      for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_tile(shape, group, tile); });
-    } else if (shape.stride_x == 1) {
-      for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_row_3x3<1>(shape, group, tile); });
-    } else {
-      for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_row_3x3<2>(shape, group, tile); });
+    const int64_t y = unit % parts * kSumRows;
+    if (shape.block > 0) {
+      run_group(shape, src, weights, bias, ops, n, unit / parts % groups, y, dst);
+      continue;
+    }
+    for (int64_t g = 0; g < groups_of(shape); ++g) {
+      run_group(shape, src, weights, bias, ops, n, g, y, dst);
     }
   }
 }
@@ -381,7 +401,7 @@ void run_all(const DepthwiseShape& shape, const std::byte* src, const float* wei
 }
 
 int64_t units_of(const DepthwiseShape& shape) {
-  return shape.n * groups_of(shape) * ((shape.oh + kSumRows - 1) / kSumRows);
+  return shape.n * unit_groups(shape) * row_parts(shape);
 }
 
 int64_t channels_of_group() {

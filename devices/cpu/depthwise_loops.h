@@ -39,7 +39,7 @@ int64_t depthwise_lanes();
 /// channels become 0; of channels last, the last group may begin in the one before.
 std::vector<float> pack_depthwise(const DepthwiseShape& shape, const float* values, int64_t count);
 
-/// Units of work: some rows of the result in one group of channels.
+/// Units of work: some rows of the result, in one group of channels of blocked formats.
 int64_t depthwise_units(const DepthwiseShape& shape);
 
 /// dst = ops(conv(src, weights) + bias) for the units [begin, end). `weights` and `bias` are

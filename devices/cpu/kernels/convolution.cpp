@@ -193,6 +193,10 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   if (planned) return true;
   HET_ASSIGN(const bool own, plan_depthwise(builder, node, spec, nullptr));
   if (own) return true;
+  if (node.input(kTailSlopesInput) != nullptr) {
+    return error(StatusCode::Internal, "{}: no kernel takes slopes per channel for {} -> {}",
+                 node.name(), to_string(spec.src), to_string(spec.dst));
+  }
   if (spec.src.shape.size() == 3) add_height(spec);
   Result<Chosen> chosen = choose(builder, spec);
   if (!chosen) {
