@@ -113,8 +113,20 @@ Result<std::shared_ptr<CompiledModel>> Core::import_model(std::istream& stream,
                                                           const Properties& properties) {
   HET_TRY(check_process());
   HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  for (const auto& [name, value] : properties) {
+    if (!is_preparation_property(name)) continue;
+    return error(StatusCode::InvalidArgument,
+                 "property {} changes a model before it is compiled; the one to be imported is "
+                 "compiled already: give it to the compile_model() before the export",
+                 name);
+  }
   HET_ASSIGN(const Properties merged, merged_properties(device, properties));
-  return target->import_model(stream, merged);
+  auto imported = target->import_model(stream, merged);
+  if (!imported) {
+    return Failure(
+        imported.error().with_context(fmt::format("cannot import a model for {}", device)));
+  }
+  return imported;
 }
 
 Result<std::shared_ptr<DeviceContext>> Core::create_context(std::string_view device,

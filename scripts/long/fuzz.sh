@@ -13,7 +13,7 @@ minutes=${1:-30}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "the minutes a target are '$minutes'; give a whole number of at least 1"
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text)
+[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text exported)
 for target in "${targets[@]}"; do
   [ -e "tests/fuzz/$target.cpp" ] || fail "no fuzz target '$target'; tests/fuzz/ has one .cpp for each"
 done
@@ -34,6 +34,7 @@ sources_of() {
     labels) echo 'inference/decoders/labels[.]cpp' ;;
     npy) echo 'tools/npy[.]cpp' ;;
     device_text) echo 'inference/properties[.]cpp' ;;
+    exported) echo 'inference/exported_file[.]cpp' ;;
   esac
 }
 

@@ -40,6 +40,21 @@ def npy_files():
                 yield b"\x93NUMPY\2\0" + struct.pack("<I", len(head) + 1) + head + b"\n" + bytes(range(48))
 
 
+def exported_files():
+    def file(table, content=b""):
+        head = b"gst-hetero compiled model 0001 %012d %016x\n" % (len(table), 0) + table
+        return head + bytes(-len(head) % 64) + content
+
+    def table(*sizes, device="CPU"):
+        return json.dumps({"device": device, "sections": [{"name": f"s{k}", "bytes": size, "checksum": "0"} for k, size in enumerate(sizes)]}).encode()
+
+    for sizes in ((), (0,), (1,), (64,), (65, 0, 3), (2**64 - 1,), (2**64 - 64, 128), (2**63, 2**63)):
+        yield file(table(*sizes), bytes(256))
+    yield file(table(8, device="GPU"), bytes(64))
+    for text in (b"", b"[]", b"{", b'{"device":"CPU","sections":[7]}', b"[" * 2000):
+        yield file(text)
+
+
 def write(folder, files, rng, variants):
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(set(files))
@@ -79,6 +94,7 @@ def main():
     write(out / "model_proc", procs, rng, 4)
     write(out / "labels", labels, rng, 4)
     write(out / "npy", npy_files(), rng, 1)
+    write(out / "exported", exported_files(), rng, 8)
     write(out / "device_text", [t.encode() for t in texts], rng, 4)
     properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
@@ -87,6 +103,7 @@ def main():
     dictionary(out / "onnx.dict", {"ai.onnx", "ai.onnx.ml", "com.microsoft", "Constant", "location", "offset", "length"} | {s.name for s in onnx.defs.get_all_schemas()})
     dictionary(out / "npy.dict", {"descr", "fortran_order", "shape", "True", "False", "<f4", "|u1", ">i8"})
     dictionary(out / "device_text.dict", {*properties, "CPU", "REF", "GPU", "HETERO", "MULTI", "=", ",", ":"})
+    dictionary(out / "exported.dict", {"device", "CPU", "sections", "name", "bytes", "checksum", "18446744073709551615"})
     dictionary(out / "labels.dict", {"\\x0a", "\\x0d\\x0a", "\\xef\\xbb\\xbf"})
 
 
