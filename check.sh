@@ -11,6 +11,9 @@ cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
 
+# Fixed rules, whatever this machine measured before, and nothing written into the home folder.
+export GST_HETERO_CACHE_DIR=
+
 case ${1-} in
   "") ;;
   --debian)

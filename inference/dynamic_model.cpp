@@ -222,8 +222,12 @@ Result<std::shared_ptr<CompiledModel>> DynamicCompiledModel::plan_for(
   std::map<std::string, Shape> names;
   for (size_t i = 0; i < shapes.size(); ++i) names[inputs()[i].name] = shapes[i];
   HET_TRY(bound->reshape(names));
+  // An execution waits for this: nothing is measured, and results do not depend on the order in
+  // which shapes arrive.
+  Properties properties = target_.properties;
+  properties["DETERMINISTIC"] = "YES";
   HET_ASSIGN(std::shared_ptr<CompiledModel> plan,
-             target_.device->compile_model(*bound, target_.properties, target_.context.get()));
+             target_.device->compile_model(*bound, properties, target_.context.get()));
   std::lock_guard lock(mutex_);
   if (plans_.size() == kMaxPlans) plans_.erase(plans_.begin());
   plans_.push_back({shapes, plan});

@@ -16,7 +16,6 @@ struct LaterOption {
   const char* what;
 };
 constexpr LaterOption kLaterOptions[] = {
-    {"--cache_dir", "stored choices come with the measured CPU device (step 3)"},
     {"-c", "custom GPU kernels come with the GPU device (step 4)"},
 };
 
@@ -75,6 +74,8 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   command->add_option(
       "--trace", o->trace,
       "FILE for chrome://tracing or ui.perfetto.dev: nodes of the first executions");
+  command->add_option("--cache_dir", o->cache_dir,
+                      "Folder of measured choices (CACHE_DIR); \"\": none are kept or measured");
   command->add_option("--load_config", o->load_config, "JSON file {device: {KEY: value}}");
   command->add_flag("--json", o->json, "Print one JSON object on stdout");
   for (const LaterOption& later : kLaterOptions) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct BenchOptions {
   std::vector<std::string> inputs;  ///< FILE or NAME:FILE, .npy or a picture
   PreparationOptions preparation;
   std::string precision;
+  std::optional<std::string> cache_dir;
   std::string load_config;
   bool counters = false;
   std::string counters_sort;  ///< sort, no_sort, simple_sort

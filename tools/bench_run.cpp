@@ -73,6 +73,7 @@ Result<Properties> bench_properties(const BenchOptions& options) {
   }
   if (!options.streams.empty()) properties["NUM_STREAMS"] = options.streams;
   if (options.threads > 0) properties["INFERENCE_NUM_THREADS"] = std::to_string(options.threads);
+  if (options.cache_dir) properties["CACHE_DIR"] = *options.cache_dir;
   if (!options.precision.empty()) properties["INFERENCE_PRECISION_HINT"] = options.precision;
   if (is_counting(options) || !options.trace.empty()) properties["PERF_COUNT"] = "YES";
   if (options.requests > 0) {

@@ -1,65 +1,19 @@
 #include "devices/cpu/cpu_compiled_model.h"
 
-#include <omp.h>
-
 #include <algorithm>
-#include <future>
-#include <new>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn.h"
-#include "devices/cpu/passes/fuse.h"
 #include "devices/cpu/passes/int8_passes.h"
-#include "devices/cpu/pin_thread.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/subnormals.h"
+#include "devices/cpu/precision_choice.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/ports.h"
 #include "inference/readers/mapped_file.h"
 
 namespace het::cpu {
 namespace {
-
-bool rounds_to_levels(const Model& model) {
-  return std::any_of(model.nodes().begin(), model.nodes().end(),
-                     [](const auto& node) { return node->op_type() == "FakeQuantize"; });
-}
-
-/// Fuses and plans; run once on a stream's thread.
-class PlanJob final : public StreamJob {
- public:
-  PlanJob(Model& model, PlanOptions options) : model_(model), options_(options) {}
-
-  void run(size_t) override {
-    // The waiting thread may destroy the job as soon as it has the result: this keeps the promise.
-    const std::shared_ptr<std::promise<Result<Plan>>> result = result_;
-    // oneDNN and the standard library throw; nothing may leave a stream's thread.
-    try {
-      result->set_value(plan());
-    } catch (const std::bad_alloc&) {
-      result->set_value(error(StatusCode::OutOfMemory, "no memory is left to plan the model"));
-    } catch (const std::exception& failure) {
-      result->set_value(error(StatusCode::Internal, "cannot plan the model: {}", failure.what()));
-    }
-  }
-  Result<Plan> wait() { return result_->get_future().get(); }
-
- private:
-  Result<Plan> plan() {
-    options_.blocked = preferred_blocked_format();
-    options_.preferred_formats = rounds_to_levels(model_);
-    HET_TRY(fuse(model_, options_.int8));
-    PlanBuilder builder(model_, options_);
-    return builder.build();
-  }
-
-  Model& model_;
-  PlanOptions options_;
-  std::shared_ptr<std::promise<Result<Plan>>> result_ =
-      std::make_shared<std::promise<Result<Plan>>>();
-};
 
 ProfileRow profile_row(const Plan& plan, const Step& step) {
   ProfileRow row{.node_name = step.node_name,
@@ -96,59 +50,113 @@ void release_files(const Model& model) {
   }
 }
 
-}  // namespace
-
-Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& settings) {
-  StreamExecutorOptions options;
-  options.streams = settings.streams;
-  options.thread_name = "CPU";
-  options.on_thread_start = [settings](size_t stream) {
-    if (settings.flush_subnormals) flush_subnormals();  // the team's threads inherit it
-    omp_set_dynamic(0);
-    omp_set_max_active_levels(1);
-    const TeamPlaces& places = settings.places[stream];
-    omp_set_num_threads(static_cast<int>(places.size()));
-    set_team_places(places);
-  };
-  return StreamExecutor::create(options);
-}
-
-Result<Plan> plan_on_stream(StreamExecutor& streams, Model& model, const StreamSettings& settings) {
-  PlanOptions options;
-  options.precision = settings.precision;
-  options.fast_algorithms = settings.fast_algorithms;
-  options.int8 = settings.int8;
-  PlanJob job(model, options);
-  streams.submit(job);
-  return job.wait();
-}
-
-Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(
-    const Model& model, const Properties& properties, const Topology& topology,
-    std::shared_ptr<CoreBudget> budget) {
-  HET_ASSIGN(const StreamSettings settings, stream_settings(properties, topology));
-  const std::unique_ptr<Model> prepared = model.clone();
+Result<std::unique_ptr<Model>> prepared_model(const Model& model, const StreamSettings& settings) {
+  std::unique_ptr<Model> prepared = model.clone();
   if (settings.int8) HET_TRY(restore_dequantisation(*prepared));
   HET_TRY(prepare_model(*prepared));
+  return prepared;
+}
+
+std::string_view precision_name(ElementType type) {
+  return type == ElementType::BFloat16 ? kBFloat16 : kFloat32;
+}
+
+/// What decides about kernels and the form of their weights, beside machine and precision.
+std::string plan_settings(const StreamSettings& settings) {
+  return fmt::format("threads of a stream: {}, int8: {}, fast algorithms: {}",
+                     settings.threads_per_stream, settings.int8 ? "yes" : "no",
+                     settings.fast_algorithms ? "yes" : "no");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& model,
+                                                                const Properties& properties,
+                                                                const DeviceParts& device,
+                                                                ChoiceStore* store) {
+  HET_ASSIGN(StreamSettings settings, stream_settings(properties, device.topology));
+  HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_model(model, settings));
   HET_ASSIGN(auto streams, start_streams(settings));
-  HET_ASSIGN(Plan plan, plan_on_stream(*streams, *prepared, settings));
-  const std::shared_ptr<CompiledModel> compiled(
-      new CpuCompiledModel(model, *prepared, std::move(plan), settings, properties,
-                           std::move(budget), std::move(streams)));
+  if (store) store->refresh();
+  HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *prepared, settings,
+                                                  {.store = store, .budget = device.budget.get()}));
+  if (store) store->save();
+  settings.precision = planned.precision;
+  const std::shared_ptr<CpuCompiledModel> compiled(new CpuCompiledModel(
+      model, *prepared, std::move(planned), settings, properties, device, std::move(streams)));
+  compiled->source_ = model.clone();
   release_files(model);
   return compiled;
 }
 
-CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared, Plan plan,
-                                   const StreamSettings& settings, Properties properties,
-                                   std::shared_ptr<CoreBudget> budget,
+Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::import(std::istream& stream,
+                                                                const Properties& properties,
+                                                                const DeviceParts& device,
+                                                                ExportedFile::Checksums checksums) {
+  HET_ASSIGN(ExportedPlan exported, read_exported_plan(stream, device.machine, checksums));
+  HET_ASSIGN(Properties merged, validate_properties(exported.properties, "CPU"));
+  for (const auto& [name, value] : properties) merged[name] = value;
+  HET_ASSIGN(StreamSettings settings, stream_settings(merged, device.topology));
+  const std::string hint = property_text(properties, "INFERENCE_PRECISION_HINT");
+  if (hint != "dynamic" && hint != exported.origin.precision) {
+    return error(
+        StatusCode::NotSupported,
+        "the model was exported with {} weights, INFERENCE_PRECISION_HINT={} needs others; "
+        "compile the model and export it again",
+        exported.origin.precision, hint);
+  }
+  if (plan_settings(settings) != exported.origin.settings) {
+    return error(StatusCode::NotSupported,
+                 "the model was exported for '{}', it is imported for '{}'; give the properties "
+                 "that it was compiled with (INFERENCE_NUM_THREADS, NUM_STREAMS, "
+                 "EXECUTION_MODE_HINT), or compile it and export it again",
+                 exported.origin.settings.substr(0, 256), plan_settings(settings));
+  }
+  settings.precision = exported.origin.precision == kBFloat16 && has_bfloat16()
+                           ? ElementType::BFloat16
+                           : ElementType::Float32;
+  HET_TRY(prepare_model(*exported.model));
+  const std::unique_ptr<Model> original = exported.model->clone();
+  HET_ASSIGN(auto streams, start_streams(settings));
+  PackedConstants packed(std::move(exported.packed), exported.memory);
+  HET_ASSIGN(PlannedModel planned,
+             plan_on_stream(*streams, *exported.model, settings,
+                            {.choices = &exported.choices, .packed = &packed}));
+  return std::shared_ptr<CompiledModel>(new CpuCompiledModel(*original, *exported.model,
+                                                             std::move(planned), settings, merged,
+                                                             device, std::move(streams)));
+}
+
+Status CpuCompiledModel::export_model(std::ostream& stream) const {
+  if (source_ == nullptr) {
+    return error(StatusCode::NotSupported,
+                 "model '{}' was imported itself; copy the file that it was imported from", name());
+  }
+  HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_model(*source_, settings_));
+  const std::unique_ptr<Model> planned = prepared->clone();
+  PackedConstants packed;
+  // The plan owns what was noted.
+  HET_ASSIGN(const PlannedModel again, plan_on_stream(*streams_, *planned, settings_,
+                                                      {.choices = &choices_, .packed = &packed}));
+  const PlanOrigin origin{machine_, plan_settings(settings_),
+                          std::string(precision_name(settings_.precision))};
+  HET_TRY(write_exported_plan(stream, origin, properties_, choices_, *prepared, packed));
+  release_files(*source_);
+  return {};
+}
+
+CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
+                                   PlannedModel planned, const StreamSettings& settings,
+                                   Properties properties, const DeviceParts& device,
                                    std::unique_ptr<StreamExecutor> streams)
     : CompiledModel(original.name(), input_ports(prepared), output_ports(prepared)),
-      plan_(std::move(plan)),
+      machine_(device.machine),
+      choices_(std::move(planned.choices)),
+      plan_(std::move(planned.plan)),
       settings_(settings),
       properties_(std::move(properties)),
       profiled_(property_boolean(properties_, "PERF_COUNT")),
-      budget_(std::move(budget)),
+      budget_(device.budget),
       streams_(std::move(streams)) {
   std::unordered_map<std::string, size_t> rows;
   rows_.push_back({.node_name = "preprocess",
@@ -175,9 +183,10 @@ Result<std::string> CpuCompiledModel::get_property(std::string_view name) const 
   if (def->name == "NETWORK_NAME") return this->name();
   if (def->name == "SUPPORTED_PROPERTIES") return supported_properties("CPU");
   if (def->name == "INFERENCE_PRECISION_HINT") {
-    return settings_.precision == ElementType::BFloat16 ? "bf16" : "f32";
+    return std::string(precision_name(settings_.precision));
   }
   if (def->name == "CPU_DENORMALS_OPTIMIZATION") return settings_.flush_subnormals ? "YES" : "NO";
+  if (def->name == "CACHE_DIR") return cache_dir(properties_);
   if (def->name == "NUM_STREAMS") return std::to_string(settings_.streams);
   if (def->name == "INFERENCE_NUM_THREADS") {
     return std::to_string(settings_.streams * settings_.threads_per_stream);

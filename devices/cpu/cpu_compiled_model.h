@@ -1,27 +1,45 @@
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "devices/cpu/core_budget.h"
+#include "devices/cpu/exported_plan.h"
 #include "devices/cpu/plan.h"
+#include "devices/cpu/planner.h"
 #include "devices/cpu/stream_settings.h"
 #include "inference/device.h"
 #include "inference/stream_executor.h"
 
 namespace het::cpu {
 
+/// What the device gives to all its models.
+struct DeviceParts {
+  Topology topology;
+  std::string machine;  ///< what choices and packed weights depend on, beside the settings
+  std::shared_ptr<CoreBudget> budget;
+};
+
 /// A model planned for the CPU, with the streams that run it. Immutable; thread-safe.
 class CpuCompiledModel final : public CompiledModel {
  public:
-  /// Clones, prepares and fuses `model` and plans it on a stream of its own.
+  /// Clones, prepares and fuses `model` and plans it on a stream of its own. `store` may be null.
   static Result<std::shared_ptr<CompiledModel>> create(const Model& model,
                                                        const Properties& properties,
-                                                       const Topology& topology,
-                                                       std::shared_ptr<CoreBudget> budget);
+                                                       const DeviceParts& device,
+                                                       ChoiceStore* store);
+  /// A model that export_model() wrote; `properties` replace those that it was compiled with, as
+  /// long as the packed weights fit. See read_exported_plan().
+  static Result<std::shared_ptr<CompiledModel>> import(
+      std::istream& stream, const Properties& properties, const DeviceParts& device,
+      ExportedFile::Checksums checksums = ExportedFile::Checksums::Verify);
 
   Result<std::string> get_property(std::string_view name) const override;
+  /// Plans the model again, as it was planned, to collect what kernels pack. Fails with
+  /// NotSupported for a model that was imported itself: its file is still the same.
+  Status export_model(std::ostream& stream) const override;
 
   const Plan& plan() const { return plan_; }
   bool profiled() const { return profiled_; }
@@ -37,10 +55,15 @@ class CpuCompiledModel final : public CompiledModel {
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
 
  private:
-  CpuCompiledModel(const Model& original, const Model& prepared, Plan plan,
-                   const StreamSettings& settings, Properties properties,
-                   std::shared_ptr<CoreBudget> budget, std::unique_ptr<StreamExecutor> streams);
+  CpuCompiledModel(const Model& original, const Model& prepared, PlannedModel planned,
+                   const StreamSettings& settings, Properties properties, const DeviceParts& device,
+                   std::unique_ptr<StreamExecutor> streams);
 
+  /// For export_model(): shares its weights with the model that was compiled. Null for an imported
+  /// one.
+  std::unique_ptr<const Model> source_;
+  std::string machine_;
+  LayerChoices choices_;
   Plan plan_;
   StreamSettings settings_;
   Properties properties_;
@@ -50,12 +73,5 @@ class CpuCompiledModel final : public CompiledModel {
   std::shared_ptr<CoreBudget> budget_;
   std::unique_ptr<StreamExecutor> streams_;
 };
-
-/// Starts the streams of a compile: every thread sizes its OpenMP team once.
-Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& settings);
-
-/// Plans a prepared model on a thread of `streams`, because oneDNN chooses by the size of the
-/// calling thread's team; `model` is fused on the way.
-Result<Plan> plan_on_stream(StreamExecutor& streams, Model& model, const StreamSettings& settings);
 
 }  // namespace het::cpu

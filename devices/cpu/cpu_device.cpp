@@ -1,27 +1,48 @@
 #include "devices/cpu/cpu_device.h"
 
+#include <unistd.h>
+
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <unordered_set>
 
 #include "devices/cpu/cpu_compiled_model.h"
 #include "devices/cpu/onednn.h"
+#include "devices/cpu/planner.h"
+#include "devices/cpu/simd_target.h"
+#include "inference/choice_store.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::cpu {
 namespace {
 
 constexpr std::string_view kName = "CPU";
+/// To be raised when kernels change so much that what was measured before says little.
+constexpr int kKernelsVersion = 1;
 
-std::string processor_name() {
+/// What the system says about the first processor; empty where it does not.
+std::string cpuinfo(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
   while (std::getline(file, line)) {
     const size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
+    if (line.rfind(key, 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
   }
-  return "CPU";
+  return {};
+}
+
+std::string processor_name() {
+  const std::string name = cpuinfo("model name");
+  return name.empty() ? "CPU" : name;
+}
+
+/// What choices and packed weights depend on, beside the number of threads.
+std::string machine_description() {
+  return fmt::format("{} ({}.{}.{}), L2 {} KiB, {}, SIMD {}, kernels {}", processor_name(),
+                     cpuinfo("cpu family"), cpuinfo("model\t"), cpuinfo("stepping"),
+                     ::sysconf(_SC_LEVEL2_CACHE_SIZE) / 1024, onednn_description(), simd_target(),
+                     kKernelsVersion);
 }
 
 /// Nodes of the file that the reference runs, by planning the model as compile_model() does.
@@ -31,9 +52,9 @@ Result<std::unordered_set<std::string>> reference_nodes(Model& prepared,
   one_stream.streams = 1;
   one_stream.places.resize(1);
   HET_ASSIGN(const auto streams, start_streams(one_stream));
-  HET_ASSIGN(const Plan plan, plan_on_stream(*streams, prepared, settings));
+  HET_ASSIGN(const PlannedModel planned, plan_on_stream(*streams, prepared, settings));
   std::unordered_set<std::string> names;
-  for (const Step& step : plan.steps) {
+  for (const Step& step : planned.plan.steps) {
     if (step.kernel->implementation() != "ref") continue;
     names.insert(step.node_name);
     names.insert(step.fused_names.begin(), step.fused_names.end());
@@ -51,8 +72,9 @@ bool shapes_are_known(const Model& model) {
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(Topology topology)
-      : topology_(std::move(topology)),
-        budget_(std::make_shared<CoreBudget>(topology_.max_threads)) {}
+      : parts_{std::move(topology), machine_description(), nullptr} {
+    parts_.budget = std::make_shared<CoreBudget>(parts_.topology.max_threads);
+  }
 
   std::string_view name() const override { return kName; }
 
@@ -62,16 +84,17 @@ class CpuDevice final : public Device {
     if (def->name == "OPTIMIZATION_CAPABILITIES") {
       return has_bfloat16() ? "FP32 BF16 INT8" : "FP32 INT8";
     }
-    if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", topology_.max_threads);
+    if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", parts_.topology.max_threads);
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(kName);
     if (def->name == "EXECUTION_DEVICES") return std::string(kName);
+    if (def->name == "CACHE_DIR") return cache_dir({});
     if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return "1";
     return std::string(def->default_value);
   }
 
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
-    HET_ASSIGN(const StreamSettings settings, stream_settings(properties, topology_));
+    HET_ASSIGN(const StreamSettings settings, stream_settings(properties, parts_.topology));
     const std::unique_ptr<Model> prepared = model.clone();
     HET_ASSIGN(const std::vector<NodeFailure> failures, prepare_model_for_query(*prepared));
     // Every known operator has at least its reference, so nothing else is refused.
@@ -93,12 +116,30 @@ class CpuDevice final : public Device {
     if (context != nullptr) {
       return error(StatusCode::NotSupported, "{} cannot work in objects of the application", kName);
     }
-    return CpuCompiledModel::create(model, properties, topology_, budget_);
+    return CpuCompiledModel::create(model, properties, parts_, store(properties));
+  }
+
+  Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream,
+                                                      const Properties& properties) override {
+    return CpuCompiledModel::import(stream, properties, parts_);
   }
 
  private:
-  Topology topology_;
-  std::shared_ptr<CoreBudget> budget_;
+  /// Null where fixed rules shall decide. One store a folder, for the life of the device.
+  ChoiceStore* store(const Properties& properties) {
+    const std::string folder = cache_dir(properties);
+    if (folder.empty() || property_boolean(properties, "DETERMINISTIC")) return nullptr;
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<ChoiceStore>& store = stores_[folder];
+    if (!store) {
+      store = std::make_unique<ChoiceStore>(folder, std::string(kName), parts_.machine);
+    }
+    return store.get();
+  }
+
+  DeviceParts parts_;
+  std::mutex mutex_;  ///< protects stores_; taken alone
+  std::map<std::string, std::unique_ptr<ChoiceStore>> stores_;
 };
 
 }  // namespace

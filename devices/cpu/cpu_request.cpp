@@ -23,58 +23,12 @@ Result<std::unique_ptr<DeviceRequest>> CpuRequest::create(CpuCompiledModel& mode
 }
 
 Status CpuRequest::prepare() {
-  const Plan& plan = model_.plan();
-  HET_ASSIGN(arena_, allocate_host_buffer(plan.arena_bytes));
-  HET_ASSIGN(scratch_, allocate_host_buffer(plan.scratch_bytes));
-  for (const Step& step : plan.steps) {
-    HET_ASSIGN(states_.emplace_back(), step.kernel->create_state());
-    StepPointers pointers;
-    pointers.inputs = pointers_.size();
-    for (const TensorId id : step.inputs) add_pointer(id);
-    pointers.outputs = pointers_.size();
-    for (const TensorId id : step.outputs) add_pointer(id);
-    step_pointers_.push_back(pointers);
-  }
-  dynamic_.resize(plan.tensors.size());
+  HET_ASSIGN(execution_, PlanExecution::create(model_.plan()));
   inputs_.resize(model_.inputs().size());
   staged_inputs_.resize(model_.inputs().size());
   outputs_.resize(model_.outputs().size());
   staged_outputs_.resize(model_.outputs().size());
   return {};
-}
-
-std::byte* CpuRequest::address(TensorId id) const {
-  const Plan::Location location = model_.plan().locate(id);
-  const PlanTensor& root = model_.plan().tensors[static_cast<size_t>(location.root)];
-  switch (root.storage) {
-    case Storage::Arena:
-      return arena_->host() + root.offset + location.offset;
-    case Storage::Constant:
-      return root.constant.bytes() + location.offset;
-    case Storage::Input:
-      return inputs_.empty() ? nullptr : inputs_[root.port] + location.offset;
-    case Storage::Output:
-      return outputs_.empty() ? nullptr : outputs_[root.port] + location.offset;
-    case Storage::Dynamic:
-      return nullptr;
-  }
-  return nullptr;
-}
-
-void CpuRequest::add_pointer(TensorId id) {
-  if (id == kNoTensor) {
-    pointers_.push_back(nullptr);
-    return;
-  }
-  const Plan::Location location = model_.plan().locate(id);
-  const PlanTensor& root = model_.plan().tensors[static_cast<size_t>(location.root)];
-  if (root.storage == Storage::Input || root.storage == Storage::Output) {
-    port_pointers_.push_back(
-        {pointers_.size(), root.port, location.offset, root.storage == Storage::Output});
-    pointers_.push_back(nullptr);
-    return;
-  }
-  pointers_.push_back(address(id));
 }
 
 void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
@@ -134,35 +88,26 @@ Status CpuRequest::bind_ports() {
     }
     outputs_[port] = staged.bytes();
   }
-  for (const PortPointer& pointer : port_pointers_) {
-    pointers_[pointer.pointer] =
-        (pointer.output ? outputs_ : inputs_)[pointer.port] + pointer.offset;
-  }
+  execution_->bind(inputs_, outputs_);
   return {};
 }
 
 [[gnu::noinline]] Status CpuRequest::run_steps() {
   const std::vector<Step>& steps = model_.plan().steps;
-  KernelArgs args;
-  args.scratch = scratch_->host();
-  args.dynamic = dynamic_;
-  args.cancelled = &cancelled_;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (cancelled_.load(std::memory_order_relaxed)) {
       return error(StatusCode::Cancelled,
                    "the request of model '{}' was cancelled before node '{}'", model_.name(),
                    steps[i].node_name);
     }
-    args.inputs = pointers_.data() + step_pointers_[i].inputs;
-    args.outputs = pointers_.data() + step_pointers_[i].outputs;
     Status status;
     HET_PROBE_NODE_BEGIN(model_.name().c_str(), steps[i].node_name.c_str());
     if (model_.profiled()) {
       const Stopwatch watch;
-      status = steps[i].kernel->execute(args, states_[i].get());
+      status = execution_->run_step(i, &cancelled_);
       watch.stop(rows_[model_.step_rows()[i]]);
     } else {
-      status = steps[i].kernel->execute(args, states_[i].get());
+      status = execution_->run_step(i, &cancelled_);
     }
     HET_PROBE_NODE_END(model_.name().c_str(), steps[i].node_name.c_str());
     if (!status.ok()) {
@@ -180,11 +125,11 @@ Status CpuRequest::deliver_outputs() {
     const PlanTensor& tensor = plan.tensors[static_cast<size_t>(id)];
     if (tensor.storage == Storage::Dynamic) {
       // A copy, since the result may be another output as well.
-      HET_ASSIGN(Tensor copy, dynamic_[static_cast<size_t>(id)].clone());
+      HET_ASSIGN(Tensor copy, execution_->dynamic(id).clone());
       io_->set_output(port, std::move(copy));
       continue;
     }
-    const std::byte* made = address(id);
+    const std::byte* made = execution_->address(id);
     if (made != outputs_[port]) std::memcpy(outputs_[port], made, size_bytes(tensor.spec));
     if (!is_dense_host(io_->output(port))) {
       HET_TRY(copy_tensor(staged_outputs_[port], io_->output(port)));

@@ -39,23 +39,29 @@ class GemmKernel final : public Kernel {
     }
   }
 
-  Status pack(const MatMulSpec& spec, const Tensor& weights, const Tensor& bias) {
+  Status pack(const MatMulSpec& spec, const Tensor& weights, const Tensor& bias,
+              const NodePacking& packing) {
     const size_t bytes = gemm_weights_count(shape_) * sizeof(float);
-    HET_ASSIGN(packed_, allocate_host_buffer(bytes));
-    prefer_huge_pages(packed_->host(), bytes);
-    std::optional<AloneScope> alone;
-    if (bytes < kSharedPackingBytes) alone.emplace();
-    const auto* plain = reinterpret_cast<const float*>(weights.bytes());
-    const int64_t row_stride = spec.weights_transposed ? 1 : shape_.n;
-    const int64_t column_stride = spec.weights_transposed ? shape_.k : 1;
-    parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
-      pack_gemm_panels(shape_, plain, row_stride, column_stride, begin, end, packed());
-    });
-    release_file_pages({weights.bytes(), weights.size_bytes()});
-    bias_.assign(static_cast<size_t>(gemm_panels(shape_) * gemm_panel()), 0.0f);
-    if (!bias.empty()) {
-      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.n, bias_.begin());
-    }
+    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
+      prefer_huge_pages(memory, bytes);
+      std::optional<AloneScope> alone;
+      if (bytes < kSharedPackingBytes) alone.emplace();
+      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
+      const int64_t row_stride = spec.weights_transposed ? 1 : shape_.n;
+      const int64_t column_stride = spec.weights_transposed ? shape_.k : 1;
+      parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
+        pack_gemm_panels(shape_, plain, row_stride, column_stride, begin, end,
+                         reinterpret_cast<float*>(memory));
+      });
+      release_file_pages({weights.bytes(), weights.size_bytes()});
+    }));
+    const auto columns = static_cast<size_t>(gemm_panels(shape_) * gemm_panel());
+    HET_ASSIGN(bias_, packing.pack(columns * sizeof(float), [&](std::byte* memory) {
+      auto* const values = reinterpret_cast<float*>(memory);
+      std::fill_n(values, columns, 0.0f);
+      if (bias.empty()) return;
+      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.n, values);
+    }));
     return {};
   }
 
@@ -71,14 +77,15 @@ class GemmKernel final : public Kernel {
       pack_gemm_rows(shape_, src, begin, end, blocks);
     });
     parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
-      multiply_gemm_panels(shape_, blocks, packed(), bias_.data(), sum, begin, end, dst);
+      multiply_gemm_panels(shape_, blocks, packed(), bias(), sum, begin, end, dst);
       if (!rest_.instructions.empty()) run_rest(begin, end, dst);
     });
     return {};
   }
 
  private:
-  float* packed() const { return reinterpret_cast<float*>(packed_->host()); }
+  const float* packed() const { return reinterpret_cast<const float*>(packed_->host()); }
+  const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
 
   /// The rest of the tail over these panels' columns.
   void run_rest(int64_t begin, int64_t end, float* dst) const {
@@ -96,7 +103,7 @@ class GemmKernel final : public Kernel {
   GemmShape shape_;
   std::string name_;
   BufferPtr packed_;
-  std::vector<float> bias_;  ///< padded to whole panels
+  BufferPtr bias_;  ///< padded to whole panels
   bool has_sum_ = false;
   ElementwiseProgram rest_;  ///< of the tail, over what is stored
 };
@@ -110,22 +117,24 @@ std::optional<GemmShape> gemm_shape(const MatMulSpec& spec) {
     return std::nullopt;
   }
   const GemmShape shape{spec.src.shape[0], spec.src.shape[1], spec.dst.shape[1]};
+  return shape.n >= gemm_panel() ? std::optional(shape) : std::nullopt;
+}
+
+bool prefers_gemm(const GemmShape& shape) {
   const int64_t bytes = shape.k * shape.n * static_cast<int64_t>(sizeof(float));
-  const bool is_far = bytes > second_level_bytes();
-  return is_far && shape.m >= kFewestRows && shape.m <= kMostRows && shape.n >= gemm_panel()
-             ? std::optional(shape)
-             : std::nullopt;
+  return bytes > second_level_bytes() && shape.m >= kFewestRows && shape.m <= kMostRows;
 }
 
 Result<std::unique_ptr<Kernel>> make_gemm_kernel(const GemmShape& shape, const MatMulSpec& spec,
                                                  const Tensor& weights, const Tensor& bias,
-                                                 const FusedTail& tail) {
+                                                 const FusedTail& tail,
+                                                 const NodePacking& packing) {
   // A sum after something else would need that something in registers.
   for (size_t i = 1; i < tail.size(); ++i) {
     if (tail[i].sum) return std::unique_ptr<Kernel>();
   }
   auto kernel = std::make_unique<GemmKernel>(shape, tail);
-  HET_TRY(kernel->pack(spec, weights, bias));
+  HET_TRY(kernel->pack(spec, weights, bias, packing));
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 

@@ -11,17 +11,21 @@
 
 namespace het::cpu {
 
-/// The product as one whose weights are fetched ahead, or nothing where oneDNN's kernels are as
-/// fast: one float32 matrix of constant weights that does not stay in the second-level cache, times
-/// enough rows to hide some of the memory's time behind the multiplications, and not so many that
-/// it does not count.
+/// The product as one whose weights are fetched ahead, or nothing where that cannot be: it takes
+/// one float32 matrix of constant weights.
 std::optional<GemmShape> gemm_shape(const MatMulSpec& spec);
+
+/// A fixed rule: true for weights that do not stay in the second-level cache, times enough rows to
+/// hide some of the memory's time behind the multiplications, and not so many that it does not
+/// count. Elsewhere oneDNN's kernels are as fast.
+bool prefers_gemm(const GemmShape& shape);
 
 /// A kernel with the inputs src and, for a tail with a sum, what is added; all row-major. Packs
 /// the weights of `spec` (transposed or not) now; `bias`, a value per column, may be empty. Nothing
 /// when the tail adds after something else.
 Result<std::unique_ptr<Kernel>> make_gemm_kernel(const GemmShape& shape, const MatMulSpec& spec,
                                                  const Tensor& weights, const Tensor& bias,
-                                                 const FusedTail& tail);
+                                                 const FusedTail& tail,
+                                                 const NodePacking& packing = {});
 
 }  // namespace het::cpu

@@ -446,6 +446,18 @@ Result<memory> pack_constant(const Tensor& plain, const memory::desc& plain_desc
   }
 }
 
+Result<memory> pack_constant(const NodePacking& packing, const Tensor& plain,
+                             const memory::desc& plain_desc, const memory::desc& wanted) {
+  HET_ASSIGN(const std::byte* const ready, packing.ready(wanted.get_size()));
+  if (ready != nullptr) {
+    // Only read; the plan keeps it.
+    return memory(wanted, cpu_engine(), const_cast<std::byte*>(ready));
+  }
+  HET_ASSIGN(memory made, pack_constant(plain, plain_desc, wanted));
+  packing.note({static_cast<const std::byte*>(made.get_data_handle()), wanted.get_size()});
+  return made;
+}
+
 namespace {
 
 /// Memory objects and the argument list of one request, bound to pointers.
@@ -567,6 +579,16 @@ std::unique_ptr<Kernel> make_primitive_kernel(Primitive primitive,
 
 bool has_bfloat16() {
   return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+}
+
+bool has_bfloat16_arithmetic() {
+  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_bf16;
+}
+
+std::string onednn_description() {
+  const dnnl_version_t& version = *dnnl_version();
+  return fmt::format("oneDNN {}.{}.{} {} isa {:#x}", version.major, version.minor, version.patch,
+                     version.hash, static_cast<unsigned>(dnnl::get_effective_cpu_isa()));
 }
 
 bool has_exact_int8() {

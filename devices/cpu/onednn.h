@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "devices/cpu/kernel.h"
+#include "devices/cpu/packed_constants.h"
 #include "devices/cpu/post_op.h"
 #include "devices/cpu/tensor_spec.h"
 #include "inference/status.h"
@@ -96,6 +97,11 @@ Result<Primitive> make_reorder(const TensorSpec& src, const TensorSpec& dst);
 Result<dnnl::memory> pack_constant(const Tensor& plain, const dnnl::memory::desc& plain_desc,
                                    const dnnl::memory::desc& wanted);
 
+/// The same for a node's kernel: taken from an imported model, or noted for an exported one.
+Result<dnnl::memory> pack_constant(const NodePacking& packing, const Tensor& plain,
+                                   const dnnl::memory::desc& plain_desc,
+                                   const dnnl::memory::desc& wanted);
+
 /// Where an argument of a primitive comes from.
 struct PrimitiveOperand {
   enum class Source : uint8_t { Input, Output, Constant } source = Source::Input;
@@ -112,6 +118,10 @@ std::unique_ptr<Kernel> make_primitive_kernel(Primitive primitive,
 
 /// True where oneDNN computes with bfloat16 on this processor.
 bool has_bfloat16();
+/// True where the processor itself has instructions for it.
+bool has_bfloat16_arithmetic();
+/// Version and instruction set, for what depends on both: "oneDNN 2.6.3 isa 0x7f".
+std::string onednn_description();
 /// Channels in a block of the format that oneDNN prefers here.
 Format preferred_blocked_format();
 

@@ -61,6 +61,7 @@ struct Plan {
   size_t arena_bytes = 0;
   size_t unshared_bytes = 0;  ///< what the arena would take without packing
   size_t scratch_bytes = 0;
+  BufferPtr packed;  ///< weights of an imported model, which its kernels refer to
 
   /// The tensor whose memory `id` is a part of, and where in it.
   struct Location {

@@ -41,6 +41,11 @@ bool PlanBuilder::has_elements(const Node& node) {
          (node.input(0) == nullptr || filled(node.input(0)));
 }
 
+std::optional<std::string> PlanBuilder::choice(const std::string& key) const {
+  const auto found = options_.choices.find(key);
+  return found == options_.choices.end() ? std::nullopt : std::optional(found->second);
+}
+
 TensorId PlanBuilder::add_tensor(PlanTensor tensor) {
   plan_.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(plan_.tensors.size() - 1);
@@ -289,6 +294,10 @@ Result<Plan> PlanBuilder::build() {
                  refused);
   }
   HET_TRY(finish_outputs());
+  if (options_.packed != nullptr) {
+    HET_TRY(options_.packed->check_end());
+    plan_.packed = options_.packed->memory();
+  }
   drop_unread_constants();
   plan_memory(plan_);
   return std::move(plan_);
@@ -309,6 +318,15 @@ void KernelRegistry::add(std::string_view domain, std::string_view op_type, Plan
 PlanKernel KernelRegistry::find(std::string_view domain, std::string_view op_type) const {
   const auto found = kernels_.find(registry_key(domain, op_type));
   return found == kernels_.end() ? nullptr : found->second;
+}
+
+void KernelRegistry::add_choices(std::string_view domain, std::string_view op_type, AskChoice ask) {
+  choices_[registry_key(domain, op_type)] = ask;
+}
+
+AskChoice KernelRegistry::find_choices(std::string_view domain, std::string_view op_type) const {
+  const auto found = choices_.find(registry_key(domain, op_type));
+  return found == choices_.end() ? nullptr : found->second;
 }
 
 const KernelRegistry& kernel_registry() {

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "devices/cpu/layer_choice.h"
+#include "devices/cpu/packed_constants.h"
 #include "devices/cpu/plan.h"
 #include "inference/model.h"
 #include "inference/status.h"
@@ -25,6 +27,10 @@ struct PlanOptions {
   bool fast_algorithms = true;
   /// Products of quantised values run on int8 kernels.
   bool int8 = false;
+  /// What was measured; fixed rules decide the rest.
+  LayerChoices choices;
+  /// Where packed weights are noted or come from; null for neither.
+  PackedConstants* packed = nullptr;
 };
 
 /// Turns a prepared and fused model into steps, node by node, and keeps for every value the
@@ -32,13 +38,18 @@ struct PlanOptions {
 /// a stream's thread, because oneDNN decides by the size of the calling thread's team.
 class PlanBuilder {
  public:
-  PlanBuilder(Model& model, PlanOptions options) : model_(model), options_(options) {}
+  PlanBuilder(Model& model, PlanOptions options) : model_(model), options_(std::move(options)) {}
 
   /// Empties the model's constants on the way, as soon as the last node that reads them is planned.
   /// Fails with NotSupported naming every node that no kernel and no reference can run.
   Result<Plan> build();
 
   const PlanOptions& options() const { return options_; }
+  /// The candidate that was measured to be the fastest, or nothing: then a fixed rule decides.
+  std::optional<std::string> choice(const std::string& key) const;
+
+  /// For the packed weights of a node.
+  NodePacking packing(const Node& node) const { return {options_.packed, &node}; }
 
   /// What a value is in the format its producer chose.
   const TensorSpec& home(const Value& value);
@@ -90,15 +101,23 @@ class PlanBuilder {
 /// this node. Called for nodes whose inputs and outputs are static.
 using PlanKernel = Result<bool> (*)(PlanBuilder& builder, const Node& node);
 
+/// What can be chosen for a node, or nothing. It is asked before anything is planned, for nodes
+/// whose inputs and outputs are static.
+using AskChoice = std::optional<LayerChoice> (*)(const Node& node, const PlanOptions& options);
+
 /// The kernels by operator; filled by plain calls generated from the meson list.
 class KernelRegistry {
  public:
   void add(std::string_view domain, std::string_view op_type, PlanKernel plan);
+  /// For operators with several kernels.
+  void add_choices(std::string_view domain, std::string_view op_type, AskChoice ask);
   /// Null when there is none.
   PlanKernel find(std::string_view domain, std::string_view op_type) const;
+  AskChoice find_choices(std::string_view domain, std::string_view op_type) const;
 
  private:
   std::unordered_map<std::string, PlanKernel> kernels_;
+  std::unordered_map<std::string, AskChoice> choices_;
 };
 
 /// Every kernel of this build; never changed after its first use. Thread-safe.

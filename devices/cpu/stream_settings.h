@@ -18,6 +18,9 @@ struct StreamSettings {
   /// one where a single stream works for latency.
   size_t optimal_requests = 1;
   ElementType precision = ElementType::Float32;
+  /// bfloat16 may replace `precision` where it is measured to be faster: without a hint, under
+  /// PERFORMANCE, on a processor that has it.
+  bool precision_is_open = false;
   bool flush_subnormals = true;
   bool fast_algorithms = true;     ///< see PlanOptions
   std::vector<TeamPlaces> places;  ///< of every stream

@@ -107,23 +107,27 @@ class WinogradKernel final : public Kernel {
     plan_tail(tail);
   }
 
-  Status pack(const Tensor& weights, const Tensor& bias) {
+  Status pack(const Tensor& weights, const Tensor& bias, const NodePacking& packing) {
     const size_t bytes = winograd_weights_count(shape_) * sizeof(float);
-    HET_ASSIGN(packed_, allocate_host_buffer(bytes));
-    prefer_huge_pages(packed_->host(), bytes);
-    std::optional<AloneScope> alone;
-    if (bytes < kSharedPackingBytes) alone.emplace();
-    const auto* plain = reinterpret_cast<const float*>(weights.bytes());
-    parallel_for(winograd_groups(shape_), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t group = begin; group < end; ++group) {
-        pack_winograd_weights(shape_, plain, group, packed());
-      }
-    });
-    release_file_pages({weights.bytes(), weights.size_bytes()});
-    bias_.assign(static_cast<size_t>(shape_.oc_blocks() * shape_.block), 0.0f);
-    if (!bias.empty()) {
-      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.oc, bias_.begin());
-    }
+    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
+      prefer_huge_pages(memory, bytes);
+      std::optional<AloneScope> alone;
+      if (bytes < kSharedPackingBytes) alone.emplace();
+      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
+      parallel_for(winograd_groups(shape_), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t group = begin; group < end; ++group) {
+          pack_winograd_weights(shape_, plain, group, reinterpret_cast<float*>(memory));
+        }
+      });
+      release_file_pages({weights.bytes(), weights.size_bytes()});
+    }));
+    const auto channels = static_cast<size_t>(shape_.oc_blocks() * shape_.block);
+    HET_ASSIGN(bias_, packing.pack(channels * sizeof(float), [&](std::byte* memory) {
+      auto* const values = reinterpret_cast<float*>(memory);
+      std::fill_n(values, channels, 0.0f);
+      if (bias.empty()) return;
+      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.oc, values);
+    }));
     return {};
   }
 
@@ -168,7 +172,8 @@ class WinogradKernel final : public Kernel {
   }
 
  private:
-  float* packed() const { return reinterpret_cast<float*>(packed_->host()); }
+  const float* packed() const { return reinterpret_cast<const float*>(packed_->host()); }
+  const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
   int64_t first_tile(int64_t set) const { return shape_.tiles() * set / sets_.count; }
 
   /// Runs body(slot, begin, end) over parts of [0, count), one for each thread of the team that was
@@ -212,8 +217,8 @@ class WinogradKernel final : public Kernel {
                   const float* transformed, const WinogradTail& tail, float* products,
                   float* dst) const {
     for (int64_t group = begin; group < end; ++group) {
-      multiply_winograd_group(shape_, transformed, first, tiles, packed(), bias_.data(), group,
-                              tail, products, dst);
+      multiply_winograd_group(shape_, transformed, first, tiles, packed(), bias(), group, tail,
+                              products, dst);
       if (!rest_.instructions.empty()) run_rest(group, first, tiles, dst);
     }
   }
@@ -258,7 +263,7 @@ class WinogradKernel final : public Kernel {
   size_t products_count_;
   std::string name_;
   BufferPtr packed_;
-  std::vector<float> bias_;  ///< padded to whole blocks
+  BufferPtr bias_;  ///< padded to whole blocks
   bool has_sum_ = false;
   WinogradTail tail_;        ///< `sum` is set per execution
   ElementwiseProgram rest_;  ///< of the tail, over what is stored
@@ -292,21 +297,33 @@ std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, Format 
   return shape;
 }
 
-std::optional<WinogradShape> choose_winograd(WinogradShape shape) {
-  // Less is within what the estimate misses.
-  constexpr double kGain = 0.9;
-  std::optional<WinogradShape> best;
-  double least = kGain * estimated_direct_cost(shape);
+std::string winograd_name(const WinogradShape& shape) {
+  return fmt::format("winograd_f{}{}", shape.m, shape.late_weights ? "_late" : "");
+}
+
+std::vector<WinogradShape> winograd_variants(WinogradShape shape) {
+  std::vector<WinogradShape> variants;
   for (const int64_t m : {4, 2}) {
     // Late weights first: they take less memory.
     for (const bool late : {true, false}) {
       shape.m = m;
       shape.late_weights = late;
-      const double cost = estimated_cost(shape);
-      if (cost >= least) continue;
-      least = cost;
-      best = shape;
+      variants.push_back(shape);
     }
+  }
+  return variants;
+}
+
+std::optional<WinogradShape> choose_winograd(WinogradShape shape) {
+  // Less is within what the estimate misses.
+  constexpr double kGain = 0.9;
+  std::optional<WinogradShape> best;
+  double least = kGain * estimated_direct_cost(shape);
+  for (const WinogradShape& variant : winograd_variants(shape)) {
+    const double cost = estimated_cost(variant);
+    if (cost >= least) continue;
+    least = cost;
+    best = variant;
   }
   return best;
 }
@@ -317,9 +334,10 @@ double winograd_error_bound(int64_t m) {
 
 Result<std::unique_ptr<Kernel>> make_winograd_kernel(const WinogradShape& shape,
                                                      const Tensor& weights, const Tensor& bias,
-                                                     const FusedTail& tail) {
+                                                     const FusedTail& tail,
+                                                     const NodePacking& packing) {
   auto kernel = std::make_unique<WinogradKernel>(shape, tail);
-  HET_TRY(kernel->pack(weights, bias));
+  HET_TRY(kernel->pack(weights, bias, packing));
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 

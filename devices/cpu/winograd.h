@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "devices/cpu/fused_tail.h"
 #include "devices/cpu/kernel.h"
@@ -20,6 +22,12 @@ std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, Format 
 /// values and of weights.
 std::optional<WinogradShape> choose_winograd(WinogradShape shape);
 
+/// What distinguishes the variants of a convolution: "winograd_f4", "winograd_f4_late".
+std::string winograd_name(const WinogradShape& shape);
+
+/// The variants worth measuring; F(6x6) is never faster.
+std::vector<WinogradShape> winograd_variants(WinogradShape shape);
+
 /// Bounds of the error of a result, relative to the sum of |src * weights| over its window plus
 /// |bias|: 2, 4 and 6 give 1e-6, 4e-6 and 1.5e-5. (A direct sum in float32 stays below 5e-7 here.)
 double winograd_error_bound(int64_t m);
@@ -29,6 +37,7 @@ double winograd_error_bound(int64_t m);
 /// stream's thread: the work is cut for its team.
 Result<std::unique_ptr<Kernel>> make_winograd_kernel(const WinogradShape& shape,
                                                      const Tensor& weights, const Tensor& bias,
-                                                     const FusedTail& tail);
+                                                     const FusedTail& tail,
+                                                     const NodePacking& packing = {});
 
 }  // namespace het::cpu

@@ -97,7 +97,7 @@ def query_of_unknown_sizes(hetero):
 def usage_errors(hetero):
     hetero.run(status=2)
     hetero.run("nonsense", status=2)
-    expect(hetero.run("bench", hetero.detector, "-cache_dir", "x", status=2).stderr, "not available yet", "step 3")
+    expect(hetero.run("bench", hetero.detector, "-c", "x", status=2).stderr, "not available yet", "step 4")
     expect(hetero.run("query", hetero.detector, "-extensions", "/nowhere/none.so", status=1).stderr, "/nowhere/none.so", "does not exist")
     expect(hetero.run("bench", hetero.detector, "-api", "both", status=2).stderr, "sync or async")
     expect(hetero.run("bench", hetero.detector, "-nstreams", "many", status=2).stderr, "NUM_STREAMS")
@@ -203,6 +203,17 @@ def bench_json(hetero):
     latency = out["latency_ms"]
     assert latency["min"] <= latency["median"] <= latency["p90"] <= latency["p99"] <= latency["max"]
     assert out["device"] == "CPU" and out["precision"] and out["compile_ms"] > 0 and out["first_inference_ms"] > 0
+
+
+@case
+def bench_cache_dir(hetero):
+    with tempfile.TemporaryDirectory() as folder:
+        cache = pathlib.Path(folder) / "choices"
+        for _ in range(2):
+            out = json.loads(hetero.run("bench", hetero.detector, "-cache_dir", cache, "-niter", 1, "-json").stdout)
+            assert out["properties"]["CACHE_DIR"] == str(cache), out["properties"]
+        assert [f for f in cache.iterdir() if f.name.startswith("choices-cpu-")], list(cache.iterdir())
+        hetero.run("bench", hetero.detector, "-cache_dir", "", "-niter", 1)
 
 
 @case

@@ -92,20 +92,45 @@ Status fill_window(const Node& node, ConvolutionSpec& spec) {
   return {};
 }
 
+constexpr std::string_view kDirect = "direct";
+
+std::string choice_key_of(const WinogradShape& shape) {
+  return fmt::format("conv3x3 float32 n:{} ic:{} {}x{} oc:{} {}x{} pad:{},{}", shape.n, shape.ic,
+                     shape.ih, shape.iw, shape.oc, shape.oh, shape.ow, shape.pad_top,
+                     shape.pad_left);
+}
+
+/// The convolution as a Winograd one where that may be, whichever variant is faster.
+std::optional<WinogradShape> allowed_winograd(const PlanOptions& options,
+                                              const ConvolutionSpec& spec) {
+  // What is rounded to levels depends on the order in which products are added.
+  if (!options.fast_algorithms || options.preferred_formats) return std::nullopt;
+  return winograd_shape(spec, options.blocked);
+}
+
+/// The measured variant, else that of the fixed rule; nothing for the direct algorithm.
+std::optional<WinogradShape> chosen_winograd(const PlanBuilder& builder,
+                                             const WinogradShape& shape) {
+  const std::optional<std::string> choice = builder.choice(choice_key_of(shape));
+  if (choice == kDirect) return std::nullopt;
+  for (const WinogradShape& variant : winograd_variants(shape)) {
+    if (choice == winograd_name(variant)) return variant;
+  }
+  return choose_winograd(shape);
+}
+
 /// True when the Winograd algorithm is faster, and planned.
 Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec) {
-  // What is rounded to levels depends on the order in which products are added.
-  if (!builder.options().fast_algorithms || builder.options().preferred_formats) return false;
   const Format format = builder.options().blocked;
-  std::optional<WinogradShape> shape = winograd_shape(spec, format);
-  if (shape) shape = choose_winograd(*shape);
+  std::optional<WinogradShape> shape = allowed_winograd(builder.options(), spec);
+  if (shape) shape = chosen_winograd(builder, *shape);
   if (!shape) return false;
   const Value* bias = node.input(kTailBiasInput);
   const Value* sum = node.input(kTailSumInput);
   const Value& dst = *node.output();
-  HET_ASSIGN(auto kernel,
-             make_winograd_kernel(*shape, node.input(1)->constant(),
-                                  bias ? bias->constant() : Tensor(), tail_of(node.attributes())));
+  HET_ASSIGN(auto kernel, make_winograd_kernel(*shape, node.input(1)->constant(),
+                                               bias ? bias->constant() : Tensor(),
+                                               tail_of(node.attributes()), builder.packing(node)));
   std::vector<TensorId> inputs(1);
   HET_ASSIGN(inputs[0], builder.read(*node.input(0), format, ElementType::Float32));
   if (sum) {
@@ -166,17 +191,16 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
   return true;
 }
 
-Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
+/// Nothing where oneDNN has no such convolution.
+Result<std::optional<ConvolutionSpec>> convolution_spec(const Node& node, ElementType type) {
   const Value& src = *node.input(0);
   const Value& weights = *node.input(1);
   const Value* bias = node.input(kTailBiasInput);
-  const Value* sum = node.input(kTailSumInput);
   const Value& dst = *node.output();
   if (src.desc().type != ElementType::Float32 || !weights.is_constant() ||
       (bias != nullptr && !bias->is_constant())) {
-    return false;
+    return std::optional<ConvolutionSpec>();
   }
-  const ElementType type = builder.options().precision;
   ConvolutionSpec spec;
   spec.transposed = node.op_type() == "ConvTranspose";
   spec.src = {type, src.desc().shape, Format::Plain};
@@ -189,6 +213,73 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   if (bias) spec.bias_type = ElementType::Float32;
   HET_TRY(fill_window(node, spec));
   spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  return std::optional(std::move(spec));
+}
+
+Result<MeasuredKernel> make_measured_direct(ConvolutionSpec spec, Format format) {
+  spec.src_format = format;
+  spec.dst_format = format;
+  spec.post_ops.clear();
+  spec.bias_type.reset();
+  HET_ASSIGN(Primitive primitive, make_convolution(spec));
+  HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights));
+  HET_ASSIGN(dnnl::memory packed,
+             pack_constant(weights, plain_weights_desc(spec), *primitive.desc(DNNL_ARG_WEIGHTS)));
+  using Source = PrimitiveOperand::Source;
+  std::vector<PrimitiveOperand> operands = {
+      {Source::Input, DNNL_ARG_SRC, 0, {}},
+      {Source::Output, DNNL_ARG_DST, 0, {}},
+      {Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)}};
+  spec.src.format = format;
+  spec.dst.format = format;
+  return MeasuredKernel{
+      make_primitive_kernel(std::move(primitive), std::move(operands)), {spec.src}, spec.dst};
+}
+
+Result<MeasuredKernel> make_measured_winograd(const WinogradShape& shape,
+                                              const ConvolutionSpec& spec, Format format) {
+  HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights));
+  HET_ASSIGN(auto kernel, make_winograd_kernel(shape, weights, {}, {}));
+  return MeasuredKernel{std::move(kernel),
+                        {{ElementType::Float32, spec.src.shape, format}},
+                        {ElementType::Float32, spec.dst.shape, format}};
+}
+
+/// Direct or Winograd, for what may be either.
+std::optional<LayerChoice> convolution_choices(const Node& node, const PlanOptions& options) {
+  const auto spec = convolution_spec(node, options.precision);
+  if (!spec || !*spec) return std::nullopt;
+  const std::optional<WinogradShape> shape = allowed_winograd(options, **spec);
+  if (!shape) return std::nullopt;
+  LayerChoice layer;
+  layer.key = choice_key_of(*shape);
+  layer.work = 9.0 * static_cast<double>(shape->n * shape->oh * shape->ow * shape->ic) *
+               static_cast<double>(shape->oc);
+  const auto ruled = choose_winograd(*shape);
+  layer.by_rule = ruled ? winograd_name(*ruled) : std::string(kDirect);
+  const auto add = [&](std::string name, auto make) {
+    layer.candidates.push_back({std::move(name), std::move(make)});
+  };
+  add(std::string(kDirect),
+      [spec = **spec, format = options.blocked] { return make_measured_direct(spec, format); });
+  for (const WinogradShape& variant : winograd_variants(*shape)) {
+    add(winograd_name(variant), [variant, spec = **spec, format = options.blocked] {
+      return make_measured_winograd(variant, spec, format);
+    });
+  }
+  return layer;
+}
+
+Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& weights = *node.input(1);
+  const Value* bias = node.input(kTailBiasInput);
+  const Value* sum = node.input(kTailSumInput);
+  const Value& dst = *node.output();
+  HET_ASSIGN(std::optional<ConvolutionSpec> possible,
+             convolution_spec(node, builder.options().precision));
+  if (!possible) return false;
+  ConvolutionSpec& spec = *possible;
   HET_ASSIGN(const bool planned, plan_winograd(builder, node, spec));
   if (planned) return true;
   HET_ASSIGN(const bool own, plan_depthwise(builder, node, spec, nullptr));
@@ -211,12 +302,14 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
       {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}};
   ConvolutionSpec plain = spec;
   plain.weights_type = ElementType::Float32;
-  HET_ASSIGN(dnnl::memory packed, pack_constant(weights.constant(), plain_weights_desc(plain),
-                                                *chosen->primitive.desc(DNNL_ARG_WEIGHTS)));
+  HET_ASSIGN(dnnl::memory packed,
+             pack_constant(builder.packing(node), weights.constant(), plain_weights_desc(plain),
+                           *chosen->primitive.desc(DNNL_ARG_WEIGHTS)));
   operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
   if (bias) {
     const dnnl::memory::desc& wanted = *chosen->primitive.desc(DNNL_ARG_BIAS);
-    HET_ASSIGN(dnnl::memory content, pack_constant(bias->constant(), wanted, wanted));
+    HET_ASSIGN(dnnl::memory content,
+               pack_constant(builder.packing(node), bias->constant(), wanted, wanted));
     operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
   }
   std::vector<TensorId> inputs(1);
@@ -243,6 +336,7 @@ HET_REGISTRATION void register_convolution(KernelRegistry& registry) {
   for (const char* domain : {"", "het"}) {
     registry.add(domain, "Conv", plan_convolution);
     registry.add(domain, "ConvTranspose", plan_convolution);
+    registry.add_choices(domain, "Conv", convolution_choices);
   }
 }
 

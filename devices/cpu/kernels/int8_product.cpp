@@ -14,12 +14,13 @@ Result<bool> add_product(PlanBuilder& builder, const Node& node, const Spec& spe
   std::vector<PrimitiveOperand> operands = {
       {PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
       {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}};
-  HET_ASSIGN(dnnl::memory packed, pack_constant(node.input(1)->constant(), plain_weights_desc(spec),
-                                                *primitive.desc(DNNL_ARG_WEIGHTS)));
+  HET_ASSIGN(dnnl::memory packed,
+             pack_constant(builder.packing(node), node.input(1)->constant(),
+                           plain_weights_desc(spec), *primitive.desc(DNNL_ARG_WEIGHTS)));
   operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
   if (bias) {
     const dnnl::memory::desc& wanted = *primitive.desc(DNNL_ARG_BIAS);
-    HET_ASSIGN(dnnl::memory content, pack_constant(*bias, wanted, wanted));
+    HET_ASSIGN(dnnl::memory content, pack_constant(builder.packing(node), *bias, wanted, wanted));
     operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
   }
   const Value& src = *node.input(0);

@@ -1,5 +1,7 @@
 #include "inference/ops/matmul.h"
 
+#include <algorithm>
+
 #include "devices/cpu/fused_tail.h"
 #include "devices/cpu/gemm.h"
 #include "devices/cpu/onednn.h"
@@ -80,13 +82,94 @@ bool set_bias(Product& product) {
   return true;
 }
 
+/// The product of a node as oneDNN computes it, without weights that are not constant in float32 or
+/// a bias that it cannot take; then nothing.
+std::optional<Product> product_of(const Node& node, const PlanOptions& options) {
+  const Value& a = *node.input(0);
+  const Value& b = *node.input(1);
+  if (a.desc().type != ElementType::Float32 || b.desc().type != ElementType::Float32) {
+    return std::nullopt;
+  }
+  // oneDNN 2.6 divides by the sizes of batched products.
+  if (element_count(a.desc().shape) == 0 || element_count(b.desc().shape) == 0) return std::nullopt;
+  std::optional<Product> product =
+      node.op_type() == "Gemm" ? gemm_product(node) : matmul_product(node);
+  if (!product || !set_bias(*product)) return std::nullopt;
+  MatMulSpec& spec = product->spec;
+  const ElementType type = b.is_constant() ? options.precision : ElementType::Float32;
+  spec.src.type = type;
+  spec.weights.type = type;
+  spec.dst.type = ElementType::Float32;
+  spec.weights_packed = b.is_constant();
+  spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  return product;
+}
+
+constexpr std::string_view kLibrary = "onednn";
+constexpr std::string_view kOwn = "fetch_ahead";
+
+std::string choice_key_of(const GemmShape& shape) {
+  return fmt::format("matmul float32 m:{} k:{} n:{}", shape.m, shape.k, shape.n);
+}
+
+Result<MeasuredKernel> make_measured_library(MatMulSpec spec) {
+  spec.post_ops.clear();
+  spec.bias_type.reset();
+  spec.weights_transposed = false;
+  HET_ASSIGN(Primitive primitive, make_matmul(spec));
+  HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights.shape));
+  HET_ASSIGN(dnnl::memory packed,
+             pack_constant(weights, plain_weights_desc(spec), *primitive.desc(DNNL_ARG_WEIGHTS)));
+  using Source = PrimitiveOperand::Source;
+  std::vector<PrimitiveOperand> operands = {
+      {Source::Input, DNNL_ARG_SRC, 0, {}},
+      {Source::Output, DNNL_ARG_DST, 0, {}},
+      {Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)}};
+  return MeasuredKernel{
+      make_primitive_kernel(std::move(primitive), std::move(operands)), {spec.src}, spec.dst};
+}
+
+Result<MeasuredKernel> make_measured_gemm(const GemmShape& shape, MatMulSpec spec) {
+  spec.weights_transposed = false;
+  HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights.shape));
+  HET_ASSIGN(auto kernel, make_gemm_kernel(shape, spec, weights, {}, {}));
+  return MeasuredKernel{std::move(kernel), {spec.src}, spec.dst};
+}
+
+/// oneDNN's kernel or the one that fetches weights ahead, for products of few rows; with many the
+/// memory does not count.
+std::optional<LayerChoice> matmul_choices(const Node& node, const PlanOptions& options) {
+  constexpr int64_t kFewestRows = 2;
+  constexpr int64_t kMostRows = 1024;
+  /// Both kernels pack the weights to be measured.
+  constexpr int64_t kMostWeights = 16 << 20;
+  const std::optional<Product> product = product_of(node, options);
+  if (!product || options.preferred_formats) return std::nullopt;
+  const std::optional<GemmShape> shape = gemm_shape(product->spec);
+  if (!shape || shape->m < kFewestRows || shape->m > kMostRows ||
+      shape->n > kMostWeights / std::max<int64_t>(shape->k, 1)) {
+    return std::nullopt;
+  }
+  LayerChoice layer;
+  layer.key = choice_key_of(*shape);
+  layer.work = static_cast<double>(shape->m * shape->k) * static_cast<double>(shape->n);
+  layer.by_rule = prefers_gemm(*shape) ? kOwn : kLibrary;
+  layer.candidates = {
+      {std::string(kLibrary), [spec = product->spec] { return make_measured_library(spec); }},
+      {std::string(kOwn),
+       [shape = *shape, spec = product->spec] { return make_measured_gemm(shape, spec); }}};
+  return layer;
+}
+
 /// True when the kernel that fetches weights ahead is planned.
 Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& product) {
   const std::optional<GemmShape> shape = gemm_shape(product.spec);
   if (!shape || builder.options().preferred_formats) return false;
+  const std::optional<std::string> choice = builder.choice(choice_key_of(*shape));
+  if (choice == kLibrary || (choice != kOwn && !prefers_gemm(*shape))) return false;
   HET_ASSIGN(auto kernel, make_gemm_kernel(*shape, product.spec, node.input(1)->constant(),
                                            product.bias ? product.bias->constant() : Tensor(),
-                                           tail_of(node.attributes())));
+                                           tail_of(node.attributes()), builder.packing(node)));
   if (kernel == nullptr) return false;
   std::vector<TensorId> inputs(1);
   HET_ASSIGN(inputs[0], builder.read(*node.input(0), Format::Plain, ElementType::Float32));
@@ -107,19 +190,10 @@ Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& pr
 Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   const Value& a = *node.input(0);
   const Value& b = *node.input(1);
-  if (a.desc().type != ElementType::Float32 || b.desc().type != ElementType::Float32) return false;
-  // oneDNN 2.6 divides by the sizes of batched products.
-  if (element_count(a.desc().shape) == 0 || element_count(b.desc().shape) == 0) return false;
-  std::optional<Product> product =
-      node.op_type() == "Gemm" ? gemm_product(node) : matmul_product(node);
-  if (!product || !set_bias(*product)) return false;
+  std::optional<Product> product = product_of(node, builder.options());
+  if (!product) return false;
   MatMulSpec& spec = product->spec;
-  const ElementType type = b.is_constant() ? builder.options().precision : ElementType::Float32;
-  spec.src.type = type;
-  spec.weights.type = type;
-  spec.dst.type = ElementType::Float32;
-  spec.weights_packed = b.is_constant();
-  spec.post_ops = post_ops_of(tail_of(node.attributes()));
+  const ElementType type = spec.src.type;
   HET_ASSIGN(const bool planned, plan_gemm(builder, node, *product));
   if (planned) return true;
   Result<Primitive> primitive = make_matmul(spec);
@@ -136,8 +210,9 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   if (spec.weights_packed) {
     MatMulSpec plain = spec;
     plain.weights.type = ElementType::Float32;
-    HET_ASSIGN(dnnl::memory packed, pack_constant(b.constant(), plain_weights_desc(plain),
-                                                  *primitive->desc(DNNL_ARG_WEIGHTS)));
+    HET_ASSIGN(dnnl::memory packed,
+               pack_constant(builder.packing(node), b.constant(), plain_weights_desc(plain),
+                             *primitive->desc(DNNL_ARG_WEIGHTS)));
     operands.push_back(
         {PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
   } else {
@@ -146,7 +221,8 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   }
   if (product->bias) {
     const dnnl::memory::desc& wanted = *primitive->desc(DNNL_ARG_BIAS);
-    HET_ASSIGN(dnnl::memory content, pack_constant(product->bias->constant(), wanted, wanted));
+    HET_ASSIGN(dnnl::memory content,
+               pack_constant(builder.packing(node), product->bias->constant(), wanted, wanted));
     operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
   }
   std::optional<size_t> sum_input;
@@ -173,6 +249,8 @@ HET_REGISTRATION void register_matmul(KernelRegistry& registry) {
   for (const char* domain : {"", "het"}) {
     registry.add(domain, "MatMul", plan_matmul);
     registry.add(domain, "Gemm", plan_matmul);
+    registry.add_choices(domain, "MatMul", matmul_choices);
+    registry.add_choices(domain, "Gemm", matmul_choices);
   }
 }
 
