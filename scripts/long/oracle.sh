@@ -14,4 +14,4 @@ require build demo check
 configure build-check -Dtests=true
 build build-check tests/oracle/test_oracle
 echo "seed $HET_ORACLE_SEED, $HET_ORACLE_CASES cases an operator"
-OMP_NUM_THREADS=2 exec build-check/tests/oracle/test_oracle --gtest_brief=1
+HET_SOURCE_ROOT=$root OMP_NUM_THREADS=2 exec build-check/tests/oracle/test_oracle --gtest_brief=1

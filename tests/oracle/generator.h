@@ -19,6 +19,9 @@ struct Generator {
   std::string_view attributes = {};  ///< see Draw::attributes()
   /// Allowed difference of float outputs, in parts of 1 + |reference|; 0: the type's own.
   double tolerance = 0;
+  /// The result is rounded to levels behind float products: beside a half (to 6e-8 of the value) it
+  /// may be the next one. One element in a thousand, or one of a small output, may be.
+  bool rounds = false;
 };
 
 std::span<const Generator> box_generators();
