@@ -1,19 +1,16 @@
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
 #include "tools/npy.h"
 
-/// The bytes of an .npy file, which lies in memory: the reader takes a path.
+#include "tests/fuzz/memory_file.h"
+
+/// The bytes of an .npy file. What could be read is written, and read again, with the same shape.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const int file = memfd_create("fuzz.npy", MFD_CLOEXEC);
-  static const std::string path = "/proc/self/fd/" + std::to_string(file);
-  if (file < 0 || ftruncate(file, 0) != 0) abort();
-  if (pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) abort();
-  (void)het::read_npy(path);
+  static const het::fuzz::MemoryFile file;
+  static const het::fuzz::MemoryFile written;
+  file.fill(data, size);
+  const auto tensor = het::read_npy(file.path());
+  if (!tensor) return 0;
+  if (!het::write_npy(written.path(), *tensor).ok()) abort();
+  const auto again = het::read_npy(written.path());
+  if (!again || again->shape() != tensor->shape()) abort();
   return 0;
 }
