@@ -61,7 +61,7 @@ def find_models(data, python, folder):
 
 def command(engine, build, pythons, path, shapes):
     if engine == "hetero":
-        return [build / "benchmarks/load/load", path, json.dumps(shapes), "INFERENCE_PRECISION_HINT=f32,CACHE_DIR="]
+        return [build / "benchmarks/load/load", path, json.dumps(shapes), "INFERENCE_PRECISION_HINT=f32", "CACHE_DIR="]
     return [pythons[engine], HERE / "peer.py", engine, path, json.dumps(shapes)]
 
 
