@@ -16,6 +16,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto checked = het::validate_properties(*properties, "CPU");
     // Normalised text stays as it is.
     if (checked && het::validate_properties(*checked, "CPU").value() != *checked) abort();
+    for (const het::PropertyDef& def : het::property_table()) {
+      if (!checked) break;
+      (void)het::property_integer(*checked, def.name);
+      (void)het::property_boolean(*checked, def.name);
+      (void)het::is_preparation_property(def.name);
+    }
+    // Whoever mistypes a name is told all of them.
+    if (!checked) (void)het::supported_properties("CPU");
   }
   return 0;
 }
