@@ -1,3 +1,4 @@
+#include "devices/cpu/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {
@@ -136,8 +137,8 @@ TEST_F(CpuTest, Bfloat16ConvolutionsStayClose) {
   maker.output(maker.op("Relu", {maker.op("Add", {a, b})}));
   maker.output(maker.op(
       "MatMul", {maker.op("Reshape", {b, maker.ints({32, 144})}), maker.random({144, 10}, 0.1f)}));
-  if (auto compiled = cpu_->compile_model(maker.model(), properties, nullptr); !compiled) {
-    GTEST_SKIP() << compiled.error().message();
+  if (!cpu::has_bfloat16()) {
+    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
   }
   compare(maker.model(), 0.03f, properties);
   EXPECT_EQ(*compile(maker.model(), properties)->get_property("INFERENCE_PRECISION_HINT"), "bf16");

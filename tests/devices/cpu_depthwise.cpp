@@ -1,4 +1,5 @@
 #include "devices/cpu/depthwise.h"
+#include "devices/cpu/onednn.h"
 #include "devices/cpu/passes/passes.h"
 
 #include <hwy/targets.h>
@@ -278,8 +279,8 @@ TEST_F(CpuDepthwise, Bfloat16OfAllTails) {
                         make_attributes({{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{24}}}));
     maker.output(maker.conv(maker.op(type, {y}), 24, 8));
   }
-  if (auto compiled = cpu_->compile_model(maker.model(), properties, nullptr); !compiled) {
-    GTEST_SKIP() << compiled.error().message();
+  if (!cpu::has_bfloat16()) {
+    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
   }
   const auto rows = compare(maker.model(), 0.03f, properties);
   EXPECT_EQ(implementation(rows, "Conv1").rfind("own_dw", 0), 0u);
