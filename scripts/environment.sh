@@ -1,6 +1,9 @@
 # Sourced by ./demo.sh, ./check.sh, scripts/debian.sh, scripts/long and benchmarks/load: installs what is missing and builds. Needs $root, the checkout.
 # shellcheck shell=bash
 
+# Without these ccache, where it is installed, does not serve files with a precompiled header.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-}${CCACHE_SLOPPINESS:+,}pch_defines,time_macros
+
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1

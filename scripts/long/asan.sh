@@ -7,7 +7,7 @@ cd "$root"
 . "$root/scripts/environment.sh"
 
 require build demo check
-configure build-asan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=address,undefined -Db_lundef=false
+configure build-asan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=address,undefined -Db_lundef=false -Db_pch=false
 build build-asan
 # GStreamer's registry scanner and Python load our instrumented plugin: the runtime has to come first.
 export HET_PRELOAD
