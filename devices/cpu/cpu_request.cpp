@@ -101,15 +101,16 @@ Status CpuRequest::bind_ports() {
                    steps[i].node_name);
     }
     Status status;
-    HET_PROBE_NODE_BEGIN(model_.name().c_str(), steps[i].node_name.c_str());
-    if (model_.profiled()) {
-      const Stopwatch watch;
-      status = execution_->run_step(i, &cancelled_);
-      watch.stop(rows_[model_.step_rows()[i]]);
-    } else {
-      status = execution_->run_step(i, &cancelled_);
+    {
+      const NodeProbe probe(model_.step_names()[i]);
+      if (model_.profiled()) {
+        const Stopwatch watch;
+        status = execution_->run_step(i, &cancelled_);
+        watch.stop(rows_[model_.step_rows()[i]]);
+      } else {
+        status = execution_->run_step(i, &cancelled_);
+      }
     }
-    HET_PROBE_NODE_END(model_.name().c_str(), steps[i].node_name.c_str());
     if (!status.ok()) {
       return status.with_context(fmt::format("model '{}', node '{}' ({})", model_.name(),
                                              steps[i].node_name, steps[i].layer_type));
