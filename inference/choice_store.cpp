@@ -50,7 +50,7 @@ class WriteTurn {
  public:
   explicit WriteTurn(const std::string& path) : file_(path, O_RDWR | O_CREAT | O_NOFOLLOW) {
     using Clock = std::chrono::steady_clock;
-    constexpr auto kLongest = std::chrono::milliseconds(200);
+    constexpr auto kLongest = std::chrono::seconds(1);
     constexpr auto kPause = std::chrono::milliseconds(2);
     const auto end = Clock::now() + kLongest;
     while (file_.is_open() && ::flock(file_.fd(), LOCK_EX | LOCK_NB) != 0 && Clock::now() < end) {
