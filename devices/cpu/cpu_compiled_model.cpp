@@ -78,13 +78,15 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
   HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_model(model, settings));
   HET_ASSIGN(auto streams, start_streams(settings));
   if (store) store->refresh();
+  ExportSource source(*prepared);
   HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *prepared, settings,
                                                   {.store = store, .budget = device.budget.get()}));
   if (store) store->save();
   settings.precision = planned.precision;
+  source.forget_packed(std::move(planned.packed));
   const std::shared_ptr<CpuCompiledModel> compiled(new CpuCompiledModel(
       model, *prepared, std::move(planned), settings, properties, device, std::move(streams)));
-  compiled->source_ = model.clone();
+  compiled->source_ = std::move(source);
   release_files(model);
   return compiled;
 }
@@ -128,21 +130,13 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::import(std::istream& st
 }
 
 Status CpuCompiledModel::export_model(std::ostream& stream) const {
-  if (source_ == nullptr) {
+  if (!source_) {
     return error(StatusCode::NotSupported,
                  "model '{}' was imported itself; copy the file that it was imported from", name());
   }
-  HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_model(*source_, settings_));
-  const std::unique_ptr<Model> planned = prepared->clone();
-  PackedConstants packed;
-  // The plan owns what was noted.
-  HET_ASSIGN(const PlannedModel again, plan_on_stream(*streams_, *planned, settings_,
-                                                      {.choices = &choices_, .packed = &packed}));
   const PlanOrigin origin{machine_, plan_settings(settings_),
                           std::string(precision_name(settings_.precision))};
-  HET_TRY(write_exported_plan(stream, origin, properties_, choices_, *prepared, packed));
-  release_files(*source_);
-  return {};
+  return source_->write(stream, origin, properties_, choices_);
 }
 
 CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
@@ -167,6 +161,7 @@ CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
     const auto [row, fresh] = rows.emplace(step.node_name, rows_.size());
     if (fresh) rows_.push_back(profile_row(plan_, step));
     step_rows_.push_back(row->second);
+    step_names_.emplace_back(name().c_str(), step.node_name.c_str());
   }
   for (const auto& node : original.nodes()) {
     if (rows.count(node->name()) > 0) continue;

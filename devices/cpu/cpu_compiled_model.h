@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "devices/cpu/planner.h"
 #include "devices/cpu/stream_settings.h"
 #include "inference/device.h"
+#include "inference/probes.h"
 #include "inference/stream_executor.h"
 
 namespace het::cpu {
@@ -37,8 +39,7 @@ class CpuCompiledModel final : public CompiledModel {
       ExportedFile::Checksums checksums = ExportedFile::Checksums::Verify);
 
   Result<std::string> get_property(std::string_view name) const override;
-  /// Plans the model again, as it was planned, to collect what kernels pack. Fails with
-  /// NotSupported for a model that was imported itself: its file is still the same.
+  /// Fails with NotSupported for a model that was imported itself: its file is still the same.
   Status export_model(std::ostream& stream) const override;
 
   const Plan& plan() const { return plan_; }
@@ -50,6 +51,8 @@ class CpuCompiledModel final : public CompiledModel {
   /// then the nodes of the file that cost nothing.
   const std::vector<ProfileRow>& profile_rows() const { return rows_; }
   const std::vector<size_t>& step_rows() const { return step_rows_; }
+  /// Per step, for tracing tools.
+  const std::vector<NodeNames>& step_names() const { return step_names_; }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
@@ -59,9 +62,7 @@ class CpuCompiledModel final : public CompiledModel {
                    const StreamSettings& settings, Properties properties, const DeviceParts& device,
                    std::unique_ptr<StreamExecutor> streams);
 
-  /// For export_model(): shares its weights with the model that was compiled. Null for an imported
-  /// one.
-  std::unique_ptr<const Model> source_;
+  std::optional<ExportSource> source_;  ///< nothing for an imported model
   std::string machine_;
   LayerChoices choices_;
   Plan plan_;
@@ -70,6 +71,7 @@ class CpuCompiledModel final : public CompiledModel {
   bool profiled_ = false;
   std::vector<ProfileRow> rows_;
   std::vector<size_t> step_rows_;
+  std::vector<NodeNames> step_names_;
   std::shared_ptr<CoreBudget> budget_;
   std::unique_ptr<StreamExecutor> streams_;
 };

@@ -18,8 +18,9 @@ constexpr std::string_view kDevice = "CPU";
 constexpr std::string_view kManifest = "manifest";
 constexpr std::string_view kGraph = "graph";
 constexpr std::string_view kPacked = "packed";
-/// Smaller ones are not worth a place in the list.
-constexpr size_t kLeastWeightBytes = 4096;
+constexpr std::string_view kConstant = "constant";
+/// Smaller constants stay in the graph.
+constexpr size_t kLeastConstantBytes = 4096;
 /// A packed float has at least a quarter of the bytes that it had (float64 in bfloat16), and a
 /// block of channels that it shares with nobody more.
 constexpr size_t kMostPlainShare = 8;
@@ -32,10 +33,10 @@ Failure malformed(std::string_view what) {
                what);
 }
 
-/// Float products whose weights enter the plan in packed form only. What rewrites do with the
-/// weights of quantised models depends on their values.
-std::vector<Value*> replaceable_weights(const Model& model, const PackedConstants& packed) {
-  std::vector<Value*> weights;
+/// Weights of float products, which may enter the plan in packed form only, by the product's name.
+/// What rewrites do with the weights of quantised models depends on their values.
+std::vector<std::pair<std::string, Value*>> product_weights(const Model& model) {
+  std::vector<std::pair<std::string, Value*>> weights;
   for (const auto& node : model.nodes()) {
     if (node->op_type().find("Quantize") != std::string::npos ||
         node->op_type().find("QLinear") != std::string::npos) {
@@ -47,16 +48,14 @@ std::vector<Value*> replaceable_weights(const Model& model, const PackedConstant
     const bool is_product =
         node->domain().empty() && std::ranges::find(kProducts, node->op_type()) != kProducts.end();
     if (!is_product || value == nullptr || !value->is_constant() ||
-        packed.original_names().count(node->name()) == 0 || value->consumers().size() != 1) {
+        value->consumers().size() != 1) {
       continue;
     }
     const ElementType type = value->desc().type;
     const bool is_float = type == ElementType::Float32 || type == ElementType::Float16;
     const bool is_output = std::ranges::any_of(
         model.outputs(), [&](const ModelOutput& output) { return output.value == value; });
-    if (is_float && !is_output && value->constant().size_bytes() >= kLeastWeightBytes) {
-      weights.push_back(value);
-    }
+    if (is_float && !is_output) weights.emplace_back(node->name(), value);
   }
   return weights;
 }
@@ -96,16 +95,29 @@ Result<BufferPtr> zero_pages(size_t bytes) {
   return wrap_host_memory(address, bytes, [address, length] { ::munmap(address, length); });
 }
 
+Result<Value*> find_constant(const Model& model, const std::string& name) {
+  Value* value = model.find_value(name);
+  if (value == nullptr || !value->is_constant()) {
+    return malformed(fmt::format("its graph has no constant '{}'", name.substr(0, 256)));
+  }
+  return value;
+}
+
+Status give_content(Model& model, Value* value, const TensorDesc& desc, BufferPtr memory,
+                    size_t offset = 0) {
+  HET_ASSIGN(Tensor content, Tensor::view(desc, std::move(memory), offset));
+  model.make_constant(value, std::move(content));
+  model.set_desc(value, desc);
+  return {};
+}
+
 /// Gives the weights that were left out their shapes back, as zeros.
 Status restore_weights(Model& model, const std::map<std::string, std::string>& replaced,
                        size_t packed_bytes) {
   std::vector<std::pair<Value*, TensorDesc>> weights;
   size_t largest = 0;
   for (const auto& [name, text] : replaced) {
-    Value* value = model.find_value(name);
-    if (value == nullptr || !value->is_constant()) {
-      return malformed(fmt::format("its graph has no constant '{}'", name.substr(0, 256)));
-    }
+    HET_ASSIGN(Value* const value, find_constant(model, name));
     HET_ASSIGN(TensorDesc desc, parse_desc(text));
     HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
     if (bytes / kMostPlainShare > packed_bytes) {
@@ -115,44 +127,93 @@ Status restore_weights(Model& model, const std::map<std::string, std::string>& r
     weights.emplace_back(value, std::move(desc));
   }
   HET_ASSIGN(const BufferPtr zeros, zero_pages(largest));
-  for (auto& [value, desc] : weights) {
-    HET_ASSIGN(Tensor content, Tensor::view(desc, zeros));
-    model.make_constant(value, std::move(content));
-    model.set_desc(value, desc);
+  for (const auto& [value, desc] : weights) HET_TRY(give_content(model, value, desc, zeros));
+  return {};
+}
+
+/// The constants with sections of their own, in the order of their names.
+Status restore_constants(Model& model, const std::map<std::string, std::string>& constants,
+                         const ExportedFile& file) {
+  auto section = file.sections().begin();
+  const auto end = file.sections().end();
+  const auto is_constant = [](const ExportedSection& each) { return each.name == kConstant; };
+  for (const auto& [name, text] : constants) {
+    section = std::find_if(section, end, is_constant);
+    if (section == end) {
+      return malformed(fmt::format("no section is left for constant '{}'", name.substr(0, 256)));
+    }
+    HET_ASSIGN(Value* const value, find_constant(model, name));
+    HET_ASSIGN(const TensorDesc desc, parse_desc(text));
+    HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
+    if (bytes != section->content.size() || desc.type == ElementType::Bool) {
+      return malformed(fmt::format("constant '{}' is {} and has {} bytes", name.substr(0, 256),
+                                   to_string(desc), section->content.size()));
+    }
+    const size_t offset = static_cast<size_t>(section->content.data() - file.buffer()->host());
+    HET_TRY(give_content(model, value, desc, file.buffer(), offset));
+    ++section;
   }
+  if (std::any_of(section, end, is_constant)) return malformed("its constants have no names");
   return {};
 }
 
 }  // namespace
 
-Status write_exported_plan(std::ostream& stream, const PlanOrigin& origin,
-                           const Properties& properties, const LayerChoices& choices,
-                           const Model& prepared, const PackedConstants& packed) {
+ExportSource::ExportSource(const Model& prepared) : name_(prepared.name()) {
   const std::unique_ptr<Model> graph = prepared.clone();
+  for (const auto& [node, value] : product_weights(*graph)) products_[value->name()] = node;
+  for (const auto& value : graph->values()) {
+    // A reader makes sure that booleans are 0 or 1, and so the graph's reader has to see them.
+    if (!value->is_constant() || value->desc().type == ElementType::Bool ||
+        value->constant().size_bytes() < kLeastConstantBytes) {
+      continue;
+    }
+    constants_[value->name()] = value->constant();
+    graph->make_constant(value.get(), *Tensor::allocate({value->desc().type, {0}}));
+  }
+  graph_ = write_onnx_bytes(*graph);
+  if (graph_) graph_->shrink_to_fit();
+}
+
+void ExportSource::forget_packed(PackedConstants packed) {
+  packed_ = packed.take_entries();
+  for (const auto& [name, node] : products_) {
+    const auto content = constants_.find(name);
+    if (content == constants_.end() || packed.original_names().count(node) == 0) continue;
+    packed_weights_[name] = {content->second.type(), content->second.shape()};
+    constants_.erase(content);
+  }
+  products_.clear();
+}
+
+Status ExportSource::write(std::ostream& stream, const PlanOrigin& origin,
+                           const Properties& properties, const LayerChoices& choices) const {
+  if (!graph_) return Failure(graph_.error());
   ExportedManifest manifest;
   manifest.texts = {{"machine", origin.machine},
                     {"settings", origin.settings},
                     {"precision", origin.precision},
-                    {"model", prepared.name()}};
+                    {"model", name_}};
   manifest.pairs["choices"].insert(choices.begin(), choices.end());
   manifest.pairs["properties"] = properties;
   for (const std::string_view name : kOwnProperties) {
     manifest.pairs["properties"].erase(std::string(name));
   }
-  std::map<std::string, std::string>& replaced = manifest.pairs["weights"];
-  for (Value* value : replaceable_weights(*graph, packed)) {
-    const TensorDesc desc{value->desc().type, value->desc().shape};
-    replaced[value->name()] = to_string(desc);
-    HET_ASSIGN(Tensor nothing, Tensor::allocate({desc.type, {0}}));
-    graph->make_constant(value, std::move(nothing));
+  std::map<std::string, std::string>& weights = manifest.pairs["weights"];
+  for (const auto& [name, desc] : packed_weights_) weights[name] = to_string(desc);
+  std::map<std::string, std::string>& constants = manifest.pairs["constants"];
+  for (const auto& [name, content] : constants_) {
+    constants[name] = to_string(TensorDesc{content.type(), content.shape()});
   }
   std::vector<std::string>& names = manifest.lists["packed"];
-  for (const PackedConstants::Entry& entry : packed.entries()) names.push_back(entry.node);
+  for (const PackedConstants::Entry& entry : packed_) names.push_back(entry.node);
   const std::string manifest_text = manifest.to_json();
-  HET_ASSIGN(const std::string graph_bytes, write_onnx_bytes(*graph));
   std::vector<ExportedSection> sections = {{std::string(kManifest), bytes_of(manifest_text)},
-                                           {std::string(kGraph), bytes_of(graph_bytes)}};
-  for (const PackedConstants::Entry& entry : packed.entries()) {
+                                           {std::string(kGraph), bytes_of(*graph_)}};
+  for (const auto& [name, content] : constants_) {
+    sections.push_back({std::string(kConstant), {content.bytes(), content.size_bytes()}});
+  }
+  for (const PackedConstants::Entry& entry : packed_) {
     sections.push_back({std::string(kPacked), entry.content});
   }
   return ExportedFile::write(stream, kDevice, sections);
@@ -195,6 +256,8 @@ Result<ExportedPlan> read_exported_plan(std::istream& stream, std::string_view m
   plan.model->set_name(std::move(name));
   HET_ASSIGN(const auto replaced, manifest.pairs_of("weights"));
   HET_TRY(restore_weights(*plan.model, replaced, packed_bytes));
+  HET_ASSIGN(const auto constants, manifest.pairs_of("constants"));
+  HET_TRY(restore_constants(*plan.model, constants, file));
   return plan;
 }
 

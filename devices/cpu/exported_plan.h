@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ struct PlanOrigin {
 
 /// The content of an exported model of this device: the graph before the device's own rewrites, the
 /// choices, and the packed weights. Weights that a plan needs in packed form only stand in the
-/// graph as their shape.
+/// graph as their shape, other larger constants have sections of their own.
 struct ExportedPlan {
   PlanOrigin origin;
   Properties properties;
@@ -33,10 +34,29 @@ struct ExportedPlan {
   BufferPtr memory;  ///< that `packed` lies in
 };
 
-/// `prepared` is the model as prepare_model() left it, `packed` what planning it noted.
-Status write_exported_plan(std::ostream& stream, const PlanOrigin& origin,
-                           const Properties& properties, const LayerChoices& choices,
-                           const Model& prepared, const PackedConstants& packed);
+/// What a compiled model keeps to be exported: the prepared graph as ONNX, without the content of
+/// its larger constants. Those that the plan has packed are forgotten, the others are shared with
+/// the model that was compiled (and mostly lie in its file). Thread-compatible.
+class ExportSource {
+ public:
+  /// `prepared` is the model as prepare_model() left it, before it is planned.
+  explicit ExportSource(const Model& prepared);
+
+  /// `packed` is what planning noted: contents that belong to the plan.
+  void forget_packed(PackedConstants packed);
+
+  /// Fails with what ONNX cannot say of the graph, or with Internal when the stream does.
+  Status write(std::ostream& stream, const PlanOrigin& origin, const Properties& properties,
+               const LayerChoices& choices) const;
+
+ private:
+  std::string name_;
+  Result<std::string> graph_;
+  std::map<std::string, std::string> products_;  ///< weights and who reads them, until planned
+  std::map<std::string, TensorDesc> packed_weights_;
+  std::map<std::string, Tensor> constants_;
+  std::vector<PackedConstants::Entry> packed_;
+};
 
 /// Fails with ParseError for a damaged file, with NotSupported for one of another machine.
 /// Weights that are there in packed form only are zeros in the model.

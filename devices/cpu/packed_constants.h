@@ -16,7 +16,7 @@
 namespace het::cpu {
 
 /// What the kernels of a plan made of constant weights, per node in the order of their asking:
-/// noted while a model is exported, handed out again while it is imported. Thread-bound.
+/// noted while a model is compiled, handed out again while it is imported. Thread-bound.
 class PackedConstants {
  public:
   struct Entry {
@@ -40,6 +40,7 @@ class PackedConstants {
   Status check_end() const;
 
   const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<Entry> take_entries() { return std::move(entries_); }
   /// Nodes of the file that the nodes with noted contents stand for.
   const std::unordered_set<std::string>& original_names() const { return original_names_; }
 

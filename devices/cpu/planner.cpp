@@ -56,9 +56,8 @@ class PlanJob final : public StreamJob {
     options_.blocked = preferred_blocked_format();
     options_.preferred_formats = rounds_to_levels(model_);
     HET_TRY(fuse(model_, options_.int8));
-    options_.packed = choosing_.packed;
     if (choosing_.choices != nullptr) options_.choices = *choosing_.choices;
-    if (choosing_.store == nullptr) return planned();
+    if (choosing_.store == nullptr) return planned(model_, options_);
     end_ = MeasuringClock::now() + std::chrono::duration_cast<MeasuringClock::duration>(
                                        std::chrono::duration<double>(kMeasuringSeconds));
     if (settings_.precision_is_open && may_choose_precision(model_)) {
@@ -74,12 +73,15 @@ class PlanJob final : public StreamJob {
       options_.choices = choose_layers(model_, options_, *choosing_.store, end_,
                                        [&] { lease = begin_measuring(); });
     }
-    return planned();
+    return planned(model_, options_);
   }
 
-  Result<PlannedModel> planned() {
-    HET_ASSIGN(Plan plan, build(model_, options_));
-    return PlannedModel{std::move(plan), options_.precision, options_.choices};
+  /// The plan that stays. Those that are only measured do not touch packed weights.
+  Result<PlannedModel> planned(Model& model, PlanOptions options) {
+    PlannedModel result{.precision = options.precision, .choices = options.choices};
+    options.packed = choosing_.packed != nullptr ? choosing_.packed : &result.packed;
+    HET_ASSIGN(result.plan, build(model, options));
+    return result;
   }
 
   /// The plan in bfloat16 where that was measured to be faster now. Else nothing: the precision is
@@ -99,13 +101,13 @@ class PlanJob final : public StreamJob {
     PlanOptions narrow_options = options_;
     narrow_options.precision = ElementType::BFloat16;
     const std::unique_ptr<Model> narrow_model = model_.clone();
-    HET_ASSIGN(Plan narrow, build(*narrow_model, narrow_options));
+    HET_ASSIGN(PlannedModel narrow, planned(*narrow_model, narrow_options));
     const std::unique_ptr<CoreLease> lease = begin_measuring();
-    HET_ASSIGN(const auto choice, measure_precision(model_, wide, narrow, end_));
+    HET_ASSIGN(const auto choice, measure_precision(model_, wide, narrow.plan, end_));
     if (!choice) return std::optional<PlannedModel>();
     choosing_.store->add(key, *choice);
     if (choice->name != kBFloat16) return std::optional<PlannedModel>();
-    return std::optional(PlannedModel{std::move(narrow), ElementType::BFloat16, {}});
+    return std::optional(std::move(narrow));
   }
 
   /// Cores for as long as the lease lives; the team runs where requests will run.

@@ -19,6 +19,7 @@ struct PlannedModel {
   Plan plan;
   ElementType precision = ElementType::Float32;
   LayerChoices choices;
+  PackedConstants packed;  ///< what its kernels packed; of the plan's memory
 };
 
 /// Where choices are looked up and kept, and the budget that measuring takes its cores from.
@@ -28,7 +29,7 @@ struct Choosing {
   CoreBudget* budget = nullptr;
   /// What an exported model was planned with; nothing else is chosen then.
   const LayerChoices* choices = nullptr;
-  /// Where packed weights are noted or come from.
+  /// Where the packed weights of an exported model come from.
   PackedConstants* packed = nullptr;
 };
 

@@ -265,6 +265,14 @@ TEST_F(CpuExport, AManifestThatDoesNotFitIsAnError) {
   }
   fails("unknown weight", [](Json& m) { m["weights"]["nobody"] = "float32[1]"; });
   fails("missing weight", [&](Json& m) { m["weights"].erase(weight); });
+  ASSERT_FALSE(manifest["constants"].empty());
+  const std::string table = manifest["constants"].begin().key();
+  for (const char* shape : {"float32[1,48,24,25]", "float32[1,48,24]", "bool[110592]", "int8[7]",
+                            "float32[4611686018427387904,4]", "float32[-1]", ""}) {
+    fails(shape, [&](Json& m) { m["constants"][table] = shape; });
+  }
+  fails("unknown constant", [](Json& m) { m["constants"]["nobody"] = "float32[1]"; });
+  fails("missing constant", [&](Json& m) { m["constants"].erase(table); });
   fails("other node", [](Json& m) { m["packed"][0] = "nobody"; });
   fails("too few names", [](Json& m) { m["packed"].erase(0); });
   fails("bad property", [](Json& m) { m["properties"]["NUM_STREAMS"] = "many"; });
