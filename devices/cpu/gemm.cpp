@@ -74,7 +74,7 @@ class GemmKernel final : public Kernel {
     const auto* sum = has_sum_ ? reinterpret_cast<const float*>(args.inputs[1]) : nullptr;
     auto* dst = reinterpret_cast<float*>(args.outputs[0]);
     parallel_for(gemm_row_blocks(shape_), 1, [&](int64_t begin, int64_t end) {
-      pack_gemm_rows(shape_, src, begin, end, blocks);
+      pack_gemm_rows(shape_, src, shape_.k, 1, begin, end, blocks);
     });
     parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
       multiply_gemm_panels(shape_, blocks, packed(), bias(), sum, begin, end, dst);

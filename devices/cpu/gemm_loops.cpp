@@ -1,6 +1,7 @@
 #include "devices/cpu/gemm_loops.h"
 
 #include <algorithm>
+#include <cstring>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
@@ -69,10 +70,10 @@ void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* blo
   if (columns == kPanel) {
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) {
-      float* const row = dst + r * shape.n;
+      float* const row = dst + r * shape.dst_stride;
       if (sum != nullptr) {
-        sums[r][0] = hn::Add(sums[r][0], hn::LoadU(d, sum + r * shape.n));
-        sums[r][1] = hn::Add(sums[r][1], hn::LoadU(d, sum + r * shape.n + kLanes));
+        sums[r][0] = hn::Add(sums[r][0], hn::LoadU(d, sum + r * shape.dst_stride));
+        sums[r][1] = hn::Add(sums[r][1], hn::LoadU(d, sum + r * shape.dst_stride + kLanes));
       }
       hn::StoreU(sums[r][0], d, row);
       hn::StoreU(sums[r][1], d, row + kLanes);
@@ -85,7 +86,8 @@ void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* blo
     hn::Store(sums[r][0], d, row);
     hn::Store(sums[r][1], d, row + kLanes);
     for (int64_t c = 0; c < columns; ++c) {
-      dst[r * shape.n + c] = row[c] + (sum != nullptr ? sum[r * shape.n + c] : 0.0f);
+      dst[r * shape.dst_stride + c] =
+          row[c] + (sum != nullptr ? sum[r * shape.dst_stride + c] : 0.0f);
     }
   }
 }
@@ -106,7 +108,39 @@ struct RowBlocks {
   int64_t m, count;
 };
 
-void rows_of(const GemmShape& shape, const float* a, int64_t begin, int64_t end, float* blocks) {
+/// Copies four rows of `depth` values to columns: value i of row r goes to to[i * step + r].
+void turn_four_rows(const float* from, int64_t row_stride, int64_t depth, int64_t step, float* to) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const PanelTag d;
+  const hn::Repartition<uint64_t, PanelTag> pairs;
+  HWY_ALIGN float turned[4][kLanes];
+  for (; i + kLanes <= depth; i += kLanes) {
+    const auto r0 = hn::LoadU(d, from + i);
+    const auto r1 = hn::LoadU(d, from + row_stride + i);
+    const auto r2 = hn::LoadU(d, from + 2 * row_stride + i);
+    const auto r3 = hn::LoadU(d, from + 3 * row_stride + i);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    // Block b of turned[c] has column 4 * b + c.
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, turned[0]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, turned[1]);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, turned[2]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, turned[3]);
+    for (int64_t k = 0; k < kLanes; ++k) {
+      std::memcpy(to + (i + k) * step, turned[k % 4] + k / 4 * 4, 4 * sizeof(float));
+    }
+  }
+#endif
+  for (; i < depth; ++i) {
+    for (int64_t r = 0; r < 4; ++r) to[i * step + r] = from[r * row_stride + i];
+  }
+}
+
+void rows_of(const GemmShape& shape, const float* a, int64_t row_stride, int64_t column_stride,
+             int64_t begin, int64_t end, float* blocks) {
   const RowBlocks cut(shape);
   for (int64_t slice = 0; slice < shape.slices(); ++slice) {
     const int64_t from_depth = shape.first_of(slice);
@@ -115,9 +149,14 @@ void rows_of(const GemmShape& shape, const float* a, int64_t begin, int64_t end,
       const int64_t first = cut.first(block);
       const int64_t rows = cut.first(block + 1) - first;
       float* to = blocks + from_depth * shape.m + first * depth;
-      for (int64_t r = 0; r < rows; ++r) {
-        const float* from = a + (first + r) * shape.k + from_depth;
-        for (int64_t i = 0; i < depth; ++i) to[i * rows + r] = from[i];
+      const float* const corner = a + first * row_stride + from_depth * column_stride;
+      int64_t r = 0;
+      for (; column_stride == 1 && r + 4 <= rows; r += 4) {
+        turn_four_rows(corner + r * row_stride, row_stride, depth, rows, to + r);
+      }
+      for (; r < rows; ++r) {
+        const float* from = corner + r * row_stride;
+        for (int64_t i = 0; i < depth; ++i) to[i * rows + r] = from[i * column_stride];
       }
     }
   }
@@ -165,10 +204,10 @@ void multiply_panels(const GemmShape& shape, const float* blocks, const float* p
           reinterpret_cast<const char*>(panel + 1 < end ? from + depth * kPanel : from);
       for (int64_t block = 0; block < cut.count; ++block) {
         const int64_t row = cut.first(block);
-        const int64_t offset = row * shape.n + first_column;
+        const int64_t offset = row * shape.dst_stride + first_column;
         multiply_gemm_rows<kRows>(
             cut.first(block + 1) - row, shape, depth, blocks + from_depth * shape.m + row * depth,
-            from, slice == 0 ? bias + first_column : kNoBias,
+            from, slice == 0 && bias != nullptr ? bias + first_column : kNoBias,
             added != nullptr ? added + offset : nullptr, next + block * share, share / depth,
             std::min<int64_t>(kPanel, shape.n - first_column), dst + offset);
       }
@@ -210,9 +249,9 @@ void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride
   HWY_DYNAMIC_DISPATCH(panels_of)(shape, b, row_stride, column_stride, begin, end, packed);
 }
 
-void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t begin, int64_t end,
-                    float* blocks) {
-  HWY_DYNAMIC_DISPATCH(rows_of)(shape, a, begin, end, blocks);
+void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t row_stride,
+                    int64_t column_stride, int64_t begin, int64_t end, float* blocks) {
+  HWY_DYNAMIC_DISPATCH(rows_of)(shape, a, row_stride, column_stride, begin, end, blocks);
 }
 
 void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const float* packed,

@@ -5,13 +5,14 @@
 
 namespace het::cpu {
 
-/// dst[m,n] = a[m,k] * b[k,n], all row-major, for a b that comes from far memory. Its rows are cut
-/// into slices of about 1000, the columns of a slice into panels of two vectors, one behind the
-/// other in memory: while a is multiplied with one panel, the next one is fetched.
+/// dst[m,n] = a[m,k] * b[k,n] for a b that comes from far memory. Its rows are cut into slices of
+/// about 1000, the columns of a slice into panels of two vectors, one behind the other in memory:
+/// while a is multiplied with one panel, the next one is fetched.
 struct GemmShape {
   int64_t m = 0;
   int64_t k = 0;
   int64_t n = 0;
+  int64_t dst_stride = n;  ///< from row to row of dst
 
   static constexpr int64_t kMostDepth = 1024;
   int64_t slices() const { return (k + kMostDepth - 1) / kMostDepth; }
@@ -37,12 +38,14 @@ size_t gemm_rows_count(const GemmShape& shape);
 void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
                       int64_t column_stride, int64_t begin, int64_t end, float* packed);
 
-/// Copies blocks [begin, end) of a's rows, so that a column of a block lies together.
-void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t begin, int64_t end,
-                    float* blocks);
+/// Copies blocks [begin, end) of a's rows, so that a column of a block lies together. Strides as
+/// those of b.
+void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t row_stride,
+                    int64_t column_stride, int64_t begin, int64_t end, float* blocks);
 
 /// The columns of panels [begin, end) of dst = a * b + bias (+ sum, which may be dst; null for
-/// none). `bias` has a value per column, whole panels of them.
+/// none). `bias` has a value per column, whole panels of them; null for none. `sum` has the strides
+/// of dst.
 void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const float* packed,
                           const float* bias, const float* sum, int64_t begin, int64_t end,
                           float* dst);

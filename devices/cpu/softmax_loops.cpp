@@ -1,6 +1,7 @@
 #include "devices/cpu/softmax_loops.h"
 
 #include <algorithm>
+#include <limits>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
@@ -117,6 +118,45 @@ void softmax_of_rows(const float* src, int64_t n, int64_t rows, bool logarithm, 
   }
 }
 
+/// Calls body(position, lanes) for the vectors of a row; the last one may be a part.
+template <class Body>
+HWY_INLINE void each_vector(int64_t n, const Body& body) {
+  int64_t i = 0;
+  for (; i + kSoftmaxLanes <= n; i += kSoftmaxLanes) body(i, kSoftmaxLanes);
+  if (i < n) body(i, n - i);
+}
+
+bool softmax_of_scores(float* values, int64_t n, float scale, float factor, const float* mask,
+                       int64_t mask_stride) {
+  const SoftmaxTag d;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto largest = lowest;
+  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
+    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
+    auto x = hn::Mul(hn::MaskedLoad(part, d, values + i), hn::Set(d, scale));
+    if (mask != nullptr) {
+      x = hn::Add(x, mask_stride == 0 ? hn::Set(d, mask[0]) : hn::MaskedLoad(part, d, mask + i));
+    }
+    hn::BlendedStore(x, part, d, values + i);
+    // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
+    largest = hn::Max(largest, hn::IfThenElse(part, x, lowest));
+  });
+  const auto most = hn::MaxOfLanes(d, largest);
+  auto sum = hn::Zero(d);
+  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
+    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
+    const auto e = exponential(d, hn::MaskedLoad(part, d, values + i), most);
+    sum = hn::Add(sum, hn::IfThenElseZero(part, e));
+    hn::BlendedStore(e, part, d, values + i);
+  });
+  const auto by = hn::Div(hn::Set(d, factor), hn::SumOfLanes(d, sum));
+  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
+    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
+    hn::BlendedStore(hn::Mul(hn::MaskedLoad(part, d, values + i), by), part, d, values + i);
+  });
+  return hn::GetLane(most) != -std::numeric_limits<float>::infinity();
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -126,6 +166,7 @@ namespace het::cpu {
 
 HWY_EXPORT(softmax_of_columns);
 HWY_EXPORT(softmax_of_rows);
+HWY_EXPORT(softmax_of_scores);
 
 void softmax_columns(const float* src, int64_t n, int64_t stride, int64_t columns, bool logarithm,
                      float* dst) {
@@ -134,6 +175,11 @@ void softmax_columns(const float* src, int64_t n, int64_t stride, int64_t column
 
 void softmax_rows(const float* src, int64_t n, int64_t rows, bool logarithm, float* dst) {
   HWY_DYNAMIC_DISPATCH(softmax_of_rows)(src, n, rows, logarithm, dst);
+}
+
+bool softmax_scores(float* values, int64_t n, float scale, float factor, const float* mask,
+                    int64_t mask_stride) {
+  return HWY_DYNAMIC_DISPATCH(softmax_of_scores)(values, n, scale, factor, mask, mask_stride);
 }
 
 }  // namespace het::cpu

@@ -8,11 +8,6 @@
 namespace het::cpu {
 namespace {
 
-bool is_op(const Node* node, std::string_view type) {
-  return node != nullptr && node->domain().empty() && node->op_type() == type &&
-         !is_detached(*node);
-}
-
 /// What the node takes the mean of when it does so along the last dimension, which stays as 1.
 Value* row_of_mean(const Node* node) {
   if (!is_op(node, "ReduceMean") || node->attributes().get_int("keepdims", 1) == 0) return nullptr;

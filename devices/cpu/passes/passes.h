@@ -48,6 +48,13 @@ Status fuse_gated_activations(Model& model);
 /// without scale and bias, become RMSNormalization and LayerNormalization.
 Status fuse_normalisations(Model& model);
 
+/// Attention without past keys, soft cap and windows becomes het.Attention (attention_parts.h).
+Status lower_attention(Model& model);
+
+/// MatMul, a factor and a mask, Softmax, MatMul become het.Attention, which reads its operands
+/// where they lie: in front of Reshape, Transpose, Split, Gather of one index and factors.
+Status fuse_attention(Model& model);
+
 /// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
 Status fuse_channel_shuffles(Model& model);
 

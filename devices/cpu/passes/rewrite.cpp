@@ -21,6 +21,11 @@ bool is_detached(const Node& node) {
                                                [](const Value* v) { return v == nullptr; });
 }
 
+bool is_op(const Node* node, std::string_view type) {
+  return node != nullptr && node->domain().empty() && node->op_type() == type &&
+         !is_detached(*node);
+}
+
 Node* replace(Model& model, Replacement replacement) {
   return replace_if(model, nullptr, std::move(replacement));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inference/model.h"
@@ -15,6 +16,9 @@ Node* only_reader(const Model& model, const Value& value);
 void detach(Model& model, Node& node);
 /// True after detach().
 bool is_detached(const Node& node);
+
+/// True for a node of this type of ONNX's own domain that is there and not detached.
+bool is_op(const Node* node, std::string_view type);
 
 /// What replaces a few nodes: the new node computes what `last` computed, is called like `first`
 /// (the node whose work is the largest) and stands for both.

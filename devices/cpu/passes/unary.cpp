@@ -34,13 +34,21 @@ std::optional<float> divisor_of(const Node& node) {
   return values ? std::optional<float>((*values)[0]) : std::nullopt;
 }
 
+std::optional<ScaledOperand> scaled_operand(const Node* node) {
+  if (node == nullptr || is_detached(*node)) return std::nullopt;
+  if (const auto divisor = divisor_of(*node)) return ScaledOperand{node->input(0), 1.0f / *divisor};
+  const auto unary = unary_of(node);
+  if (!unary || unary->expression.kind != ElementwiseKind::Linear ||
+      unary->expression.beta != 0.0f) {
+    return std::nullopt;
+  }
+  return ScaledOperand{unary->operand, unary->expression.alpha};
+}
+
 Value* scaled_by(const Model& model, const Node* node, float factor) {
   if (node == nullptr || only_reader(model, *node->output()) == nullptr) return nullptr;
-  if (const auto divisor = divisor_of(*node)) {
-    return near(1.0f / *divisor, factor) ? node->input(0) : nullptr;
-  }
-  const auto unary = unary_of(node);
-  return is_linear(unary, factor, 0.0f) ? unary->operand : nullptr;
+  const auto scaled = scaled_operand(node);
+  return scaled && near(scaled->factor, factor) ? scaled->value : nullptr;
 }
 
 }  // namespace het::cpu

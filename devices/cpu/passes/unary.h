@@ -28,4 +28,12 @@ Value* scaled_by(const Model& model, const Node* node, float factor);
 /// The constant divisor of a Div node by a scalar.
 std::optional<float> divisor_of(const Node& node);
 
+/// The operand of a node that multiplies or divides it by a number.
+struct ScaledOperand {
+  Value* value = nullptr;
+  float factor = 1.0f;
+};
+/// Empty for other nodes, detached ones and null.
+std::optional<ScaledOperand> scaled_operand(const Node* node);
+
 }  // namespace het::cpu
