@@ -22,7 +22,8 @@ namespace {
 TEST(StackPhase, IsTheSameAtEveryDepthOfTheCaller) {
   for (size_t depth = 16; depth < 3 * kPageBytes; depth += 16) {
     const size_t below = (kStackPhase - place_below(depth)) % kPageBytes;
-    EXPECT_LT(below, 128u) << "with " << depth << " bytes more";
+    // The frames of the call itself: 176 bytes without optimisation and under AddressSanitizer.
+    EXPECT_LT(below, 256u) << "with " << depth << " bytes more";
   }
 }
 
