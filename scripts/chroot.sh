@@ -11,12 +11,18 @@ suite_of() {
   esac
 }
 
+# For what this machine lacks; status 77, as a skipped test has.
+unable() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 77
+}
+
 require_chroot() {
-  [ "$(id -u)" = 0 ] || fail "a chroot needs root: run it as root, or with sudo"
-  command -v apt-get >/dev/null || fail "debootstrap needs a Debian here; this system has no apt-get"
+  [ "$(id -u)" = 0 ] || unable "a chroot needs root: run it as root, or with sudo"
+  command -v apt-get >/dev/null || unable "debootstrap needs a Debian here; this system has no apt-get"
   require chroot
   unshare --mount --pid --fork true 2>/dev/null ||
-    fail "root may not mount here (a container without CAP_SYS_ADMIN?), and a chroot needs /proc and the checkout"
+    unable "root may not mount here (a container without CAP_SYS_ADMIN?), and a chroot needs /proc and the checkout"
 }
 
 # isolated COMMAND...: in namespaces of its own for mounts and processes. A signal to us ends all that it started.
@@ -41,7 +47,7 @@ make_chroot() {
   mkdir -p "$2"
   isolated debootstrap --variant=minbase "$suite" "$2" "$uri" >"$2.log" 2>&1 || {
     tail -n 5 "$2.log" >&2
-    fail "debootstrap could not get Debian $1 ($suite) from $uri (no network?); its whole output is in $2.log"
+    unable "debootstrap could not get Debian $1 ($suite) from $uri (no network?); its whole output is in $2.log"
   }
   rm "$2.log"
   mkdir -p "$2/etc/ssl" "$2/usr/local/share"
