@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the skipped tests with their reasons, the failed ones, and the counts as the last line.
+"""Prints the skipped tests with their reasons, the failed ones with the end of what they said, and the counts as the last line.
 
 Reads the JUnit file that `meson test` writes; GoogleTest cases count one each. Exit status 1 when a
 test failed or none ran.
@@ -26,6 +26,16 @@ def outcome(case):
     return "skipped", reason or "no reason given"
 
 
+LAST_LINES = 12
+
+
+def last_words(case):
+    """The end of a failed case's message, and of what its program printed where the case is a whole program (one that crashed, say)."""
+    texts = [element.get("message") or element.text or "" for tag in ("failure", "error") for element in case.iter(tag)]
+    texts += [case.findtext(tag, default="") for tag in ("system-out", "system-err")]
+    return [f"  {line}" for text in texts for line in text.strip().splitlines()[-LAST_LINES:]]
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: test_summary.py TESTLOG.junit.xml")
@@ -39,11 +49,11 @@ def main():
         if result == "skipped":
             skipped[reason].append(name)
         elif result == "failed":
-            failed.append(name)
+            failed.append("\n".join([f"FAILED: {name}", *last_words(case)]))
     for reason, names in sorted(skipped.items()):
         print(f"skipped ({reason}): {', '.join(names)}")
-    for name in failed:
-        print(f"FAILED: {name}")
+    for text in failed:
+        print(text)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] or not counts["passed"] else 0
 

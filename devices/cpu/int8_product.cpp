@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "inference/ops/conv.h"
-#include "inference/ops/matmul.h"
 
 namespace het::cpu {
 namespace {
@@ -121,18 +120,18 @@ void append_rescaling(const Int8Product& product, Int8Arithmetic& made) {
   }
 }
 
-/// For every output channel the sum of its weights.
-std::vector<double> channel_sums(const Tensor& weights, bool convolution) {
+/// For every output channel the sum of its weights, each less `zero`.
+std::vector<double> channel_sums(const Tensor& weights, bool convolution, int32_t zero) {
   const Shape shape = weights.shape();
   const int64_t channels = convolution ? shape[0] : shape[1];
   const int64_t rows = weights.element_count() / std::max<int64_t>(channels, 1);
-  std::vector<double> sums(static_cast<size_t>(channels));
+  std::vector<double> sums(static_cast<size_t>(channels), -static_cast<double>(zero * rows));
   const int8_t* next = weights.data<int8_t>();
   if (convolution) {
     for (double& sum : sums) {
       int64_t exact = 0;
       for (int64_t i = 0; i < rows; ++i) exact += *next++;
-      sum = static_cast<double>(exact);
+      sum += static_cast<double>(exact);
     }
     return sums;
   }
@@ -155,10 +154,20 @@ bool is_unfinished_product(const Node& node) {
          node.input(kTailSumInput) == nullptr;
 }
 
+bool is_pixelwise(const Node& node) {
+  if (!is_convolution(node) || is_padded(node)) return false;
+  const Shape& weights = node.input(1)->desc().shape;
+  const auto window = conv_attributes(node, node.input(0)->desc().shape, weights);
+  const auto is_one = [](int64_t size) { return size == 1; };
+  return window && window->group == 1 && std::ranges::all_of(window->strides, is_one) &&
+         std::all_of(weights.begin() + 2, weights.end(), is_one);
+}
+
 Int8Product int8_product_of(const Node& node) {
   const Attributes& a = node.attributes();
   Int8Product product;
   product.src_zero = static_cast<int32_t>(a.get_int("src_zero", 0));
+  product.weights_zero = static_cast<int32_t>(a.get_int("weights_zero", 0));
   product.dst_scales = a.get_floats("dst_scales", {a.get_float("dst_scale", 1.0f)});
   product.dst_zero = static_cast<int32_t>(a.get_int("dst_zero", 0));
   product.sum_scale = a.get_float("sum_scale", 1.0f);
@@ -175,6 +184,7 @@ void set_int8_product(Attributes& attributes, const Int8Product& product) {
     if (value != 1.0f) attributes.set(name, value);
   };
   set_int("src_zero", product.src_zero);
+  set_int("weights_zero", product.weights_zero);
   if (product.dst_scales.size() == 1) {
     set_float("dst_scale", product.dst_scales[0]);
   } else {
@@ -190,6 +200,7 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
   const Int8Product product = int8_product_of(node);
   Int8Arithmetic made;
   HET_ASSIGN(made.quantisation.scales, to_float_vector(node.input(kInt8ScalesInput)->constant()));
+  made.quantisation.weights_zero = product.weights_zero;
   const ElementType type = node.output()->desc().type;
   if (!is_byte(type)) {
     made.post_ops = post_ops_of(product.tail);
@@ -237,8 +248,8 @@ Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic) {
     }
   }
   if (arithmetic.compensated != 0) {
-    const std::vector<double> weights =
-        channel_sums(node.input(1)->constant(), is_convolution(node));
+    const std::vector<double> weights = channel_sums(
+        node.input(1)->constant(), is_convolution(node), arithmetic.quantisation.weights_zero);
     for (size_t c = 0; c < channels; ++c) sums[c] -= arithmetic.compensated * weights[c];
   }
   bool is_whole = true;
@@ -276,14 +287,18 @@ Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithm
 
 Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arithmetic) {
   const TensorDesc& src = node.input(0)->desc();
-  HET_ASSIGN(const MatMulDims dims, matmul_dims(src.shape, node.input(1)->desc().shape));
-  const int64_t rows = element_count(dims.a_batch) * dims.m;
+  const Shape& weights = node.input(1)->desc().shape;
   MatMulSpec spec;
-  spec.src = {src.type, {rows, dims.k}, Format::Plain};
-  spec.weights = {ElementType::Int8, {dims.k, dims.n}, Format::Plain};
-  spec.dst = {node.output()->desc().type, {rows, dims.n}, Format::Plain};
+  spec.weights_transposed = is_convolution(node);
+  const int64_t depth = weights[spec.weights_transposed ? 1 : 0];
+  const int64_t columns = weights[spec.weights_transposed ? 0 : 1];
+  if (depth == 0) return error(StatusCode::NotSupported, "a product over nothing");
+  const int64_t rows = element_count(src.shape) / depth;
+  spec.src = {src.type, {rows, depth}, Format::Plain};
+  spec.weights = {ElementType::Int8, {depth, columns}, Format::Plain};
+  spec.dst = {node.output()->desc().type, {rows, columns}, Format::Plain};
   spec.weights_packed = true;
-  spec.bias = {1, dims.n};
+  spec.bias = {1, columns};
   spec.post_ops = arithmetic.post_ops;
   spec.quantisation = arithmetic.quantisation;
   return spec;
@@ -299,10 +314,11 @@ bool has_int8_kernel(const Node& node) {
     if (arithmetic->has_bias) spec.bias_type = ElementType::Float32;
     return spec;
   };
-  if (is_convolution(node)) {
+  if (is_convolution(node) && arithmetic->quantisation.weights_zero == 0) {
     const auto spec = int8_convolution_spec(node, *arithmetic);
     return spec && is_generated(make_convolution(with_bias(*spec)));
   }
+  if (is_convolution(node) && !is_pixelwise(node)) return false;
   const auto spec = int8_matmul_spec(node, *arithmetic);
   return spec && is_generated(make_matmul(with_bias(*spec)));
 }

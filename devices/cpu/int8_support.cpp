@@ -35,17 +35,20 @@ Result<Tensor> centred(const Tensor& weights, int64_t zero) {
 
 }  // namespace
 
-std::optional<Tensor> int8_weights(const Tensor& weights, const ConstantScale& scale) {
+std::optional<Int8Weights> int8_weights(const Tensor& weights, const ConstantScale& scale) {
   const std::optional<int64_t> zero = weights_zero(scale);
   const bool is_signed = weights.type() == ElementType::Int8;
   if (!zero || (!is_signed && weights.type() != ElementType::UInt8)) return std::nullopt;
-  if (is_signed && *zero == 0) return weights;
   const bool fits =
       is_signed ? fit_int8<int8_t>(weights, *zero) : fit_int8<uint8_t>(weights, *zero);
-  if (!fits) return std::nullopt;
-  auto result = is_signed ? centred<int8_t>(weights, *zero) : centred<uint8_t>(weights, *zero);
-  if (!result) return std::nullopt;
-  return std::move(*result);
+  // What is taken from each value now; without it a byte of another type would not fit either.
+  const int64_t centre = fits ? *zero : is_signed ? 0 : 128;
+  Int8Weights made{weights, static_cast<int32_t>(*zero - centre)};
+  if (is_signed && centre == 0) return made;
+  auto content = is_signed ? centred<int8_t>(weights, centre) : centred<uint8_t>(weights, centre);
+  if (!content) return std::nullopt;
+  made.content = std::move(*content);
+  return made;
 }
 
 }  // namespace het::cpu

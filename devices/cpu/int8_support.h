@@ -11,8 +11,13 @@ namespace het::cpu {
 /// True where sums of int8 products are exact: without VNNI pairs of products saturate at 16 bits.
 bool has_exact_int8();
 
-/// Constant weights as int8 around zero; `scale` has their zero points. Nothing when these differ
-/// or when a value less its zero point does not fit: oneDNN has no zero points for weights.
-std::optional<Tensor> int8_weights(const Tensor& weights, const ConstantScale& scale);
+/// What is multiplied is `content` less `zero`.
+struct Int8Weights {
+  Tensor content;
+  int32_t zero = 0;
+};
+/// Constant weights as int8; `scale` has their zero points. The zero point that is left is 0 where
+/// every value less its zero point fits. Nothing when the zero points differ.
+std::optional<Int8Weights> int8_weights(const Tensor& weights, const ConstantScale& scale);
 
 }  // namespace het::cpu

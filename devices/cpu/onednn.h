@@ -17,11 +17,12 @@
 // oneDNN 2.x and 3.x differ.
 namespace het::cpu {
 
-/// Integer arithmetic: dst = round(post-ops(scale[oc] * (sum of (src - src_zero) * weights +
-/// bias))). A zero point left at 0 and scales left empty are absent.
+/// Integer arithmetic: dst = round(post-ops(scale[oc] * (sum of (src - src_zero) * (weights -
+/// weights_zero) + bias))). Zero points left at 0 and scales left empty are absent.
 struct Quantisation {
   std::vector<float> scales;  ///< one, or one per output channel
   int32_t src_zero = 0;
+  int32_t weights_zero = 0;  ///< of matrix products only
 };
 
 /// A primitive with the memory formats it works on.

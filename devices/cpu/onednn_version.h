@@ -16,6 +16,14 @@ namespace het::cpu::onednn {
 /// What each execution takes besides its operands, by DNNL_ARG_*.
 using Constants = std::vector<std::pair<int, dnnl::memory>>;
 
+/// The zero points that are not 0, by DNNL_ARG_*.
+inline std::vector<std::pair<int, int32_t>> zero_points(const Quantisation& quantisation) {
+  std::vector<std::pair<int, int32_t>> points = {{DNNL_ARG_SRC, quantisation.src_zero},
+                                                 {DNNL_ARG_WEIGHTS, quantisation.weights_zero}};
+  std::erase_if(points, [](const auto& point) { return point.second == 0; });
+  return points;
+}
+
 #if DNNL_VERSION_MAJOR >= 3
 
 inline constexpr auto kClip = dnnl::algorithm::eltwise_clip;
@@ -56,11 +64,10 @@ inline Constants set_quantisation(dnnl::primitive_attr& attr, const Quantisation
   attr.set_scales_mask(DNNL_ARG_WEIGHTS, scales.size() == 1 ? 0 : channels_mask);
   constants.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS,
                          constant_of(scales, dnnl::memory::data_type::f32));
-  if (quantisation.src_zero != 0) {
-    attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
-    constants.emplace_back(
-        DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC,
-        constant_of(std::vector<int32_t>{quantisation.src_zero}, dnnl::memory::data_type::s32));
+  for (const auto& [argument, zero] : zero_points(quantisation)) {
+    attr.set_zero_points_mask(argument, 0);
+    constants.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | argument,
+                           constant_of(std::vector<int32_t>{zero}, dnnl::memory::data_type::s32));
   }
   return constants;
 }
@@ -133,8 +140,8 @@ inline dnnl::primitive_desc describe_pooling(
 inline Constants set_quantisation(dnnl::primitive_attr& attr, const Quantisation& quantisation,
                                   int /*channels_mask*/) {
   attr.set_output_scales(quantisation.scales.size() == 1 ? 0 : 2, quantisation.scales);
-  if (quantisation.src_zero != 0) {
-    attr.set_zero_points(DNNL_ARG_SRC, 0, {quantisation.src_zero});
+  for (const auto& [argument, zero] : zero_points(quantisation)) {
+    attr.set_zero_points(argument, 0, {zero});
   }
   return {};
 }

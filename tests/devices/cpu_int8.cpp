@@ -529,12 +529,71 @@ TEST_F(CpuInt8, AccuracyKeepsFloat) {
   EXPECT_EQ(count_type(rows, "Conv"), 1u);
 }
 
-TEST_F(CpuInt8, WeightsBeyondInt8StayFloat) {
+TEST_F(CpuInt8, WeightsBeyondInt8KeepAZeroPoint) {
+  // Values of 0 to 255 around 100 do not fit; the largest and the least are there.
+  const auto weights_around_100 = [&](const Shape& shape) {
+    Tensor bytes = random_bytes<uint8_t>(shape, 5);
+    bytes.data<uint8_t>()[0] = 0;
+    bytes.data<uint8_t>()[1] = 255;
+    return maker_.op("DequantizeLinear", {maker_.constant(bytes), scale(0.002f), zero(100)});
+  };
+  // Not a whole number of vectors or blocks; a sum in the tail; three dimensions; a matrix.
+  Value* x = stored_input({2, 19, 9, 7}, 0.02f, 120);
+  Value* c = maker_.op("Conv", {x, weights_around_100({21, 19, 1, 1}), maker_.random({21})});
+  Value* stored = quantise(c, 0.05f, 120);
+  maker_.output(stored);
+  Value* second =
+      maker_.op("Conv", {dequantise(stored, 0.05f, 120), weights_around_100({21, 21, 1, 1})});
+  Value* sum = maker_.op("Add", {second, dequantise(stored, 0.05f, 120)});
+  maker_.output(quantise(maker_.op("Relu", {sum}), 0.05f, 0));
+  Value* line = stored_input({1, 40, 12}, 0.02f, 120);
+  maker_.output(maker_.op("Conv", {line, weights_around_100({16, 40, 1})}));
+  Value* row = stored_input({3, 40}, 0.02f, 0);
+  maker_.output(quantise(maker_.op("MatMul", {row, weights_around_100({40, 18})}), 0.05f, 120));
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "Int8Conv"), 3u);
+  EXPECT_EQ(count_type(rows, "Int8MatMul"), 1u);
+  EXPECT_EQ(count_type(rows, "Conv") + count_type(rows, "MatMul"), 0u);
+}
+
+TEST_F(CpuInt8, DepthwiseInFloatBetweenProductsWithTheChannelsLast) {
+  // One channel on its own has no product with a zero point of weights: it computes in float, where
+  // the bytes lie.
+  const auto weights_around_100 = [&](const Shape& shape) {
+    return maker_.op("DequantizeLinear",
+                     {maker_.constant(random_bytes<uint8_t>(shape, 5)), scale(0.002f), zero(100)});
+  };
+  const auto stored = [&](Value* value) {
+    return dequantise(quantise(value, 0.05f, 120), 0.05f, 120);
+  };
   Value* x = stored_input({1, 20, 9, 8}, 0.02f, 120);
-  Value* w = maker_.op(
-      "DequantizeLinear",
-      {maker_.constant(random_bytes<uint8_t>({8, 20, 1, 1}, 5)), scale(0.002f), zero(100)});
-  maker_.output(quantise(maker_.op("Conv", {x, w}), 0.05f, 120));
+  Value* first = stored(maker_.op("Conv", {x, weights_around_100({48, 20, 1, 1})}));
+  Value* second =
+      stored(maker_.op("Conv", {first, weights_around_100({48, 1, 3, 3})},
+                       make_attributes({{"group", int64_t{48}}, {"pads", Ints(4, 1)}})));
+  maker_.output(
+      quantise(maker_.op("Conv", {second, weights_around_100({20, 48, 1, 1})}), 0.05f, 120));
+  // A level of the second, of 48, that rounds to the other side is worth 0.015.
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "Int8Conv"), 2u);
+  EXPECT_EQ(count_type(rows, "Conv"), 1u);
+  // Of the model's input and output only.
+  EXPECT_EQ(count_type(rows, "Reorder"), 2u);
+}
+
+TEST_F(CpuInt8, PlacesWithAZeroPointOfWeightsStayFloat) {
+  // Border pixels, steps and groups are a convolution's, which has no zero point of weights.
+  Value* x = stored_input({1, 20, 9, 8}, 0.02f, 120);
+  const auto add = [&](const Shape& shape, Attributes attributes) {
+    Value* w = maker_.op("DequantizeLinear", {maker_.constant(random_bytes<uint8_t>(shape, 5)),
+                                              scale(0.002f), zero(100)});
+    Value* c = maker_.op("Conv", {x, w}, std::move(attributes));
+    maker_.output(quantise(c, 0.05f, 120));
+  };
+  add({8, 20, 3, 3}, {});
+  add({8, 20, 1, 1}, make_attributes({{"pads", Ints{1, 1, 0, 0}}}));
+  add({8, 20, 1, 1}, make_attributes({{"strides", Ints{2, 2}}}));
+  add({20, 5, 1, 1}, make_attributes({{"group", int64_t{4}}}));
   EXPECT_EQ(count_type(compare_steps(), "Int8Conv"), 0u);
 }
 

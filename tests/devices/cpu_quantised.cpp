@@ -1,4 +1,5 @@
 #include "devices/cpu/byte_loops.h"
+#include "devices/cpu/int8_support.h"
 #include "devices/cpu/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
@@ -79,16 +80,22 @@ TEST_F(CpuQuantised, ConvolutionsInAllTypes) {
   }
 }
 
-TEST_F(CpuQuantised, WeightsWithOtherZeroPointsRunInFloat) {
-  ModelMaker maker;
-  Value* x = maker.input({1, 16, 5, 5}, ElementType::UInt8);
-  Value* weights = maker.constant(random_bytes<uint8_t>({8, 16, 1, 1}, 5));
-  maker.output(maker.op(
-      "QLinearConv", {x, scale(maker, 0.1f), zero<uint8_t>(maker, 7), weights, scale(maker, 0.01f),
-                      zero<uint8_t>(maker, 100), scale(maker, 1.0f), zero<uint8_t>(maker, 9)}));
-  compare_steps(maker.model(), "QLinearConv0/product");
-  EXPECT_NE(implementation_, "ref");
-  EXPECT_NE(implementation_, "no row");
+TEST_F(CpuQuantised, WeightsWithOtherZeroPoints) {
+  // In int8 where the processor can, else in float; with borders in float.
+  for (const int64_t kernel : {int64_t{1}, int64_t{3}}) {
+    ModelMaker maker;
+    Value* x = maker.input({1, 16, 5, 5}, ElementType::UInt8);
+    Value* weights = maker.constant(random_bytes<uint8_t>({8, 16, kernel, kernel}, 5));
+    maker.output(
+        maker.op("QLinearConv",
+                 {x, scale(maker, 0.1f), zero<uint8_t>(maker, 7), weights, scale(maker, 0.01f),
+                  zero<uint8_t>(maker, 100), scale(maker, 1.0f), zero<uint8_t>(maker, 9)},
+                 make_attributes({{"pads", Ints(4, kernel / 2)}})));
+    const bool is_int8 = kernel == 1 && cpu::has_exact_int8();
+    compare_steps(maker.model(), is_int8 ? "QLinearConv0" : "QLinearConv0/product");
+    EXPECT_EQ(implementation_.find("ref"), std::string::npos) << implementation_;
+    EXPECT_NE(implementation_, "no row");
+  }
 }
 
 TEST_F(CpuQuantised, WeightsWithAZeroPointPerChannelRunInFloat) {
@@ -127,8 +134,9 @@ TEST_F(CpuQuantised, AChainInFloat) {
   const auto conv = [&](Value* src) {
     return maker.op("QLinearConv",
                     {src, scale(maker, 0.1f), zero<uint8_t>(maker, 127),
-                     maker.constant(random_bytes<uint8_t>({20, 20, 1, 1}, 5)), scale(maker, 0.01f),
-                     zero<uint8_t>(maker, 100), scale(maker, 0.1f), zero<uint8_t>(maker, 127)});
+                     maker.constant(random_bytes<uint8_t>({20, 20, 3, 3}, 5)), scale(maker, 0.01f),
+                     zero<uint8_t>(maker, 100), scale(maker, 0.3f), zero<uint8_t>(maker, 127)},
+                    make_attributes({{"pads", Ints{1, 1, 1, 1}}}));
   };
   Value* a = conv(x);
   Value* b = conv(a);

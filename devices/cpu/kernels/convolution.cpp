@@ -29,9 +29,28 @@ std::optional<Chosen> with_known_formats(Result<Primitive> primitive, const Conv
 /// Pictures with few channels are read as they come.
 constexpr int64_t kPlainChannels = 4;
 
+/// False for oneDNN's reference and for what it does with products of copied pixels.
+bool is_generated(const Chosen& chosen) {
+  const std::string& name = chosen.primitive.implementation;
+  return name.find("ref") == std::string::npos && name.find("gemm") == std::string::npos;
+}
+
+std::optional<Chosen> with_generated_code(const ConvolutionSpec& spec) {
+  auto chosen = with_known_formats(make_convolution(spec), spec);
+  if (chosen && !is_generated(*chosen)) return std::nullopt;
+  return chosen;
+}
+
 /// Blocked formats where oneDNN has generated code for them, then its own choice; when it wants
-/// formats that nobody else has, blocked and plain ones in any implementation.
-Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec) {
+/// formats that nobody else has, blocked and plain ones in any implementation. Depthwise ones are
+/// as fast on channels that lie last, as behind int8 products (`home`).
+Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec, Format home) {
+  if (home == Format::ChannelsLast && spec.groups > 1 && spec.groups == spec.src.shape[1]) {
+    ConvolutionSpec last = spec;
+    last.src_format = home;
+    last.dst_format = home;
+    if (auto chosen = with_generated_code(last)) return std::move(*chosen);
+  }
   if (spec.src.type == ElementType::Float32 && !builder.options().preferred_formats) {
     // oneDNN's first choice is channels-last; blocked kernels are as fast, and concatenations and
     // splits of channels then cost nothing.
@@ -45,10 +64,7 @@ Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec) {
     }
     for (const Format src : src_formats) {
       blocked.src_format = src;
-      auto chosen = with_known_formats(make_convolution(blocked), blocked);
-      if (chosen && chosen->primitive.implementation.rfind("jit", 0) == 0) {
-        return std::move(*chosen);
-      }
+      if (auto chosen = with_generated_code(blocked)) return std::move(*chosen);
     }
   }
   if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
@@ -173,10 +189,7 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
     ops->push_back(
         {DepthwiseOp::Kind::PRelu, 0.0f, 0.0f, pack_depthwise(*shape, values.data(), 1)});
   } else if (onednn != nullptr) {
-    const std::string& name = onednn->primitive.implementation;
-    if (name.find("ref") == std::string::npos && name.find("gemm") == std::string::npos) {
-      return false;
-    }
+    if (is_generated(*onednn)) return false;
   } else if (!choose_depthwise(*shape)) {
     return false;
   }
@@ -289,7 +302,7 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
                  node.name(), to_string(spec.src), to_string(spec.dst));
   }
   if (spec.src.shape.size() == 3) add_height(spec);
-  Result<Chosen> chosen = choose(builder, spec);
+  Result<Chosen> chosen = choose(builder, spec, builder.home(src).format);
   if (!chosen) {
     if (node.op() != nullptr) return false;
     return tl::unexpected(chosen.error());

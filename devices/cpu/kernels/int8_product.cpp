@@ -43,8 +43,24 @@ Result<bool> add_product(PlanBuilder& builder, const Node& node, const Spec& spe
   return true;
 }
 
+/// A matrix product; that of a pixelwise convolution over channels-last tensors.
+Result<bool> add_matrix_product(PlanBuilder& builder, const Node& node,
+                                const Int8Arithmetic& arithmetic, Format format) {
+  HET_ASSIGN(MatMulSpec spec, int8_matmul_spec(node, arithmetic));
+  std::optional<Tensor> bias;
+  if (arithmetic.has_bias) {
+    HET_ASSIGN(bias, int8_bias(node, arithmetic));
+    spec.bias_type = bias->type();
+  }
+  HET_ASSIGN(Primitive primitive, make_matmul(spec));
+  return add_product(builder, node, spec, std::move(primitive), bias, format, format);
+}
+
 Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
+  if (arithmetic.quantisation.weights_zero != 0) {
+    return add_matrix_product(builder, node, arithmetic, Format::ChannelsLast);
+  }
   HET_ASSIGN(ConvolutionSpec spec, int8_convolution_spec(node, arithmetic));
   std::optional<Tensor> bias;
   if (arithmetic.has_bias) {
@@ -66,14 +82,7 @@ Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
 
 Result<bool> plan_int8_matmul(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
-  HET_ASSIGN(MatMulSpec spec, int8_matmul_spec(node, arithmetic));
-  std::optional<Tensor> bias;
-  if (arithmetic.has_bias) {
-    HET_ASSIGN(bias, int8_bias(node, arithmetic));
-    spec.bias_type = bias->type();
-  }
-  HET_ASSIGN(Primitive primitive, make_matmul(spec));
-  return add_product(builder, node, spec, std::move(primitive), bias, Format::Plain, Format::Plain);
+  return add_matrix_product(builder, node, arithmetic, Format::Plain);
 }
 
 }  // namespace

@@ -97,18 +97,20 @@ bool lower_to_int8(Model& model, Node& node, const ConstantScale& src, const Con
                                       node.input(kSrc)->desc().shape.size() < 2))) {
     return false;
   }
-  std::optional<Tensor> content = int8_weights(old_weights.constant(), weights);
-  if (!content) return false;
+  std::optional<Int8Weights> stored = int8_weights(old_weights.constant(), weights);
+  if (!stored) return false;
   std::vector<float> scales = weights.scales;
   for (float& scale : scales) scale *= src.scales[0];
   const std::vector<Value*> inputs = {
-      node.input(kSrc), model.add_constant(old_weights.name() + "/int8", std::move(*content)),
+      node.input(kSrc),
+      model.add_constant(old_weights.name() + "/int8", std::move(stored->content)),
       conv ? node.input(kBias) : nullptr, nullptr,
       model.add_constant(node.name() + "/scales",
                          Tensor::from<float>({static_cast<int64_t>(scales.size())}, scales))};
   Attributes attributes = conv ? node.attributes() : Attributes();
   Int8Product product;
   product.src_zero = static_cast<int32_t>(src.zeros[0]);
+  product.weights_zero = stored->zero;
   product.dst_scales = dst.scales;
   product.dst_zero = static_cast<int32_t>(dst.zeros[0]);
   set_int8_product(attributes, product);

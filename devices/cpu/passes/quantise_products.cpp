@@ -13,9 +13,9 @@
 namespace het::cpu {
 namespace {
 
-/// Weights as int8, [OC,...] or [K,N], and one scale or one per output channel.
-struct Int8Weights {
-  Tensor content;
+/// Weights, [OC,...] or [K,N], and one scale or one per output channel.
+struct ScaledWeights {
+  Int8Weights stored;
   std::vector<float> scales;
 };
 
@@ -32,7 +32,7 @@ Result<Tensor> transposed(const Tensor& matrix) {
 
 /// Constant weights behind a DequantizeLinear whose scales are those of output channels, dimension
 /// `channel_axis`.
-std::optional<Int8Weights> weights_of(const Value& value, size_t channel_axis) {
+std::optional<ScaledWeights> weights_of(const Value& value, size_t channel_axis) {
   const Node* node = dequantised_constant(value);
   const bool reshaped = node != nullptr && node->output() != &value;
   if (node == nullptr || (reshaped && channel_axis != 0) ||
@@ -50,14 +50,14 @@ std::optional<Int8Weights> weights_of(const Value& value, size_t channel_axis) {
   }
   const bool is_sound =
       std::ranges::all_of(scale->scales, [](float s) { return s > 0.0f && std::isfinite(s); });
-  std::optional<Tensor> content = is_sound ? int8_weights(stored, *scale) : std::nullopt;
-  if (!content) return std::nullopt;
+  std::optional<Int8Weights> weights = is_sound ? int8_weights(stored, *scale) : std::nullopt;
+  if (!weights) return std::nullopt;
   if (reshaped) {
-    Result<Tensor> view = content->reshaped(value.desc().shape);
+    Result<Tensor> view = weights->content.reshaped(value.desc().shape);
     if (!view) return std::nullopt;
-    content = std::move(*view);
+    weights->content = std::move(*view);
   }
-  return Int8Weights{std::move(*content), scale->scales};
+  return ScaledWeights{std::move(*weights), scale->scales};
 }
 
 /// The values of a constant, or of one that is stored in integers.
@@ -99,13 +99,13 @@ Status quantise_product(Model& model, Node& node) {
       stored_behind(*node.input(0), conv ? Steps::PerTensorOrChannel : Steps::PerTensor);
   if (!src) return {};
   const bool swapped = !conv && node.attributes().get_int("transB", 0) != 0;
-  std::optional<Int8Weights> weights = weights_of(*node.input(1), conv || swapped ? 0 : 1);
+  std::optional<ScaledWeights> weights = weights_of(*node.input(1), conv || swapped ? 0 : 1);
   if (!weights) return {};
   if (swapped) {
-    HET_ASSIGN(weights->content, transposed(weights->content));
+    HET_ASSIGN(weights->stored.content, transposed(weights->stored.content));
   }
   std::vector<float> scales = weights->scales;
-  const int64_t channels = weights->content.shape()[conv ? 0 : 1];
+  const int64_t channels = weights->stored.content.shape()[conv ? 0 : 1];
   if (src->channel_scales.empty()) {
     for (float& scale : scales) scale *= src->scale;
   } else {
@@ -128,12 +128,14 @@ Status quantise_product(Model& model, Node& node) {
     inputs[kTailBiasInput] =
         model.add_constant(node.name() + "/bias", Tensor::from<float>({channels}, *bias));
   }
-  inputs[1] = model.add_constant(node.input(1)->name() + "/int8", std::move(weights->content));
+  inputs[1] =
+      model.add_constant(node.input(1)->name() + "/int8", std::move(weights->stored.content));
   inputs[kInt8ScalesInput] = model.add_constant(
       node.name() + "/scales", Tensor::from<float>({static_cast<int64_t>(scales.size())}, scales));
   Attributes attributes = conv ? node.attributes() : Attributes();
   Int8Product product;
   product.src_zero = src->zero;
+  product.weights_zero = weights->stored.zero;
   set_int8_product(attributes, product);
   replace_if(model, has_int8_kernel,
              {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", std::move(inputs),
