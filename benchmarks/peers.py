@@ -8,7 +8,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def add_arguments(parser):
-    parser.add_argument("--venv", type=pathlib.Path, default=HERE.parent / "build-peers", help="virtual environment with the pinned peers, made where it is missing")
+    parser.add_argument("--venv", type=lambda text: pathlib.Path(text).absolute(), default=HERE.parent / "build-peers", help="virtual environment with the pinned peers, made where it is missing")
     parser.add_argument("--python", help="instead: an interpreter that has onnxruntime, onnx and numpy")
     parser.add_argument("--openvino-python", help="instead: an interpreter that has openvino and numpy")
 
@@ -23,8 +23,9 @@ def interpreters(arguments):
 
 
 def enter(python):
-    """Goes on in the peers' interpreter, which has numpy, when this is another one."""
-    if pathlib.Path(sys.executable).resolve() != pathlib.Path(python).resolve() or sys.prefix != str(pathlib.Path(python).parents[1]):
+    """Goes on in the peers' interpreter, which has numpy, once."""
+    if os.environ.get("HET_ENTERED") != str(python):
+        os.environ["HET_ENTERED"] = str(python)
         os.execv(python, [python, *sys.argv])
 
 

@@ -40,6 +40,41 @@ void narrow(const float* src, size_t count, Float16* dst) {
   for (; i < count; ++i) dst[i] = Float16(src[i]);
 }
 
+void widen_bfloat16(const BFloat16* src, size_t count, float* dst) {
+  const D d;
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<uint16_t, D> half;
+  const auto* from = reinterpret_cast<const uint16_t*>(src);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto wide = hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(half, from + i)));
+    hn::StoreU(hn::BitCast(d, wide), d, dst + i);
+  }
+  for (; i < count; ++i) dst[i] = static_cast<float>(src[i]);
+}
+
+void narrow_bfloat16(const float* src, size_t count, BFloat16* dst) {
+  const D d;
+  const hn::RebindToUnsigned<D> bits;
+  const hn::RebindToSigned<D> whole;
+  const hn::Rebind<uint16_t, D> half;
+  auto* to = reinterpret_cast<uint16_t*>(dst);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto value = hn::LoadU(d, src + i);
+    const auto exact = hn::BitCast(bits, value);
+    const auto even = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
+    const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7FFF)), even);
+    // The bits of a NaN could round to those of an infinity.
+    const auto quiet = hn::Or(exact, hn::Set(bits, 0x400000));
+    const auto chosen = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
+    hn::StoreU(hn::DemoteTo(half, hn::BitCast(whole, hn::ShiftRight<16>(chosen))), half, to + i);
+  }
+  for (; i < count; ++i) dst[i] = BFloat16(src[i]);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -49,6 +84,8 @@ namespace het::cpu {
 
 HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
+HWY_EXPORT(widen_bfloat16);
+HWY_EXPORT(narrow_bfloat16);
 
 void half_to_float_row(const Float16* src, size_t count, float* dst) {
   HWY_DYNAMIC_DISPATCH(widen)(src, count, dst);
@@ -56,6 +93,14 @@ void half_to_float_row(const Float16* src, size_t count, float* dst) {
 
 void float_to_half_row(const float* src, size_t count, Float16* dst) {
   HWY_DYNAMIC_DISPATCH(narrow)(src, count, dst);
+}
+
+void bfloat16_to_float_row(const BFloat16* src, size_t count, float* dst) {
+  HWY_DYNAMIC_DISPATCH(widen_bfloat16)(src, count, dst);
+}
+
+void float_to_bfloat16_row(const float* src, size_t count, BFloat16* dst) {
+  HWY_DYNAMIC_DISPATCH(narrow_bfloat16)(src, count, dst);
 }
 
 }  // namespace het::cpu

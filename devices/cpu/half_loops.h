@@ -6,9 +6,11 @@
 
 namespace het::cpu {
 
-/// Conversions of float16, vectorised for the processor they run on; rounding is to nearest, halves
-/// to even.
+/// Conversions of narrow floats, vectorised for the processor they run on; rounding is to nearest,
+/// halves to even.
 void half_to_float_row(const Float16* src, size_t count, float* dst);
 void float_to_half_row(const float* src, size_t count, Float16* dst);
+void bfloat16_to_float_row(const BFloat16* src, size_t count, float* dst);
+void float_to_bfloat16_row(const float* src, size_t count, BFloat16* dst);
 
 }  // namespace het::cpu

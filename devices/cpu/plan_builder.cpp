@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "devices/cpu/bfloat16_values.h"
 #include "devices/cpu/custom_kernel.h"
 #include "devices/cpu/memory_plan.h"
 #include "devices/cpu/onednn.h"
@@ -44,6 +45,10 @@ bool PlanBuilder::has_elements(const Node& node) {
 std::optional<std::string> PlanBuilder::choice(const std::string& key) const {
   const auto found = options_.choices.find(key);
   return found == options_.choices.end() ? std::nullopt : std::optional(found->second);
+}
+
+ElementType PlanBuilder::kept_type(const Value& value) const {
+  return bfloat16_values_.count(&value) > 0 ? ElementType::BFloat16 : value.desc().type;
 }
 
 TensorId PlanBuilder::add_tensor(PlanTensor tensor) {
@@ -263,6 +268,7 @@ Status PlanBuilder::finish_outputs() {
 }
 
 Result<Plan> PlanBuilder::build() {
+  if (options_.precision == ElementType::BFloat16) bfloat16_values_ = bfloat16_values(model_);
   for (size_t port = 0; port < model_.inputs().size(); ++port) {
     PlanTensor input;
     input.spec = plain_spec(model_.inputs()[port].value->desc());

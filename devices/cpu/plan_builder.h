@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "devices/cpu/layer_choice.h"
@@ -51,6 +52,10 @@ class PlanBuilder {
   /// For the packed weights of a node.
   NodePacking packing(const Node& node) const { return {options_.packed, &node}; }
 
+  /// BFloat16 for a value that this plan keeps in that type (bfloat16_values.h), else the type that
+  /// it has in the model.
+  ElementType kept_type(const Value& value) const;
+
   /// What a value is in the format its producer chose.
   const TensorSpec& home(const Value& value);
   /// True when every present input and output of the node has a static desc.
@@ -91,6 +96,7 @@ class PlanBuilder {
   Model& model_;
   PlanOptions options_;
   Plan plan_;
+  std::unordered_set<const Value*> bfloat16_values_;
   /// The first entry is the producer's; the others were reordered from it.
   std::unordered_map<const Value*, std::vector<TensorId>> versions_;
   /// How often planned nodes read a constant.

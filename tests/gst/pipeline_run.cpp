@@ -10,6 +10,14 @@ GstPadProbeReturn call_back(GstPad*, GstPadProbeInfo* probe, gpointer user) {
   return keep(GST_PAD_PROBE_INFO_BUFFER(probe)) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
+/// gst-libav 1.26 ends the process ("video meta uses 544x960 instead of 540x960") now and then where
+/// it decodes cropped H.264 straight into buffers of its pool.
+void decode_indirectly(GstBin*, GstBin*, GstElement* element, gpointer) {
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "direct-rendering") != nullptr) {
+    g_object_set(element, "direct-rendering", FALSE, nullptr);
+  }
+}
+
 void take_message(GstMessage* message, Outcome& outcome) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) outcome.eos = true;
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
@@ -40,7 +48,10 @@ std::vector<PostedError> Outcome::errors_of(const std::string& element) const {
 PipelineRun::PipelineRun(const std::string& description) {
   GError* failure = nullptr;
   pipeline_ = gst_parse_launch(description.c_str(), &failure);
-  if (!failure) return;
+  if (!failure) {
+    g_signal_connect(pipeline_, "deep-element-added", G_CALLBACK(decode_indirectly), nullptr);
+    return;
+  }
   const std::string text = description + ": " + failure->message;
   g_error_free(failure);
   gst_clear_object(&pipeline_);

@@ -156,7 +156,7 @@ Format majority_format(PlanBuilder& builder, const Node& node) {
 
 Result<bool> plan_concat(PlanBuilder& builder, const Node& node) {
   const Value& dst = *node.output();
-  const ElementType type = dst.desc().type;
+  const ElementType type = builder.kept_type(dst);
   if (byte_width(type) == 0) return false;
   const auto rank = static_cast<int64_t>(dst.desc().shape.size());
   HET_ASSIGN(const int64_t axis, normalize_axis(node.attributes().get_int("axis", 0), rank));
@@ -164,12 +164,15 @@ Result<bool> plan_concat(PlanBuilder& builder, const Node& node) {
   std::vector<int64_t> channels;
   bool aligned = true;
   for (const Value* input : node.inputs()) {
-    if (input == nullptr || input->desc().type != type) return false;
+    if (input == nullptr || input->desc().type != dst.desc().type) return false;
     if (axis != 1 || rank < 2) continue;
     channels.push_back(input->desc().shape[1]);
     if (input != node.inputs().back()) aligned &= channels.back() % block_of(format) == 0;
   }
-  if (is_blocked(format) && !aligned && type != ElementType::Float32) format = Format::Plain;
+  if (is_blocked(format) && !aligned && type != ElementType::Float32) {
+    // oneDNN's bfloat16 kernels have the channels last.
+    format = type == ElementType::BFloat16 ? Format::ChannelsLast : Format::Plain;
+  }
   const TensorSpec out_spec{type, dst.desc().shape, format};
   std::vector<TensorId> inputs;
   for (const Value* input : node.inputs()) {

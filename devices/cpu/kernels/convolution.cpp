@@ -79,15 +79,6 @@ Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec, Format home) {
                to_string(spec.src), to_string(spec.dst));
 }
 
-/// True when every reader of the value computes in bfloat16 too.
-bool readers_take_bfloat16(const Value& value) {
-  return !value.consumers().empty() &&
-         std::all_of(value.consumers().begin(), value.consumers().end(), [](const Node* reader) {
-           const std::string& type = reader->op_type();
-           return type == "Conv" || type == "ConvTranspose";
-         });
-}
-
 Status fill_window(const Node& node, ConvolutionSpec& spec) {
   if (spec.transposed) {
     HET_ASSIGN(const ConvTransposeAttributes attributes,
@@ -204,7 +195,7 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
   return true;
 }
 
-/// Nothing where oneDNN has no such convolution.
+/// In one type throughout. Nothing where oneDNN has no such convolution.
 Result<std::optional<ConvolutionSpec>> convolution_spec(const Node& node, ElementType type) {
   const Value& src = *node.input(0);
   const Value& weights = *node.input(1);
@@ -218,9 +209,6 @@ Result<std::optional<ConvolutionSpec>> convolution_spec(const Node& node, Elemen
   spec.transposed = node.op_type() == "ConvTranspose";
   spec.src = {type, src.desc().shape, Format::Plain};
   spec.dst = {type, dst.desc().shape, Format::Plain};
-  if (type != ElementType::Float32 && !readers_take_bfloat16(dst)) {
-    spec.dst.type = ElementType::Float32;
-  }
   spec.weights = weights.desc().shape;
   spec.weights_type = type;
   if (bias) spec.bias_type = ElementType::Float32;
@@ -293,6 +281,7 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
              convolution_spec(node, builder.options().precision));
   if (!possible) return false;
   ConvolutionSpec& spec = *possible;
+  spec.dst.type = builder.kept_type(dst);
   HET_ASSIGN(const bool planned, plan_winograd(builder, node, spec));
   if (planned) return true;
   HET_ASSIGN(const bool own, plan_depthwise(builder, node, spec, nullptr));

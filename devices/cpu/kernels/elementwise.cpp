@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "devices/cpu/elementwise_loop.h"
 #include "devices/cpu/elementwise_program.h"
+#include "devices/cpu/half_loops.h"
 #include "devices/cpu/kernels/typed_elementwise.h"
 #include "devices/cpu/parallel.h"
 #include "inference/registration.h"
@@ -67,8 +69,17 @@ Space make_space(const TensorSpec& dst, const std::vector<std::vector<int64_t>>&
   return space;
 }
 
+void load_row(const float* src, int64_t count, float* dst) {
+  std::copy_n(src, count, dst);
+}
+
+void load_row(const BFloat16* src, int64_t count, float* dst) {
+  bfloat16_to_float_row(src, static_cast<size_t>(count), dst);
+}
+
 /// Copies `count` values that the operand shows from output position `begin` on.
-void gather(const Space& space, const Walk& walk, const float* src, int64_t begin, int64_t count,
+template <class T>
+void gather(const Space& space, const Walk& walk, const T* src, int64_t begin, int64_t count,
             float* dst) {
   std::array<int64_t, 16> position{};
   const size_t rank = space.dims.size();
@@ -83,9 +94,9 @@ void gather(const Space& space, const Walk& walk, const float* src, int64_t begi
   while (count > 0) {
     const int64_t run = std::min(inner - position[rank - 1], count);
     if (step == 1) {
-      std::copy_n(src + offset, run, dst);
+      load_row(src + offset, run, dst);
     } else if (step == 0) {
-      std::fill_n(dst, run, src[offset]);
+      std::fill_n(dst, run, static_cast<float>(src[offset]));
     } else {
       for (int64_t i = 0; i < run; ++i) dst[i] = src[offset + i * step];
     }
@@ -112,10 +123,17 @@ int64_t chunk_values(const Space& space) {
   return repeats && row <= kMost ? kMost / row * row : kMost;
 }
 
+/// Computes in float32; operands and results in bfloat16 are converted chunk by chunk.
 class ElementwiseKernel final : public Kernel {
  public:
-  ElementwiseKernel(ElementwiseProgram program, const TensorSpec& dst, Space space)
-      : program_(std::move(program)), space_(std::move(space)), chunk_(chunk_values(space_)) {
+  /// `types`: Float32 or BFloat16, of the operands.
+  ElementwiseKernel(ElementwiseProgram program, std::vector<ElementType> types,
+                    const TensorSpec& dst, Space space)
+      : program_(std::move(program)),
+        types_(std::move(types)),
+        dst_type_(dst.type),
+        space_(std::move(space)),
+        chunk_(chunk_values(space_)) {
     const int64_t block = block_of(dst.format);
     if (block > 1 && dst.shape[1] % block != 0) {
       padded_from_ = dst.shape[1] % block;
@@ -130,44 +148,80 @@ class ElementwiseKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    const int64_t chunks = (space_.count + chunk_ - 1) / chunk_;
-    parallel_for(chunks, kGrainChunks, [&](int64_t begin, int64_t end) {
-      alignas(64) std::array<std::array<float, kElementwiseChunk>, kMaxElementwiseRegisters> copies;
-      std::array<const float*, kMaxElementwiseRegisters> operands{};
-      std::array<int64_t, kMaxElementwiseRegisters> repeated{};
-      repeated.fill(-1);
-      for (size_t i = 0; i < program_.operands; ++i) {
-        operands[i] = copies[i].data();
-        if (space_.walks[i].kind == Walk::Kind::Scalar) {
-          copies[i].fill(*reinterpret_cast<const float*>(args.inputs[i]));
-        }
-      }
-      for (int64_t chunk = begin; chunk < end; ++chunk) {
-        const int64_t first = chunk * chunk_;
-        const int64_t count = std::min(chunk_, space_.count - first);
-        for (size_t i = 0; i < program_.operands; ++i) {
-          const auto* src = reinterpret_cast<const float*>(args.inputs[i]);
-          const Walk& walk = space_.walks[i];
-          if (walk.kind == Walk::Kind::Same) operands[i] = src + first;
-          if (walk.kind == Walk::Kind::Strided) {
-            gather(space_, walk, src, first, count, copies[i].data());
-          }
-          if (walk.kind == Walk::Kind::Repeated || walk.kind == Walk::Kind::Filled) {
-            repeat(walk, src, first, count, copies[i].data(), repeated[i]);
-          }
-        }
-        run_elementwise_chunk(program_, operands.data(), dst + first, static_cast<size_t>(count));
-      }
-    });
-    if (padded_from_ > 0) clear_padding(dst);
+    if (dst_type_ == ElementType::BFloat16) {
+      run(args, reinterpret_cast<BFloat16*>(args.outputs[0]));
+    } else {
+      run(args, reinterpret_cast<float*>(args.outputs[0]));
+    }
     return {};
   }
 
  private:
+  template <class T>
+  void run(const KernelArgs& args, T* dst) const {
+    const int64_t chunks = (space_.count + chunk_ - 1) / chunk_;
+    parallel_for(chunks, kGrainChunks, [&](int64_t begin, int64_t end) {
+      alignas(64) std::array<std::array<float, kElementwiseChunk>, kMaxElementwiseRegisters> copies;
+      std::array<const float*, kMaxElementwiseRegisters> operands{};
+      alignas(64) std::array<float, kElementwiseChunk> results;
+      std::array<int64_t, kMaxElementwiseRegisters> repeated{};
+      repeated.fill(-1);
+      for (size_t i = 0; i < program_.operands; ++i) operands[i] = copies[i].data();
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t first = chunk * chunk_;
+        const int64_t count = std::min(chunk_, space_.count - first);
+        for (size_t i = 0; i < program_.operands; ++i) {
+          if (types_[i] == ElementType::BFloat16) {
+            load(i, reinterpret_cast<const BFloat16*>(args.inputs[i]), first, count,
+                 copies[i].data(), repeated[i]);
+            continue;
+          }
+          const auto* src = reinterpret_cast<const float*>(args.inputs[i]);
+          if (space_.walks[i].kind == Walk::Kind::Same) {
+            operands[i] = src + first;
+          } else {
+            load(i, src, first, count, copies[i].data(), repeated[i]);
+          }
+        }
+        if constexpr (std::is_same_v<T, float>) {
+          run_elementwise_chunk(program_, operands.data(), dst + first, static_cast<size_t>(count));
+        } else {
+          run_elementwise_chunk(program_, operands.data(), results.data(),
+                                static_cast<size_t>(count));
+          float_to_bfloat16_row(results.data(), static_cast<size_t>(count), dst + first);
+        }
+      }
+    });
+    if (padded_from_ > 0) clear_padding(dst);
+  }
+
+  /// The values of operand `i` for a chunk, as dense floats in `copy`.
+  template <class T>
+  void load(size_t i, const T* src, int64_t first, int64_t count, float* copy,
+            int64_t& held) const {
+    const Walk& walk = space_.walks[i];
+    switch (walk.kind) {
+      case Walk::Kind::Same:
+        load_row(src + first, count, copy);
+        break;
+      case Walk::Kind::Scalar:
+        if (held < 0) std::fill_n(copy, kElementwiseChunk, static_cast<float>(*src));
+        held = 0;
+        break;
+      case Walk::Kind::Strided:
+        gather(space_, walk, src, first, count, copy);
+        break;
+      case Walk::Kind::Repeated:
+      case Walk::Kind::Filled:
+        repeat(walk, src, first, count, copy, held);
+        break;
+    }
+  }
+
   /// gather() unless `copy` holds the same values already: those of place `held` in front of the
   /// dimensions that repeat them, or of none (-1).
-  void repeat(const Walk& walk, const float* src, int64_t first, int64_t count, float* copy,
+  template <class T>
+  void repeat(const Walk& walk, const T* src, int64_t first, int64_t count, float* copy,
               int64_t& held) const {
     const size_t rank = space_.dims.size();
     const int64_t row = walk.kind == Walk::Kind::Filled ? 1 : space_.dims[rank - 1];
@@ -182,16 +236,19 @@ class ElementwiseKernel final : public Kernel {
   }
 
   /// Padded channels stay zero, whatever the expression makes of zero.
-  void clear_padding(float* dst) const {
+  template <class T>
+  void clear_padding(T* dst) const {
     for (int64_t n = 0; n < images_; ++n) {
-      float* last = dst + ((n + 1) * blocks_ - 1) * pixels_ * block_;
+      T* last = dst + ((n + 1) * blocks_ - 1) * pixels_ * block_;
       for (int64_t i = 0; i < pixels_; ++i) {
-        std::fill(last + i * block_ + padded_from_, last + (i + 1) * block_, 0.0f);
+        std::fill(last + i * block_ + padded_from_, last + (i + 1) * block_, T());
       }
     }
   }
 
   ElementwiseProgram program_;
+  std::vector<ElementType> types_;
+  ElementType dst_type_;
   Space space_;
   int64_t chunk_;
   int64_t padded_from_ = 0;  ///< first padded channel of the last block; 0: no padding
@@ -212,6 +269,12 @@ Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Sh
   return Format::Plain;
 }
 
+/// As which the kernel takes an operand.
+ElementType operand_type(PlanBuilder& builder, const Value& operand) {
+  return builder.home(operand).type == ElementType::BFloat16 ? ElementType::BFloat16
+                                                             : ElementType::Float32;
+}
+
 Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
   const std::optional<ElementwiseNode> found = elementwise_of(node);
   if (!found) return plan_typed_elementwise(builder, node);
@@ -219,12 +282,12 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
   if (program.operands + program.instructions.size() > kMaxElementwiseRegisters) return false;
   const Shape& shape = node.output()->desc().shape;
   if (shape.size() > 12) return false;
-  TensorSpec dst{ElementType::Float32, shape, choose_format(builder, *found, shape)};
+  TensorSpec dst{builder.kept_type(*node.output()), shape, choose_format(builder, *found, shape)};
   std::vector<TensorId> inputs;
   std::vector<std::vector<int64_t>> strides;
   std::optional<size_t> overwritten;
   for (const Value* operand : found->operands) {
-    TensorSpec wanted{ElementType::Float32, operand->desc().shape, Format::Plain};
+    TensorSpec wanted{operand_type(builder, *operand), operand->desc().shape, Format::Plain};
     wanted.format = builder.home(*operand).format;
     if (wanted.type != builder.home(*operand).type || broadcast_strides(wanted, dst).empty()) {
       wanted.format = dst.format;
@@ -247,7 +310,7 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
       strides.push_back(broadcast_strides(target, dst));
       continue;
     }
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*operand, wanted.format, ElementType::Float32));
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*operand, wanted.format, wanted.type));
     strides.push_back(broadcast_strides(wanted, dst));
     if (wanted == dst && !overwritten) overwritten = inputs.size() - 1;
   }
@@ -255,18 +318,19 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
     overwritten.reset();
     strides.clear();
     for (const Value* operand : found->operands) {
-      HET_ASSIGN(inputs.emplace_back(),
-                 builder.read(*operand, Format::Plain, ElementType::Float32));
-      const TensorSpec plain{ElementType::Float32, operand->desc().shape, Format::Plain};
+      const TensorSpec plain{operand_type(builder, *operand), operand->desc().shape, Format::Plain};
+      HET_ASSIGN(inputs.emplace_back(), builder.read(*operand, Format::Plain, plain.type));
       strides.push_back(broadcast_strides(plain, dst));
       if (plain == dst && !overwritten) overwritten = inputs.size() - 1;
     }
   }
   Space space = make_space(dst, strides);
+  std::vector<ElementType> types;
+  for (const TensorId id : inputs) types.push_back(builder.tensor(id).spec.type);
   const TensorId out = builder.write(*node.output(), dst);
-  Step& step =
-      builder.add_step(node, std::make_unique<ElementwiseKernel>(program, dst, std::move(space)),
-                       std::move(inputs), {out});
+  Step& step = builder.add_step(
+      node, std::make_unique<ElementwiseKernel>(program, std::move(types), dst, std::move(space)),
+      std::move(inputs), {out});
   if (overwritten) {
     step.in_place = InPlace::Input;
     step.in_place_input = *overwritten;

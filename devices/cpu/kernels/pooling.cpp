@@ -38,10 +38,11 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const bool is_max = node.op_type() == "MaxPool" || node.op_type() == "GlobalMaxPool";
-  const ElementType type = src.desc().type;
+  ElementType type = src.desc().type;
   const bool is_byte = type == ElementType::UInt8 || type == ElementType::Int8;
   if (type != ElementType::Float32 && !(is_byte && is_max)) return false;
   if (node.outputs().size() > 1 && builder.is_read(*node.output(1))) return false;
+  if (builder.home(src).type == ElementType::BFloat16) type = ElementType::BFloat16;
   HET_ASSIGN(const PoolAttributes pool, pool_attributes(node, src.desc().shape));
 
   PoolingSpec spec;

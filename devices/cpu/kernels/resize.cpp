@@ -165,6 +165,51 @@ class ResizeKernel final : public Kernel {
   size_t team_;
 };
 
+/// Rows of one tap in both directions: pixels of `pixel_bytes` are copied, rows that come again as
+/// a whole.
+class NearestKernel final : public Kernel {
+ public:
+  NearestKernel(int64_t planes, int64_t pixel_bytes, Axis y, Axis x)
+      : planes_(planes), pixel_bytes_(pixel_bytes), y_(std::move(y)), x_(std::move(x)) {}
+
+  std::string_view implementation() const override { return "own_copy"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const int64_t row = x_.out * pixel_bytes_;
+    parallel_for(planes_ * y_.out, std::max<int64_t>(32768 / std::max<int64_t>(row, 1), 1),
+                 [&](int64_t begin, int64_t end) {
+                   const std::byte* last = nullptr;
+                   for (int64_t k = begin; k < end; ++k) {
+                     const int64_t y = y_.index[static_cast<size_t>(k % y_.out)];
+                     const std::byte* src =
+                         args.inputs[0] + (k / y_.out * y_.in + y) * x_.in * pixel_bytes_;
+                     std::byte* dst = args.outputs[0] + k * row;
+                     if (src == last) {
+                       std::memcpy(dst, dst - row, static_cast<size_t>(row));
+                     } else {
+                       copy_pixels(src, dst);
+                     }
+                     last = src;
+                   }
+                 });
+    return {};
+  }
+
+ private:
+  void copy_pixels(const std::byte* src, std::byte* dst) const {
+    const auto bytes = static_cast<size_t>(pixel_bytes_);
+    for (const int32_t x : x_.index) {
+      std::memcpy(dst, src + x * pixel_bytes_, bytes);
+      dst += bytes;
+    }
+  }
+
+  int64_t planes_;
+  int64_t pixel_bytes_;
+  Axis y_;
+  Axis x_;
+};
+
 /// Blocks and channels that lie together stay so, unless most of a block would be padding or
 /// vectors would not be filled.
 Format resize_format(const TensorSpec& home) {
@@ -202,9 +247,19 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   if (std::max(y.taps, x.taps) > ResizeKernel::kMostTaps) return false;
 
   const Format format = resize_format(builder.home(src));
-  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
   const int64_t block = format == Format::ChannelsLast ? shape[1] : block_of(format);
   const int64_t planes = shape[0] * ((shape[1] + block - 1) / block);
+  if (block > 1 && y.taps == 1 && x.taps == 1) {
+    const ElementType type = builder.kept_type(dst);
+    const auto pixel_bytes = block * static_cast<int64_t>(byte_width(type));
+    HET_ASSIGN(const TensorId in, builder.read(src, format, type));
+    const TensorId out = builder.write(dst, {type, dst.desc().shape, format});
+    builder.add_step(
+        node, std::make_unique<NearestKernel>(planes, pixel_bytes, std::move(y), std::move(x)),
+        {in}, {out});
+    return true;
+  }
+  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
   const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
   builder.add_step(node,
                    std::make_unique<ResizeKernel>(planes, block, std::move(y), std::move(x),

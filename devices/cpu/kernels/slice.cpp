@@ -35,7 +35,7 @@ bool picks_channels(const SliceRange& range, const Shape& from) {
 Status plan_range(PlanBuilder& builder, const Node& node, const Value& src, const Value& dst,
                   const SliceRange& range) {
   const Shape& from = src.desc().shape;
-  const ElementType type = src.desc().type;
+  const ElementType type = builder.kept_type(dst);
   Format format = builder.home(src).format;
   const bool same_rank = dst.desc().shape == range.shape;
   if (is_blocked(format) && !takes_blocks(range, from, block_of(format))) {
