@@ -105,6 +105,34 @@ TEST_F(CpuBfloat16, StaysSoThroughWhatStandsBetweenConvolutions) {
   }
 }
 
+TEST_F(CpuBfloat16, MaximaOfAllWindows) {
+  // Channels: fewer than a vector, not a whole number of them; signs of both kinds.
+  for (const int64_t channels : {5, 20, 32, 43}) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({2, 8, 11, 9}), 8, channels);
+    const auto add = [&](Ints kernel, Ints strides, Ints pads, int64_t ceil_mode, Ints dilations) {
+      Value* y = maker.op("MaxPool", {x},
+                          make_attributes({{"kernel_shape", kernel},
+                                           {"strides", strides},
+                                           {"pads", pads},
+                                           {"ceil_mode", ceil_mode},
+                                           {"dilations", dilations}}));
+      maker.output(maker.conv(y, channels, 8));
+    };
+    add({3, 3}, {1, 1}, {1, 1, 1, 1}, 0, {1, 1});
+    add({3, 2}, {2, 2}, {0, 1, 2, 0}, 1, {1, 1});
+    add({5, 5}, {1, 3}, {2, 2, 2, 2}, 0, {1, 1});
+    add({2, 2}, {1, 1}, {1, 1, 0, 0}, 0, {2, 2});
+    maker.output(maker.conv(maker.op("GlobalMaxPool", {x}), channels, 8));
+    size_t own = 0;
+    for (const ProfileRow& row :
+         compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}})) {
+      own += row.layer_type.find("MaxPool") != std::string::npos && row.exec_type == "own_simd";
+    }
+    EXPECT_EQ(own, 4u);
+  }
+}
+
 TEST_F(CpuBfloat16, OthersReadFloats) {
   // Softmax and outputs do not take it, an interpolation is one of floats.
   ModelMaker maker;

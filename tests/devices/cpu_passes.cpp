@@ -575,6 +575,49 @@ output y0 = Reshape2_y_2
 )");
 }
 
+TEST_F(CpuPasses, EveryOtherChannelIsASlice) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 12, 3, 5});
+  Value* a = maker.op("Reshape", {x, maker.ints({8, 3, 15})});
+  Value* b = maker.op("Transpose", {a}, make_attributes({{"perm", Ints{1, 0, 2}}}));
+  Value* c = maker.op("Reshape", {b, maker.ints({3, -1, 4, 3, 5})});
+  const auto pick = [&](int64_t index) {
+    return maker.op("Gather", {c, maker.constant(Tensor::scalar(index))});
+  };
+  maker.output(pick(0));
+  maker.output(pick(-1));
+  check(maker.model(), cpu::fuse_channel_slices, R"(
+input x0 : float32[2,12,3,5]
+Reshape0_y = Reshape(x0, c0=[8,3,15]) : float32[8,3,15]
+Transpose1_y = Transpose(Reshape0_y) {perm=[1,0,2]} : float32[3,8,15]
+Reshape2_y = Reshape(Transpose1_y, c1=[3,-1,4,3,5]) : float32[3,2,4,3,5]
+Gather3_y = Gather(Reshape2_y, c2=0) : float32[2,4,3,5]
+Gather4_y = Gather(Reshape2_y, c3=-1) : float32[2,4,3,5]
+output y0 = Gather3_y
+output y1 = Gather4_y
+)",
+        R"(
+input x0 : float32[2,12,3,5]
+Gather3_y_2 = Slice(x0, Gather3/starts=[0], Gather3/ends=[12], Gather3/axes=[1], Gather3/steps=[3]) : float32[2,4,3,5]
+Gather4_y_2 = Slice(x0, Gather4/starts=[2], Gather4/ends=[12], Gather4/axes=[1], Gather4/steps=[3]) : float32[2,4,3,5]
+output y0 = Gather3_y_2
+output y1 = Gather4_y_2
+)");
+}
+
+TEST_F(CpuPasses, OtherReadersOfChannelGroupsKeepThem) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 12, 3, 5});
+  Value* a = maker.op("Reshape", {x, maker.ints({6, 2, 15})});
+  Value* b = maker.op("Transpose", {a}, make_attributes({{"perm", Ints{1, 0, 2}}}));
+  Value* c = maker.op("Reshape", {b, maker.ints({2, 1, 6, 3, 5})});
+  maker.output(maker.op("Gather", {c, maker.constant(Tensor::scalar(int64_t{0}))}));
+  maker.output(maker.op("Relu", {c}));
+  const auto rows = compare(maker.model(), 0.0f);
+  EXPECT_EQ(count_type(rows, "Slice"), 0u);
+  EXPECT_EQ(count_type(rows, "Transpose"), 1u);
+}
+
 TEST_F(CpuPasses, ChannelShufflesOfBlockedTensors) {
   for (const int64_t channels : {32, 20, 116}) {
     ModelMaker maker;

@@ -10,8 +10,8 @@ GstPadProbeReturn call_back(GstPad*, GstPadProbeInfo* probe, gpointer user) {
   return keep(GST_PAD_PROBE_INFO_BUFFER(probe)) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
-/// gst-libav 1.26 ends the process ("video meta uses 544x960 instead of 540x960") now and then where
-/// it decodes cropped H.264 straight into buffers of its pool.
+/// gst-libav 1.26 ends the process ("video meta uses 544x960 instead of 540x960") now and then
+/// where it decodes cropped H.264 straight into buffers of its pool.
 void decode_indirectly(GstBin*, GstBin*, GstElement* element, gpointer) {
   if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "direct-rendering") != nullptr) {
     g_object_set(element, "direct-rendering", FALSE, nullptr);

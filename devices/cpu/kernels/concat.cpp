@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kGrainBytes = 32 * 1024;
 
-/// Copies `outer` runs of each input behind each other. Inputs that lie in place already cost
-/// nothing.
+/// Copies `outer` runs of the inputs, one of each behind the other. With one run, inputs that lie
+/// in place already cost nothing.
 class RunConcat final : public Kernel {
  public:
   RunConcat(int64_t outer, std::vector<int64_t> run_bytes)
@@ -22,31 +22,39 @@ class RunConcat final : public Kernel {
   std::string_view implementation() const override { return "own_copy"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
+    if (outer_ > 1) {
+      copy_rows(args);
+      return {};
+    }
     int64_t offset = 0;
     for (size_t i = 0; i < run_bytes_.size(); ++i) {
       const int64_t bytes = run_bytes_[i];
       const std::byte* src = args.inputs[i];
       std::byte* dst = args.outputs[0] + offset;
       offset += bytes;
-      if (outer_ == 1 && src == dst) continue;
-      if (outer_ == 1) {
-        parallel_for(bytes, kGrainBytes, [&](int64_t begin, int64_t end) {
-          std::memcpy(dst + begin, src + begin, static_cast<size_t>(end - begin));
-        });
-        continue;
-      }
-      parallel_for(outer_, std::max<int64_t>(kGrainBytes / std::max<int64_t>(bytes, 1), 1),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t o = begin; o < end; ++o) {
-                       std::memcpy(dst + o * row_bytes_, src + o * bytes,
-                                   static_cast<size_t>(bytes));
-                     }
-                   });
+      if (src == dst) continue;
+      parallel_for(bytes, kGrainBytes, [&](int64_t begin, int64_t end) {
+        std::memcpy(dst + begin, src + begin, static_cast<size_t>(end - begin));
+      });
     }
     return {};
   }
 
  private:
+  void copy_rows(const KernelArgs& args) const {
+    parallel_for(outer_, std::max<int64_t>(kGrainBytes / std::max<int64_t>(row_bytes_, 1), 1),
+                 [&](int64_t begin, int64_t end) {
+                   std::byte* dst = args.outputs[0] + begin * row_bytes_;
+                   for (int64_t o = begin; o < end; ++o) {
+                     for (size_t i = 0; i < run_bytes_.size(); ++i) {
+                       const int64_t bytes = run_bytes_[i];
+                       std::memcpy(dst, args.inputs[i] + o * bytes, static_cast<size_t>(bytes));
+                       dst += bytes;
+                     }
+                   }
+                 });
+  }
+
   int64_t outer_;
   std::vector<int64_t> run_bytes_;
   int64_t row_bytes_ = 0;

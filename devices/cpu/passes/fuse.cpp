@@ -30,10 +30,11 @@ Status fuse(Model& model, bool int8) {
                         fuse_gated_activations, fuse_int8_activations, fuse_int8_sums,
                         fuse_requantisation, quantise_operators}));
   }
-  return run(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
-                     fold_space_to_depth, lower_attention, fuse_attention, fold_channel_affine,
-                     lower_batch_norm, lower_fake_quantize, fuse_normalisations,
-                     fuse_gated_activations, fuse_channel_shuffles, fuse_tails, fuse_elementwise});
+  return run(model,
+             {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
+              lower_attention, fuse_attention, fold_channel_affine, lower_batch_norm,
+              lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
+              fuse_channel_shuffles, fuse_channel_slices, fuse_tails, fuse_elementwise});
 }
 
 }  // namespace het::cpu

@@ -58,6 +58,9 @@ Status fuse_attention(Model& model);
 /// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
 Status fuse_channel_shuffles(Model& model);
 
+/// Reshape, Transpose, Reshape and Gather that pick every g-th channel become Slice.
+Status fuse_channel_slices(Model& model);
+
 /// Activations and the addition of another tensor go into the convolution or matrix product before
 /// them: het.Conv, het.ConvTranspose, het.MatMul, het.Gemm with a tail. A PRelu with a slope per
 /// channel goes into a depthwise convolution.

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "inference/element_type.h"
+
+namespace het::cpu {
+
+/// Maximum pooling of bfloat16 pictures [n, h, w, c]. Every window has a pixel of the picture.
+struct MaxPoolShape {
+  int64_t n = 1;
+  int64_t c = 1;
+  int64_t ih = 1;
+  int64_t iw = 1;
+  int64_t oh = 1;
+  int64_t ow = 1;
+  int64_t kh = 1;
+  int64_t kw = 1;
+  int64_t stride_y = 1;
+  int64_t stride_x = 1;
+  int64_t pad_top = 0;
+  int64_t pad_left = 0;
+};
+
+/// Rows [begin, end) of the n * oh rows of dst.
+void max_pool_rows(const MaxPoolShape& shape, const BFloat16* src, int64_t begin, int64_t end,
+                   BFloat16* dst);
+
+}  // namespace het::cpu
