@@ -17,12 +17,15 @@ namespace {
 /// With fewer rows the memory alone decides, with more the multiplications do.
 constexpr int64_t kFewestRows = 8;
 constexpr int64_t kMostRows = 128;
+constexpr int64_t kMostBfloat16Rows = 4;
 
 int64_t second_level_bytes() {
   static const int64_t bytes = std::max<int64_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
   return bytes;
 }
 
+/// W: float or BFloat16.
+template <class W>
 class GemmKernel final : public Kernel {
  public:
   GemmKernel(const GemmShape& shape, const FusedTail& tail)
@@ -41,7 +44,7 @@ class GemmKernel final : public Kernel {
 
   Status pack(const MatMulSpec& spec, const Tensor& weights, const Tensor& bias,
               const NodePacking& packing) {
-    const size_t bytes = gemm_weights_count(shape_) * sizeof(float);
+    const size_t bytes = gemm_weights_count(shape_) * sizeof(W);
     HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
       prefer_huge_pages(memory, bytes);
       std::optional<AloneScope> alone;
@@ -51,7 +54,7 @@ class GemmKernel final : public Kernel {
       const int64_t column_stride = spec.weights_transposed ? shape_.k : 1;
       parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
         pack_gemm_panels(shape_, plain, row_stride, column_stride, begin, end,
-                         reinterpret_cast<float*>(memory));
+                         reinterpret_cast<W*>(memory));
       });
       release_file_pages({weights.bytes(), weights.size_bytes()});
     }));
@@ -84,7 +87,7 @@ class GemmKernel final : public Kernel {
   }
 
  private:
-  const float* packed() const { return reinterpret_cast<const float*>(packed_->host()); }
+  const W* packed() const { return reinterpret_cast<const W*>(packed_->host()); }
   const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
 
   /// The rest of the tail over these panels' columns.
@@ -108,10 +111,20 @@ class GemmKernel final : public Kernel {
   ElementwiseProgram rest_;  ///< of the tail, over what is stored
 };
 
+template <class W>
+Result<std::unique_ptr<Kernel>> make_packed(const GemmShape& shape, const MatMulSpec& spec,
+                                            const Tensor& weights, const Tensor& bias,
+                                            const FusedTail& tail, const NodePacking& packing) {
+  auto kernel = std::make_unique<GemmKernel<W>>(shape, tail);
+  HET_TRY(kernel->pack(spec, weights, bias, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
 }  // namespace
 
 std::optional<GemmShape> gemm_shape(const MatMulSpec& spec) {
-  if (spec.src.type != ElementType::Float32 || spec.weights.type != ElementType::Float32 ||
+  const ElementType type = spec.weights.type;
+  if ((type != ElementType::Float32 && type != ElementType::BFloat16) || spec.src.type != type ||
       spec.dst.type != ElementType::Float32 || !spec.weights_packed || spec.src_transposed ||
       spec.src.shape.size() != 2) {
     return std::nullopt;
@@ -120,9 +133,11 @@ std::optional<GemmShape> gemm_shape(const MatMulSpec& spec) {
   return shape.n >= gemm_panel() ? std::optional(shape) : std::nullopt;
 }
 
-bool prefers_gemm(const GemmShape& shape) {
-  const int64_t bytes = shape.k * shape.n * static_cast<int64_t>(sizeof(float));
-  return bytes > second_level_bytes() && shape.m >= kFewestRows && shape.m <= kMostRows;
+bool prefers_gemm(const GemmShape& shape, ElementType weights) {
+  const int64_t bytes = shape.k * shape.n * static_cast<int64_t>(byte_width(weights));
+  if (bytes <= second_level_bytes()) return false;
+  return weights == ElementType::BFloat16 ? shape.m <= kMostBfloat16Rows
+                                          : shape.m >= kFewestRows && shape.m <= kMostRows;
 }
 
 Result<std::unique_ptr<Kernel>> make_gemm_kernel(const GemmShape& shape, const MatMulSpec& spec,
@@ -133,9 +148,9 @@ Result<std::unique_ptr<Kernel>> make_gemm_kernel(const GemmShape& shape, const M
   for (size_t i = 1; i < tail.size(); ++i) {
     if (tail[i].sum) return std::unique_ptr<Kernel>();
   }
-  auto kernel = std::make_unique<GemmKernel>(shape, tail);
-  HET_TRY(kernel->pack(spec, weights, bias, packing));
-  return std::unique_ptr<Kernel>(std::move(kernel));
+  return spec.weights.type == ElementType::BFloat16
+             ? make_packed<BFloat16>(shape, spec, weights, bias, tail, packing)
+             : make_packed<float>(shape, spec, weights, bias, tail, packing);
 }
 
 }  // namespace het::cpu

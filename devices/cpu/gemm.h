@@ -12,13 +12,14 @@
 namespace het::cpu {
 
 /// The product as one whose weights are fetched ahead, or nothing where that cannot be: it takes
-/// one float32 matrix of constant weights.
+/// one matrix of constant weights in float32 or bfloat16. Source and result are float32.
 std::optional<GemmShape> gemm_shape(const MatMulSpec& spec);
 
 /// A fixed rule: true for weights that do not stay in the second-level cache, times enough rows to
 /// hide some of the memory's time behind the multiplications, and not so many that it does not
-/// count. Elsewhere oneDNN's kernels are as fast.
-bool prefers_gemm(const GemmShape& shape);
+/// count. Elsewhere oneDNN's kernels are as fast. In bfloat16, whose products cost next to nothing,
+/// few rows instead: oneDNN's kernels wait for the memory.
+bool prefers_gemm(const GemmShape& shape, ElementType weights);
 
 /// A kernel with the inputs src and, for a tail with a sum, what is added; all row-major. Packs
 /// the weights of `spec` (transposed or not) now; `bias`, a value per column, may be empty. Nothing

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "devices/cpu/half_loops.h"
+
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/gemm_loops.cpp"
@@ -40,11 +42,23 @@ int64_t block_rows() {
   return kRows;
 }
 
+HWY_INLINE hn::Vec<PanelTag> load_weights(const float* from) {
+  return hn::Load(PanelTag(), from);
+}
+
+HWY_INLINE hn::Vec<PanelTag> load_weights(const BFloat16* from) {
+  const PanelTag d;
+  const hn::Rebind<uint16_t, PanelTag> half;
+  const hn::RebindToUnsigned<PanelTag> bits;
+  const auto narrow = hn::Load(half, reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, narrow)));
+}
+
 /// One block of kUsed rows times one panel. `next` is fetched line by line on the way.
-template <int kUsed>
-void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* block,
-                         const float* panel, const float* bias, const float* sum, const char* next,
-                         int64_t next_step, int64_t columns, float* dst) {
+template <int kUsed, class W>
+void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* block, const W* panel,
+                         const float* bias, const float* sum, const char* next, int64_t next_step,
+                         int64_t columns, float* dst) {
   const PanelTag d;
   using V = hn::Vec<PanelTag>;
   V sums[kUsed][2];
@@ -54,8 +68,8 @@ void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* blo
     sums[r][1] = hn::LoadU(d, bias + kLanes);
   }
   for (int64_t i = 0; i < depth; ++i) {
-    const V b0 = hn::Load(d, panel);
-    const V b1 = hn::Load(d, panel + kLanes);
+    const V b0 = load_weights(panel);
+    const V b1 = load_weights(panel + kLanes);
     panel += kPanel;
     __builtin_prefetch(next, 0, 2);
     next += next_step;
@@ -169,36 +183,69 @@ int64_t panel_offset(const GemmShape& shape, int64_t slice, int64_t panel) {
   return first * columns + panel * kPanel * (shape.first_of(slice + 1) - first);
 }
 
-void panels_of(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
-               int64_t begin, int64_t end, float* packed) {
+/// One row of b's columns [first, first + kPanel), those beyond n as 0.
+void copy_panel_row(const float* from, int64_t column_stride, int64_t columns, float* to) {
+  for (int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
+  std::fill(to + columns, to + kPanel, 0.0f);
+}
+
+void pack_panel(const float* from, int64_t row_stride, int64_t column_stride, int64_t columns,
+                int64_t depth, float* to) {
+  for (int64_t i = 0; i < depth; ++i, to += kPanel) {
+    copy_panel_row(from + i * row_stride, column_stride, columns, to);
+  }
+}
+
+void pack_panel(const float* from, int64_t row_stride, int64_t column_stride, int64_t columns,
+                int64_t depth, BFloat16* to) {
+  constexpr int64_t kRowsAtOnce = 32;
+  HWY_ALIGN float rows[kRowsAtOnce * kPanel];
+  for (int64_t i = 0; i < depth; i += kRowsAtOnce) {
+    const int64_t count = std::min(kRowsAtOnce, depth - i);
+    pack_panel(from + i * row_stride, row_stride, column_stride, columns, count, rows);
+    float_to_bfloat16_row(rows, static_cast<size_t>(count * kPanel), to + i * kPanel);
+  }
+}
+
+template <class W>
+void pack_panels(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
+                 int64_t begin, int64_t end, W* packed) {
   for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    const int64_t from_depth = shape.first_of(slice);
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first = panel * kPanel;
-      const int64_t columns = std::min<int64_t>(kPanel, shape.n - first);
-      float* to = packed + panel_offset(shape, slice, panel);
-      for (int64_t i = shape.first_of(slice); i < shape.first_of(slice + 1); ++i, to += kPanel) {
-        const float* from = b + i * row_stride + first * column_stride;
-        for (int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
-        std::fill(to + columns, to + kPanel, 0.0f);
-      }
+      pack_panel(b + from_depth * row_stride + first * column_stride, row_stride, column_stride,
+                 std::min<int64_t>(kPanel, shape.n - first), shape.first_of(slice + 1) - from_depth,
+                 packed + panel_offset(shape, slice, panel));
     }
   }
 }
 
-void multiply_panels(const GemmShape& shape, const float* blocks, const float* packed,
-                     const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
+void panels_of(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
+               int64_t begin, int64_t end, float* packed) {
+  pack_panels(shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+void bfloat16_panels_of(const GemmShape& shape, const float* b, int64_t row_stride,
+                        int64_t column_stride, int64_t begin, int64_t end, BFloat16* packed) {
+  pack_panels(shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+template <class W>
+void multiply_all(const GemmShape& shape, const float* blocks, const W* packed, const float* bias,
+                  const float* sum, int64_t begin, int64_t end, float* dst) {
   HWY_ALIGN static constexpr float kNoBias[kPanel] = {};
   const RowBlocks cut(shape);
   for (int64_t slice = 0; slice < shape.slices(); ++slice) {
     const int64_t from_depth = shape.first_of(slice);
     const int64_t depth = shape.first_of(slice + 1) - from_depth;
     const int64_t share =
-        depth * kPanel * static_cast<int64_t>(sizeof(float)) / cut.count / kCacheLine * kCacheLine;
+        depth * kPanel * static_cast<int64_t>(sizeof(W)) / cut.count / kCacheLine * kCacheLine;
     // The slices behind the first one add to what is there.
     const float* const added = slice == 0 ? sum : dst;
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first_column = panel * kPanel;
-      const float* const from = packed + panel_offset(shape, slice, panel);
+      const W* const from = packed + panel_offset(shape, slice, panel);
       // Nothing is fetched behind the last panel: the same lines again cost nothing.
       const auto* next =
           reinterpret_cast<const char*>(panel + 1 < end ? from + depth * kPanel : from);
@@ -215,6 +262,17 @@ void multiply_panels(const GemmShape& shape, const float* blocks, const float* p
   }
 }
 
+void multiply_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                     const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
+  multiply_all(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+void multiply_bfloat16_panels(const GemmShape& shape, const float* blocks, const BFloat16* packed,
+                              const float* bias, const float* sum, int64_t begin, int64_t end,
+                              float* dst) {
+  multiply_all(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -226,7 +284,9 @@ HWY_EXPORT(panel_columns);
 HWY_EXPORT(block_rows);
 HWY_EXPORT(rows_of);
 HWY_EXPORT(panels_of);
+HWY_EXPORT(bfloat16_panels_of);
 HWY_EXPORT(multiply_panels);
+HWY_EXPORT(multiply_bfloat16_panels);
 
 int64_t gemm_panel() {
   return HWY_DYNAMIC_DISPATCH(panel_columns)();
@@ -249,6 +309,12 @@ void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride
   HWY_DYNAMIC_DISPATCH(panels_of)(shape, b, row_stride, column_stride, begin, end, packed);
 }
 
+void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
+                      int64_t column_stride, int64_t begin, int64_t end, BFloat16* packed) {
+  HWY_DYNAMIC_DISPATCH(bfloat16_panels_of)
+  (shape, b, row_stride, column_stride, begin, end, packed);
+}
+
 void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t row_stride,
                     int64_t column_stride, int64_t begin, int64_t end, float* blocks) {
   HWY_DYNAMIC_DISPATCH(rows_of)(shape, a, row_stride, column_stride, begin, end, blocks);
@@ -258,6 +324,13 @@ void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const flo
                           const float* bias, const float* sum, int64_t begin, int64_t end,
                           float* dst) {
   HWY_DYNAMIC_DISPATCH(multiply_panels)(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const BFloat16* packed,
+                          const float* bias, const float* sum, int64_t begin, int64_t end,
+                          float* dst) {
+  HWY_DYNAMIC_DISPATCH(multiply_bfloat16_panels)
+  (shape, blocks, packed, bias, sum, begin, end, dst);
 }
 
 }  // namespace het::cpu

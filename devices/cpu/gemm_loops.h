@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "inference/element_type.h"
+
 namespace het::cpu {
 
 /// dst[m,n] = a[m,k] * b[k,n] for a b that comes from far memory. Its rows are cut into slices of
@@ -29,7 +31,7 @@ int64_t gemm_rows();
 inline int64_t gemm_row_blocks(const GemmShape& shape) {
   return (shape.m + gemm_rows() - 1) / gemm_rows();
 }
-/// Floats of b as panels, and of a as blocks of rows.
+/// Values of b as panels, and of a as blocks of rows.
 size_t gemm_weights_count(const GemmShape& shape);
 size_t gemm_rows_count(const GemmShape& shape);
 
@@ -37,6 +39,8 @@ size_t gemm_rows_count(const GemmShape& shape);
 /// [begin, end) of `packed`; columns beyond n become 0.
 void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
                       int64_t column_stride, int64_t begin, int64_t end, float* packed);
+void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
+                      int64_t column_stride, int64_t begin, int64_t end, BFloat16* packed);
 
 /// Copies blocks [begin, end) of a's rows, so that a column of a block lies together. Strides as
 /// those of b.
@@ -47,6 +51,9 @@ void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t row_stride,
 /// none). `bias` has a value per column, whole panels of them; null for none. `sum` has the strides
 /// of dst.
 void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                          const float* bias, const float* sum, int64_t begin, int64_t end,
+                          float* dst);
+void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const BFloat16* packed,
                           const float* bias, const float* sum, int64_t begin, int64_t end,
                           float* dst);
 

@@ -2,6 +2,7 @@
 
 #include "cpu_testing.h"
 #include "devices/cpu/gemm_loops.h"
+#include "devices/cpu/onednn.h"
 #include "devices/cpu/simd_target.h"
 
 /// Products whose weights are fetched ahead (devices/cpu/gemm.h).
@@ -73,6 +74,28 @@ TEST_F(CpuGemm, TransposedWeightsAndALongerTail) {
                make_attributes({{"transB", int64_t{1}}}));
   maker.output(maker.op("Sigmoid", {y}));
   expect_own(maker, y->producer()->name());
+}
+
+TEST_F(CpuGemm, FewRowsInBfloat16) {
+  if (!cpu::has_bfloat16()) {
+    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+  }
+  const int64_t n = 2 * many_columns() + 5;
+  const auto implementation_of = [&](int64_t m) {
+    ModelMaker maker;
+    Value* y = maker.op(
+        "Gemm",
+        {maker.input({m, 2 * kDepth}), maker.constant(random_tensor({n, 2 * kDepth}, 1, 0.05f)),
+         maker.constant(random_tensor({n}, 2))},
+        make_attributes({{"transB", int64_t{1}}}));
+    maker.output(maker.op("Relu", {y}));
+    const auto rows = compare(maker.model(), 0.02f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
+    return implementation(rows, y->producer()->name());
+  };
+  for (const int64_t m : {1, 3, 4}) {
+    EXPECT_EQ(implementation_of(m), std::string("own_gemm_") + cpu::simd_target()) << m;
+  }
+  EXPECT_EQ(implementation_of(5).find("own"), std::string::npos);
 }
 
 TEST_F(CpuGemm, SmallWeightsAndFewRowsStayWithOneDnn) {

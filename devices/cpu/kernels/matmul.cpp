@@ -144,7 +144,9 @@ std::optional<LayerChoice> matmul_choices(const Node& node, const PlanOptions& o
   /// Both kernels pack the weights to be measured.
   constexpr int64_t kMostWeights = 16 << 20;
   const std::optional<Product> product = product_of(node, options);
-  if (!product || options.preferred_formats) return std::nullopt;
+  if (!product || options.preferred_formats || product->spec.src.type != ElementType::Float32) {
+    return std::nullopt;
+  }
   const std::optional<GemmShape> shape = gemm_shape(product->spec);
   if (!shape || shape->m < kFewestRows || shape->m > kMostRows ||
       shape->n > kMostWeights / std::max<int64_t>(shape->k, 1)) {
@@ -153,7 +155,7 @@ std::optional<LayerChoice> matmul_choices(const Node& node, const PlanOptions& o
   LayerChoice layer;
   layer.key = choice_key_of(*shape);
   layer.work = static_cast<double>(shape->m * shape->k) * static_cast<double>(shape->n);
-  layer.by_rule = prefers_gemm(*shape) ? kOwn : kLibrary;
+  layer.by_rule = prefers_gemm(*shape, ElementType::Float32) ? kOwn : kLibrary;
   layer.candidates = {
       {std::string(kLibrary), [spec = product->spec] { return make_measured_library(spec); }},
       {std::string(kOwn),
@@ -165,8 +167,10 @@ std::optional<LayerChoice> matmul_choices(const Node& node, const PlanOptions& o
 Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& product) {
   const std::optional<GemmShape> shape = gemm_shape(product.spec);
   if (!shape || builder.options().preferred_formats) return false;
-  const std::optional<std::string> choice = builder.choice(choice_key_of(*shape));
-  if (choice == kLibrary || (choice != kOwn && !prefers_gemm(*shape))) return false;
+  const ElementType type = product.spec.weights.type;
+  const std::optional<std::string> choice =
+      type == ElementType::Float32 ? builder.choice(choice_key_of(*shape)) : std::nullopt;
+  if (choice == kLibrary || (choice != kOwn && !prefers_gemm(*shape, type))) return false;
   HET_ASSIGN(auto kernel, make_gemm_kernel(*shape, product.spec, node.input(1)->constant(),
                                            product.bias ? product.bias->constant() : Tensor(),
                                            tail_of(node.attributes()), builder.packing(node)));
