@@ -232,8 +232,8 @@ void bfloat16_panels_of(const GemmShape& shape, const float* b, int64_t row_stri
 }
 
 template <class W>
-void multiply_all(const GemmShape& shape, const float* blocks, const W* packed, const float* bias,
-                  const float* sum, int64_t begin, int64_t end, float* dst) {
+void multiply_slices(const GemmShape& shape, const float* blocks, const W* packed,
+                     const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
   HWY_ALIGN static constexpr float kNoBias[kPanel] = {};
   const RowBlocks cut(shape);
   for (int64_t slice = 0; slice < shape.slices(); ++slice) {
@@ -264,13 +264,13 @@ void multiply_all(const GemmShape& shape, const float* blocks, const W* packed, 
 
 void multiply_panels(const GemmShape& shape, const float* blocks, const float* packed,
                      const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
-  multiply_all(shape, blocks, packed, bias, sum, begin, end, dst);
+  multiply_slices(shape, blocks, packed, bias, sum, begin, end, dst);
 }
 
 void multiply_bfloat16_panels(const GemmShape& shape, const float* blocks, const BFloat16* packed,
                               const float* bias, const float* sum, int64_t begin, int64_t end,
                               float* dst) {
-  multiply_all(shape, blocks, packed, bias, sum, begin, end, dst);
+  multiply_slices(shape, blocks, packed, bias, sum, begin, end, dst);
 }
 
 }  // namespace HWY_NAMESPACE
