@@ -28,6 +28,7 @@ struct Loaded {
   std::mutex mutex;  ///< protects the rest; taken alone
   std::vector<std::string> paths;
   std::vector<std::unique_ptr<CustomOp>> operators;
+  std::vector<std::unique_ptr<SharedLibrary>> libraries;  ///< their code is the operators'
 };
 
 /// Never destroyed: models may outlive the end of main().
