@@ -307,8 +307,8 @@ Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arit
 bool has_int8_kernel(const Node& node) {
   const Result<Int8Arithmetic> arithmetic = int8_arithmetic(node);
   if (!arithmetic) return false;
-  const auto is_generated = [](const Result<Primitive>& primitive) {
-    return primitive && primitive->implementation.find("ref") == std::string::npos;
+  const auto is_generated = [](const Result<std::string>& implementation) {
+    return implementation && implementation->find("ref") == std::string::npos;
   };
   const auto with_bias = [&](auto spec) {
     if (arithmetic->has_bias) spec.bias_type = ElementType::Float32;
@@ -316,11 +316,11 @@ bool has_int8_kernel(const Node& node) {
   };
   if (is_convolution(node) && arithmetic->quantisation.weights_zero == 0) {
     const auto spec = int8_convolution_spec(node, *arithmetic);
-    return spec && is_generated(make_convolution(with_bias(*spec)));
+    return spec && is_generated(convolution_implementation(with_bias(*spec)));
   }
   if (is_convolution(node) && !is_pixelwise(node)) return false;
   const auto spec = int8_matmul_spec(node, *arithmetic);
-  return spec && is_generated(make_matmul(with_bias(*spec)));
+  return spec && is_generated(matmul_implementation(with_bias(*spec)));
 }
 
 }  // namespace het::cpu

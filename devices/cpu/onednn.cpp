@@ -188,18 +188,24 @@ Primitive finished(const dnnl::primitive_desc_base& desc) {
   return result;
 }
 
-Primitive finished_product(const dnnl::primitive_desc_base& desc, onednn::Constants constants,
-                           bool bias) {
-  Primitive result = finished(desc);
-  result.descs.emplace_back(DNNL_ARG_WEIGHTS, desc.weights_desc(0));
-  if (bias) result.descs.emplace_back(DNNL_ARG_BIAS, desc.weights_desc(1));
-  result.constants = std::move(constants);
+/// A convolution or a matrix product for which no code has been generated yet.
+struct Product {
+  dnnl::primitive_desc desc;
+  onednn::Constants constants;
+  bool bias = false;
+};
+
+Primitive finished(Product product) {
+  Primitive result = finished(product.desc);
+  result.descs.emplace_back(DNNL_ARG_WEIGHTS, product.desc.weights_desc(0));
+  if (product.bias) result.descs.emplace_back(DNNL_ARG_BIAS, product.desc.weights_desc(1));
+  result.constants = std::move(product.constants);
   return result;
 }
 
 /// oneDNN reports what it cannot do by exceptions; none leaves this file.
 template <class Make>
-Result<Primitive> guarded(std::string_view what, const Make& make) {
+auto guarded(std::string_view what, const Make& make) -> decltype(make()) {
   try {
     return make();
   } catch (const dnnl::error& failure) {
@@ -236,8 +242,8 @@ memory::desc weights_desc(const ConvolutionSpec& spec, bool any) {
 
 /// Both kinds have the same constructors.
 template <class Primary>
-Primitive build_convolution(const ConvolutionSpec& spec, algorithm kind,
-                            ProductAttributes attributes) {
+Product describe_convolution(const ConvolutionSpec& spec, algorithm kind,
+                             ProductAttributes attributes) {
   const memory::desc src = wanted_desc(spec.src, spec.src_format);
   const memory::desc dst = wanted_desc(spec.dst, spec.dst_format);
   const memory::desc weights = weights_desc(spec, true);
@@ -249,10 +255,23 @@ Primitive build_convolution(const ConvolutionSpec& spec, algorithm kind,
   if (spec.bias_type) {
     bias = memory::desc({spec.dst.shape[1]}, data_type(*spec.bias_type), Tag::a);
   }
-  return finished_product(
-      onednn::describe<Primary>(attributes.attr, dnnl::prop_kind::forward_inference, kind, src,
-                                weights, bias, dst, strides, dilations, begin, end),
-      std::move(attributes.constants), spec.bias_type.has_value());
+  return {onednn::describe<Primary>(attributes.attr, dnnl::prop_kind::forward_inference, kind, src,
+                                    weights, bias, dst, strides, dilations, begin, end),
+          std::move(attributes.constants), spec.bias_type.has_value()};
+}
+
+Result<Product> describe(const ConvolutionSpec& spec) {
+  return guarded("convolution", [&]() -> Result<Product> {
+    const int channels_mask = spec.groups > 1 ? 3 : 1;  // groups and their output channels
+    HET_ASSIGN(ProductAttributes attributes, product_attributes(spec.post_ops, spec.quantisation,
+                                                                spec.dst.shape[1], channels_mask));
+    if (spec.transposed) {
+      return describe_convolution<dnnl::deconvolution_forward>(
+          spec, algorithm::deconvolution_direct, std::move(attributes));
+    }
+    return describe_convolution<dnnl::convolution_forward>(spec, algorithm::convolution_direct,
+                                                           std::move(attributes));
+  });
 }
 
 }  // namespace
@@ -303,17 +322,14 @@ void add_height(ConvolutionSpec& spec) {
 }
 
 Result<Primitive> make_convolution(const ConvolutionSpec& spec) {
-  return guarded("convolution", [&]() -> Result<Primitive> {
-    const int channels_mask = spec.groups > 1 ? 3 : 1;  // groups and their output channels
-    HET_ASSIGN(ProductAttributes attributes, product_attributes(spec.post_ops, spec.quantisation,
-                                                                spec.dst.shape[1], channels_mask));
-    if (spec.transposed) {
-      return build_convolution<dnnl::deconvolution_forward>(spec, algorithm::deconvolution_direct,
-                                                            std::move(attributes));
-    }
-    return build_convolution<dnnl::convolution_forward>(spec, algorithm::convolution_direct,
-                                                        std::move(attributes));
-  });
+  HET_ASSIGN(Product product, describe(spec));
+  return guarded("convolution",
+                 [&]() -> Result<Primitive> { return finished(std::move(product)); });
+}
+
+Result<std::string> convolution_implementation(const ConvolutionSpec& spec) {
+  HET_ASSIGN(const Product product, describe(spec));
+  return std::string(product.desc.impl_info_str());
 }
 
 memory::desc plain_weights_desc(const ConvolutionSpec& spec) {
@@ -351,8 +367,10 @@ memory::desc matrix_desc(const TensorSpec& spec, bool transposed) {
 
 }  // namespace
 
-Result<Primitive> make_matmul(const MatMulSpec& spec) {
-  return guarded("matrix product", [&]() -> Result<Primitive> {
+namespace {
+
+Result<Product> describe(const MatMulSpec& spec) {
+  return guarded("matrix product", [&]() -> Result<Product> {
     const int channels_mask = 1 << (spec.weights.shape.size() - 1);
     HET_ASSIGN(
         ProductAttributes attributes,
@@ -367,10 +385,22 @@ Result<Primitive> make_matmul(const MatMulSpec& spec) {
       TensorSpec bias_spec{*spec.bias_type, spec.bias, Format::Plain};
       bias = matrix_desc(bias_spec, false);
     }
-    return finished_product(
-        onednn::describe<dnnl::matmul>(attributes.attr, src, weights, bias, dst),
-        std::move(attributes.constants), spec.bias_type.has_value());
+    return Product{onednn::describe<dnnl::matmul>(attributes.attr, src, weights, bias, dst),
+                   std::move(attributes.constants), spec.bias_type.has_value()};
   });
+}
+
+}  // namespace
+
+Result<Primitive> make_matmul(const MatMulSpec& spec) {
+  HET_ASSIGN(Product product, describe(spec));
+  return guarded("matrix product",
+                 [&]() -> Result<Primitive> { return finished(std::move(product)); });
+}
+
+Result<std::string> matmul_implementation(const MatMulSpec& spec) {
+  HET_ASSIGN(const Product product, describe(spec));
+  return std::string(product.desc.impl_info_str());
 }
 
 memory::desc plain_weights_desc(const MatMulSpec& spec) {

@@ -63,6 +63,8 @@ struct ConvolutionSpec {
 /// A convolution along one dimension becomes one over pictures of height 1.
 void add_height(ConvolutionSpec& spec);
 Result<Primitive> make_convolution(const ConvolutionSpec& spec);
+/// The name of what make_convolution() gives, without generating its code.
+Result<std::string> convolution_implementation(const ConvolutionSpec& spec);
 /// Plain weights as the model has them, described for a reorder into the primitive's.
 dnnl::memory::desc plain_weights_desc(const ConvolutionSpec& spec);
 
@@ -86,6 +88,7 @@ struct MatMulSpec {
   Quantisation quantisation;
 };
 Result<Primitive> make_matmul(const MatMulSpec& spec);
+Result<std::string> matmul_implementation(const MatMulSpec& spec);
 dnnl::memory::desc plain_weights_desc(const MatMulSpec& spec);
 /// The bias of an integer product, given in units of its sums, as this oneDNN takes it.
 Result<Tensor> bias_of_sums(const Tensor& sums, const Quantisation& quantisation);
