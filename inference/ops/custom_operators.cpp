@@ -28,7 +28,7 @@ struct Loaded {
   std::mutex mutex;  ///< protects the rest; taken alone
   std::vector<std::string> paths;
   std::vector<std::unique_ptr<CustomOp>> operators;
-  std::vector<std::unique_ptr<SharedLibrary>> libraries;  ///< their code is the operators'
+  std::vector<std::unique_ptr<SharedLibrary>> libraries;  ///< never closed
 };
 
 /// Never destroyed: models may outlive the end of main().
@@ -252,7 +252,7 @@ Status load_custom_operators(const std::string& path) {
   }
   std::ranges::move(operators, std::back_inserter(all.operators));
   all.paths.push_back(exact);
-  (void)library.release();  // its code is needed until the process ends
+  all.libraries.push_back(std::move(library));
   return {};
 }
 
