@@ -41,7 +41,7 @@ std::optional<Int8Weights> int8_weights(const Tensor& weights, const ConstantSca
   if (!zero || (!is_signed && weights.type() != ElementType::UInt8)) return std::nullopt;
   const bool fits =
       is_signed ? fit_int8<int8_t>(weights, *zero) : fit_int8<uint8_t>(weights, *zero);
-  // What is taken from each value now; without it a byte of another type would not fit either.
+  // What is taken from each value now; the rest of the zero point stays one. uint8 needs 128.
   const int64_t centre = fits ? *zero : is_signed ? 0 : 128;
   Int8Weights made{weights, static_cast<int32_t>(*zero - centre)};
   if (is_signed && centre == 0) return made;

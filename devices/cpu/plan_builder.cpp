@@ -7,6 +7,7 @@
 #include "devices/cpu/custom_kernel.h"
 #include "devices/cpu/memory_plan.h"
 #include "devices/cpu/onednn.h"
+#include "devices/cpu/passes/rewrite.h"
 #include "devices/cpu/reference_kernel.h"
 #include "devices/cpu/register_kernels.h"
 
@@ -240,9 +241,7 @@ void PlanBuilder::drop_unread_constants() {
 }
 
 bool PlanBuilder::is_read(const Value& value) const {
-  return !value.consumers().empty() ||
-         std::any_of(model_.outputs().begin(), model_.outputs().end(),
-                     [&](const ModelOutput& output) { return output.value == &value; });
+  return cpu::is_read(model_, value);
 }
 
 Status PlanBuilder::finish_outputs() {

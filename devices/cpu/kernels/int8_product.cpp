@@ -43,15 +43,21 @@ Result<bool> add_product(PlanBuilder& builder, const Node& node, const Spec& spe
   return true;
 }
 
+/// The bias, which `spec` is told of; nothing where there is none.
+template <class Spec>
+Result<std::optional<Tensor>> prepare_bias(const Node& node, const Int8Arithmetic& arithmetic,
+                                           Spec& spec) {
+  if (!arithmetic.has_bias) return std::optional<Tensor>();
+  HET_ASSIGN(Tensor bias, int8_bias(node, arithmetic));
+  spec.bias_type = bias.type();
+  return std::optional(std::move(bias));
+}
+
 /// A matrix product; that of a pixelwise convolution over channels-last tensors.
 Result<bool> add_matrix_product(PlanBuilder& builder, const Node& node,
                                 const Int8Arithmetic& arithmetic, Format format) {
   HET_ASSIGN(MatMulSpec spec, int8_matmul_spec(node, arithmetic));
-  std::optional<Tensor> bias;
-  if (arithmetic.has_bias) {
-    HET_ASSIGN(bias, int8_bias(node, arithmetic));
-    spec.bias_type = bias->type();
-  }
+  HET_ASSIGN(const std::optional<Tensor> bias, prepare_bias(node, arithmetic, spec));
   HET_ASSIGN(Primitive primitive, make_matmul(spec));
   return add_product(builder, node, spec, std::move(primitive), bias, format, format);
 }
@@ -62,11 +68,7 @@ Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
     return add_matrix_product(builder, node, arithmetic, Format::ChannelsLast);
   }
   HET_ASSIGN(ConvolutionSpec spec, int8_convolution_spec(node, arithmetic));
-  std::optional<Tensor> bias;
-  if (arithmetic.has_bias) {
-    HET_ASSIGN(bias, int8_bias(node, arithmetic));
-    spec.bias_type = bias->type();
-  }
+  HET_ASSIGN(const std::optional<Tensor> bias, prepare_bias(node, arithmetic, spec));
   HET_ASSIGN(Primitive primitive, make_convolution(spec));
   const auto src_format = format_of(*primitive.desc(DNNL_ARG_SRC), spec.src);
   const auto dst_format = format_of(*primitive.desc(DNNL_ARG_DST), spec.dst);

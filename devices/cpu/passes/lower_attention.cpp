@@ -12,13 +12,6 @@ namespace {
 /// A mask that keeps later keys out is a constant of this many values at most.
 constexpr int64_t kMostCausal = 16 << 20;
 
-bool is_read(const Model& model, const Value* value) {
-  if (value == nullptr) return false;
-  return !value->consumers().empty() ||
-         std::any_of(model.outputs().begin(), model.outputs().end(),
-                     [&](const ModelOutput& output) { return output.value == value; });
-}
-
 /// True for what the kernel computes: no past, no soft cap, no windows, nothing but the result.
 bool is_simple(const Model& model, const Node& node) {
   if (!node.domain().empty() || node.op_type() != "Attention" || is_detached(node)) return false;
@@ -33,7 +26,7 @@ bool is_simple(const Model& model, const Node& node) {
     if (node.input(i) != nullptr) return false;
   }
   for (size_t i = 1; i < node.outputs().size(); ++i) {
-    if (is_read(model, node.output(i))) return false;
+    if (node.output(i) != nullptr && is_read(model, *node.output(i))) return false;
   }
   const Attributes& attributes = node.attributes();
   return attributes.get_float("softcap", 0.0f) == 0.0f &&

@@ -21,6 +21,12 @@ bool is_detached(const Node& node) {
                                                [](const Value* v) { return v == nullptr; });
 }
 
+bool is_read(const Model& model, const Value& value) {
+  return !value.consumers().empty() ||
+         std::ranges::any_of(model.outputs(),
+                             [&](const ModelOutput& output) { return output.value == &value; });
+}
+
 bool is_op(const Node* node, std::string_view type) {
   return node != nullptr && node->domain().empty() && node->op_type() == type &&
          !is_detached(*node);

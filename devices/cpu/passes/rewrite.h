@@ -12,6 +12,9 @@ namespace het::cpu {
 /// does; else null. Passes keep uses exact by detach().
 Node* only_reader(const Model& model, const Value& value);
 
+/// True when a node or a model output reads the value.
+bool is_read(const Model& model, const Value& value);
+
 /// A node that no longer counts as a reader; remove_unused() deletes it later.
 void detach(Model& model, Node& node);
 /// True after detach().
