@@ -156,11 +156,12 @@ def main():
     pythons = peers.interpreters(arguments)
     peers.enter(pythons["onnxruntime"])
     import models as model_list  # needs numpy
+    import recorded
 
     data, work = arguments.data.resolve(), arguments.out
     model_list.make_architectures(data, peers.model_folder(arguments), pythons["onnxruntime"])
     chosen = [m for m in model_list.find_models(data, peers.model_folder(arguments)) if fnmatch.fnmatch(m.name, arguments.models) and (not arguments.quick or m.name in model_list.QUICK)]
-    rows, logs, rounds, shown = [], {}, [], set()
+    rows, logs, rounds, shown, peers_ratios = [], {}, [], set(), []
     print(f"{'model':46} {'type':5} {'latency ms: us/ov/ort':24} {'speed [rounds]':18} {'frames/s: us/ov/ort':26} {'speed [rounds]':18} {'compile':>8} {'empty':>6} {'first':>6} {'rise':>6} {'differs':>8}")
     for model in chosen:
         files = model_list.write_inputs(model, work / model.name)
@@ -189,6 +190,9 @@ def main():
             for mode, ratio in (("latency", latency_ratio), ("throughput", fps_ratio)):
                 if ratio:
                     logs.setdefault((kind, mode), []).append(math.log(ratio[0]))
+            for mode, medians in (("latency", {e: 1 / ms for e, ms in latency.items()}), ("throughput", fps)):
+                if "openvino" in medians and "onnxruntime" in medians:
+                    peers_ratios.append((model.name, mode, precision, medians["openvino"] / medians["onnxruntime"]))
             for mode in MODES:
                 for engine, list_ in results[mode].items():
                     rounds += [{"model": model.name, "precision": kind, "mode": mode, "engine": engine, "round": k, **{f: r.get(f) for f in ("latency_ms", "fps", "read_ms", "compile_ms", "measured_ms", "first_ms", "rise_kib")}}
@@ -196,6 +200,8 @@ def main():
     for (kind, mode), list_ in logs.items():
         ahead = sum(1 for x in list_ if x >= 0)
         print(f"{kind:5} {mode:10} speed over the better peer: geometric mean {math.exp(statistics.mean(list_)):.3f}, at least 1.00 on {ahead} of {len(list_)} models, least {math.exp(min(list_)):.2f}")
+    far, compared = recorded.far_ratios(recorded.read_table(data.parent / "measured.md"), peers_ratios)
+    print(f"The peers' speed over each other is more than 10 % off the recorded one in {len(far)} of {compared} figures" + (f": {recorded.reason(arguments.cores)}" if far else ""), *far, sep="\n")
     work.mkdir(parents=True, exist_ok=True)
     if rounds:
         with open(work / "rounds.csv", "w", newline="") as file:
