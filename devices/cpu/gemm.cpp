@@ -1,9 +1,8 @@
 #include "devices/cpu/gemm.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "devices/cpu/cache_size.h"
 #include "devices/cpu/elementwise_loop.h"
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/parallel.h"
@@ -18,11 +17,6 @@ namespace {
 constexpr int64_t kFewestRows = 8;
 constexpr int64_t kMostRows = 128;
 constexpr int64_t kMostBfloat16Rows = 4;
-
-int64_t second_level_bytes() {
-  static const int64_t bytes = std::max<int64_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
-  return bytes;
-}
 
 /// W: float or BFloat16.
 template <class W>

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "devices/cpu/int8_support.h"
+#include "devices/cpu/widened_product.h"
 #include "inference/ops/conv.h"
+#include "inference/ops/double_values.h"
 
 namespace het::cpu {
 namespace {
@@ -235,29 +238,31 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
   return made;
 }
 
-Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic) {
+Result<std::vector<double>> int8_bias_in_sums(const Node& node, const Int8Arithmetic& arithmetic) {
   const std::vector<float>& scales = arithmetic.quantisation.scales;
   const auto channels =
       static_cast<size_t>(node.input(1)->desc().shape[is_convolution(node) ? 0 : 1]);
   std::vector<double> sums(channels, 0.0);
   if (const Value* bias = node.input(kTailBiasInput)) {
-    if (bias->constant().type() == ElementType::Int32) {
-      std::ranges::copy(bias->constant().values<int32_t>(), sums.begin());
-    } else {
-      std::ranges::copy(bias->constant().values<float>(), sums.begin());
-    }
+    HET_ASSIGN(const std::vector<double> values, to_double_vector(bias->constant()));
+    std::ranges::copy(values, sums.begin());
   }
   if (arithmetic.compensated != 0) {
     const std::vector<double> weights = channel_sums(
         node.input(1)->constant(), is_convolution(node), arithmetic.quantisation.weights_zero);
     for (size_t c = 0; c < channels; ++c) sums[c] -= arithmetic.compensated * weights[c];
   }
-  bool is_whole = true;
   for (size_t c = 0; c < channels; ++c) {
     sums[c] += static_cast<double>(arithmetic.offset) / scales[scales.size() == 1 ? 0 : c];
-    is_whole = is_whole && sums[c] == std::trunc(sums[c]) && std::abs(sums[c]) < 0x1p31;
   }
-  const Shape shape = {static_cast<int64_t>(channels)};
+  return sums;
+}
+
+Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic) {
+  HET_ASSIGN(const std::vector<double> sums, int8_bias_in_sums(node, arithmetic));
+  const bool is_whole = std::ranges::all_of(
+      sums, [](double sum) { return sum == std::trunc(sum) && std::abs(sum) < 0x1p31; });
+  const Shape shape = {std::ssize(sums)};
   const Tensor bias =
       is_whole ? Tensor::from<int32_t>(shape, std::vector<int32_t>(sums.begin(), sums.end()))
                : Tensor::from<float>(shape, std::vector<float>(sums.begin(), sums.end()));
@@ -307,6 +312,7 @@ Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arit
 bool has_int8_kernel(const Node& node) {
   const Result<Int8Arithmetic> arithmetic = int8_arithmetic(node);
   if (!arithmetic) return false;
+  if (!has_exact_int8()) return widened_shape(node, *arithmetic).has_value();
   const auto is_generated = [](const Result<std::string>& implementation) {
     return implementation && implementation->find("ref") == std::string::npos;
   };

@@ -48,7 +48,9 @@ struct Int8Arithmetic {
 };
 /// Fails with NotSupported when the tail would take one kind of post-op twice.
 Result<Int8Arithmetic> int8_arithmetic(const Node& node);
-/// The bias with all offsets, as oneDNN takes it.
+/// The bias with all offsets, per output channel, in units of the sums.
+Result<std::vector<double>> int8_bias_in_sums(const Node& node, const Int8Arithmetic& arithmetic);
+/// The same as oneDNN takes it.
 Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic);
 
 /// Everything but the bias. A convolution along one dimension becomes one over pictures of height
@@ -57,7 +59,8 @@ Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithm
 /// A product of matrices or a pixelwise one, the latter over channels-last tensors.
 Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arithmetic);
 
-/// True when oneDNN has generated code for the node, not only its reference.
+/// True when there is a kernel whose sums are exact: generated code of oneDNN, not only its
+/// reference, or without VNNI the one of widened_product.h.
 bool has_int8_kernel(const Node& node);
 
 }  // namespace het::cpu

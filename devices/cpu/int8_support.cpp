@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "devices/cpu/widened_loops.h"
+
 namespace het::cpu {
 namespace {
 
@@ -34,6 +36,10 @@ Result<Tensor> centred(const Tensor& weights, int64_t zero) {
 }
 
 }  // namespace
+
+bool computes_int8() {
+  return has_exact_int8() || has_fast_pairs();
+}
 
 std::optional<Int8Weights> int8_weights(const Tensor& weights, const ConstantScale& scale) {
   const std::optional<int64_t> zero = weights_zero(scale);

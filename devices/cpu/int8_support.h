@@ -8,8 +8,11 @@
 
 namespace het::cpu {
 
-/// True where sums of int8 products are exact: without VNNI pairs of products saturate at 16 bits.
+/// True where oneDNN's sums of int8 products are exact: without VNNI its pairs of products saturate
+/// at 16 bits.
 bool has_exact_int8();
+/// True where quantised products run on int8 kernels: oneDNN's, or with AVX2 our own.
+bool computes_int8();
 
 /// What is multiplied is `content` less `zero`.
 struct Int8Weights {

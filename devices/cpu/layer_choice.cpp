@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "devices/cpu/cache_size.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
@@ -27,8 +28,7 @@ constexpr double kLeastWork = 2e6;
 class CacheSweeper {
  public:
   CacheSweeper()
-      : per_thread_(static_cast<size_t>(
-            std::clamp<long>(::sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10, 4 << 20))),
+      : per_thread_(static_cast<size_t>(second_level_bytes())),
         content_(per_thread_ / sizeof(int) * static_cast<size_t>(omp_get_max_threads()), 1) {}
 
   void sweep() {

@@ -56,6 +56,19 @@ HET_TEAM_HIDDEN void parallel_for(int64_t count, int64_t grain, const Body& body
   team_acquire(&join);
 }
 
+/// Runs body(slot, begin, end) over parts of [0, count), one for each thread of the team that was
+/// planned for, whatever the calling one is: a slot has scratch memory of its own.
+template <class Body>
+void in_slots(int64_t team, int64_t count, const Body& body) {
+  parallel_for(team, 1, [&](int64_t first, int64_t last) {
+    for (int64_t slot = first; slot < last; ++slot) {
+      const int64_t begin = count * slot / team;
+      const int64_t end = count * (slot + 1) / team;
+      if (begin < end) body(slot, begin, end);
+    }
+  });
+}
+
 /// Constants from here on are packed by the whole team.
 inline constexpr size_t kSharedPackingBytes = size_t{16} << 20;
 

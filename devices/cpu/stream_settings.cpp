@@ -102,8 +102,7 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
     settings.precision = ElementType::BFloat16;
   }
   settings.precision_is_open = precision == "dynamic" && !accurate && has_bfloat16_arithmetic();
-  settings.int8 =
-      has_exact_int8() && property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
+  settings.int8 = computes_int8() && property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
   return settings;
 }
 

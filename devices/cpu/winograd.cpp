@@ -1,7 +1,6 @@
 #include "devices/cpu/winograd.h"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "devices/cpu/cache_size.h"
 #include "devices/cpu/elementwise_loop.h"
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/parallel.h"
@@ -21,11 +21,7 @@ namespace {
 
 /// What one core may keep close: half of its second-level cache.
 int64_t near_bytes() {
-  static const int64_t bytes = [] {
-    const long size = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return std::clamp<int64_t>(size / 2, int64_t{256} << 10, int64_t{1} << 20);
-  }();
-  return bytes;
+  return std::clamp<int64_t>(second_level_bytes() / 2, int64_t{256} << 10, int64_t{1} << 20);
 }
 
 /// Tiles from which on a set of weights is read often enough to cost little.
@@ -145,7 +141,7 @@ class WinogradKernel final : public Kernel {
     WinogradTail tail = tail_;
     if (has_sum_) tail.sum = reinterpret_cast<const float*>(args.inputs[1]);
     if (!sets_.shared) {
-      in_slots(sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
+      in_slots(team_, sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
         float* transformed = scratch + static_cast<size_t>(slot) * (src_count_ + products_count_);
         for (int64_t set = begin; set < end; ++set) {
           const int64_t first = first_tile(set);
@@ -163,7 +159,7 @@ class WinogradKernel final : public Kernel {
       parallel_for(shape_.ic_blocks(), 1, [&](int64_t begin, int64_t end) {
         transform_winograd_src(shape_, src, first, tiles, begin, end, scratch);
       });
-      in_slots(winograd_groups(shape_), [&](int64_t slot, int64_t begin, int64_t end) {
+      in_slots(team_, winograd_groups(shape_), [&](int64_t slot, int64_t begin, int64_t end) {
         run_groups(begin, end, first, tiles, scratch, tail,
                    scratch + src_count_ + static_cast<size_t>(slot) * products_count_, dst);
       });
@@ -175,19 +171,6 @@ class WinogradKernel final : public Kernel {
   const float* packed() const { return reinterpret_cast<const float*>(packed_->host()); }
   const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
   int64_t first_tile(int64_t set) const { return shape_.tiles() * set / sets_.count; }
-
-  /// Runs body(slot, begin, end) over parts of [0, count), one for each thread of the team that was
-  /// planned for, whatever the calling one is: a slot has scratch memory of its own.
-  template <class Body>
-  void in_slots(int64_t count, const Body& body) const {
-    parallel_for(team_, 1, [&](int64_t first, int64_t last) {
-      for (int64_t slot = first; slot < last; ++slot) {
-        const int64_t begin = count * slot / team_;
-        const int64_t end = count * (slot + 1) / team_;
-        if (begin < end) body(slot, begin, end);
-      }
-    });
-  }
 
   /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers, the rest
   /// runs over what was just written.

@@ -1,6 +1,5 @@
-#include <unistd.h>
-
 #include "cpu_testing.h"
+#include "devices/cpu/cache_size.h"
 #include "devices/cpu/gemm_loops.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/simd_target.h"
@@ -13,8 +12,7 @@ constexpr int64_t kDepth = 523;
 
 /// Columns with which the weights do not stay in the second-level cache; no multiple of a vector.
 int64_t many_columns() {
-  const int64_t cache = std::max<int64_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE), 256 << 10);
-  return cache / (4 * kDepth) + 37;
+  return cpu::second_level_bytes() / (4 * kDepth) + 37;
 }
 
 class CpuGemm : public CpuTest {

@@ -18,6 +18,10 @@ struct Bounds {
 };
 constexpr Bounds kFloat{0.9f, 0.98};
 constexpr Bounds kInt8{0.85f, 0.97};
+/// The recordings come from a processor with AVX-512. Elsewhere float sums are added in another
+/// order, and values beside a half fall on the other level: with AVX2 OpenVINO itself finds 158 of
+/// its 168 again, from its own pixels, in float32 as in int8.
+constexpr double kInt8WithoutAvx512 = 158.0 / 168.0;
 constexpr double kMostExtra = 0.02;
 
 TEST(IrReference, PicturesAndVideosTogether) {
@@ -50,13 +54,14 @@ TEST(IrReference, PicturesAndVideosTogether) {
   EXPECT_GT(all_float.wanted, 900);
   EXPECT_GT(all_int8.wanted, 150);
   EXPECT_GE(all_float.found_share(), kFloat.found);
-  EXPECT_GE(all_int8.found_share(), kInt8.found);
+  const double int8_found = __builtin_cpu_supports("avx512f") ? kInt8.found : kInt8WithoutAvx512;
+  EXPECT_GE(all_int8.found_share(), int8_found);
   EXPECT_LE(all_float.extra_share(), kMostExtra);
   EXPECT_LE(all_int8.extra_share(), kMostExtra);
   // Of a million values a few lie beside a half, where the reference's float sums round to the
   // other level; each layer multiplies these, until half the levels of the last ones differ by some
   // steps. OpenVINO's own int8 finds 161 of the 168 in the same pixels.
-  EXPECT_GE(all_fast.found_share(), kInt8.found);
+  EXPECT_GE(all_fast.found_share(), int8_found);
   EXPECT_LE(all_fast.extra_share(), kMostExtra);
 }
 

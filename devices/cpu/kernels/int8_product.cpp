@@ -1,12 +1,50 @@
 #include "devices/cpu/int8_product.h"
 
+#include "devices/cpu/int8_support.h"
 #include "devices/cpu/plan_builder.h"
+#include "devices/cpu/widened_product.h"
 #include "inference/registration.h"
 
 namespace het::cpu {
 namespace {
 
-/// The step of a made primitive: weights and bias packed, the addend overwritten.
+/// The addend comes behind the source.
+std::optional<size_t> sum_input_of(const Node& node) {
+  return node.input(kTailSumInput) != nullptr ? std::optional<size_t>(1) : std::nullopt;
+}
+
+/// The step of a product; the addend is overwritten.
+Result<bool> add_kernel(PlanBuilder& builder, const Node& node, std::unique_ptr<Kernel> kernel,
+                        Format src_format, Format dst_format) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(src, src_format, src.desc().type));
+  const std::optional<size_t> sum_input = sum_input_of(node);
+  if (sum_input) {
+    HET_ASSIGN(inputs.emplace_back(),
+               builder.read(*node.input(kTailSumInput), dst_format, dst.desc().type));
+  }
+  const TensorId out = builder.write(dst, {dst.desc().type, dst.desc().shape, dst_format});
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (sum_input) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = *sum_input;
+  }
+  return true;
+}
+
+/// On widened bytes, where oneDNN's sums would not be exact.
+Result<bool> add_widened_product(PlanBuilder& builder, const Node& node,
+                                 const Int8Arithmetic& arithmetic, Format format) {
+  const std::optional<WidenedShape> shape = widened_shape(node, arithmetic);
+  if (!shape) return false;
+  HET_ASSIGN(std::unique_ptr<Kernel> kernel,
+             make_widened_kernel(*shape, node, arithmetic, builder.packing(node)));
+  return add_kernel(builder, node, std::move(kernel), format, format);
+}
+
+/// The step of a made primitive: weights and bias packed.
 template <class Spec>
 Result<bool> add_product(PlanBuilder& builder, const Node& node, const Spec& spec,
                          Primitive primitive, const std::optional<Tensor>& bias, Format src_format,
@@ -23,24 +61,10 @@ Result<bool> add_product(PlanBuilder& builder, const Node& node, const Spec& spe
     HET_ASSIGN(dnnl::memory content, pack_constant(builder.packing(node), *bias, wanted, wanted));
     operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
   }
-  const Value& src = *node.input(0);
-  const Value& dst = *node.output();
-  std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(src, src_format, src.desc().type));
-  std::optional<size_t> sum_input;
-  if (const Value* addend = node.input(kTailSumInput)) {
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*addend, dst_format, dst.desc().type));
-    sum_input = 1;
-  }
-  const TensorId out = builder.write(dst, {dst.desc().type, dst.desc().shape, dst_format});
-  Step& step = builder.add_step(
-      node, make_primitive_kernel(std::move(primitive), std::move(operands), sum_input),
-      std::move(inputs), {out});
-  if (sum_input) {
-    step.in_place = InPlace::Input;
-    step.in_place_input = *sum_input;
-  }
-  return true;
+  return add_kernel(
+      builder, node,
+      make_primitive_kernel(std::move(primitive), std::move(operands), sum_input_of(node)),
+      src_format, dst_format);
 }
 
 /// The bias, which `spec` is told of; nothing where there is none.
@@ -64,6 +88,9 @@ Result<bool> add_matrix_product(PlanBuilder& builder, const Node& node,
 
 Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
+  if (!has_exact_int8()) {
+    return add_widened_product(builder, node, arithmetic, Format::ChannelsLast);
+  }
   if (arithmetic.quantisation.weights_zero != 0) {
     return add_matrix_product(builder, node, arithmetic, Format::ChannelsLast);
   }
@@ -84,6 +111,9 @@ Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
 
 Result<bool> plan_int8_matmul(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
+  if (!has_exact_int8()) {
+    return add_widened_product(builder, node, arithmetic, Format::Plain);
+  }
   return add_matrix_product(builder, node, arithmetic, Format::Plain);
 }
 

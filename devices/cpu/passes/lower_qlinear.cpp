@@ -88,12 +88,12 @@ Value* dequantise(Model& model, const Node& node, size_t index, const std::strin
                    {value, node.input(index + 1), node.input(index + 2)}, as_float(*value));
 }
 
-/// As het.Int8Conv or het.Int8MatMul; false when oneDNN cannot take it.
+/// As het.Int8Conv or het.Int8MatMul; false when no kernel can take it.
 bool lower_to_int8(Model& model, Node& node, const ConstantScale& src, const ConstantScale& weights,
                    const ConstantScale& dst) {
   const bool conv = node.op_type() == "QLinearConv";
   const Value& old_weights = *node.input(kWeights);
-  if (!has_exact_int8() || (!conv && (old_weights.desc().shape.size() != 2 ||
+  if (!computes_int8() || (!conv && (old_weights.desc().shape.size() != 2 ||
                                       node.input(kSrc)->desc().shape.size() < 2))) {
     return false;
   }
