@@ -151,6 +151,7 @@ CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
       properties_(std::move(properties)),
       profiled_(property_boolean(properties_, "PERF_COUNT")),
       budget_(device.budget),
+      spin_limit_(device.spin_limit),
       streams_(std::move(streams)) {
   std::unordered_map<std::string, size_t> rows;
   rows_.push_back({.node_name = "preprocess",

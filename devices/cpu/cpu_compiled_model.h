@@ -10,6 +10,7 @@
 #include "devices/cpu/exported_plan.h"
 #include "devices/cpu/plan.h"
 #include "devices/cpu/planner.h"
+#include "devices/cpu/spin_limit.h"
 #include "devices/cpu/stream_settings.h"
 #include "inference/device.h"
 #include "inference/probes.h"
@@ -22,6 +23,7 @@ struct DeviceParts {
   Topology topology;
   std::string machine;  ///< what choices and packed weights depend on, beside the settings
   std::shared_ptr<CoreBudget> budget;
+  std::shared_ptr<SpinLimit> spin_limit;
 };
 
 /// A model planned for the CPU, with the streams that run it. Immutable; thread-safe.
@@ -47,6 +49,8 @@ class CpuCompiledModel final : public CompiledModel {
   StreamExecutor& streams() { return *streams_; }
   /// To be held while a request is executed.
   CoreLease lease_cores() const { return {*budget_, settings_.threads_per_stream}; }
+  /// After an execution, on the stream's thread.
+  void observe_team() const { spin_limit_->observe_team(); }
   /// Rows of a profile in order of execution: "preprocess" first, then one per step (step_rows()),
   /// then the nodes of the file that cost nothing.
   const std::vector<ProfileRow>& profile_rows() const { return rows_; }
@@ -73,6 +77,7 @@ class CpuCompiledModel final : public CompiledModel {
   std::vector<size_t> step_rows_;
   std::vector<NodeNames> step_names_;
   std::shared_ptr<CoreBudget> budget_;
+  std::shared_ptr<SpinLimit> spin_limit_;
   std::unique_ptr<StreamExecutor> streams_;
 };
 

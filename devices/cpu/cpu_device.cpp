@@ -72,7 +72,7 @@ bool shapes_are_known(const Model& model) {
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(Topology topology)
-      : parts_{std::move(topology), machine_description(), nullptr} {
+      : parts_{std::move(topology), machine_description(), nullptr, std::make_shared<SpinLimit>()} {
     parts_.budget = std::make_shared<CoreBudget>(parts_.topology.max_threads);
   }
 

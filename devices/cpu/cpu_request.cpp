@@ -43,6 +43,7 @@ void CpuRequest::run(size_t) {
   {
     const CoreLease lease = model_.lease_cores();
     status = execute();
+    model_.observe_team();
   }
   // The request may be started again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
