@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Speed of us, OpenVINO and ONNX Runtime on the same models and inputs, measured alternately in one run.
 
-    compare.py BUILD [--quick] [--rounds 5] [--seconds 1.5] [--models PATTERN] [--out FOLDER]
+    compare.py BUILD [--quick] [--rounds 5] [--seconds 1.5] [--models PATTERN] [--crowd N] [--out FOLDER]
                [--data ../shared/data] [--venv DIR | --python EXE --openvino-python EXE]
 
 BUILD has been configured with -Dtests=true or -Dbenchmarks=true (it needs tools/hetero). README.md says what is measured.
 """
 import argparse
+import contextlib
 import csv
 import fnmatch
 import itertools
@@ -118,6 +119,18 @@ def better_ratio(by_engine, field, larger_is_better):
     return medians, ((medians["hetero"] / medians[better]) ** sign, min(rounds), max(rounds), better)
 
 
+@contextlib.contextmanager
+def crowd(count):
+    """Processes that do nothing but want a core each."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
 def write_chart(rows, file):
     """A bar a model and mode; needs matplotlib."""
     import matplotlib
@@ -146,6 +159,7 @@ def main():
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--models", default="*", help="pattern of model names")
     parser.add_argument("--precisions", default="f32,bf16", help="of models that are not quantised")
+    parser.add_argument("--crowd", type=int, default=0, help="so many other processes want a core for themselves meanwhile")
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "out/benchmarks/models")
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parents[1] / "../shared/data")
@@ -166,7 +180,8 @@ def main():
     for model in chosen:
         files = model_list.write_inputs(model, work / model.name)
         for precision in ["f32"] if model.quantised else arguments.precisions.split(","):
-            kind, results, refusals, differences = measure(model, files, precision, arguments, pythons, work)
+            with crowd(arguments.crowd):
+                kind, results, refusals, differences = measure(model, files, precision, arguments, pythons, work)
             for engine in ENGINES:
                 if results["throughput"][engine] and (engine, precision) not in shown:
                     shown.add((engine, precision))

@@ -94,7 +94,7 @@ bool lower_to_int8(Model& model, Node& node, const ConstantScale& src, const Con
   const bool conv = node.op_type() == "QLinearConv";
   const Value& old_weights = *node.input(kWeights);
   if (!computes_int8() || (!conv && (old_weights.desc().shape.size() != 2 ||
-                                      node.input(kSrc)->desc().shape.size() < 2))) {
+                                     node.input(kSrc)->desc().shape.size() < 2))) {
     return false;
   }
   std::optional<Int8Weights> stored = int8_weights(old_weights.constant(), weights);
