@@ -24,7 +24,7 @@ using DepthwiseVector = hn::Vec<DepthwiseTag>;
 constexpr int64_t kChannels = static_cast<int64_t>(hn::MaxLanes(DepthwiseTag()));
 
 /// Rows and columns of the result that are summed together in registers.
-#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kSumRows = 2;
 constexpr int kSumColumns = 7;
 #else

@@ -24,7 +24,7 @@ using PanelTag = hn::CappedTag<float, 16>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
 constexpr int kPanel = 2 * kLanes;
 /// Rows of a block: its sums, two vectors of b and one of a fill the registers.
-#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kRows = 14;
 #elif HWY_TARGET == HWY_AVX2
 constexpr int kRows = 6;

@@ -21,6 +21,12 @@ const char* target_name() {
     case HWY_SSE4:
       return "sse4";
     case HWY_NEON:
+#if defined(HWY_NEON_WITHOUT_AES)  // Highway 1.0.4 and newer
+    case HWY_NEON_WITHOUT_AES:
+#endif
+#if defined(HWY_NEON_BF16)  // Highway 1.1 and newer
+    case HWY_NEON_BF16:
+#endif
       return "neon";
     default:
       return "simd";

@@ -43,7 +43,7 @@ using WideVector = hn::Vec<WideTag>;
 #endif
 
 /// Pixels of a tile: its sums, two vectors of weights and one of the source fill the registers.
-#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kPixels = 14;
 #elif HWY_TARGET == HWY_AVX2
 constexpr int kPixels = 6;

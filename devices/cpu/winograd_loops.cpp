@@ -26,7 +26,7 @@ constexpr int kTiles = 14;
 #elif HWY_TARGET == HWY_AVX2
 constexpr int kVectors = 2;
 constexpr int kTiles = 6;
-#elif HWY_TARGET == HWY_NEON
+#elif HWY_ARCH_ARM_A64
 constexpr int kVectors = 4;
 constexpr int kTiles = 6;
 #else

@@ -297,7 +297,7 @@ class ChosenTarget {
 
 TEST(WinogradTargets, EveryInstructionSetIsWithinTheBound) {
   std::set<std::string> seen;
-  for (const int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
+  for (const int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON, HWY_SCALAR}) {
     if ((hwy::SupportedTargets() & target) == 0) continue;
     const ChosenTarget chosen(target);
     seen.insert(cpu::simd_target());
@@ -312,6 +312,9 @@ TEST(WinogradTargets, EveryInstructionSetIsWithinTheBound) {
   }
   if ((hwy::SupportedTargets() & HWY_AVX2) != 0) {
     EXPECT_EQ(seen.count("avx2"), 1u);
+  }
+  if ((hwy::SupportedTargets() & HWY_NEON) != 0) {
+    EXPECT_EQ(seen.count("neon"), 1u);
   }
 }
 
