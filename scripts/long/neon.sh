@@ -54,7 +54,7 @@ build "$folder" tests/{devices/test_devices,preprocess/test_preprocess,oracle/te
 # (measured choices, export of whole models, 400 products to cancel); a page of docs.
 generated=(CpuTest.{SoftmaxAlongEveryAxis,PlanningEmptiesConstantsThatItPacked,AccuracyKeepsTheDirectConvolutionAndTheGraph}
   CpuTest.OtherConvolutionsAreNoWinogradOnes CustomOperator.TakesTheFormatOfItsNeighboursAndKeepsThePaddingZero
-  CpuPasses.ChannelShufflesOfBlockedTensors CpuQuantised.{WeightsWithOtherZeroPoints,AChainInFloat}
+  CpuPasses.ChannelShufflesOfBlockedTensors CpuQuantised.WeightsWithOtherZeroPoints
   CpuTyped.PoolsOfBytesHaveAKernelInAnyFormat)
 slow=(CpuChoices.\* CpuExport.\* CpuTest.CancelEndsAnExecutionBetweenSteps)
 export GTEST_FILTER
