@@ -47,7 +47,9 @@ cpu_family = 'aarch64'
 cpu = 'armv8-a'
 endian = 'little'
 END
-configure "$folder" --cross-file "$folder/cross.ini" -Dtests=true
+cross=()
+[ -e "$folder/build.ninja" ] || cross=(--cross-file "$folder/cross.ini")
+configure "$folder" "${cross[@]}" -Dtests=true
 build "$folder" tests/{devices/test_devices,preprocess/test_preprocess,oracle/test_oracle} \
   examples/{custom_operator/channel_scale,custom_decoder/top_class}.so
 # Left out: tests that expect oneDNN's generated kernels, or formats that only these take; what tells less than its time under qemu costs
