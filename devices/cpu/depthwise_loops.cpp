@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
@@ -26,12 +27,25 @@ constexpr int64_t kChannels = static_cast<int64_t>(hn::MaxLanes(DepthwiseTag()))
 /// Rows and columns of the result that are summed together in registers.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kSumRows = 2;
-constexpr int kSumColumns = 7;
 #else
 constexpr int kSumRows = 1;
-constexpr int kSumColumns = 4;
 #endif
+constexpr int kSumColumns = 7;
 constexpr int kSums = kSumRows * kSumColumns;
+
+/// For bodies of unrolled().
+#define HET_INLINE_BODY HWY_ATTR __attribute__((always_inline))
+
+/// body(0) ... body(kCount - 1) with constants. Vectors of an array stay in registers for certain
+/// only where all indices are constants before loops are unrolled.
+template <class Body, int... kIndices>
+HWY_INLINE void for_each_index(const Body& body, std::integer_sequence<int, kIndices...>) {
+  (body(std::integral_constant<int, kIndices>()), ...);
+}
+template <int kCount, class Body>
+HWY_INLINE void unrolled(const Body& body) {
+  for_each_index(body, std::make_integer_sequence<int, kCount>());
+}
 
 HWY_INLINE DepthwiseVector load_values(const float* from) {
   return hn::LoadU(DepthwiseTag(), from);
@@ -127,30 +141,75 @@ HWY_INLINE void apply_depthwise(const DepthwiseOp& op, int64_t slopes, Depthwise
   }
 }
 
+HWY_NOINLINE void apply_rest(const DepthwiseOp* op, const DepthwiseOp* end, int64_t slopes,
+                             DepthwiseVector* sums) {
+  for (; op != end; ++op) apply_depthwise(*op, slopes, sums);
+}
+
+/// Operations on the sums of a tile. A limit in front of them does not leave the registers.
+struct DepthwiseTail {
+  explicit DepthwiseTail(const std::vector<DepthwiseOp>& ops)
+      : rest(ops.data()), end(rest + ops.size()) {
+    if (rest == end) return;
+    has_relu = rest->kind == DepthwiseOp::Kind::Relu && rest->alpha == 0.0f;
+    has_limits = rest->kind == DepthwiseOp::Kind::Clip;
+    if (has_limits) {
+      low = rest->alpha;
+      high = rest->beta;
+    }
+    if (has_relu || has_limits) ++rest;
+  }
+  HWY_INLINE void apply(int64_t slopes, DepthwiseVector* sums) const {
+    const DepthwiseTag d;
+    if (has_limits) {
+      const auto least = hn::Set(d, low);
+      const auto most = hn::Set(d, high);
+      unrolled<kSums>([&](auto i)
+                          HET_INLINE_BODY { sums[i] = hn::Min(hn::Max(sums[i], least), most); });
+    } else if (has_relu) {
+      const auto zero = hn::Zero(d);
+      unrolled<kSums>([&](auto i) HET_INLINE_BODY {
+        sums[i] = hn::IfThenZeroElse(hn::Lt(sums[i], zero), sums[i]);
+      });
+    }
+    if (rest == end) return;
+    // A copy: the sums themselves need not lie in memory then.
+    DepthwiseVector copy[kSums];
+    unrolled<kSums>([&](auto i) HET_INLINE_BODY { copy[i] = sums[i]; });
+    apply_rest(rest, end, slopes, copy);
+    unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = copy[i]; });
+  }
+  bool has_relu = false;
+  bool has_limits = false;
+  float low = 0.0f;
+  float high = 0.0f;
+  const DepthwiseOp* rest;
+  const DepthwiseOp* end;
+};
+
 /// Where a tile of sums goes, and how much of it exists.
 struct DepthwiseTile {
   int64_t y, x;
   int64_t rows, columns;
 };
 
-/// Operations and stores of the sums of a tile; kAll when all of them exist.
-template <bool kAll, class T>
+/// Operations and stores of the sums of a tile; kAll when all of them exist, kDense when pixels lie
+/// one vector apart.
+template <bool kAll, bool kDense, class T>
 HWY_INLINE void finish_depthwise(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                                 const DepthwiseTile& tile, DepthwiseVector* sums) {
-  for (const DepthwiseOp& op : *group.ops) apply_depthwise(op, group.slopes, sums);
-  const int64_t first = tile.y * group.dst_row + tile.x * group.dst_pixel;
-  const auto store_all = [&](auto* dst, const auto& store) HWY_ATTR {
-#pragma GCC unroll 2
-    for (int r = 0; r < kSumRows; ++r) {
-      auto* to = dst + first + r * group.dst_row;
-      if (r >= tile.rows) break;
-#pragma GCC unroll 8
-      for (int t = 0; t < kSumColumns; ++t) {
-        if (!kAll && t >= tile.columns) break;
-        store(sums[r * kSumColumns + t], to);
-        to += group.dst_pixel;
-      }
-    }
+                                 const DepthwiseTail& tail, const DepthwiseTile& tile,
+                                 DepthwiseVector* sums) {
+  tail.apply(group.slopes, sums);
+  const int64_t pixel = kDense ? kChannels : group.dst_pixel;
+  const int64_t first = tile.y * group.dst_row + tile.x * pixel;
+  const auto store_all = [&](auto* dst, const auto& store) HET_INLINE_BODY {
+    unrolled<kSums>([&](auto i) HET_INLINE_BODY {
+      constexpr int r = i / kSumColumns;
+      constexpr int t = i % kSumColumns;
+      if (r > 0 && r >= tile.rows) return;
+      if (!kAll && t >= tile.columns) return;
+      store(sums[i], dst + first + r * group.dst_row + t * pixel);
+    });
   };
   if (shape.dst == ElementType::BFloat16) {
     store_all(reinterpret_cast<hwy::bfloat16_t*>(group.dst),
@@ -177,53 +236,74 @@ struct DepthwiseRow {
 
 HWY_INLINE void start_sums(const float* from, DepthwiseVector* sums) {
   const auto bias = hn::LoadU(DepthwiseTag(), from);
-#pragma GCC unroll 14
-  for (int i = 0; i < kSums; ++i) sums[i] = bias;
+  unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = bias; });
 }
 
-/// A tile for a dense 3x3 filter, which stays in registers; each column of the source is loaded
-/// once. Rows of the source may be missing, and columns: kLeft in front, kRight at the end, or any
-/// for kAny, where sums may be missing too.
-template <int kStride, int kLeft, int kRight, bool kAny, class T>
-HWY_NOINLINE void sum_tile_3x3(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                               const DepthwiseTile& tile) {
-  const DepthwiseTag d;
-  constexpr int kInRows = (kSumRows - 1) * kStride + 3;
-  constexpr int kInColumns = (kSumColumns - 1) * kStride + 3;
-  const auto padding = hn::Zero(d);
-  DepthwiseVector w[9];
-#pragma GCC unroll 9
-  for (int k = 0; k < 9; ++k) w[k] = hn::LoadU(d, group.weights + k * kChannels);
-  DepthwiseVector sums[kSums];
-  start_sums(group.bias, sums);
-  const int64_t top = tile.y * kStride - shape.pad_top;
-  const int64_t left = tile.x * kStride - shape.pad_left;
-#pragma GCC unroll 5
-  for (int i = 0; i < kInRows; ++i) {
-    const DepthwiseRow<T> row(shape, group, top + i);
-    const T* from = row.at(left + kLeft);
-#pragma GCC unroll 15
-    for (int c = 0; c < kInColumns; ++c) {
-      auto value = padding;
-      if (c >= kLeft && c < kInColumns - kRight) {
-        if (!kAny || (left + c >= 0 && left + c < shape.iw)) value = load_values(from);
-        from += row.pixel;
-      }
-#pragma GCC unroll 3
-      for (int kx = 0; kx < 3; ++kx) {
-        if (c < kx || (c - kx) % kStride != 0 || (c - kx) / kStride >= kSumColumns) continue;
-        const int t = (c - kx) / kStride;
-#pragma GCC unroll 2
-        for (int r = 0; r < kSumRows; ++r) {
-          const int ky = i - r * kStride;
-          if (ky < 0 || ky > 2) continue;
-          auto& sum = sums[r * kSumColumns + t];
-          sum = hn::MulAdd(value, w[ky * 3 + kx], sum);
-        }
-      }
+/// How the tiles of a filter of kFilter x kFilter without dilation are summed.
+template <int kFilterSize, int kStep, bool kDensePixels>
+struct SquareFilter {
+  static constexpr int kFilter = kFilterSize;
+  static constexpr int kStride = kStep;
+  static constexpr bool kDense = kDensePixels;
+  static constexpr int kPadding = kFilter / 2;
+  static constexpr int kInRows = (kSumRows - 1) * kStride + kFilter;
+  static constexpr int kInColumns = (kSumColumns - 1) * kStride + kFilter;
+};
+
+/// The rows of the source that some rows of the result need.
+template <class Filter, class T>
+struct SquareRows {
+  SquareRows(const DepthwiseShape& shape, const DepthwiseGroup<T>& group, int64_t y) {
+    const int64_t top = y * Filter::kStride - shape.pad_top;
+    for (int i = 0; i < Filter::kInRows; ++i) {
+      const bool is_there = top + i >= 0 && top + i < shape.ih;
+      at[i] = is_there ? group.src + (top + i) * group.src_row : nullptr;
     }
   }
-  finish_depthwise<!kAny>(shape, group, tile, sums);
+  const T* at[Filter::kInRows];  ///< null for a missing one
+};
+
+/// One tile with all its sums; each column of the source is loaded once. Columns are missing: kLeft
+/// in front, kRight at the end.
+template <class Filter, int kLeft, int kRight, class T>
+HWY_INLINE void sum_square_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
+                                const DepthwiseTail& tail, const SquareRows<Filter, T>& rows,
+                                const DepthwiseTile& tile) {
+  constexpr int kFilter = Filter::kFilter;
+  constexpr int kStride = Filter::kStride;
+  const DepthwiseTag d;
+  const int64_t pixel = Filter::kDense ? kChannels : group.src_pixel;
+  const int64_t left = tile.x * kStride - shape.pad_left;
+  DepthwiseVector sums[kSums];
+  start_sums(group.bias, sums);
+  unrolled<Filter::kInRows>([&](auto i) HET_INLINE_BODY {
+    if (rows.at[i] == nullptr) return;
+    const T* from = rows.at[i] + (left + kLeft) * pixel;
+    // Rows of the filter that this row of the source meets.
+    DepthwiseVector w[kSumRows][kFilter];
+    unrolled<kSumRows * kFilter>([&](auto k) HET_INLINE_BODY {
+      constexpr int r = k / kFilter;
+      constexpr int ky = i - r * kStride;
+      if constexpr (ky >= 0 && ky < kFilter) {
+        w[r][k % kFilter] = hn::LoadU(d, group.weights + (ky * kFilter + k % kFilter) * kChannels);
+      }
+    });
+    unrolled<Filter::kInColumns>([&](auto c) HET_INLINE_BODY {
+      if constexpr (c < kLeft || c >= Filter::kInColumns - kRight) return;
+      const auto value = load_values(from + (c - kLeft) * pixel);
+      unrolled<kSumRows * kFilter>([&](auto k) HET_INLINE_BODY {
+        constexpr int r = k / kFilter;
+        constexpr int kx = k % kFilter;
+        constexpr int ky = i - r * kStride;
+        if constexpr (ky >= 0 && ky < kFilter && c >= kx && (c - kx) % kStride == 0 &&
+                      (c - kx) / kStride < kSumColumns) {
+          auto& sum = sums[r * kSumColumns + (c - kx) / kStride];
+          sum = hn::MulAdd(value, w[r][kx], sum);
+        }
+      });
+    });
+  });
+  finish_depthwise<true, Filter::kDense>(shape, group, tail, tile, sums);
 }
 
 /// A tile for any filter.
@@ -269,25 +349,7 @@ HWY_NOINLINE void sum_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>&
       }
     }
   }
-  finish_depthwise<false>(shape, group, tile, sums);
-}
-
-template <int kStride, class T>
-void sum_row_3x3(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                 const DepthwiseTile& tile) {
-  constexpr int kInColumns = (kSumColumns - 1) * kStride + 3;
-  const int64_t left = tile.x * kStride - shape.pad_left;
-  const int64_t in_front = std::max<int64_t>(-left, 0);
-  const int64_t behind = std::max<int64_t>(left + kInColumns - shape.iw, 0);
-  if (tile.columns < kSumColumns || in_front > 1 || behind > 1) {
-    return sum_tile_3x3<kStride, 0, 0, true>(shape, group, tile);
-  }
-  if (in_front == 0 && behind == 0) {
-    return sum_tile_3x3<kStride, 0, 0, false>(shape, group, tile);
-  }
-  if (behind == 0) return sum_tile_3x3<kStride, 1, 0, false>(shape, group, tile);
-  if (in_front == 0) return sum_tile_3x3<kStride, 0, 1, false>(shape, group, tile);
-  sum_tile_3x3<kStride, 1, 1, false>(shape, group, tile);
+  finish_depthwise<false, false>(shape, group, DepthwiseTail(*group.ops), tile, sums);
 }
 
 /// All tiles of some rows, from left to right. The last one may begin in the one before.
@@ -301,9 +363,36 @@ HWY_INLINE void for_tiles(const DepthwiseShape& shape, int64_t y, const Sum& sum
   }
 }
 
-bool is_small_filter(const DepthwiseShape& shape) {
-  return shape.kh == 3 && shape.kw == 3 && shape.dilation_y == 1 && shape.dilation_x == 1 &&
-         shape.stride_y == shape.stride_x && shape.stride_x <= 2;
+/// The same for a square filter.
+template <class Filter, class T>
+HWY_NOINLINE void sum_square(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
+                             int64_t y) {
+  constexpr int kPadding = Filter::kPadding;
+  const SquareRows<Filter, T> rows(shape, group, y);
+  const DepthwiseTail tail(*group.ops);
+  for_tiles(shape, y, [&](const DepthwiseTile& tile) HET_INLINE_BODY {
+    const int64_t left = tile.x * Filter::kStride - shape.pad_left;
+    const int64_t in_front = std::max<int64_t>(-left, 0);
+    const int64_t behind = std::max<int64_t>(left + Filter::kInColumns - shape.iw, 0);
+    const bool is_usual = tile.columns == kSumColumns && (in_front == 0 || in_front == kPadding) &&
+                          (behind == 0 || behind == kPadding);
+    if (!is_usual) {
+      sum_tile(shape, group, tile);
+    } else if (in_front == 0 && behind == 0) {
+      sum_square_tile<Filter, 0, 0>(shape, group, tail, rows, tile);
+    } else if (behind == 0) {
+      sum_square_tile<Filter, kPadding, 0>(shape, group, tail, rows, tile);
+    } else if (in_front == 0) {
+      sum_square_tile<Filter, 0, kPadding>(shape, group, tail, rows, tile);
+    } else {
+      sum_square_tile<Filter, kPadding, kPadding>(shape, group, tail, rows, tile);
+    }
+  });
+}
+
+bool is_square(const DepthwiseShape& shape, int64_t filter) {
+  return shape.kh == filter && shape.kw == filter && shape.dilation_y == 1 &&
+         shape.dilation_x == 1 && shape.stride_y == shape.stride_x && shape.stride_x <= 2;
 }
 
 int64_t groups_of(const DepthwiseShape& shape) {
@@ -331,6 +420,15 @@ DepthwisePlace place_of(const DepthwiseShape& shape, int64_t n, int64_t group, i
   return {plane * h * w * shape.block + channel % shape.block, w * shape.block, shape.block};
 }
 
+template <int kFilter, bool kDense, class T>
+void sum_square_of(const DepthwiseShape& shape, const DepthwiseGroup<T>& group, int64_t y) {
+  if (shape.stride_x == 1) {
+    sum_square<SquareFilter<kFilter, 1, kDense>>(shape, group, y);
+  } else {
+    sum_square<SquareFilter<kFilter, 2, kDense>>(shape, group, y);
+  }
+}
+
 /// The rows of one unit in one group of channels.
 template <class T>
 void run_group(const DepthwiseShape& shape, const T* src, const float* weights, const float* bias,
@@ -350,13 +448,13 @@ void run_group(const DepthwiseShape& shape, const T* src, const float* weights, 
                                    dst + to.first * static_cast<int64_t>(byte_width(shape.dst)),
                                    to.row,
                                    to.pixel};
-  if (!is_small_filter(shape)) {
-    for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_tile(shape, group, tile); });
-  } else if (shape.stride_x == 1) {
-    for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_row_3x3<1>(shape, group, tile); });
-  } else {
-    for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_row_3x3<2>(shape, group, tile); });
+  const bool dense = group.src_pixel == kChannels && group.dst_pixel == kChannels;
+  if constexpr (std::is_same_v<T, float>) {
+    if (dense && is_square(shape, 3)) return sum_square_of<3, true>(shape, group, y);
+    if (dense && is_square(shape, 5)) return sum_square_of<5, true>(shape, group, y);
   }
+  if (is_square(shape, 3)) return sum_square_of<3, false>(shape, group, y);
+  for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_tile(shape, group, tile); });
 }
 
 int64_t row_parts(const DepthwiseShape& shape) {

@@ -36,6 +36,9 @@ const Window kWindows[] = {
     {1, 24, 12, 30, {3, 3}, {1, 1}, {8, 8}, {8, 8, 8, 8}},
     {1, 16, 13, 20, {3, 3}, {1, 2}, {2, 3}, {2, 0, 1, 3}},
     {1, 19, 11, 17, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+    {1, 16, 7, 30, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+    {2, 24, 9, 31, {5, 5}, {2, 2}, {1, 1}, {2, 2, 2, 2}},
+    {1, 16, 4, 37, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
     {1, 16, 11, 18, {5, 4}, {2, 3}, {1, 1}, {1, 2, 0, 1}},
     {1, 33, 8, 9, {1, 7}, {1, 1}, {1, 1}, {0, 3, 0, 3}},
 };
@@ -185,7 +188,7 @@ TEST(Depthwise, OperationsBehindTheSum) {
   const Tensor slopes = random_tensor({20}, 4);
   const auto sigmoid = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
   struct Case {
-    DepthwiseOp op;
+    std::vector<DepthwiseOp> ops;
     std::function<double(double, size_t)> wanted;
   };
   const double alpha = 0.25;
@@ -194,22 +197,25 @@ TEST(Depthwise, OperationsBehindTheSum) {
     ASSERT_TRUE(shape);
     const std::vector<float> packed = cpu::pack_depthwise(*shape, slopes.values<float>().data(), 1);
     const Case cases[] = {
-        {{Kind::PRelu, 0, 0, packed},
+        {{{Kind::PRelu, 0, 0, packed}},
          [&](double x, size_t c) {
            return x < 0 ? x * static_cast<double>(slopes.values<float>()[c]) : x;
          }},
-        {{Kind::Relu, 0.25f, 0, {}}, [&](double x, size_t) { return x < 0 ? x * alpha : x; }},
-        {{Kind::Clip, -0.5f, 0.25f, {}},
+        {{{Kind::Relu, 0.25f, 0, {}}}, [&](double x, size_t) { return x < 0 ? x * alpha : x; }},
+        {{{Kind::Relu, 0, 0, {}}}, [](double x, size_t) { return std::max(x, 0.0); }},
+        {{{Kind::Clip, -0.5f, 0.25f, {}}, {Kind::Linear, 0.25f, 0, {}}},
+         [&](double x, size_t) { return std::clamp(x, -0.5, alpha) * alpha; }},
+        {{{Kind::Clip, -0.5f, 0.25f, {}}},
          [&](double x, size_t) { return std::clamp(x, -0.5, alpha); }},
-        {{Kind::Linear, 0.25f, 0, {}}, [&](double x, size_t) { return x * alpha; }},
-        {{Kind::HardSwish, 0, 0, {}},
+        {{{Kind::Linear, 0.25f, 0, {}}}, [&](double x, size_t) { return x * alpha; }},
+        {{{Kind::HardSwish, 0, 0, {}}},
          [](double x, size_t) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
-        {{Kind::Swish, 0.25f, 0, {}}, [&](double x, size_t) { return x * sigmoid(x * alpha); }},
+        {{{Kind::Swish, 0.25f, 0, {}}}, [&](double x, size_t) { return x * sigmoid(x * alpha); }},
     };
     for (const Case& c : cases) {
-      SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(c.op.kind)));
+      SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(c.ops[0].kind)));
       // Padded channels are checked by run().
-      const Tensor got = run(spec, Format::Blocked16, src, weights, bias, {c.op});
+      const Tensor got = run(spec, Format::Blocked16, src, weights, bias, c.ops);
       for (size_t i = 0; i < sums.size(); ++i) {
         const double wanted = c.wanted(sums[i], i / 45);
         ASSERT_NEAR(static_cast<double>(got.values<float>()[i]), wanted, 1e-5) << i;
