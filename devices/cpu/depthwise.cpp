@@ -135,8 +135,15 @@ std::optional<std::vector<DepthwiseOp>> depthwise_ops(const DepthwiseShape& shap
 }
 
 bool choose_depthwise(const DepthwiseShape& shape) {
-  return shape.src == ElementType::BFloat16 && shape.block == 0 && shape.kh == 3 && shape.kw == 3 &&
-         shape.stride_y == 1 && shape.stride_x == 1;
+  if (shape.stride_y != 1 || shape.stride_x != 1) return false;
+  const auto is_square = [&](int64_t filter) { return shape.kh == filter && shape.kw == filter; };
+  if (shape.src == ElementType::BFloat16) return shape.block == 0 && is_square(3);
+  // Below, the edges of the picture take what its middle gains.
+  constexpr int64_t kLeastWidth = 28;
+  constexpr int64_t kAvx2Lanes = 8;
+  return shape.block == kAvx2Lanes && depthwise_lanes() == kAvx2Lanes &&
+         shape.dst == ElementType::Float32 && shape.dilation_y == 1 && shape.dilation_x == 1 &&
+         shape.ow >= kLeastWidth && (is_square(3) || is_square(5));
 }
 
 std::unique_ptr<Kernel> make_depthwise_kernel(const DepthwiseShape& shape, const Tensor& weights,

@@ -176,6 +176,23 @@ TEST_F(CpuChoices, AStoredChoiceIsTaken) {
   }
 }
 
+TEST_F(CpuChoices, DepthwiseConvolutionsRunOnEitherKernel) {
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 8, 56, 56}), 8, 96);
+  x = maker.op("Relu", {maker.conv(x, 96, 96, 3, 96)});
+  maker.output(maker.conv(x, 96, 8));
+  compile(maker.model(), properties());
+  for (const auto& [choice, wanted] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"own", "own_dw_"}, {"onednn", "jit"}}) {
+    change_choice("depthwise", choice);
+    forget();
+    EXPECT_TRUE(runs_as(maker.model(), "Conv1").starts_with(wanted))
+        << choice << ": " << runs_as(maker.model(), "Conv1");
+    forget();
+    compare(maker.model(), 2e-5f, properties());
+  }
+}
+
 TEST_F(CpuChoices, EveryCandidateIsRight) {
   ModelMaker maker;
   Model& model = small_model(maker);

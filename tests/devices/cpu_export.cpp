@@ -113,6 +113,14 @@ TEST_F(CpuExport, ChoicesComeAlong) {
   EXPECT_EQ(file.find(folder), std::string::npos) << "the importing process has its own folder";
 }
 
+TEST_F(CpuExport, DepthwiseConvolutionsOfEitherKernel) {
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 8, 30, 30}), 8, 128);
+  x = maker.op("Relu", {maker.conv(x, 128, 128, 3, 128)});  // enough weights to stand elsewhere
+  maker.output(maker.conv(x, 128, 8));
+  round_trip(maker.model());
+}
+
 TEST_F(CpuExport, QuantisedModels) {
   ModelMaker maker;
   Value* x = maker.input({1, 16, 12, 12});

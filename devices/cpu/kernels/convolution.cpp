@@ -164,8 +164,30 @@ Format depthwise_format(PlanBuilder& builder, const Value& src, ElementType type
   return block_of(blocked) % lanes == 0 ? blocked : Format::Blocked16;
 }
 
-/// True when a depthwise kernel of our own is planned: for slopes per channel, where the rule says
-/// so, and with `onednn` where that has no generated code, as for large dilations.
+constexpr std::string_view kOneDnn = "onednn";
+constexpr std::string_view kOwn = "own";
+
+std::string choice_key_of(const DepthwiseShape& shape) {
+  return fmt::format("depthwise float32 n:{} c:{} {}x{} k:{}x{} s:{},{} d:{},{} {}x{} pad:{},{}",
+                     shape.n, shape.channels, shape.ih, shape.iw, shape.kh, shape.kw,
+                     shape.stride_y, shape.stride_x, shape.dilation_y, shape.dilation_x, shape.oh,
+                     shape.ow, shape.pad_top, shape.pad_left);
+}
+
+/// True where our kernel was measured to be faster than oneDNN's, else by the fixed rule.
+bool prefers_own(const PlanBuilder& builder, const DepthwiseShape& shape) {
+  if (shape.src == ElementType::Float32) {
+    // What is rounded to levels depends on the order in which products are added.
+    if (builder.options().preferred_formats || shape.block != block_of(builder.options().blocked)) {
+      return false;
+    }
+    if (const auto choice = builder.choice(choice_key_of(shape))) return choice == kOwn;
+  }
+  return choose_depthwise(shape);
+}
+
+/// True when a depthwise kernel of our own is planned: for slopes per channel, where it is faster,
+/// and with `onednn` where that has no generated code, as for large dilations.
 Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec,
                             const Chosen* onednn) {
   const Value* slopes = node.input(kTailSlopesInput);
@@ -181,7 +203,7 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
         {DepthwiseOp::Kind::PRelu, 0.0f, 0.0f, pack_depthwise(*shape, values.data(), 1)});
   } else if (onednn != nullptr) {
     if (is_generated(*onednn)) return false;
-  } else if (!choose_depthwise(*shape)) {
+  } else if (!prefers_own(builder, *shape)) {
     return false;
   }
   const Value* bias = node.input(kTailBiasInput);
@@ -246,12 +268,43 @@ Result<MeasuredKernel> make_measured_winograd(const WinogradShape& shape,
                         {ElementType::Float32, spec.dst.shape, format}};
 }
 
-/// Direct or Winograd, for what may be either.
+Result<MeasuredKernel> make_measured_depthwise(const DepthwiseShape& shape,
+                                               const ConvolutionSpec& spec, Format format) {
+  HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights));
+  return MeasuredKernel{make_depthwise_kernel(shape, weights, {}, {}),
+                        {{ElementType::Float32, spec.src.shape, format}},
+                        {ElementType::Float32, spec.dst.shape, format}};
+}
+
+/// oneDNN's depthwise kernel or ours, for what may be either in blocked formats.
+std::optional<LayerChoice> depthwise_choices(const Node& node, const ConvolutionSpec& spec,
+                                             const PlanOptions& options) {
+  if (spec.src.type != ElementType::Float32 || options.preferred_formats ||
+      node.input(kTailSlopesInput) != nullptr || !is_blocked(options.blocked)) {
+    return std::nullopt;
+  }
+  const auto shape = depthwise_shape(spec, options.blocked);
+  if (!shape || !depthwise_ops(*shape, spec.post_ops)) return std::nullopt;
+  LayerChoice layer;
+  layer.key = choice_key_of(*shape);
+  layer.work = static_cast<double>(shape->n * shape->channels * shape->oh) *
+               static_cast<double>(shape->ow * shape->taps());
+  layer.by_rule = choose_depthwise(*shape) ? kOwn : kOneDnn;
+  layer.candidates = {
+      {std::string(kOneDnn),
+       [spec, format = options.blocked] { return make_measured_direct(spec, format); }},
+      {std::string(kOwn), [shape = *shape, spec, format = options.blocked] {
+         return make_measured_depthwise(shape, spec, format);
+       }}};
+  return layer;
+}
+
+/// Direct or Winograd, for what may be either; whose kernel, for depthwise ones.
 std::optional<LayerChoice> convolution_choices(const Node& node, const PlanOptions& options) {
   const auto spec = convolution_spec(node, options.precision);
   if (!spec || !*spec) return std::nullopt;
   const std::optional<WinogradShape> shape = allowed_winograd(options, **spec);
-  if (!shape) return std::nullopt;
+  if (!shape) return depthwise_choices(node, **spec, options);
   LayerChoice layer;
   layer.key = choice_key_of(*shape);
   layer.work = 9.0 * static_cast<double>(shape->n * shape->oh * shape->ow * shape->ic) *
