@@ -1,12 +1,16 @@
 #include "devices/cpu/spin_limit.h"
 
+#include <fcntl.h>
 #include <omp.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "devices/cpu/parallel.h"
 #include "inference/log.h"
@@ -16,20 +20,48 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often the calling thread had to make room for another one, since it began.
-int64_t interruptions_of_thread() {
-  rusage usage = {};
-  ::getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nivcsw;
-}
+/// How long the calling thread has been ready to run while others ran, as the kernel counts it.
+class RunDelay {
+ public:
+  RunDelay() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+  ~RunDelay() {
+    if (file_ >= 0) ::close(file_);
+  }
+  RunDelay(const RunDelay&) = delete;
+  RunDelay& operator=(const RunDelay&) = delete;
 
-int64_t interruptions_of_team() {
-  std::atomic<int64_t> all{0};
-  parallel_for(omp_get_max_threads(), 1, [&](int64_t begin, int64_t end) {
-    // A part that has no thread of its own counts with the one that does it.
-    if (begin < end) all.fetch_add(interruptions_of_thread(), std::memory_order_relaxed);
+  /// Nanoseconds since the last call; nothing at the first one and where the kernel does not count.
+  std::optional<int64_t> since_last() {
+    // Time on a processor, time ready to run, number of turns.
+    std::array<char, 96> text;
+    const ssize_t size = file_ < 0 ? -1 : ::pread(file_, text.data(), text.size(), 0);
+    if (size <= 0) return std::nullopt;
+    const char* const end = text.data() + size;
+    int64_t running = 0;
+    const auto first = std::from_chars(text.data(), end, running);
+    if (first.ec != std::errc() || first.ptr == end) return std::nullopt;
+    int64_t waiting = 0;
+    if (std::from_chars(first.ptr + 1, end, waiting).ec != std::errc()) return std::nullopt;
+    const std::optional<int64_t> before = std::exchange(last_, waiting);
+    return before ? std::optional(waiting - *before) : std::nullopt;
+  }
+
+ private:
+  int file_;
+  std::optional<int64_t> last_;
+};
+
+/// The longest that a thread of the team was kept waiting since the last call, in nanoseconds.
+int64_t longest_delay_of_team() {
+  std::atomic<int64_t> longest{0};
+  parallel_for(omp_get_max_threads(), 1, [&](int64_t, int64_t) {
+    thread_local RunDelay delay;
+    const int64_t mine = delay.since_last().value_or(0);
+    int64_t seen = longest.load(std::memory_order_relaxed);
+    while (mine > seen && !longest.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) {
+    }
   });
-  return all.load(std::memory_order_relaxed);
+  return longest.load(std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -70,16 +102,12 @@ SpinLimit::~SpinLimit() = default;
 void SpinLimit::observe_team() {
   if (omp_get_max_threads() < 2) return;
   thread_local Clock::time_point last;
-  thread_local int64_t counted = 0;
   const Clock::time_point now = Clock::now();
-  if (now - last < kPeriod) return;
-  const int64_t count = interruptions_of_team();
-  const bool is_first = last == Clock::time_point();
-  const double seconds = std::chrono::duration<double>(now - last).count();
-  const auto fresh = static_cast<double>(count - counted);
+  const std::chrono::nanoseconds passed = now - last;
+  if (passed < kPeriod) return;
+  const int64_t delay = longest_delay_of_team();
   last = now;
-  counted = count;
-  if (!is_first) decide(now, fresh / seconds);
+  decide(now, static_cast<double>(delay) / static_cast<double>(passed.count()));
 }
 
 bool SpinLimit::is_short() const {
@@ -87,13 +115,13 @@ bool SpinLimit::is_short() const {
   return idle_ != nullptr;
 }
 
-void SpinLimit::decide(Time now, double interruptions) {
+void SpinLimit::decide(Time now, double kept_waiting) {
   const std::lock_guard lock(mutex_);
-  if (interruptions >= kCrowded) {
+  if (kept_waiting >= kCrowded) {
     last_crowded_ = now;
     if (idle_) return;
-    log(LogLevel::Debug, "CPU: {:.0f} interruptions a second, so threads wait asleep",
-        interruptions);
+    log(LogLevel::Debug, "CPU: others took {:.0f} % of a thread's time, so threads wait asleep",
+        100.0 * kept_waiting);
     idle_ = std::make_unique<IdleTeam>();
   } else if (idle_ && now - last_crowded_ > kAfter) {
     log(LogLevel::Debug, "CPU: the cores are free again, so threads wait awake");
