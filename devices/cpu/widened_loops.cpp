@@ -237,6 +237,22 @@ void place_channels(const WidenedShape& shape, const float* values, float* packe
   }
 }
 
+WidenedOffsets offsets_of(const WidenedShape& shape, int64_t rows) {
+  const WidenedGeometry geometry(shape);
+  WidenedOffsets offsets;
+  for (int64_t y = 0; y < rows; ++y) {
+    for (int64_t x = 0; x < shape.ow; ++x) {
+      offsets.pixels.push_back(static_cast<int32_t>(geometry.pixel(shape, y, x)));
+    }
+  }
+  for (int64_t run = 0; run < geometry.runs; ++run) {
+    offsets.runs.push_back(static_cast<int32_t>(geometry.run(shape, run)));
+  }
+  // Taps go in pairs; the last one's partner has the weight 0.
+  if (shape.depthwise && geometry.runs % 2 != 0) offsets.runs.push_back(offsets.runs.back());
+  return offsets;
+}
+
 int64_t src_values(const WidenedShape& shape, int64_t rows) {
   const WidenedGeometry geometry(shape);
   // The last pair may reach one value further, the last panel of a depthwise one a whole vector.
@@ -286,6 +302,12 @@ void widen_strip_of(const WidenedShape& shape, const WidenedStrip& strip, const 
   }
 }
 
+/// What a sum runs over.
+struct WidenedRuns {
+  const std::vector<int32_t>* offsets;
+  int64_t pairs;  ///< of each
+};
+
 /// A tile: where its pixels begin in the widened source and go to in dst, in values.
 struct WidenedTile {
   const int16_t* pixels[kPixels];
@@ -294,7 +316,7 @@ struct WidenedTile {
 
 /// Sums of kUsed pixels times a panel, [pixel][column]. W: int16_t (widened) or int8_t.
 template <int kUsed, class W>
-HWY_NOINLINE void sum_pixels(const WidenedShape& shape, const WidenedGeometry& geometry,
+HWY_NOINLINE void sum_pixels(const WidenedShape& shape, const WidenedRuns& runs,
                              const WidenedTile& tile, const W* weights, int32_t* dst) {
   const SumTag d;
   SumVector sums[kUsed][2];
@@ -303,13 +325,12 @@ HWY_NOINLINE void sum_pixels(const WidenedShape& shape, const WidenedGeometry& g
     sums[r][0] = hn::Zero(d);
     sums[r][1] = hn::Zero(d);
   }
-  for (int64_t run = 0; run < geometry.runs; ++run) {
-    const int64_t offset = geometry.run(shape, run);
+  for (const int32_t offset : *runs.offsets) {
     const int16_t* pixels[kUsed];
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) pixels[r] = tile.pixels[r] + offset;
 #pragma GCC unroll 2
-    for (int64_t i = 0; i < 2 * geometry.pairs; i += 2) {
+    for (int64_t i = 0; i < 2 * runs.pairs; i += 2) {
       const WideVector w0 = load_wide(weights, shape.weights_zero);
       const WideVector w1 = load_wide(weights + kColumns, shape.weights_zero);
       weights += kPairs;
@@ -340,10 +361,10 @@ HWY_INLINE void sum_tile(int64_t pixels, const Arguments&... arguments) {
 /// Pixels of a tile of a depthwise convolution.
 constexpr int kDepthwisePixels = 4;
 
-/// Sums of up to kDepthwisePixels pixels in one panel of a depthwise convolution, pairs of taps at
-/// a time.
-HWY_NOINLINE void sum_depthwise(const WidenedShape& shape, const WidenedGeometry& geometry,
-                                const int16_t* const* from, const int16_t* weights, int64_t used,
+/// Sums of up to kDepthwisePixels pixels in the panel of a depthwise convolution that begins with
+/// `channel`, pairs of taps at a time.
+HWY_NOINLINE void sum_depthwise(const std::vector<int32_t>& taps, const int16_t* const* from,
+                                int64_t channel, const int16_t* weights, int64_t used,
                                 int32_t* dst) {
   const SumTag d;
   SumVector sums[kDepthwisePixels][2];
@@ -353,11 +374,10 @@ HWY_NOINLINE void sum_depthwise(const WidenedShape& shape, const WidenedGeometry
     sums[r][1] = hn::Zero(d);
   }
   const int16_t* pixels[kDepthwisePixels];
-  for (int64_t r = 0; r < kDepthwisePixels; ++r) pixels[r] = from[std::min(r, used - 1)];
-  const int64_t taps = shape.kh * shape.kw;
-  for (int64_t tap = 0; tap < taps; tap += 2, weights += kPairs) {
-    const int64_t first = geometry.run(shape, tap);
-    const int64_t second = geometry.run(shape, std::min(tap + 1, taps - 1));
+  for (int64_t r = 0; r < kDepthwisePixels; ++r) pixels[r] = from[std::min(r, used - 1)] + channel;
+  for (size_t tap = 0; tap < taps.size(); tap += 2, weights += kPairs) {
+    const int64_t first = taps[tap];
+    const int64_t second = taps[tap + 1];
 #if HWY_TARGET == HWY_SCALAR
     for (int r = 0; r < kDepthwisePixels; ++r) {
       for (int half = 0; half < 2; ++half) {
@@ -531,64 +551,56 @@ HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail& tail, const 
 }
 
 template <class T>
-void multiply_strip(const WidenedShape& shape, const WidenedStrip& strip, const int16_t* widened,
-                    const int8_t* panels, int64_t begin, int64_t end, const WidenedTail& tail,
-                    int16_t* weights, T* dst) {
-  const WidenedGeometry geometry(shape);
+void multiply_strip(const WidenedShape& shape, const WidenedOffsets& offsets,
+                    const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
+                    int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights, T* dst) {
+  const WidenedRuns runs = {&offsets.runs, WidenedGeometry(shape).pairs};
   const int64_t pixels = strip.rows * shape.ow;
   // Spread evenly: short tiles waste loads of weights.
   const int64_t most = shape.depthwise ? kDepthwisePixels : kPixels;
   const int64_t tiles = (pixels + most - 1) / most;
   const bool widens = tiles >= kFewTiles || shape.depthwise;
   const int64_t channels = shape.groups * shape.oc;
-  const int64_t corner = (strip.n * shape.oh + strip.first_row) * shape.ow * channels;
+  const int64_t corner =
+      (strip.n * shape.oh + strip.first_row) * shape.ow * channels + strip.group * shape.oc;
+  HWY_ALIGN int32_t tile_sums[std::max(kPixels, kDepthwisePixels) * kColumns];
+  int32_t* const sums = tile_sums;
+  const int64_t values = panel_values(shape);
   for (int64_t panel = begin; panel < end; ++panel) {
-    const int8_t* const packed = panels + panel * panel_values(shape);
-    if (widens) {
-      widen_values(packed, panel_values(shape), shape.weights_zero, weights);
-    }
+    const int8_t* const packed = panels + panel * values;
+    if (widens) widen_values(packed, values, shape.weights_zero, weights);
     const int64_t first = panel * kColumns;
     const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
-    T* const to = dst + corner + strip.group * shape.oc + first;
-    const T* const addend =
-        tail.addend == nullptr ? nullptr : reinterpret_cast<const T*>(tail.addend) + (to - dst);
     const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
-    WidenedTail of_panel = tail;
-    of_panel.scales += padded;
-    of_panel.bias += padded;
-    HWY_ALIGN int32_t tile_sums[std::max(kPixels, kDepthwisePixels) * kColumns];
-    int32_t* const sums = tile_sums;
-    int64_t y = 0;
-    int64_t x = 0;
+    const WidenedTail of_panel = {tail.scales + padded, tail.bias + padded, tail.ops, nullptr};
+    const T* const addend =
+        tail.addend == nullptr ? nullptr : reinterpret_cast<const T*>(tail.addend) + corner + first;
+    int64_t pixel = 0;
     for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t used = pixels * (t + 1) / tiles - pixels * t / tiles;
+      const int64_t used = pixels / tiles + (t < pixels % tiles ? 1 : 0);
       WidenedTile tile;
       for (int64_t r = 0; r < used; ++r) {
-        tile.pixels[r] = widened + geometry.pixel(shape, y, x);
-        tile.dst[r] = (y * shape.ow + x) * channels;
-        if (++x == shape.ow) {
-          x = 0;
-          ++y;
-        }
+        tile.pixels[r] = widened + offsets.pixels[static_cast<size_t>(pixel)];
+        tile.dst[r] = pixel++ * channels;
       }
       if (shape.depthwise) {
-        for (int64_t r = 0; r < used; ++r) tile.pixels[r] += first;
-        sum_depthwise(shape, geometry, tile.pixels, weights, used, sums);
+        sum_depthwise(offsets.runs, tile.pixels, first, weights, used, sums);
       } else if (widens) {
-        sum_tile<kPixels>(used, shape, geometry, tile, static_cast<const int16_t*>(weights), sums);
+        sum_tile<kPixels>(used, shape, runs, tile, static_cast<const int16_t*>(weights), sums);
       } else {
-        sum_tile<kPixels>(used, shape, geometry, tile, packed, sums);
+        sum_tile<kPixels>(used, shape, runs, tile, packed, sums);
       }
-      finish_tile(sums, of_panel, tile, used, columns, addend, to);
+      finish_tile(sums, of_panel, tile, used, columns, addend, dst + corner + first);
     }
   }
 }
 
-void multiply_strip_of(const WidenedShape& shape, const WidenedStrip& strip, const int16_t* widened,
-                       const int8_t* panels, int64_t begin, int64_t end, const WidenedTail& tail,
-                       int16_t* weights, std::byte* dst) {
+void multiply_strip_of(const WidenedShape& shape, const WidenedOffsets& offsets,
+                       const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
+                       int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights,
+                       std::byte* dst) {
   const auto with = [&](auto* values) {
-    multiply_strip(shape, strip, widened, panels, begin, end, tail, weights, values);
+    multiply_strip(shape, offsets, strip, widened, panels, begin, end, tail, weights, values);
   };
   if (shape.dst == ElementType::Float32) {
     with(reinterpret_cast<float*>(dst));
@@ -611,6 +623,7 @@ HWY_EXPORT(columns_of_panel);
 HWY_EXPORT(panel_values);
 HWY_EXPORT(pack_panels_of);
 HWY_EXPORT(place_channels);
+HWY_EXPORT(offsets_of);
 HWY_EXPORT(src_values);
 HWY_EXPORT(widen_strip_of);
 HWY_EXPORT(multiply_strip_of);
@@ -657,6 +670,10 @@ void pack_widened_channels(const WidenedShape& shape, const float* values, float
   HWY_DYNAMIC_DISPATCH(place_channels)(shape, values, packed);
 }
 
+WidenedOffsets widened_offsets(const WidenedShape& shape, int64_t rows) {
+  return HWY_DYNAMIC_DISPATCH(offsets_of)(shape, rows);
+}
+
 int64_t widened_src_count(const WidenedShape& shape, int64_t rows) {
   return HWY_DYNAMIC_DISPATCH(src_values)(shape, rows);
 }
@@ -666,11 +683,12 @@ void widen_src(const WidenedShape& shape, const WidenedStrip& strip, const std::
   HWY_DYNAMIC_DISPATCH(widen_strip_of)(shape, strip, src, widened);
 }
 
-void multiply_widened(const WidenedShape& shape, const WidenedStrip& strip, const int16_t* widened,
-                      const int8_t* panels, int64_t begin, int64_t end, const WidenedTail& tail,
-                      int16_t* weights, std::byte* dst) {
+void multiply_widened(const WidenedShape& shape, const WidenedOffsets& offsets,
+                      const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
+                      int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights,
+                      std::byte* dst) {
   HWY_DYNAMIC_DISPATCH(multiply_strip_of)
-  (shape, strip, widened, panels, begin, end, tail, weights, dst);
+  (shape, offsets, strip, widened, panels, begin, end, tail, weights, dst);
 }
 
 }  // namespace het::cpu

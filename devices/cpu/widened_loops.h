@@ -69,6 +69,14 @@ struct WidenedStrip {
   int64_t first_row = 0;
   int64_t rows = 0;
 };
+/// Where the pixels of a strip begin in its widened source, and how far each run of neighbouring
+/// values (of a depthwise convolution: each tap) lies behind that. For strips of up to `rows` rows.
+struct WidenedOffsets {
+  std::vector<int32_t> pixels;
+  std::vector<int32_t> runs;
+};
+WidenedOffsets widened_offsets(const WidenedShape& shape, int64_t rows);
+
 /// Values of the widened source of so many rows.
 int64_t widened_src_count(const WidenedShape& shape, int64_t rows);
 void widen_src(const WidenedShape& shape, const WidenedStrip& strip, const std::byte* src,
@@ -76,8 +84,9 @@ void widen_src(const WidenedShape& shape, const WidenedStrip& strip, const std::
 
 /// The results of the strip in panels [begin, end) of its group. `panels` are the packed
 /// ones of that group, `weights` memory for one widened panel.
-void multiply_widened(const WidenedShape& shape, const WidenedStrip& strip, const int16_t* widened,
-                      const int8_t* panels, int64_t begin, int64_t end, const WidenedTail& tail,
-                      int16_t* weights, std::byte* dst);
+void multiply_widened(const WidenedShape& shape, const WidenedOffsets& offsets,
+                      const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
+                      int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights,
+                      std::byte* dst);
 
 }  // namespace het::cpu

@@ -77,6 +77,7 @@ class WidenedKernel final : public Kernel {
         ops_(std::move(ops)),
         team_(omp_get_max_threads()),
         cut_(cut_rows(shape, team_)),
+        offsets_(widened_offsets(shape, cut_.rows)),
         src_count_(round_up(widened_src_count(shape, cut_.rows))),
         weights_count_(round_up(widened_panel_count(shape))),
         has_sum_(std::ranges::any_of(
@@ -153,8 +154,8 @@ class WidenedKernel final : public Kernel {
       strip.first_row = shape_.oh * (k % cut_.strips) / cut_.strips;
       strip.rows = shape_.oh * (k % cut_.strips + 1) / cut_.strips - strip.first_row;
       widen_src(shape_, strip, args.inputs[0], widened);
-      multiply_widened(shape_, strip, widened, weights + strip.group * group_bytes, panels.first,
-                       panels.second, tail, widened + src_count_, args.outputs[0]);
+      multiply_widened(shape_, offsets_, strip, widened, weights + strip.group * group_bytes,
+                       panels.first, panels.second, tail, widened + src_count_, args.outputs[0]);
     }
   }
 
@@ -162,6 +163,7 @@ class WidenedKernel final : public Kernel {
   std::vector<PostOp> ops_;
   int64_t team_;
   StripCut cut_;
+  WidenedOffsets offsets_;
   int64_t src_count_;
   int64_t weights_count_;
   bool has_sum_;

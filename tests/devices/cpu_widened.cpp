@@ -63,7 +63,7 @@ int64_t sum_at(const WidenedShape& s, const Tensor& src, const Tensor& weights, 
   return sum;
 }
 
-/// Runs the loops strip by strip and a panel at a time.
+/// Runs the loops strip by strip, a panel at a time.
 Tensor multiply(const WidenedShape& s, const Tensor& src, const Tensor& weights, float scale,
                 float bias, const std::vector<PostOp>& ops, const Tensor* addend, int64_t rows) {
   const int64_t filters = s.depthwise ? 1 : s.ic;
@@ -80,6 +80,7 @@ Tensor multiply(const WidenedShape& s, const Tensor& src, const Tensor& weights,
                                  addend != nullptr ? addend->bytes() : nullptr};
   std::vector<int16_t> widened(static_cast<size_t>(cpu::widened_src_count(s, rows)));
   std::vector<int16_t> panel(panel_count);
+  const cpu::WidenedOffsets offsets = cpu::widened_offsets(s, rows);
   for (int64_t picture = 0; picture < s.n * s.groups; ++picture) {
     for (int64_t first = 0; first < s.oh; first += rows) {
       const cpu::WidenedStrip strip = {picture / s.groups, picture % s.groups, first,
@@ -88,8 +89,8 @@ Tensor multiply(const WidenedShape& s, const Tensor& src, const Tensor& weights,
       const int64_t of_group = panels / s.groups;
       const auto offset = static_cast<size_t>(strip.group * of_group) * panel_count;
       for (int64_t k = 0; k < of_group; ++k) {
-        cpu::multiply_widened(s, strip, widened.data(), packed.data() + offset, k, k + 1, tail,
-                              panel.data(), dst.bytes());
+        cpu::multiply_widened(s, offsets, strip, widened.data(), packed.data() + offset, k, k + 1,
+                              tail, panel.data(), dst.bytes());
       }
     }
   }
