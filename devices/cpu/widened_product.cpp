@@ -1,7 +1,6 @@
 #include "devices/cpu/widened_product.h"
 
 #include <algorithm>
-#include <array>
 
 #include "devices/cpu/cache_size.h"
 #include "devices/cpu/huge_pages.h"
