@@ -44,6 +44,17 @@ WidenedShape shape_of_window(const ConvolutionSpec& spec) {
   return shape;
 }
 
+/// Multiply-adds that are worth a thread; what else a result costs counts as some more of them.
+constexpr int64_t kGrain = 400'000;
+constexpr int64_t kOfAResult = 16;
+
+/// Threads that share the work: none is woken for less than it costs.
+int64_t useful_team(const WidenedShape& shape) {
+  const int64_t results = shape.n * shape.groups * shape.oc * shape.oh * shape.ow;
+  const int64_t work = results * (shape.depth() + kOfAResult);
+  return std::clamp<int64_t>(work / kGrain, 1, omp_get_max_threads());
+}
+
 /// How the rows of the result are cut into strips, and what the threads of a team share out.
 struct StripCut {
   int64_t rows = 1;        ///< of the longest strip
@@ -74,7 +85,7 @@ class WidenedKernel final : public Kernel {
   WidenedKernel(const WidenedShape& shape, std::vector<PostOp> ops)
       : shape_(shape),
         ops_(std::move(ops)),
-        team_(omp_get_max_threads()),
+        team_(useful_team(shape)),
         cut_(cut_rows(shape, team_)),
         offsets_(widened_offsets(shape, cut_.rows)),
         src_count_(round_up(widened_src_count(shape, cut_.rows))),
