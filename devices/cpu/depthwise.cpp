@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "devices/cpu/convolution_window.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/simd_target.h"
 
@@ -97,20 +98,8 @@ std::optional<DepthwiseShape> depthwise_shape(const ConvolutionSpec& spec, Forma
     return std::nullopt;
   }
   DepthwiseShape shape;
-  shape.n = spec.src.shape[0];
+  set_window(spec, shape);
   shape.channels = spec.src.shape[1];
-  shape.ih = spec.src.shape[2];
-  shape.iw = spec.src.shape[3];
-  shape.oh = spec.dst.shape[2];
-  shape.ow = spec.dst.shape[3];
-  shape.kh = spec.weights[2];
-  shape.kw = spec.weights[3];
-  shape.stride_y = spec.strides[0];
-  shape.stride_x = spec.strides[1];
-  shape.dilation_y = spec.dilations[0];
-  shape.dilation_x = spec.dilations[1];
-  shape.pad_top = spec.pads_begin[0];
-  shape.pad_left = spec.pads_begin[1];
   shape.src = spec.src.type;
   shape.dst = spec.dst.type;
   const int64_t lanes = depthwise_lanes();

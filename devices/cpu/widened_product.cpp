@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "devices/cpu/cache_size.h"
+#include "devices/cpu/convolution_window.h"
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/simd_target.h"
@@ -25,22 +26,10 @@ WidenedShape shape_of_rows(const MatMulSpec& spec) {
 
 WidenedShape shape_of_window(const ConvolutionSpec& spec) {
   WidenedShape shape;
-  shape.n = spec.src.shape[0];
+  set_window(spec, shape);
   shape.groups = spec.groups;
   shape.ic = spec.weights[1];
   shape.oc = spec.weights[0] / spec.groups;
-  shape.ih = spec.src.shape[2];
-  shape.iw = spec.src.shape[3];
-  shape.oh = spec.dst.shape[2];
-  shape.ow = spec.dst.shape[3];
-  shape.kh = spec.weights[2];
-  shape.kw = spec.weights[3];
-  shape.stride_y = spec.strides[0];
-  shape.stride_x = spec.strides[1];
-  shape.dilation_y = spec.dilations[0];
-  shape.dilation_x = spec.dilations[1];
-  shape.pad_top = spec.pads_begin[0];
-  shape.pad_left = spec.pads_begin[1];
   return shape;
 }
 
