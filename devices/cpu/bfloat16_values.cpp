@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "devices/cpu/elementwise_program.h"
-#include "devices/cpu/fused_tail.h"
+#include "inference/passes/fusions/elementwise_program.h"
+#include "inference/passes/fusions/fused_tail.h"
 
 namespace het::cpu {
 namespace {
@@ -46,8 +46,8 @@ class Marking {
     static constexpr std::array<std::string_view, 2> kProducts = {"MatMul", "Gemm"};
     static constexpr std::array<std::string_view, 4> kPools = {
         "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
-    static constexpr std::array<std::string_view, 5> kMoves = {"Concat", "Slice", "Split",
-                                                               "ChannelShuffle", "Resize"};
+    static constexpr std::array<std::string_view, 6> kMoves = {
+        "Concat", "Slice", "Split", "ChannelShuffle", "ChannelGather", "Resize"};
     if (!reader.domain().empty() && reader.domain() != "het") return false;
     if (is_one_of(reader, kConvolutions)) {
       // What is added has the type of the result.

@@ -1,67 +1,186 @@
 #include "devices/cpu/channel_gather.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "devices/cpu/channel_gather_loops.h"
 #include "devices/cpu/parallel.h"
 
 namespace het::cpu {
 namespace {
 
-/// Channels of a blocked float tensor in another order. Loop order: image, output block, pixel,
-/// lane.
-class ChannelGather final : public Kernel {
+/// Elements of the result that are worth a thread.
+constexpr int64_t kGrain = 8192;
+
+int64_t pixels_of(const Shape& shape) {
+  return std::accumulate(shape.begin() + 2, shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// A channel in one of the inputs.
+struct Place {
+  size_t input;
+  int64_t channel;
+};
+
+std::vector<Place> places(const ChannelSources& sources, const std::vector<int64_t>& picked) {
+  std::vector<Place> result;
+  for (int64_t channel : picked) {
+    size_t input = 0;
+    while (channel >= sources.channels[input]) channel -= sources.channels[input++];
+    result.push_back({input, channel});
+  }
+  return result;
+}
+
+/// Blocked floats. Loop order: image, vector of the output's channels, pixel. Each thread has some
+/// pixels, of which products of pixels (1x1) share out the same.
+class BlockedGather final : public Kernel {
  public:
-  ChannelGather(const TensorSpec& src, const std::vector<int64_t>& channels)
-      : block_(block_of(src.format)), images_(src.shape[0]) {
-    for (size_t i = 2; i < src.shape.size(); ++i) pixels_ *= src.shape[i];
-    src_blocks_ = (src.shape[1] + block_ - 1) / block_;
-    blocks_ = (static_cast<int64_t>(channels.size()) + block_ - 1) / block_;
-    for (const int64_t from : channels) {
-      offsets_.push_back(from / block_ * pixels_ * block_ + from % block_);
+  BlockedGather(const ChannelSources& sources, const std::vector<int64_t>& picked)
+      : block_(block_of(sources.spec.format)),
+        lanes_(gather_lanes(block_)),
+        images_(sources.spec.shape[0]),
+        pixels_(pixels_of(sources.spec.shape)),
+        channels_(static_cast<int64_t>(picked.size())) {
+    for (const int64_t channels : sources.channels) {
+      image_sizes_.push_back(blocks(channels) * pixels_ * block_);
+    }
+    vectors_.resize(static_cast<size_t>(blocks(channels_) * block_ / lanes_));
+    const std::vector<Place> from = places(sources, picked);
+    for (size_t c = 0; c < from.size(); ++c) {
+      const auto to = static_cast<int64_t>(c);
+      add(from[c], vectors_[static_cast<size_t>(to / lanes_)], static_cast<size_t>(to % lanes_));
     }
   }
 
   std::string_view implementation() const override { return "own_blocked"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    const int64_t plane = pixels_ * block_;
-    parallel_for(images_ * blocks_, std::max<int64_t>(8192 / std::max<int64_t>(plane, 1), 1),
+    parallel_for(images_ * pixels_, std::max<int64_t>(kGrain / std::max<int64_t>(channels_, 1), 1),
                  [&](int64_t begin, int64_t end) {
-                   for (int64_t k = begin; k < end; ++k) {
-                     gather_block(src + k / blocks_ * src_blocks_ * plane, k % blocks_,
-                                  dst + k * plane);
+                   while (begin < end) {
+                     const int64_t image = begin / pixels_;
+                     const int64_t stop = std::min(end, (image + 1) * pixels_);
+                     gather(args, image, begin % pixels_, stop - begin);
+                     begin = stop;
                    }
                  });
     return {};
   }
 
  private:
-  void gather_block(const float* image, int64_t block, float* dst) const {
-    const auto channels = static_cast<int64_t>(offsets_.size());
-    const int64_t lanes = std::min(block_, channels - block * block_);
-    const int64_t* offsets = offsets_.data() + block * block_;
-    for (int64_t p = 0; p < pixels_; ++p) {
-      const float* pixel = image + p * block_;
-      for (int64_t i = 0; i < lanes; ++i) dst[p * block_ + i] = pixel[offsets[i]];
-      for (int64_t i = lanes; i < block_; ++i) dst[p * block_ + i] = 0.0f;
+  /// A part whose source is known by its input and the place in its first image.
+  struct Part {
+    size_t input;
+    int64_t place;
+    GatherPart lanes;
+  };
+
+  int64_t blocks(int64_t channels) const { return (channels + block_ - 1) / block_; }
+
+  void add(const Place& from, std::vector<Part>& parts, size_t lane) const {
+    const int64_t inner = from.channel % block_;
+    const int64_t place = from.channel / block_ * pixels_ * block_ + inner / lanes_ * lanes_;
+    auto part = std::ranges::find_if(
+        parts, [&](const Part& p) { return p.input == from.input && p.place == place; });
+    if (part == parts.end()) part = parts.insert(part, {from.input, place, {}});
+    part->lanes.from[lane] = static_cast<int32_t>(inner % lanes_);
+    part->lanes.taken[lane] = -1;
+  }
+
+  void gather(const KernelArgs& args, int64_t image, int64_t first, int64_t count) const {
+    // Every part has at least one lane of its own.
+    std::array<GatherPart, kGatherLanes> parts;
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]) +
+                (image * blocks(channels_) * pixels_ + first) * block_;
+    const int64_t in_block = block_ / lanes_;
+    for (size_t v = 0; v < vectors_.size(); ++v) {
+      size_t filled = 0;
+      for (const Part& part : vectors_[v]) {
+        parts[filled] = part.lanes;
+        parts[filled++].src = reinterpret_cast<const float*>(args.inputs[part.input]) +
+                              image * image_sizes_[part.input] + part.place + first * block_;
+      }
+      const auto vector = static_cast<int64_t>(v);
+      gather_vectors(parts.data(), filled, block_, count,
+                     dst + vector / in_block * pixels_ * block_ + vector % in_block * lanes_);
     }
   }
 
   int64_t block_;
+  int64_t lanes_;
   int64_t images_;
-  int64_t pixels_ = 1;
-  int64_t src_blocks_ = 0;
-  int64_t blocks_ = 0;
-  std::vector<int64_t> offsets_;  ///< per output channel: where pixel 0 of its source lies
+  int64_t pixels_;
+  int64_t channels_;
+  std::vector<int64_t> image_sizes_;        ///< floats, per input
+  std::vector<std::vector<Part>> vectors_;  ///< per vector of the output's channels
+};
+
+/// Other formats: runs of channels. Loop order: image (and pixel, where channels are last), run.
+template <class T>
+class RunGather final : public Kernel {
+ public:
+  RunGather(const ChannelSources& sources, const std::vector<int64_t>& picked) {
+    const Shape& shape = sources.spec.shape;
+    const bool last = sources.spec.format == Format::ChannelsLast;
+    const int64_t unit = last ? 1 : pixels_of(shape);
+    rows_ = shape[0] * (last ? pixels_of(shape) : 1);
+    for (const int64_t channels : sources.channels) strides_.push_back(channels * unit);
+    for (const Place& from : places(sources, picked)) {
+      const int64_t place = from.channel * unit;
+      if (!runs_.empty() && runs_.back().input == from.input &&
+          runs_.back().from + runs_.back().length == place) {
+        runs_.back().length += unit;
+      } else {
+        runs_.push_back({from.input, place, unit});
+      }
+      row_ += unit;
+    }
+  }
+
+  std::string_view implementation() const override { return "own_copy"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    parallel_for(rows_, std::max<int64_t>(kGrain / std::max<int64_t>(row_, 1), 1),
+                 [&](int64_t begin, int64_t end) {
+                   T* dst = reinterpret_cast<T*>(args.outputs[0]) + begin * row_;
+                   for (int64_t row = begin; row < end; ++row) {
+                     for (const Run& run : runs_) {
+                       const T* src = reinterpret_cast<const T*>(args.inputs[run.input]) +
+                                      row * strides_[run.input] + run.from;
+                       dst = std::copy_n(src, run.length, dst);
+                     }
+                   }
+                 });
+    return {};
+  }
+
+ private:
+  struct Run {
+    size_t input;
+    int64_t from;
+    int64_t length;
+  };
+
+  int64_t rows_ = 0;
+  int64_t row_ = 0;               ///< elements of the output
+  std::vector<int64_t> strides_;  ///< elements of a row, per input
+  std::vector<Run> runs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_channel_gather(const TensorSpec& src,
-                                            const std::vector<int64_t>& channels) {
-  return std::make_unique<ChannelGather>(src, channels);
+int64_t ChannelSources::count() const {
+  return std::accumulate(channels.begin(), channels.end(), int64_t{0});
+}
+
+std::unique_ptr<Kernel> make_channel_gather(const ChannelSources& sources,
+                                            const std::vector<int64_t>& picked) {
+  if (is_blocked(sources.spec.format)) return std::make_unique<BlockedGather>(sources, picked);
+  if (byte_width(sources.spec.type) == 2) {
+    return std::make_unique<RunGather<uint16_t>>(sources, picked);
+  }
+  return std::make_unique<RunGather<uint32_t>>(sources, picked);
 }
 
 }  // namespace het::cpu

@@ -8,9 +8,17 @@
 
 namespace het::cpu {
 
-/// Builds a blocked float tensor whose channel c is channel `channels[c]` of a blocked float source
-/// with the same other dimensions and format.
-std::unique_ptr<Kernel> make_channel_gather(const TensorSpec& src,
-                                            const std::vector<int64_t>& channels);
+/// Channels of several values with the same other dimensions, as if they stood behind one another.
+struct ChannelSources {
+  std::vector<int64_t> channels;  ///< of each value
+  TensorSpec spec;                ///< of the first one: all have its type and format
+
+  int64_t count() const;
+};
+
+/// Builds a tensor of the sources' type and format whose channel c is channel `picked[c]` of the
+/// kernel's inputs. Blocked formats take floats only, the others floats and bfloat16.
+std::unique_ptr<Kernel> make_channel_gather(const ChannelSources& sources,
+                                            const std::vector<int64_t>& picked);
 
 }  // namespace het::cpu

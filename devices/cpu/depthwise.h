@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "devices/cpu/depthwise_loops.h"
-#include "devices/cpu/fused_tail.h"
 #include "devices/cpu/kernel.h"
 #include "devices/cpu/onednn.h"
+#include "inference/passes/fusions/fused_tail.h"
 #include "inference/tensor.h"
 
 namespace het::cpu {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "devices/cpu/elementwise_program.h"
+#include "inference/passes/fusions/elementwise_program.h"
 
 namespace het::cpu {
 

@@ -3,10 +3,10 @@
 #include <memory>
 #include <optional>
 
-#include "devices/cpu/fused_tail.h"
 #include "devices/cpu/gemm_loops.h"
 #include "devices/cpu/kernel.h"
 #include "devices/cpu/onednn.h"
+#include "inference/passes/fusions/fused_tail.h"
 #include "inference/tensor.h"
 
 namespace het::cpu {

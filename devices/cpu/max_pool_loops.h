@@ -6,7 +6,8 @@
 
 namespace het::cpu {
 
-/// Maximum pooling of bfloat16 pictures [n, h, w, c]. Every window has a pixel of the picture.
+/// Maximum pooling of pictures [n, h, w, c]. Every window has a pixel of the picture. In a blocked
+/// format every block is a picture of its own, with a block's channels.
 struct MaxPoolShape {
   int64_t n = 1;
   int64_t c = 1;
@@ -25,5 +26,7 @@ struct MaxPoolShape {
 /// Rows [begin, end) of the n * oh rows of dst.
 void max_pool_rows(const MaxPoolShape& shape, const BFloat16* src, int64_t begin, int64_t end,
                    BFloat16* dst);
+void max_pool_rows(const MaxPoolShape& shape, const float* src, int64_t begin, int64_t end,
+                   float* dst);
 
 }  // namespace het::cpu

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+
+#include "inference/memory_packing.h"
 
 namespace het::cpu {
 namespace {
@@ -94,33 +95,6 @@ void share_in_place(Plan& plan) {
 
 }  // namespace
 
-Packing pack(const std::vector<Lifetime>& lifetimes) {
-  std::vector<size_t> order(lifetimes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  Packing packing;
-  packing.offsets.assign(lifetimes.size(), 0);
-  std::vector<size_t> placed;  // by offset
-  for (const size_t i : order) {
-    const Lifetime& life = lifetimes[i];
-    size_t offset = 0;
-    for (const size_t other : placed) {
-      const Lifetime& taken = lifetimes[other];
-      if (taken.last < life.first || life.last < taken.first) continue;
-      if (offset + life.bytes <= packing.offsets[other]) break;
-      offset = std::max(offset, aligned(packing.offsets[other] + taken.bytes));
-    }
-    packing.offsets[i] = offset;
-    packing.bytes = std::max(packing.bytes, aligned(offset + life.bytes));
-    const auto position = std::find_if(placed.begin(), placed.end(), [&](size_t other) {
-      return packing.offsets[other] > offset;
-    });
-    placed.insert(position, i);
-  }
-  return packing;
-}
-
 void plan_memory(Plan& plan) {
   share_concatenations(plan);
   share_in_place(plan);
@@ -137,7 +111,7 @@ void plan_memory(Plan& plan) {
     roots.push_back(i);
     needed.push_back(lifetimes[i]);
   }
-  const Packing packing = pack(needed);
+  const Packing packing = pack(needed, kAlignment);
   for (size_t k = 0; k < roots.size(); ++k) plan.tensors[roots[k]].offset = packing.offsets[k];
   plan.arena_bytes = packing.bytes;
   plan.scratch_bytes = 0;

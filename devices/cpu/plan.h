@@ -50,6 +50,7 @@ struct Step {
   std::vector<TensorId> outputs;
   InPlace in_place = InPlace::Never;
   size_t in_place_input = 0;
+  bool alone = false;  ///< on the calling thread: the work is not worth a team
 };
 
 /// How a model runs on the CPU: steps in order over tensors in one arena. Immutable once built.

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "devices/cpu/bfloat16_values.h"
 #include "devices/cpu/custom_kernel.h"
 #include "devices/cpu/memory_plan.h"
 #include "devices/cpu/onednn.h"
-#include "devices/cpu/passes/rewrite.h"
+#include "devices/cpu/parallel.h"
 #include "devices/cpu/reference_kernel.h"
 #include "devices/cpu/register_kernels.h"
+#include "devices/cpu/small_work.h"
+#include "inference/passes/fusions/rewrite.h"
 
 namespace het::cpu {
 namespace {
@@ -103,11 +106,14 @@ Result<TensorId> PlanBuilder::reorder(const Value& value, TensorId source,
     versions_[&value].push_back(id);
     return id;
   }
+  Step step;
+  step.alone = alone_ || is_small_reorder(size_bytes(tensor(source).spec) + size_bytes(wanted));
+  std::optional<AloneScope> alone;
+  if (step.alone) alone.emplace();
   HET_ASSIGN(Primitive primitive, make_reorder(tensor(source).spec, wanted));
   PlanTensor target;
   target.spec = wanted;
   const TensorId id = add_tensor(std::move(target));
-  Step step;
   step.node_name = value.name() + "/reorder";
   step.layer_type = "Reorder";
   step.kernel = make_primitive_kernel(std::move(primitive),
@@ -161,6 +167,7 @@ Step& PlanBuilder::add_step(const Node& node, std::unique_ptr<Kernel> kernel,
   step.kernel = std::move(kernel);
   step.inputs = std::move(inputs);
   step.outputs = std::move(outputs);
+  step.alone = alone_;
   plan_.steps.push_back(std::move(step));
   return plan_.steps.back();
 }
@@ -209,8 +216,14 @@ Status PlanBuilder::plan_node(const Node& node) {
     HET_ASSIGN(const bool custom, plan_custom(*this, node));
     if (custom) return {};
     if (const PlanKernel plan = kernel_registry().find(node.domain(), node.op_type())) {
-      HET_ASSIGN(const bool planned, plan(*this, node));
-      if (planned) return {};
+      // oneDNN decides by the size of the team while a primitive is made.
+      std::optional<AloneScope> alone;
+      alone_ = is_small_convolution(node);
+      if (alone_) alone.emplace();
+      Result<bool> planned = plan(*this, node);
+      alone_ = false;
+      if (!planned) return std::move(planned).error();
+      if (*planned) return {};
     }
   }
   return plan_reference(node);
@@ -241,7 +254,7 @@ void PlanBuilder::drop_unread_constants() {
 }
 
 bool PlanBuilder::is_read(const Value& value) const {
-  return cpu::is_read(model_, value);
+  return het::is_read(model_, value);
 }
 
 Status PlanBuilder::finish_outputs() {

@@ -97,6 +97,7 @@ class PlanBuilder {
   PlanOptions options_;
   Plan plan_;
   std::unordered_set<const Value*> bfloat16_values_;
+  bool alone_ = false;  ///< the node that is being planned is not worth a team
   /// The first entry is the producer's; the others were reordered from it.
   std::unordered_map<const Value*, std::vector<TensorId>> versions_;
   /// How often planned nodes read a constant.

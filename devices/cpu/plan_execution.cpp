@@ -1,5 +1,9 @@
 #include "devices/cpu/plan_execution.h"
 
+#include <optional>
+
+#include "devices/cpu/parallel.h"
+
 namespace het::cpu {
 
 Result<std::unique_ptr<PlanExecution>> PlanExecution::create(const Plan& plan) {
@@ -75,6 +79,8 @@ Status PlanExecution::run_step(size_t step, const std::atomic<bool>* cancelled) 
   args.scratch = scratch_->host();
   args.dynamic = dynamic_;
   args.cancelled = cancelled;
+  std::optional<AloneScope> alone;
+  if (plan_.steps[step].alone) alone.emplace();
   return plan_.steps[step].kernel->execute(args, states_[step].get());
 }
 

@@ -7,9 +7,9 @@
 #include <new>
 
 #include "devices/cpu/fastest_of.h"
+#include "devices/cpu/fuse.h"
 #include "devices/cpu/layer_measuring.h"
 #include "devices/cpu/onednn.h"
-#include "devices/cpu/passes/fuse.h"
 #include "devices/cpu/pin_thread.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/precision_choice.h"

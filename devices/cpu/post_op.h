@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "inference/passes/fusions/fused_tail.h"
 
 namespace het::cpu {
 
@@ -30,5 +33,10 @@ struct PostOp {
   float alpha = 0.0f;
   float beta = 0.0f;
 };
+
+/// The same expression as post-ops of a oneDNN primitive; empty when there are none.
+std::vector<PostOp> post_ops_of(const ElementwiseInstruction& instruction);
+/// A whole tail; empty for an empty one.
+std::vector<PostOp> post_ops_of(const FusedTail& tail);
 
 }  // namespace het::cpu

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "devices/cpu/fused_tail.h"
 #include "devices/cpu/kernel.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/winograd_loops.h"
+#include "inference/passes/fusions/fused_tail.h"
 #include "inference/tensor.h"
 
 namespace het::cpu {

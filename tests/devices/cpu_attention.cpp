@@ -2,8 +2,8 @@
 #include <limits>
 #include <optional>
 
-#include "devices/cpu/passes/passes.h"
-#include "devices/cpu/passes/strided_view.h"
+#include "inference/passes/fusions/passes.h"
+#include "inference/passes/fusions/strided_view.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
 #include "tests/devices/cpu_testing.h"
@@ -86,7 +86,7 @@ Transpose21_y = Transpose(MatMul20_y) {perm=[2,0,1,3]} : float32[5,1,3,4]
 Reshape22_y = Reshape(Transpose21_y, c13=[5,1,12]) : float32[5,1,12]
 output y0 = Reshape22_y
 )");
-  ASSERT_TRUE(cpu::fuse_attention(*prepared).ok());
+  ASSERT_TRUE(fuse_attention(*prepared).ok());
   prepared->remove_unused();
   ASSERT_TRUE(prepared->sort().ok());
   EXPECT_EQ("\n" + print_model(*prepared), R"(
@@ -223,13 +223,13 @@ TEST_F(CpuAttention, ViewsEndWhereElementsWouldMove) {
   Value* rows = reshape(flat, {3, 8});
   maker_.output(transpose(rows, {1, 0}));
   ASSERT_TRUE(prepare_model(maker_.model()).ok());
-  const cpu::StridedView view = cpu::strided_view(*maker_.model().outputs()[0].value);
+  const StridedView view = strided_view(*maker_.model().outputs()[0].value);
   EXPECT_EQ(view.base->producer()->op_type(), "Reshape") << "a turned matrix is no row";
   EXPECT_EQ(view.strides, (Shape{1, 8}));
   Value* more = maker_.op("Mul", {x, maker_.constant(Tensor::from<float>({1, 1, 1}, {2.0f}))});
   maker_.model().set_desc(more, {ElementType::Float32, {1, 4, 6}});
-  EXPECT_EQ(cpu::strided_view(*more).base, more) << "the product has a dimension more";
-  const cpu::StridedView two = cpu::strided_view(*turned);
+  EXPECT_EQ(strided_view(*more).base, more) << "the product has a dimension more";
+  const StridedView two = strided_view(*turned);
   EXPECT_EQ(two.base, x);
   EXPECT_EQ(two.strides, (Shape{1, 6}));
 }

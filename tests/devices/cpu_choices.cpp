@@ -101,7 +101,7 @@ class CpuChoices : public CpuTest {
     return more;
   }
   /// A device that has read nothing yet.
-  void forget() { cpu_ = *cpu::make_device(core_, ""); }
+  void forget() { device_ = *cpu::make_device(core_, ""); }
 
   fs::path store_file() const {
     for (const auto& file : fs::directory_iterator(folder_ / "store")) {

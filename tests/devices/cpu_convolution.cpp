@@ -148,7 +148,7 @@ TEST_F(CpuTest, Float16ArithmeticIsRefused) {
   ModelMaker maker;
   maker.output(maker.op("Relu", {maker.input({4})}));
   const auto compiled =
-      cpu_->compile_model(maker.model(), {{"INFERENCE_PRECISION_HINT", "f16"}}, nullptr);
+      device_->compile_model(maker.model(), {{"INFERENCE_PRECISION_HINT", "f16"}}, nullptr);
   ASSERT_FALSE(compiled);
   EXPECT_EQ(compiled.error().code(), StatusCode::NotSupported);
   EXPECT_NE(compiled.error().message().find("f16"), std::string::npos);

@@ -1,6 +1,6 @@
 #include "devices/cpu/depthwise.h"
+#include "devices/cpu/fuse.h"
 #include "devices/cpu/onednn.h"
-#include "devices/cpu/passes/passes.h"
 
 #include <hwy/targets.h>
 

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "devices/cpu/core_count.h"
-#include "devices/cpu/memory_plan.h"
 #include "devices/cpu/stream_settings.h"
 #include "devices/cpu/tensor_spec.h"
 #include "tests/devices/cpu_testing.h"
@@ -217,7 +216,7 @@ TEST_F(CpuTest, QuerySaysWhatCompileDoes) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 4, 5, 5}), 4, 4);
   maker.output(maker.op("NonZero", {x}));
-  const auto rows = cpu_->query_model(maker.model(), {});
+  const auto rows = device_->query_model(maker.model(), {});
   ASSERT_TRUE(rows) << rows.error().message();
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ((*rows)[0].device, "CPU");
@@ -227,41 +226,15 @@ TEST_F(CpuTest, QuerySaysWhatCompileDoes) {
 
   maker.output(maker.op("NoSuchOperator", {x}));
   maker.output(maker.op("AnotherOne", {x}));
-  const auto refused = cpu_->query_model(maker.model(), {});
+  const auto refused = device_->query_model(maker.model(), {});
   ASSERT_TRUE(refused) << refused.error().message();
   EXPECT_FALSE((*refused)[2].supported());
   EXPECT_FALSE((*refused)[3].supported());
-  const auto compiled = cpu_->compile_model(maker.model(), {}, nullptr);
+  const auto compiled = device_->compile_model(maker.model(), {}, nullptr);
   ASSERT_FALSE(compiled);
   EXPECT_EQ(compiled.error().code(), StatusCode::NotSupported);
   EXPECT_NE(compiled.error().message().find("NoSuchOperator"), std::string::npos);
   EXPECT_NE(compiled.error().message().find("AnotherOne"), std::string::npos);
-}
-
-TEST(CpuMemoryPlan, PackedLifetimesDoNotOverlap) {
-  std::mt19937 generator(5);
-  for (int round = 0; round < 200; ++round) {
-    std::vector<cpu::Lifetime> lifetimes;
-    for (int i = 0; i < 30; ++i) {
-      const size_t first = generator() % 40;
-      lifetimes.push_back({1 + generator() % 5000, first, first + generator() % 8});
-    }
-    const cpu::Packing packing = cpu::pack(lifetimes);
-    size_t sum = 0;
-    for (size_t a = 0; a < lifetimes.size(); ++a) {
-      sum += lifetimes[a].bytes + 63;
-      EXPECT_EQ(packing.offsets[a] % 64, 0u);
-      EXPECT_LE(packing.offsets[a] + lifetimes[a].bytes, packing.bytes);
-      for (size_t b = 0; b < a; ++b) {
-        const bool together =
-            lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
-        const bool overlap = packing.offsets[a] < packing.offsets[b] + lifetimes[b].bytes &&
-                             packing.offsets[b] < packing.offsets[a] + lifetimes[a].bytes;
-        EXPECT_FALSE(together && overlap) << "round " << round;
-      }
-    }
-    EXPECT_LT(packing.bytes, sum);
-  }
 }
 
 TEST(CpuTensorSpec, FormatsDescribeTheirBytes) {

@@ -29,7 +29,7 @@ class CpuExport : public CpuTest {
   Result<std::shared_ptr<CompiledModel>> imported(const std::string& file,
                                                   const Properties& properties = {}) {
     std::istringstream stream(file);
-    return cpu_->import_model(stream, properties);
+    return device_->import_model(stream, properties);
   }
   /// Exports, imports and compares what both compute, bit by bit. Returns the file.
   std::string round_trip(const Model& model, const Properties& properties = {}) {

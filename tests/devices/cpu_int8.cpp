@@ -1,6 +1,7 @@
+#include "devices/cpu/fuse.h"
 #include "devices/cpu/int8_support.h"
-#include "devices/cpu/passes/int8_passes.h"
-#include "devices/cpu/passes/passes.h"
+#include "inference/passes/fusions/int8_passes.h"
+#include "inference/passes/fusions/passes.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
 #include "tests/devices/cpu_testing.h"
@@ -264,7 +265,7 @@ TEST_F(CpuInt8, MovesOfBytes) {
                           make_attributes({{"kernel_shape", Ints{3, 3}}, {"pads", Ints(4, 1)}}));
   Value* turned = maker_.op("Transpose", {pool}, make_attributes({{"perm", Ints{0, 2, 3, 1}}}));
   maker_.output(quantise(maker_.op("Flatten", {turned}), 0.02f, 131));
-  expect_graphs({cpu::move_quantisation}, R"(
+  expect_graphs({move_quantisation}, R"(
 input x0 : uint8[1,16,4,6]
 DequantizeLinear0_y = DequantizeLinear(x0, c0=0.02, c1=131) : float32[1,16,4,6]
 MaxPool1_y = MaxPool(DequantizeLinear0_y) {kernel_shape=[3,3] pads=[1,1,1,1]} : float32[1,16,4,6]
@@ -296,7 +297,7 @@ TEST_F(CpuInt8, QuantisationInFrontOfAConcatenation) {
   Value* b = maker_.op("Conv", {x, weights({32, 32, 1, 1}, 0, 6)});
   Value* both = maker_.op("Concat", {a, b}, make_attributes({{"axis", int64_t{1}}}));
   maker_.output(quantise(both, 0.05f, 100));
-  expect_graphs({cpu::quantise_products, cpu::move_quantisation, cpu::fuse_requantisation}, R"(
+  expect_graphs({cpu::quantise_products, move_quantisation, cpu::fuse_requantisation}, R"(
 input x0 : uint8[1,32,9,8]
 DequantizeLinear0_y = DequantizeLinear(x0, c0=0.02, c1=128) : float32[1,32,9,8]
 DequantizeLinear1_y = DequantizeLinear(c2=int8[16,32,1,1], c3=float32[16], c4=int8[16]) {axis=0} : float32[16,32,1,1]
@@ -421,7 +422,7 @@ TEST_F(CpuInt8, FakeQuantizeBecomesBytes) {
   };
   maker_.output(fake(x, -1.0f, 4.1f));
   maker_.output(fake(x, -1.01f, 4.09f));  // no level at zero
-  expect_graphs({cpu::split_fake_quantize}, R"(
+  expect_graphs({split_fake_quantize}, R"(
 input x0 : float32[1,8,4,6]
 FakeQuantize0_y = het.FakeQuantize(x0, c0=-1, c1=4.1, c2=-1, c3=4.1) {levels=256} : float32[1,8,4,6]
 FakeQuantize1_y = het.FakeQuantize(x0, c4=-1.01, c5=4.09, c6=-1.01, c7=4.09) {levels=256} : float32[1,8,4,6]
@@ -462,9 +463,9 @@ TEST_F(CpuInt8, ModelsOfOpenVino) {
                        make_attributes({{"group", 24}, {"pads", Ints(4, 1)}}));
   maker_.output(maker_.op("Add", {d, maker_.random({1, 24, 1, 1})}));
   const std::unique_ptr<Model> model = maker_.model().clone();
-  run(*model, cpu::restore_dequantisation);
+  run(*model, restore_dequantisation);
   ASSERT_TRUE(prepare_model(*model).ok());
-  for (const Pass pass : {cpu::split_fake_quantize, cpu::quantise_products, cpu::fold_int8_affine,
+  for (const Pass pass : {split_fake_quantize, cpu::quantise_products, cpu::fold_int8_affine,
                           cpu::fuse_int8_activations, cpu::fuse_requantisation}) {
     run(*model, pass);
   }
@@ -500,8 +501,8 @@ TEST_F(CpuInt8, LevelsPerChannelInFrontOfDepthwiseConvolutions) {
   maker_.output(d);
   const std::unique_ptr<Model> model = maker_.model().clone();
   ASSERT_TRUE(prepare_model(*model).ok());
-  for (const Pass pass : {cpu::split_fake_quantize, cpu::quantise_products,
-                          cpu::fuse_int8_activations, cpu::fuse_requantisation}) {
+  for (const Pass pass : {split_fake_quantize, cpu::quantise_products, cpu::fuse_int8_activations,
+                          cpu::fuse_requantisation}) {
     run(*model, pass);
   }
   EXPECT_EQ("\n" + print_model(*model), R"(

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <vector>
 
+#include "devices/cpu/fuse.h"
 #include "devices/cpu/onednn.h"
-#include "devices/cpu/passes/fuse.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/readers/onnx_reader.h"

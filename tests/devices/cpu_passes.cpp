@@ -1,5 +1,5 @@
-#include "devices/cpu/passes/fuse.h"
-#include "devices/cpu/passes/passes.h"
+#include "devices/cpu/fuse.h"
+#include "inference/passes/fusions/passes.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
 #include "tests/devices/cpu_testing.h"
@@ -44,7 +44,7 @@ TEST_F(CpuPasses, PaddingGoesIntoTheConvolution) {
   Value* x = maker.input({1, 2, 4, 4});
   Value* p = maker.op("Pad", {x, maker.ints({0, 0, 1, 0, 0, 0, 2, 1})});
   maker.output(maker.op("Conv", {p, maker.random({3, 2, 2, 2})}));
-  check(maker.model(), cpu::fold_padding, R"(
+  check(maker.model(), fold_padding, R"(
 input x0 : float32[1,2,4,4]
 Pad0_y = Pad(x0, c0=[0,0,1,0,0,0,2,1]) : float32[1,2,7,5]
 Conv1_y = Conv(Pad0_y, c1=float32[3,2,2,2]) : float32[1,3,6,4]
@@ -78,7 +78,7 @@ TEST_F(CpuPasses, AConvolutionOverEvenAndOddPixelsReadsThePicture) {
   Model& model = maker.model();
   const std::unique_ptr<Model> prepared = model.clone();
   ASSERT_TRUE(prepare_model(*prepared).ok());
-  ASSERT_TRUE(cpu::fold_space_to_depth(*prepared).ok());
+  ASSERT_TRUE(fold_space_to_depth(*prepared).ok());
   prepared->remove_unused();
   ASSERT_TRUE(prepared->sort().ok());
   // The parts come as (row, column) 00, 10, 01, 11, two channels each.
@@ -124,7 +124,7 @@ TEST_F(CpuPasses, BatchNormalizationAndScalesGoIntoWeights) {
   Value* n = batch_norm(maker, maker.op("Conv", {x, maker.random({12, 2, 1, 1})}));
   Value* m = maker.op("Mul", {n, maker.random({1, 12, 1, 1})});
   maker.output(maker.op("Add", {maker.random({12, 1, 1}), m}));
-  check(maker.model(), cpu::fold_channel_affine, R"(
+  check(maker.model(), fold_channel_affine, R"(
 input x0 : float32[1,2,4,4]
 Conv0_y = Conv(x0, c0=float32[12,2,1,1]) : float32[1,12,4,4]
 BatchNormalization1_y = BatchNormalization(Conv0_y, c1=float32[12], c2=float32[12], c3=float32[12], c4=float32[12]) : float32[1,12,4,4]
@@ -145,7 +145,7 @@ TEST_F(CpuPasses, BatchNormalizationGoesIntoTransposedWeights) {
   Value* c = maker.op("ConvTranspose", {x, maker.random({4, 6, 2, 2})},
                       make_attributes({{"group", int64_t{2}}, {"strides", Ints{2, 2}}}));
   maker.output(batch_norm(maker, c));
-  check(maker.model(), cpu::fold_channel_affine, R"(
+  check(maker.model(), fold_channel_affine, R"(
 input x0 : float32[1,4,3,3]
 ConvTranspose0_y = ConvTranspose(x0, c0=float32[4,6,2,2]) {group=2 strides=[2,2]} : float32[1,12,6,6]
 BatchNormalization1_y = BatchNormalization(ConvTranspose0_y, c1=float32[12], c2=float32[12], c3=float32[12], c4=float32[12]) : float32[1,12,6,6]
@@ -163,7 +163,7 @@ TEST_F(CpuPasses, RowsAddedToProductsBecomeBias) {
   Value* x = maker.input({2, 3, 4});
   Value* y = maker.op("MatMul", {x, maker.random({4, 10})});
   maker.output(maker.op("Add", {y, maker.random({10})}));
-  check(maker.model(), cpu::fold_channel_affine, R"(
+  check(maker.model(), fold_channel_affine, R"(
 input x0 : float32[2,3,4]
 MatMul0_y = MatMul(x0, c0=float32[4,10]) : float32[2,3,10]
 Add1_y = Add(MatMul0_y, c1=float32[10]) : float32[2,3,10]
@@ -179,7 +179,7 @@ output y0 = Add1_y_2
 TEST_F(CpuPasses, LoneBatchNormalizationBecomesElementwise) {
   ModelMaker maker;
   maker.output(batch_norm(maker, maker.input({1, 12, 4, 4})));
-  check(maker.model(), cpu::lower_batch_norm, R"(
+  check(maker.model(), lower_batch_norm, R"(
 input x0 : float32[1,12,4,4]
 BatchNormalization0_y = BatchNormalization(x0, c0=float32[12], c1=float32[12], c2=float32[12], c3=float32[12]) : float32[1,12,4,4]
 output y0 = BatchNormalization0_y
@@ -197,7 +197,7 @@ TEST_F(CpuPasses, FakeQuantizeBecomesElementwise) {
   const auto scalar = [&](float value) { return maker.constant(Tensor::scalar(value)); };
   maker.output(maker.op("FakeQuantize", {x, scalar(-1), scalar(1), scalar(-2), scalar(2)},
                         make_attributes({{"levels", 5}}), "het"));
-  check(maker.model(), cpu::lower_fake_quantize, R"(
+  check(maker.model(), lower_fake_quantize, R"(
 input x0 : float32[1,12,4,4]
 FakeQuantize0_y = het.FakeQuantize(x0, c0=-1, c1=1, c2=-2, c3=2) {levels=5} : float32[1,12,4,4]
 output y0 = FakeQuantize0_y
@@ -218,7 +218,7 @@ TEST_F(CpuPasses, FakeQuantizeWithLimitsPerChannel) {
   maker.output(maker.op("FakeQuantize",
                         {x, scalar(-1), maker.constant(high), scalar(-2), scalar(2)},
                         make_attributes({{"levels", 5}}), "het"));
-  check(maker.model(), cpu::lower_fake_quantize, R"(
+  check(maker.model(), lower_fake_quantize, R"(
 input x0 : float32[1,12,4,4]
 FakeQuantize0_y = het.FakeQuantize(x0, c0=-1, c1=float32[1,12,1,1], c2=-2, c3=2) {levels=5} : float32[1,12,4,4]
 output y0 = FakeQuantize0_y
@@ -241,7 +241,7 @@ input x0 : float32[1,12,4,4]
 FakeQuantize0_y = het.FakeQuantize(x0, c0=0.25, c1=0.25, c2=-1, c3=1) {levels=2} : float32[1,12,4,4]
 output y0 = FakeQuantize0_y
 )";
-  check(maker.model(), cpu::lower_fake_quantize, graph, graph);
+  check(maker.model(), lower_fake_quantize, graph, graph);
 }
 
 TEST_F(CpuPasses, GatesBecomeSwishAndHardSwish) {
@@ -256,7 +256,7 @@ TEST_F(CpuPasses, GatesBecomeSwishAndHardSwish) {
   Value* paddle = maker.op("Div", {maker.op("Mul", {hard, clip}), scalar(6)});
   Value* clip2 = maker.op("Clip", {maker.op("Add", {paddle, scalar(3)}), scalar(0), scalar(6)});
   maker.output(maker.op("Mul", {paddle, maker.op("Div", {clip2, scalar(6)})}));
-  check(maker.model(), cpu::fuse_gated_activations, R"(
+  check(maker.model(), fuse_gated_activations, R"(
 input x0 : float32[1,2,4,4]
 Sigmoid0_y = Sigmoid(x0) : float32[1,2,4,4]
 Mul1_y = Mul(x0, Sigmoid0_y) : float32[1,2,4,4]
@@ -298,7 +298,7 @@ TEST_F(CpuPasses, ErfGatesBecomeGelu) {
   Model& model = maker.model();
   const std::unique_ptr<Model> prepared = model.clone();
   ASSERT_TRUE(prepare_model(*prepared).ok());
-  ASSERT_TRUE(cpu::fuse_gated_activations(*prepared).ok());
+  ASSERT_TRUE(fuse_gated_activations(*prepared).ok());
   prepared->remove_unused();
   ASSERT_TRUE(prepared->sort().ok());
   EXPECT_EQ("\n" + print_model(*prepared), R"(
@@ -333,7 +333,7 @@ TEST_F(CpuPasses, MeansAndRootsBecomeNormalisations) {
   Value* reciprocal = maker.op("Div", {scalar(1), root(layer)});
   Value* rms = maker.op("Mul", {maker.random({13}), maker.op("Mul", {layer, reciprocal})});
   maker.output(maker.op("Mul", {maker.op("Reciprocal", {root(rms)}), rms}));
-  check(maker.model(), cpu::fuse_normalisations, R"(
+  check(maker.model(), fuse_normalisations, R"(
 input x0 : float32[2,3,13]
 ReduceMean0_y = ReduceMean(x0, c0=[-1]) : float32[2,3,1]
 Sub1_y = Sub(x0, ReduceMean0_y) : float32[2,3,13]
@@ -392,7 +392,7 @@ TEST_F(CpuPasses, ScalesGoIntoInstanceNormalization) {
   Value* factor = maker.constant(Tensor::from<float>({1, 3, 1, 1}, {3, 4, 5}));
   Value* shift = maker.constant(Tensor::from<float>({3, 1, 1}, {1, 1, 2}));
   maker.output(maker.op("Add", {maker.op("Mul", {y, factor}), shift}));
-  check(maker.model(), cpu::fold_channel_affine, R"(
+  check(maker.model(), fold_channel_affine, R"(
 input x0 : float32[2,3,4,4]
 InstanceNormalization0_y = InstanceNormalization(x0, c0=[1,2,-1], c1=[0.5,0,1]) : float32[2,3,4,4]
 Mul1_y = Mul(InstanceNormalization0_y, c2=[3,4,5]) : float32[2,3,4,4]
@@ -538,7 +538,7 @@ TEST_F(CpuPasses, ElementwiseChainsBecomeOneNode) {
   Value* b = maker.op("Exp", {a});
   Value* c = maker.op("Div", {a, b});
   maker.output(maker.op("Mul", {c, maker.random({12, 1, 1})}));
-  check(maker.model(), cpu::fuse_elementwise, R"(
+  check(maker.model(), fuse_elementwise, R"(
 input x0 : float32[1,12,4,4]
 input x1 : float32[1,1,4,4]
 Add0_y = Add(x0, x1) : float32[1,12,4,4]
@@ -561,7 +561,7 @@ TEST_F(CpuPasses, ReshapesAndTransposeBecomeAChannelShuffle) {
   Value* a = maker.op("Reshape", {x, maker.ints({2, 3, 4, 3, 5})});
   Value* b = maker.op("Transpose", {a}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
   maker.output(maker.op("Reshape", {b, maker.ints({2, 12, 3, 5})}));
-  check(maker.model(), cpu::fuse_channel_shuffles, R"(
+  check(maker.model(), fuse_channel_shuffles, R"(
 input x0 : float32[2,12,3,5]
 Reshape0_y = Reshape(x0, c0=[2,3,4,3,5]) : float32[2,3,4,3,5]
 Transpose1_y = Transpose(Reshape0_y) {perm=[0,2,1,3,4]} : float32[2,4,3,3,5]
@@ -586,7 +586,7 @@ TEST_F(CpuPasses, EveryOtherChannelIsASlice) {
   };
   maker.output(pick(0));
   maker.output(pick(-1));
-  check(maker.model(), cpu::fuse_channel_slices, R"(
+  check(maker.model(), fuse_channel_slices, R"(
 input x0 : float32[2,12,3,5]
 Reshape0_y = Reshape(x0, c0=[8,3,15]) : float32[8,3,15]
 Transpose1_y = Transpose(Reshape0_y) {perm=[1,0,2]} : float32[3,8,15]
@@ -640,7 +640,7 @@ TEST_F(CpuPasses, QuantisedConstantsBecomeFloat) {
                 maker.constant(Tensor::scalar(0.1f)), maker.constant(Tensor::scalar(int8_t{3}))});
   ASSERT_NE(w->producer()->op(), nullptr) << w->producer()->unsupported_reason();
   maker.output(maker.op("Conv", {x, w}));
-  check(maker.model(), cpu::fold_dequantized_constants, R"(
+  check(maker.model(), fold_dequantized_constants, R"(
 input x0 : float32[1,2,4,4]
 DequantizeLinear0_y = DequantizeLinear(c0=[119,102,12,-84,121,91], c1=0.1, c2=3) : float32[3,2,1,1]
 Conv1_y = Conv(x0, DequantizeLinear0_y) : float32[1,3,4,4]
@@ -662,7 +662,7 @@ TEST_F(CpuPasses, Float16ModelsComputeInFloat32) {
   maker.output(maker.op("Relu", {maker.op("Add", {x, w})}));
   const std::unique_ptr<Model> prepared = maker.model().clone();
   ASSERT_TRUE(prepare_model(*prepared).ok());
-  ASSERT_TRUE(cpu::compute_in_float32(*prepared).ok());
+  ASSERT_TRUE(compute_in_float32(*prepared).ok());
   EXPECT_EQ("\n" + print_model(*prepared), R"(
 input x0 : float16[2,3]
 x0/widen = Cast(x0) {to=1} : float32[2,3]

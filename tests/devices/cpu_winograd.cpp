@@ -16,7 +16,6 @@
 namespace het {
 namespace {
 
-using cpu::FusedTail;
 using cpu::WinogradShape;
 using cpu_testing::CpuTest;
 using cpu_testing::Ints;
@@ -227,13 +226,12 @@ TEST_P(Winograd, ErrorsAreWithinTheBound) {
 }
 
 TEST_P(Winograd, TailsApplyInOrder) {
-  using cpu::ElementwiseKind;
-  const cpu::TailStep sum{true, {}};
-  const cpu::TailStep relu{false, {ElementwiseKind::Relu, 0, 0, 0.0f, 0.0f}};
-  const cpu::TailStep leaky{false, {ElementwiseKind::Relu, 0, 0, 0.25f, 0.0f}};
-  const cpu::TailStep relu6{false, {ElementwiseKind::Clip, 0, 0, 0.0f, 6.0f}};
-  const cpu::TailStep above{false, {ElementwiseKind::Clip, 0, 0, 1.0f, 2.0f}};
-  const cpu::TailStep linear{false, {ElementwiseKind::Linear, 0, 0, 2.0f, 1.0f}};
+  const TailStep sum{true, {}};
+  const TailStep relu{false, {ElementwiseKind::Relu, 0, 0, 0.0f, 0.0f}};
+  const TailStep leaky{false, {ElementwiseKind::Relu, 0, 0, 0.25f, 0.0f}};
+  const TailStep relu6{false, {ElementwiseKind::Clip, 0, 0, 0.0f, 6.0f}};
+  const TailStep above{false, {ElementwiseKind::Clip, 0, 0, 1.0f, 2.0f}};
+  const TailStep linear{false, {ElementwiseKind::Linear, 0, 0, 2.0f, 1.0f}};
   const auto relu_of = [](double v) { return std::max(v, 0.0); };
   struct Tail {
     FusedTail steps;

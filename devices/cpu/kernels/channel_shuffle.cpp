@@ -22,7 +22,7 @@ Result<bool> plan_channel_shuffle(PlanBuilder& builder, const Node& node) {
     for (int64_t c = 0; c < shape[1]; ++c) {
       channels.push_back(c % group * (shape[1] / group) + c / group);
     }
-    builder.add_step(node, make_channel_gather(spec, channels), {in}, {out});
+    builder.add_step(node, make_channel_gather({{shape[1]}, spec}, channels), {in}, {out});
     return true;
   }
   int64_t pixels = 1;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
+#include "devices/cpu/channel_gather.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/registration.h"
@@ -60,88 +62,6 @@ class RunConcat final : public Kernel {
   int64_t row_bytes_ = 0;
 };
 
-/// Channels of blocked float inputs whose borders lie inside blocks: every block of the output is
-/// put together from pieces. Loop order: image, output block, piece, pixel.
-class BlockedConcat final : public Kernel {
- public:
-  BlockedConcat(const TensorSpec& dst, const std::vector<int64_t>& channels)
-      : block_(block_of(dst.format)), images_(dst.shape[0]) {
-    for (size_t i = 2; i < dst.shape.size(); ++i) pixels_ *= dst.shape[i];
-    blocks_ = (dst.shape[1] + block_ - 1) / block_;
-    pieces_.resize(static_cast<size_t>(blocks_));
-    int64_t first = 0;
-    for (size_t i = 0; i < channels.size(); ++i) {
-      int64_t c = 0;
-      while (c < channels[i]) {
-        const int64_t to = first + c;
-        const int64_t lanes =
-            std::min({channels[i] - c, block_ - c % block_, block_ - to % block_});
-        pieces_[static_cast<size_t>(to / block_)].push_back(
-            {i, c / block_, c % block_, to % block_, lanes});
-        c += lanes;
-      }
-      input_blocks_.push_back((channels[i] + block_ - 1) / block_);
-      first += channels[i];
-    }
-    padding_ = blocks_ * block_ - first;
-  }
-
-  std::string_view implementation() const override { return "own_blocked"; }
-
-  Status execute(const KernelArgs& args, KernelState*) const override {
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    const int64_t plane = pixels_ * block_;
-    const int64_t plane_bytes = plane * static_cast<int64_t>(sizeof(float));
-    parallel_for(images_ * blocks_, std::max<int64_t>(kGrainBytes / plane_bytes, 1),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t k = begin; k < end; ++k) {
-                     const int64_t n = k / blocks_;
-                     const int64_t b = k % blocks_;
-                     float* to = dst + k * plane;
-                     for (const Piece& piece : pieces_[static_cast<size_t>(b)]) {
-                       const auto* src = reinterpret_cast<const float*>(args.inputs[piece.input]);
-                       const int64_t blocks = input_blocks_[piece.input];
-                       copy_lanes(src + (n * blocks + piece.block) * plane + piece.from,
-                                  to + piece.to, piece.lanes);
-                     }
-                     if (b + 1 == blocks_ && padding_ > 0) {
-                       for (int64_t p = 0; p < pixels_; ++p) {
-                         std::fill_n(to + (p + 1) * block_ - padding_, padding_, 0.0f);
-                       }
-                     }
-                   }
-                 });
-    return {};
-  }
-
- private:
-  struct Piece {
-    size_t input;
-    int64_t block;  ///< of the input
-    int64_t from;   ///< first lane in it
-    int64_t to;     ///< first lane in the output's block
-    int64_t lanes;
-  };
-
-  void copy_lanes(const float* src, float* dst, int64_t lanes) const {
-    if (lanes == block_) {
-      std::memcpy(dst, src, static_cast<size_t>(pixels_ * block_) * sizeof(float));
-      return;
-    }
-    for (int64_t p = 0; p < pixels_; ++p) {
-      for (int64_t i = 0; i < lanes; ++i) dst[p * block_ + i] = src[p * block_ + i];
-    }
-  }
-
-  int64_t block_;
-  int64_t images_;
-  int64_t pixels_ = 1;
-  int64_t blocks_ = 0;
-  int64_t padding_ = 0;
-  std::vector<std::vector<Piece>> pieces_;
-  std::vector<int64_t> input_blocks_;
-};
-
 /// The format in which most of the inputs' elements are.
 Format majority_format(PlanBuilder& builder, const Node& node) {
   std::vector<std::pair<Format, int64_t>> votes;
@@ -188,8 +108,11 @@ Result<bool> plan_concat(PlanBuilder& builder, const Node& node) {
   }
   const TensorId out = builder.write(dst, out_spec);
   if (is_blocked(format) && axis == 1 && !aligned) {
-    builder.add_step(node, std::make_unique<BlockedConcat>(out_spec, channels), std::move(inputs),
-                     {out});
+    // Every block of the output is put together from pieces.
+    const ChannelSources sources{channels, out_spec};
+    std::vector<int64_t> all(static_cast<size_t>(sources.count()));
+    std::iota(all.begin(), all.end(), int64_t{0});
+    builder.add_step(node, make_channel_gather(sources, all), std::move(inputs), {out});
     return true;
   }
   // Physical position of the axis.

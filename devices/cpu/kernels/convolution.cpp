@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "devices/cpu/depthwise.h"
-#include "devices/cpu/fused_tail.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/winograd.h"
 #include "inference/ops/conv.h"
 #include "inference/ops/conv_transpose.h"
+#include "inference/passes/fusions/fused_tail.h"
 #include "inference/registration.h"
 
 namespace het::cpu {

@@ -3,10 +3,10 @@
 #include <type_traits>
 
 #include "devices/cpu/elementwise_loop.h"
-#include "devices/cpu/elementwise_program.h"
 #include "devices/cpu/half_loops.h"
 #include "devices/cpu/kernels/typed_elementwise.h"
 #include "devices/cpu/parallel.h"
+#include "inference/passes/fusions/elementwise_program.h"
 #include "inference/registration.h"
 
 namespace het::cpu {

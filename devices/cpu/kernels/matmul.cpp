@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "devices/cpu/fused_tail.h"
 #include "devices/cpu/gemm.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/gemm.h"
+#include "inference/passes/fusions/fused_tail.h"
 #include "inference/registration.h"
 
 namespace het::cpu {

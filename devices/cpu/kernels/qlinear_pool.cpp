@@ -1,9 +1,9 @@
 #include <vector>
 
-#include "devices/cpu/constant_scale.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/quantization.h"
+#include "inference/passes/fusions/constant_scale.h"
 #include "inference/registration.h"
 
 namespace het::cpu {

@@ -2,10 +2,10 @@
 #include <array>
 
 #include "devices/cpu/byte_loops.h"
-#include "devices/cpu/constant_scale.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "inference/ops/broadcast.h"
+#include "inference/passes/fusions/constant_scale.h"
 #include "inference/registration.h"
 
 namespace het::cpu {

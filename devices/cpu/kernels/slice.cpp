@@ -46,7 +46,8 @@ Status plan_range(PlanBuilder& builder, const Node& node, const Value& src, cons
         channels.push_back(range.starts[1] + c * range.steps[1]);
       }
       const TensorId out = builder.write(dst, {type, range.shape, format});
-      builder.add_step(node, make_channel_gather({type, from, format}, channels), {in}, {out});
+      builder.add_step(node, make_channel_gather({{from[1]}, {type, from, format}}, channels), {in},
+                       {out});
       return {};
     }
     format = Format::Plain;

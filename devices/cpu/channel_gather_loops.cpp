@@ -1,0 +1,116 @@
+#include "devices/cpu/channel_gather_loops.h"
+
+#include <algorithm>
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/channel_gather_loops.cpp"
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// One part, with its tables in registers.
+template <class D>
+struct Lookup {
+  const float* src;
+  decltype(hn::SetTableIndices(D(), static_cast<const int32_t*>(nullptr))) from;
+  hn::Vec<D> taken;
+
+  HWY_INLINE Lookup(D d, const GatherPart& part)
+      : src(part.src),
+        from(hn::SetTableIndices(d, part.from.data())),
+        taken(hn::BitCast(d, hn::LoadU(hn::RebindToSigned<D>(), part.taken.data()))) {}
+
+  HWY_INLINE hn::Vec<D> at(D d, int64_t place) const {
+    return hn::And(taken, hn::TableLookupLanes(hn::LoadU(d, src + place), from));
+  }
+};
+
+template <class D>
+HWY_INLINE hn::Vec<D> all_at(D d, int64_t place, const Lookup<D>& part) {
+  return part.at(d, place);
+}
+template <class D, class... Rest>
+HWY_INLINE hn::Vec<D> all_at(D d, int64_t place, const Lookup<D>& part, const Rest&... rest) {
+  return hn::Or(part.at(d, place), all_at(d, place, rest...));
+}
+
+template <class D, class... Parts>
+HWY_INLINE void gather_all(D d, int64_t block, int64_t pixels, float* dst, const Parts&... parts) {
+  for (int64_t i = 0; i < pixels * block; i += block) {
+    hn::StoreU(all_at(d, i, parts...), d, dst + i);
+  }
+}
+
+/// A further part of what is there already.
+template <class D>
+HWY_INLINE void add_one(D d, const GatherPart& part, int64_t block, int64_t pixels, float* dst) {
+  const Lookup<D> a(d, part);
+  for (int64_t i = 0; i < pixels * block; i += block) {
+    hn::StoreU(hn::Or(a.at(d, i), hn::LoadU(d, dst + i)), d, dst + i);
+  }
+}
+
+template <class D>
+HWY_INLINE void gather_by(D d, const GatherPart* parts, size_t count, int64_t block, int64_t pixels,
+                          float* dst) {
+  using Part = Lookup<D>;
+  switch (count) {
+    case 0:
+      for (int64_t i = 0; i < pixels * block; i += block) hn::StoreU(hn::Zero(d), d, dst + i);
+      return;
+    case 1:
+      return gather_all(d, block, pixels, dst, Part(d, parts[0]));
+    case 2:
+      return gather_all(d, block, pixels, dst, Part(d, parts[0]), Part(d, parts[1]));
+    case 3:
+      return gather_all(d, block, pixels, dst, Part(d, parts[0]), Part(d, parts[1]),
+                        Part(d, parts[2]));
+    default:
+      gather_all(d, block, pixels, dst, Part(d, parts[0]), Part(d, parts[1]), Part(d, parts[2]),
+                 Part(d, parts[3]));
+  }
+  for (size_t k = 4; k < count; ++k) add_one(d, parts[k], block, pixels, dst);
+}
+
+int64_t lanes_of_block(int64_t block) {
+  return block <= 8 ? static_cast<int64_t>(hn::Lanes(hn::CappedTag<float, 8>()))
+                    : static_cast<int64_t>(hn::Lanes(hn::CappedTag<float, kGatherLanes>()));
+}
+
+void gather(const GatherPart* parts, size_t count, int64_t block, int64_t pixels, float* dst) {
+  if (block <= 8) {
+    gather_by(hn::CappedTag<float, 8>(), parts, count, block, pixels, dst);
+  } else {
+    gather_by(hn::CappedTag<float, kGatherLanes>(), parts, count, block, pixels, dst);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(lanes_of_block);
+HWY_EXPORT(gather);
+
+int64_t gather_lanes(int64_t block) {
+  return HWY_DYNAMIC_DISPATCH(lanes_of_block)(block);
+}
+
+void gather_vectors(const GatherPart* parts, size_t count, int64_t block, int64_t pixels,
+                    float* dst) {
+  HWY_DYNAMIC_DISPATCH(gather)(parts, count, block, pixels, dst);
+}
+
+}  // namespace het::cpu
+#endif

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "inference/model.h"
+#include "inference/status.h"
+
+namespace het::cpu {
+
+/// The rewrites of the CPU device, in order, on a prepared model: batch normalisation and scales
+/// into weights, padding into convolutions, activations, sums and element-wise chains into fused
+/// nodes of the domain het. Leaves every value's desc known that was known before.
+/// With `int8`, products of quantised values run on int8 kernels; else all is computed in float,
+/// rounded where the model says so.
+Status fuse(Model& model, bool int8);
+
+// Those passes of inference/passes/fusions that ask what a device can do, with this one's answers.
+Status lower_qlinear(Model& model);
+Status quantise_products(Model& model);
+Status fold_int8_affine(Model& model);
+Status fuse_int8_activations(Model& model);
+Status fuse_int8_sums(Model& model);
+Status fuse_requantisation(Model& model);
+Status quantise_operators(Model& model);
+Status fuse_tails(Model& model);
+
+}  // namespace het::cpu

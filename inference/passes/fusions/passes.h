@@ -1,0 +1,81 @@
+#pragma once
+
+#include "inference/model.h"
+#include "inference/passes/fusions/fused_tail.h"
+#include "inference/passes/fusions/int8_product.h"
+#include "inference/status.h"
+
+// The single rewrites, each called by the devices that want it, on a prepared model; each leaves
+// nodes that it replaced detached, to be removed afterwards. What a device's kernels can do comes
+// as a parameter.
+namespace het {
+
+/// Float16 and bfloat16 become float32 inside the model; its inputs and outputs keep their types.
+Status compute_in_float32(Model& model);
+
+/// QLinearConv and QLinearMatMul become het.Int8Conv and het.Int8MatMul. Those that no
+/// int8 kernel runs, and QLinearAdd between such nodes, become float nodes between DequantizeLinear
+/// and QuantizeLinear.
+Status lower_qlinear(Model& model, const Int8Rules& rules);
+
+/// QuantizeLinear whose value is read back by DequantizeLinear with the same scale becomes an
+/// element-wise rounding of the float value.
+Status fuse_fake_quantisation(Model& model);
+
+/// het.FakeQuantize with constant limits becomes element-wise.
+Status lower_fake_quantize(Model& model);
+
+/// DequantizeLinear of a constant becomes the float constant, and so do Reshape and
+/// Transpose behind it.
+Status fold_dequantized_constants(Model& model);
+
+/// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it.
+Status fold_padding(Model& model);
+
+/// A convolution over the even and odd rows and columns of a picture of few channels, concatenated
+/// as channels, becomes one over the picture with twice the filter and the stride.
+Status fold_space_to_depth(Model& model);
+
+/// What scales or shifts every channel - BatchNormalization, Mul, Div, Add, Sub with constants -
+/// goes into weights and bias of the convolution, matrix product or InstanceNormalization before
+/// it.
+Status fold_channel_affine(Model& model);
+
+/// A BatchNormalization that is left becomes element-wise.
+Status lower_batch_norm(Model& model);
+
+/// x * sigmoid(x), x * clip(x + 3, 0, 6) / 6 and x / 2 * (1 + erf(x / sqrt(2))) in their usual
+/// spellings become het.Swish, het.HardSwish and Gelu.
+Status fuse_gated_activations(Model& model);
+
+/// Rows divided by the root of their mean square or variance in the usual spellings, with or
+/// without scale and bias, become RMSNormalization and LayerNormalization.
+Status fuse_normalisations(Model& model);
+
+/// Attention without past keys, soft cap and windows becomes het.Attention (attention_parts.h).
+Status lower_attention(Model& model);
+
+/// MatMul, a factor and a mask, Softmax, MatMul become het.Attention, which reads its operands
+/// where they lie: in front of Reshape, Transpose, Split, Gather of one index and factors.
+Status fuse_attention(Model& model);
+
+/// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
+Status fuse_channel_shuffles(Model& model);
+
+/// Reshape, Transpose, Reshape and Gather that pick every g-th channel become Slice.
+Status fuse_channel_slices(Model& model);
+
+/// Concat, het.ChannelShuffle and Slice of channels become het.ChannelGather, which picks
+/// `channels` of its inputs as if they stood behind one another: one for all of them, or one for
+/// each Slice.
+Status fuse_channel_gathers(Model& model);
+
+/// Activations and the addition of another tensor go into the convolution or matrix product before
+/// them: het.Conv, het.ConvTranspose, het.MatMul, het.Gemm with a tail (fused_tail.h). A PRelu with
+/// a slope per channel goes into a depthwise convolution.
+Status fuse_tails(Model& model, const TailRules& rules);
+
+/// Element-wise nodes that only feed each other become one het.Elementwise.
+Status fuse_elementwise(Model& model);
+
+}  // namespace het
