@@ -22,12 +22,18 @@ class SimulatedRequest final : public DeviceRequest {
       std::lock_guard lock(mutex_);
       cancelled_ = false;
     }
+    if (behaviour_.executions != nullptr) ++*behaviour_.executions;
     if (behaviour_.complete_inline) {
       execute(io, sink);
       return;
     }
+    std::lock_guard lock(starting_);
     if (worker_.joinable()) worker_.join();
-    worker_ = std::thread([this, &io, &sink] { execute(io, sink); });
+    worker_ = std::thread([this, &io, &sink] {
+      // Whoever learns the end may start again at once, from another thread.
+      { std::lock_guard wait(starting_); }
+      execute(io, sink);
+    });
   }
 
   void cancel() override {
@@ -47,6 +53,7 @@ class SimulatedRequest final : public DeviceRequest {
       sink.complete(error(StatusCode::Cancelled, "the simulated execution was cancelled"));
       return;
     }
+    if (behaviour_.last_dst != nullptr) *behaviour_.last_dst = io.output(0).bytes();
     Status status = io.preprocess_pending(ports_);
     if (status.ok()) status = copy_tensor(io.input(0), io.output(0));
     if (status.ok()) status = behaviour_.outcome;
@@ -58,6 +65,7 @@ class SimulatedRequest final : public DeviceRequest {
   std::mutex mutex_;  ///< protects cancelled_
   std::condition_variable changed_;
   bool cancelled_ = false;
+  std::mutex starting_;  ///< protects worker_; taken alone
   std::thread worker_;
 };
 

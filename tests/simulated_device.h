@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +18,8 @@ struct SimulatedBehaviour {
   Status outcome;                ///< what every execution ends with
   bool complete_inline = false;  ///< complete() is called from start() itself
   bool honours_cancel = true;
+  std::atomic<int>* executions = nullptr;             ///< counts those that begin
+  std::atomic<const std::byte*>* last_dst = nullptr;  ///< where the last result went
 };
 
 /// A compiled model with one float input and one float output of `shape` that copies input to
