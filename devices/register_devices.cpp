@@ -3,7 +3,9 @@
 #include <mutex>
 
 #include "devices/cpu/cpu_device.h"
+#include "devices/gpu/gpu_device.h"
 #include "devices/ref/ref_device.h"
+#include "hetero/batch_device.h"
 
 namespace het {
 namespace {
@@ -34,7 +36,9 @@ std::shared_ptr<Core> core() {
 
 void register_devices(Core& core) {
   core.devices().add("CPU", cpu::make_device, exists_once);
+  core.devices().add("GPU", gpu::make_device, gpu::device_ids);
   core.devices().add("REF", ref::make_device, exists_once);
+  core.devices().add("BATCH", hetero::make_batch_device, {}, true);
 }
 
 }  // namespace het

@@ -33,8 +33,9 @@ Result<std::shared_ptr<CompiledModel>> compile(const Model& model, const Compile
   if (!has_state(model)) return compile_stateless(model, target);
   const std::unique_ptr<Model> exposed = model.clone();
   HET_ASSIGN(std::vector<StatePorts> variables, expose_state(*exposed));
-  HET_ASSIGN(std::shared_ptr<CompiledModel> inner, compile_stateless(*exposed, target));
-  return std::make_shared<StatefulCompiledModel>(std::move(inner), std::move(variables));
+  auto inner = compile_stateless(*exposed, target);
+  if (!inner) return Failure(inner.error().with_context("with its state as inputs and outputs"));
+  return std::make_shared<StatefulCompiledModel>(std::move(*inner), std::move(variables));
 }
 
 /// By content: an IR file need not be called .xml.
@@ -73,22 +74,51 @@ Status Core::add_extension(const std::string& path) const {
   return load_custom_operators(path);
 }
 
+Properties Core::default_properties(std::string_view device) const {
+  std::lock_guard lock(mutex_);
+  const auto defaults = defaults_.find(parse_device_name(device).kind);
+  return defaults == defaults_.end() ? Properties() : defaults->second;
+}
+
+Result<std::string> Core::full_name(std::string_view device, const Properties& properties) const {
+  const DeviceName name = parse_device_name(device);
+  if (!devices_.is_composite(name.kind)) return std::string(device);
+  std::string members = property_text(default_properties(device), "MULTI_DEVICE_PRIORITIES");
+  bool is_given = false;
+  for (const auto& [key, value] : properties) {
+    const auto def = find_property(key, name.kind);
+    if (!def || (*def)->name != "MULTI_DEVICE_PRIORITIES") continue;
+    members = value;
+    is_given = true;
+  }
+  if (name.arguments.empty()) return members.empty() ? name.kind : name.kind + ":" + members;
+  if (is_given && members != name.arguments) {
+    return error(StatusCode::InvalidArgument,
+                 "device '{}' names other devices than the property MULTI_DEVICE_PRIORITIES, '{}'; "
+                 "give one of them",
+                 device, members);
+  }
+  return std::string(device);
+}
+
 Result<Properties> Core::merged_properties(std::string_view device,
                                            const Properties& properties) const {
   const std::string kind = parse_device_name(device).kind;
-  HET_ASSIGN(Properties merged, validate_properties(properties, kind));
+  const bool composite = devices_.is_composite(kind);
+  HET_ASSIGN(Properties merged,
+             validate_properties(properties, composite ? device : std::string_view(kind)));
   HET_TRY(load_extensions(merged));
-  std::lock_guard lock(mutex_);
-  const auto defaults = defaults_.find(kind);
-  if (defaults != defaults_.end()) merged.insert(defaults->second.begin(), defaults->second.end());
+  const Properties defaults = default_properties(device);
+  merged.insert(defaults.begin(), defaults.end());
   return merged;
 }
 
 Result<std::vector<NodeSupport>> Core::query_model(const Model& model, std::string_view device,
                                                    const Properties& properties) {
   HET_TRY(check_process());
-  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
-  HET_ASSIGN(Properties merged, merged_properties(device, properties));
+  HET_ASSIGN(const std::string name, full_name(device, properties));
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, name));
+  HET_ASSIGN(Properties merged, merged_properties(name, properties));
   HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_copy(model, merged));
   return target->query_model(prepared ? *prepared : model, merged);
 }
@@ -97,13 +127,14 @@ Result<std::shared_ptr<CompiledModel>> Core::compile_model(
     const Model& model, std::string_view device, const Properties& properties,
     const std::shared_ptr<DeviceContext>& context) {
   HET_TRY(check_process());
-  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
-  HET_ASSIGN(Properties merged, merged_properties(device, properties));
+  HET_ASSIGN(const std::string name, full_name(device, properties));
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, name));
+  HET_ASSIGN(Properties merged, merged_properties(name, properties));
   HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_copy(model, merged));
   auto compiled = compile(prepared ? *prepared : model, {target, merged, context});
   if (!compiled) {
     return Failure(compiled.error().with_context(
-        fmt::format("cannot compile model '{}' for {}", model.name(), device)));
+        fmt::format("cannot compile model '{}' for {}", model.name(), name)));
   }
   return compiled;
 }
@@ -112,7 +143,8 @@ Result<std::shared_ptr<CompiledModel>> Core::import_model(std::istream& stream,
                                                           std::string_view device,
                                                           const Properties& properties) {
   HET_TRY(check_process());
-  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
+  HET_ASSIGN(const std::string full, full_name(device, properties));
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, full));
   for (const auto& [name, value] : properties) {
     if (!is_preparation_property(name)) continue;
     return error(StatusCode::InvalidArgument,
@@ -120,7 +152,7 @@ Result<std::shared_ptr<CompiledModel>> Core::import_model(std::istream& stream,
                  "compiled already: give it to the compile_model() before the export",
                  name);
   }
-  HET_ASSIGN(const Properties merged, merged_properties(device, properties));
+  HET_ASSIGN(const Properties merged, merged_properties(full, properties));
   auto imported = target->import_model(stream, merged);
   if (!imported) {
     return Failure(
@@ -138,7 +170,14 @@ Result<std::shared_ptr<DeviceContext>> Core::create_context(std::string_view dev
 
 Status Core::set_property(std::string_view device, const Properties& properties) {
   HET_TRY(check_process());
-  const std::string kind = parse_device_name(device).kind;
+  const DeviceName parts = parse_device_name(device);
+  const std::string& kind = parts.kind;
+  if (devices_.is_composite(kind) && !parts.arguments.empty()) {
+    return error(StatusCode::InvalidArgument,
+                 "cannot set properties of '{}' for later compiles: set them for {} and for the "
+                 "devices in it",
+                 device, kind);
+  }
   HET_TRY(devices_.get(*this, device));
   HET_ASSIGN(const Properties checked, validate_properties(properties, kind));
   HET_TRY(load_extensions(checked));
@@ -149,17 +188,11 @@ Status Core::set_property(std::string_view device, const Properties& properties)
 
 Result<std::string> Core::get_property(std::string_view device, std::string_view name) {
   HET_TRY(check_process());
-  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, device));
-  const std::string kind = parse_device_name(device).kind;
-  {
-    std::lock_guard lock(mutex_);
-    const auto defaults = defaults_.find(kind);
-    if (defaults != defaults_.end()) {
-      const auto value = defaults->second.find(std::string(name));
-      if (value != defaults->second.end()) return value->second;
-    }
-  }
-  return target->get_property(name);
+  HET_ASSIGN(const std::string full, full_name(device, {}));
+  HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, full));
+  const Properties defaults = default_properties(device);
+  const auto value = defaults.find(std::string(name));
+  return value != defaults.end() ? value->second : target->get_property(name);
 }
 
 }  // namespace het

@@ -54,12 +54,17 @@ class HET_API Core {
                                                         const ContextParams& params);
 
   std::vector<std::string> available_devices() const { return devices_.available(); }
-  /// Device defaults for later compiles; an explicit property of a compile wins.
+  /// Device defaults for later compiles; an explicit property of a compile wins. Those of a
+  /// composite device are set for its kind ("BATCH"), without the devices in it.
   Status set_property(std::string_view device, const Properties& properties);
   Result<std::string> get_property(std::string_view device, std::string_view name);
+  /// What set_property() has set for this device.
+  Properties default_properties(std::string_view device) const;
 
  private:
   Status check_process() const;
+  /// The name with what MULTI_DEVICE_PRIORITIES says of a composite device behind it.
+  Result<std::string> full_name(std::string_view device, const Properties& properties) const;
   Result<Properties> merged_properties(std::string_view device, const Properties& properties) const;
 
   pid_t process_;

@@ -31,6 +31,13 @@ Result<std::unique_ptr<InferRequest>> CompiledModel::create_infer_request() {
   return InferRequest::create(shared_from_this());
 }
 
+Status CompiledModel::set_property(const Properties& properties) {
+  if (properties.empty()) return {};
+  return error(StatusCode::NotSupported,
+               "property {} of model '{}' cannot be changed any more: give it to compile_model()",
+               properties.begin()->first, name_);
+}
+
 Status CompiledModel::export_model(std::ostream&) const {
   return error(StatusCode::NotSupported,
                "model '{}' cannot be exported: its device does not "
@@ -48,6 +55,15 @@ Status CompiledModel::reset_state(std::string_view) {
 
 Result<Tensor> CompiledModel::allocate_tensor(const TensorDesc& desc) {
   return Tensor::allocate(desc);
+}
+
+Result<Tensor> DeviceContext::wrap(TensorDesc, const MemoryHandle&, std::function<void()>) {
+  return error(StatusCode::NotSupported, "a context of {} takes no memory of the application",
+               device_name());
+}
+
+Result<Tensor> DeviceContext::allocate(TensorDesc) {
+  return error(StatusCode::NotSupported, "a context of {} allocates no memory", device_name());
 }
 
 Result<std::shared_ptr<CompiledModel>> Device::import_model(std::istream&, const Properties&) {

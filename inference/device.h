@@ -76,6 +76,10 @@ class HET_API DeviceRequest {
   virtual void cancel() {}
   /// Rows of the last execution; empty without PERF_COUNT. Called only while not running.
   virtual std::vector<ProfileRow> profiling() const { return {}; }
+  /// The tensor that an input or output starts with, where this very request has a place for it;
+  /// empty: CompiledModel::allocate_tensor() gives one. Asked before the first start().
+  virtual Tensor own_input(size_t) const { return {}; }
+  virtual Tensor own_output(size_t) const { return {}; }
 };
 
 /// A model prepared for one device string: immutable, shared by its requests, thread-safe.
@@ -97,6 +101,9 @@ class HET_API CompiledModel : public std::enable_shared_from_this<CompiledModel>
   /// OPTIMAL_NUMBER_OF_INFER_REQUESTS, EXECUTION_DEVICES, INFERENCE_PRECISION_HINT ...; every
   /// property that it was compiled with reads back.
   virtual Result<std::string> get_property(std::string_view name) const = 0;
+  /// Changes properties while requests may be running; fails with NotSupported for those that count
+  /// when a model is compiled, by default all.
+  virtual Status set_property(const Properties& properties);
   /// Writes what import_model() of the same device reads. Fails with NotSupported by default.
   virtual Status export_model(std::ostream& stream) const;
   /// The variables of a stream (see InferRequest::set_stream) as the last execution left them;
@@ -128,6 +135,18 @@ class HET_API DeviceContext {
  public:
   virtual ~DeviceContext() = default;
   virtual std::string_view device_name() const = 0;
+  /// A dense tensor in memory of the application's objects, e.g. OpenClHandle, for inputs and
+  /// outputs of models that were compiled in this context: they are read and written in place.
+  /// Executions run behind the commands that the handle's queue has when they start; commands that
+  /// it gets after start_async() find an output written. Without a queue the application orders
+  /// them itself: it starts when inputs are there and reads after wait(). The memory is kept until
+  /// the last user lets go; then `release` runs. Fails with InvalidArgument for memory of another
+  /// kind or context or that is too small, with NotSupported by default.
+  virtual Result<Tensor> wrap(TensorDesc desc, const MemoryHandle& handle,
+                              std::function<void()> release = {});
+  /// A dense tensor in the device's own memory, uninitialised; its handle says where. Fails with
+  /// NotSupported by default.
+  virtual Result<Tensor> allocate(TensorDesc desc);
 };
 
 /// THE interface that devices implement. Made at first use by the registry; thread-safe.

@@ -30,6 +30,7 @@ DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
 Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view device) {
   const DeviceName name = parse_device_name(device);
   Factory factory;
+  bool composite = false;
   {
     std::lock_guard lock(mutex_);
     Entry* entry = find(name.kind);
@@ -41,15 +42,11 @@ Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view
     }
     const auto made = entry->devices.find(name.id);
     if (made != entry->devices.end()) return made->second;
-    const std::vector<std::string> ids = entry->lister();
-    if (!name.id.empty() && std::find(ids.begin(), ids.end(), name.id) == ids.end()) {
-      return error(StatusCode::NotFound, "there is no device '{}.{}'; of this kind there is {}",
-                   name.kind, name.id,
-                   ids.empty() ? "none" : fmt::format("{} device(s)", ids.size()));
-    }
     factory = entry->factory;
+    composite = entry->composite;
   }
   // Made outside the lock: a composite device asks for its members.
+  if (composite) return factory(core, name.arguments);
   HET_ASSIGN(std::shared_ptr<Device> made, factory(core, name.id));
   std::lock_guard lock(mutex_);
   return find(name.kind)->devices.try_emplace(name.id, std::move(made)).first->second;
@@ -72,6 +69,12 @@ std::vector<std::string> DeviceRegistry::kinds() const {
   std::vector<std::string> names;
   for (const Entry& entry : entries_) names.push_back(entry.kind);
   return names;
+}
+
+bool DeviceRegistry::is_composite(std::string_view kind) const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(
+      entries_, [&](const Entry& entry) { return entry.kind == kind && entry.composite; });
 }
 
 }  // namespace het

@@ -17,21 +17,23 @@ namespace het {
 class HET_API DeviceRegistry {
  public:
   /// Makes the device with this id ("" or "0", "1" ...); called at most once per id until released.
+  /// A composite device gets what follows the colon instead ("GPU,CPU") and is made anew each time.
   using Factory = std::function<Result<std::shared_ptr<Device>>(Core& core, std::string_view id)>;
   /// Ids that exist on this machine; {""} for a device that exists once.
   using Lister = std::function<std::vector<std::string>()>;
 
   /// `kind` is the part of a device name before the first '.' or ':' - "CPU", "GPU", "HETERO".
-  /// A composite device ("HETERO") is not listed by available().
+  /// A composite device ("HETERO") is not listed by available(); `lister` is not called for it.
   void add(std::string kind, Factory factory, Lister lister, bool composite = false);
 
-  /// The device for "CPU", "GPU.1" or the kind of "HETERO:GPU,CPU". Fails with NotFound and the
-  /// list of names that exist.
+  /// The device for "CPU", "GPU.1" or "HETERO:GPU,CPU". Fails with NotFound and the list of names
+  /// that exist.
   Result<std::shared_ptr<Device>> get(Core& core, std::string_view device);
   /// Names of the non-composite devices, in the order of registration.
   std::vector<std::string> available() const;
   /// Registered kinds, composite ones included.
   std::vector<std::string> kinds() const;
+  bool is_composite(std::string_view kind) const;
 
  private:
   struct Entry {

@@ -27,23 +27,25 @@ Status check_tensor(const Tensor& tensor, const Port& port) {
 }  // namespace
 
 Result<std::unique_ptr<InferRequest>> InferRequest::create(std::shared_ptr<CompiledModel> model) {
+  HET_ASSIGN(std::unique_ptr<DeviceRequest> request, model->create_device_request());
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
-  for (const Port& port : model->inputs()) {
-    inputs.emplace_back();
+  for (size_t i = 0; i < model->inputs().size(); ++i) {
+    inputs.push_back(request->own_input(i));
+    const TensorDesc& desc = model->inputs()[i].desc;
     // Inputs with unbound dimensions are empty until somebody sets them.
-    if (port.desc.is_static()) {
-      HET_ASSIGN(inputs.back(), model->allocate_tensor(port.desc));
+    if (inputs.back().empty() && desc.is_static()) {
+      HET_ASSIGN(inputs.back(), model->allocate_tensor(desc));
     }
   }
-  for (const Port& port : model->outputs()) {
-    outputs.emplace_back();
+  for (size_t i = 0; i < model->outputs().size(); ++i) {
+    outputs.push_back(request->own_output(i));
+    const TensorDesc& desc = model->outputs()[i].desc;
     // Outputs that are sized at run time get their tensor from the device.
-    if (port.desc.is_static()) {
-      HET_ASSIGN(outputs.back(), model->allocate_tensor(port.desc));
+    if (outputs.back().empty() && desc.is_static()) {
+      HET_ASSIGN(outputs.back(), model->allocate_tensor(desc));
     }
   }
-  HET_ASSIGN(std::unique_ptr<DeviceRequest> request, model->create_device_request());
   return std::unique_ptr<InferRequest>(new InferRequest(
       std::move(model), std::move(request), RequestIo(std::move(inputs), std::move(outputs))));
 }

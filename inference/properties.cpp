@@ -14,6 +14,14 @@ constexpr int64_t kMaxRequests = 65536;
 constexpr int64_t kMaxBatch = 65536;
 
 constexpr std::array kTable = {
+    PropertyDef{.name = "AUTO_BATCH_TIMEOUT",
+                .type = PropertyType::Integer,
+                .default_value = "1000",
+                .minimum = 0,
+                .maximum = std::numeric_limits<int32_t>::max(),
+                .devices = "BATCH",
+                .doc = "milliseconds that a request waits for others to make a batch with, before "
+                       "it runs alone"},
     PropertyDef{.name = "BATCH_SIZE",
                 .type = PropertyType::Integer,
                 .default_value = "0",
@@ -32,6 +40,9 @@ constexpr std::array kTable = {
                 .devices = "*",
                 .is_preparation = true,
                 .doc = "store float32 weights as float16"},
+    PropertyDef{.name = "CONFIG_FILE",
+                .devices = "GPU",
+                .doc = "XML file with OpenCL kernels of one's own, as OpenVINO's custom layers"},
     PropertyDef{.name = "CPU_DENORMALS_OPTIMIZATION",
                 .type = PropertyType::Boolean,
                 .default_value = "YES",
@@ -82,6 +93,44 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "*",
                 .doc = "name of the hardware"},
+    PropertyDef{.name = "GPU_ALLOW_CPU",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "GPU",
+                .doc = "an OpenCL implementation on the CPU, such as PoCL, counts as a GPU; so it "
+                       "does with HETERO_GPU_ALLOW_CPU=1 in the environment"},
+    PropertyDef{.name = "GPU_COMPLETION",
+                .type = PropertyType::Choice,
+                .default_value = "CALLBACK",
+                .choices = "CALLBACK|WAIT",
+                .devices = "GPU",
+                .doc = "who ends a request: the driver's callback or, for drivers whose callbacks "
+                       "come late, a waiting thread per stream"},
+    PropertyDef{.name = "GPU_DEVICE_TOTAL_MEM_SIZE",
+                .read_only = true,
+                .devices = "GPU",
+                .doc = "memory of the device in bytes"},
+    PropertyDef{.name = "GPU_EXECUTION_UNITS_COUNT",
+                .read_only = true,
+                .devices = "GPU",
+                .doc = "compute units of the device"},
+    PropertyDef{.name = "GPU_FEATURES",
+                .read_only = true,
+                .devices = "GPU",
+                .doc = "OpenCL version and what of fp16, subgroups, dp4a and unified-memory the "
+                       "device has"},
+    PropertyDef{.name = "GPU_QUEUE_PRIORITY",
+                .type = PropertyType::Choice,
+                .default_value = "DEFAULT",
+                .choices = "DEFAULT|LOW|MEDIUM|HIGH",
+                .devices = "GPU",
+                .doc = "of the model's command queues, where the driver knows such a hint"},
+    PropertyDef{.name = "GPU_QUEUE_THROTTLE",
+                .type = PropertyType::Choice,
+                .default_value = "DEFAULT",
+                .choices = "DEFAULT|LOW|MEDIUM|HIGH",
+                .devices = "GPU",
+                .doc = "how busy the driver's threads wait, where the driver knows such a hint"},
     PropertyDef{.name = "INFERENCE_NUM_THREADS",
                 .type = PropertyType::Integer,
                 .default_value = "0",
@@ -118,6 +167,15 @@ constexpr std::array kTable = {
         .devices = "*",
         .is_preparation = true,
         .doc = "outputs by name or NODE:PORT, separated by semicolons; the rest is removed"},
+    PropertyDef{.name = "MODEL_PRIORITY",
+                .type = PropertyType::Choice,
+                .default_value = "DEFAULT",
+                .choices = "DEFAULT|LOW|MEDIUM|HIGH",
+                .devices = "GPU",
+                .doc = "of this model beside others on the device"},
+    PropertyDef{.name = "MULTI_DEVICE_PRIORITIES",
+                .devices = "BATCH",
+                .doc = "what may also follow the colon of the device's name: GPU(8) for BATCH"},
     PropertyDef{.name = "NETWORK_NAME",
                 .read_only = true,
                 .devices = "*",
@@ -128,9 +186,13 @@ constexpr std::array kTable = {
                 .choices = "AUTO|NUMA",
                 .minimum = 0,
                 .maximum = kMaxStreams,
-                .devices = "CPU,REF",
+                .devices = "CPU,GPU,REF",
                 .doc = "requests executed at the same time; 0: as PERFORMANCE_HINT says; AUTO: "
                        "one per core; NUMA: one per NUMA node"},
+    PropertyDef{.name = "OPTIMAL_BATCH_SIZE",
+                .read_only = true,
+                .devices = "BATCH",
+                .doc = "requests that one execution takes together"},
     PropertyDef{.name = "OPTIMAL_NUMBER_OF_INFER_REQUESTS",
                 .read_only = true,
                 .devices = "*",
@@ -163,7 +225,7 @@ constexpr std::array kTable = {
                 .doc = "time every node; InferRequest::profiling() returns the rows"},
     PropertyDef{.name = "RANGE_FOR_STREAMS",
                 .read_only = true,
-                .devices = "CPU,REF",
+                .devices = "CPU,GPU,REF",
                 .doc = "smallest and largest useful NUM_STREAMS"},
     PropertyDef{.name = "REVERSE_INPUT_CHANNELS",
                 .type = PropertyType::Boolean,
@@ -195,21 +257,38 @@ struct Alias {
 
 /// Names of OpenVINO's older guides.
 constexpr std::array kAliases = {
+    Alias{"AUTO_BATCH_DEVICE_CONFIG", "MULTI_DEVICE_PRIORITIES"},
+    Alias{"CLDNN_PLUGIN_PRIORITY", "GPU_QUEUE_PRIORITY"},
+    Alias{"CLDNN_PLUGIN_THROTTLE", "GPU_QUEUE_THROTTLE"},
     Alias{"CPU_BIND_THREAD", "ENABLE_CPU_PINNING"},
     Alias{"CPU_BIND_THREADS", "ENABLE_CPU_PINNING"},
     Alias{"CPU_THREADS_NUM", "INFERENCE_NUM_THREADS"},
     Alias{"CPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
     Alias{"ENFORCE_BF16", "INFERENCE_PRECISION_HINT"},
+    Alias{"GPU_PLUGIN_PRIORITY", "GPU_QUEUE_PRIORITY"},
+    Alias{"GPU_PLUGIN_THROTTLE", "GPU_QUEUE_THROTTLE"},
+    Alias{"GPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
 };
 
+bool contains(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    if (list.substr(0, comma) == word) return true;
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+/// `device` as users write it; one of its parts suffices: "BATCH:GPU.0(8)" is BATCH and GPU.
 bool understands(const PropertyDef& def, std::string_view device) {
   if (def.devices == "*") return true;
-  std::string_view rest = def.devices;
-  while (!rest.empty()) {
-    const size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == device) return true;
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
+  while (!device.empty()) {
+    const size_t end = device.find_first_of(":,");
+    const std::string_view part = device.substr(0, end);
+    if (contains(def.devices, part.substr(0, part.find_first_of(".(")))) return true;
+    if (end == std::string_view::npos) break;
+    device.remove_prefix(end + 1);
   }
   return false;
 }
@@ -359,10 +438,16 @@ Result<Properties> validate_properties(const Properties& properties, std::string
     }
     std::string text = value;
     if (name == "ENFORCE_BF16") text = value == "YES" ? "bf16" : "f32";
+    if (name == "GPU_THROUGHPUT_STREAMS" && value == "GPU_THROUGHPUT_AUTO") text = "AUTO";
     if (name == "CPU_THROUGHPUT_STREAMS") {
       // The old guides' prefixed words.
       if (value == "CPU_THROUGHPUT_AUTO") text = "AUTO";
       if (value == "CPU_THROUGHPUT_NUMA") text = "NUMA";
+    }
+    if (def->name == "GPU_QUEUE_PRIORITY" || def->name == "GPU_QUEUE_THROTTLE") {
+      // The old guides' numbers.
+      constexpr std::array<std::string_view, 4> kWords = {"DEFAULT", "LOW", "MEDIUM", "HIGH"};
+      if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') text = kWords[text[0] - '0'];
     }
     HET_ASSIGN(text, check_value(*def, text));
     checked[std::string(def->name)] = text;

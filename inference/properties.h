@@ -35,8 +35,10 @@ struct PropertyDef {
 /// Every property, in alphabetical order.
 HET_API std::span<const PropertyDef> property_table();
 
-/// Looks a name or an older alias (CPU_THREADS_NUM, CPU_THROUGHPUT_STREAMS ...) up.
-/// Fails with the list of valid names of this device (a near miss is suggested).
+/// Looks a name or an older alias (CPU_THREADS_NUM, CPU_THROUGHPUT_STREAMS ...) up. Here and below
+/// `device` is a name as users write it; composite ones ("BATCH:GPU(8)") understand what the
+/// devices in them understand, too. Fails with the list of valid names of this device (a near miss
+/// is suggested).
 HET_API Result<const PropertyDef*> find_property(std::string_view name, std::string_view device);
 
 /// Checks every name and value for a device, replaces aliases by their names and booleans by

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "devices/gpu/hardware.h"
+#include "devices/gpu/opencl.h"
+#include "devices/gpu/program_cache.h"
+#include "inference/status.h"
+
+namespace het::gpu {
+
+/// How a queue competes with others, where the driver knows such hints (OpenCL 2.1 extensions).
+enum class Urgency : uint8_t { Default, Low, Medium, High };
+
+/// An OpenCL context with one device: what all models of a device, or of an application's context,
+/// share. Thread-safe.
+class Context {
+ public:
+  /// A context of our own.
+  static Result<std::shared_ptr<Context>> create(const Hardware& hardware);
+  /// The application's context, retained; `queue` may be null. Fails with InvalidArgument for a
+  /// context of several devices without a queue that says which.
+  static Result<std::shared_ptr<Context>> wrap(cl_context context, cl_command_queue queue);
+
+  cl_context get() const { return context_.get(); }
+  const Hardware& hardware() const { return hardware_; }
+  ProgramCache& programs() { return programs_; }
+
+  /// Uninitialised memory. Fails with OutOfMemory, saying how much was asked for.
+  Result<Memory> allocate(size_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE) const;
+  /// Memory that kernels only read, with this content.
+  Result<Memory> upload(const void* content, size_t bytes) const;
+  /// A part of other memory, which it keeps alive. `offset` is a multiple of the alignment.
+  Result<Memory> part(const Memory& whole, size_t offset, size_t bytes) const;
+  /// The host's memory as device memory; both see the same bytes where memory is unified.
+  Result<Memory> share(void* host, size_t bytes) const;
+
+  /// Copies between host and device that requests enqueued, for whoever wants to know whether
+  /// memory is shared.
+  void count_copy() { ++copies_; }
+  size_t copies() const { return copies_; }
+
+  /// A queue of our own, in order.
+  Result<QueueHandle> create_queue(bool profiled, Urgency priority = Urgency::Default,
+                                   Urgency throttle = Urgency::Default) const;
+
+ private:
+  Context(ContextHandle context, Hardware hardware);
+
+  Hardware hardware_;
+  ContextHandle context_;
+  ProgramCache programs_;
+  std::atomic<size_t> copies_{0};
+};
+
+}  // namespace het::gpu

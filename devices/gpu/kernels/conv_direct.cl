@@ -1,0 +1,252 @@
+// Convolutions over pictures with channels last. A work-item keeps PIXELS neighbouring outputs x
+// BLOCKS vectors of channels in registers and loops over kh, kw, ic. Weights are
+// [group][tile][kh][kw][ic][BLOCKS * WIDTH]. Pixels are counted through rows and pictures, so that
+// only the last work-item has too many.
+
+// Places that taps reach outside of the picture read zeros.
+typedef struct {
+  int x, y, n;
+} Place;
+
+Place place_of(int pixel, int oh, int ow) {
+  Place place;
+  place.x = pixel % ow;
+  pixel /= ow;
+  place.y = pixel % oh;
+  place.n = pixel / oh;
+  return place;
+}
+
+Place next_place(Place place, int oh, int ow) {
+  if (++place.x < ow) return place;
+  place.x = 0;
+  if (++place.y < oh) return place;
+  place.y = 0;
+  ++place.n;
+  return place;
+}
+
+floatw load_part(__global const stored* p, int count) {
+  if (count >= WIDTH) return LOADW(p);
+  float lanes[WIDTH];
+  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i) : 0.0f;
+  return HET_JOIN(vload, WIDTH)(0, lanes);
+}
+
+void store_part(floatw v, __global stored* p, int count) {
+  if (count >= WIDTH) {
+    STOREW(v, p);
+    return;
+  }
+  float lanes[WIDTH];
+  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
+  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
+}
+
+// `run` elements of the source are multiplied at each tap; `pitch` lie between pixels. The order of
+// work-groups: pixels first where the weights are larger than the source, else channels first.
+// Outputs stand at places oy + y * osy, ox + x * osx of a picture of dst_h x dst_w.
+#define ARGUMENTS                                                                                \
+  __global const stored *src, __global const stored *weights, __global const float *bias,        \
+      __global const stored *addend, __global const stored *zeros, __global stored *dst,         \
+      int pixels, int tiles, int groups, int pixels_first, int run, int pitch, int ih, int iw,   \
+      int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, int pw,            \
+      int group_ic, int group_oc, int oc, int dst_h, int dst_w, int osy, int osx, int oy, int ox
+#define VALUES                                                                                 \
+  src, weights, bias, addend, zeros, dst, pixels, tiles, groups, pixels_first, run, pitch, ih, \
+      iw, oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_ic, group_oc, oc, dst_h, dst_w, osy,   \
+      osx, oy, ox
+
+#define MOST_PIXELS 12
+#define MOST_SUMS 12
+
+static __attribute__((always_inline)) void convolve(const int PIXELS, const int BLOCKS,
+                                                    ARGUMENTS) {
+  const int columns = tiles * groups;
+  const int pixel_groups = (pixels + PIXELS * LANES - 1) / (PIXELS * LANES);
+  const int work_group = get_group_id(0);
+  const int column = pixels_first ? work_group / pixel_groups : work_group % columns;
+  const int row = pixels_first ? work_group % pixel_groups : work_group / columns;
+  const int first = (row * LANES + (int)get_local_id(0)) * PIXELS;
+  if (first >= pixels || column >= columns) return;
+  const int group = column / tiles;
+  const int channel = (column - group * tiles) * BLOCKS * WIDTH;
+  src += group * group_ic;
+  weights += (size_t)column * kh * kw * run * (BLOCKS * WIDTH);
+
+  const Place start = place_of(first, oh, ow);
+  int top[MOST_PIXELS], left[MOST_PIXELS], image[MOST_PIXELS];
+  Place place = start;
+#pragma unroll
+  for (int p = 0; p < PIXELS; ++p) {
+    top[p] = place.y * sh - ph;
+    left[p] = place.x * sw - pw;
+    image[p] = place.n * ih;
+    if (first + p + 1 < pixels) place = next_place(place, oh, ow);
+  }
+  floatw sums[MOST_SUMS];
+#pragma unroll
+  for (int p = 0; p < PIXELS; ++p) {
+#pragma unroll
+    for (int b = 0; b < BLOCKS; ++b) sums[p * BLOCKS + b] = (floatw)(0.0f);
+  }
+  for (int h = 0; h < kh; ++h) {
+    for (int w = 0; w < kw; ++w) {
+      __global const stored* from[MOST_PIXELS];
+#pragma unroll
+      for (int p = 0; p < PIXELS; ++p) {
+        const int y = top[p] + h * dh;
+        const int x = left[p] + w * dw;
+        const bool inside = (uint)y < (uint)ih && (uint)x < (uint)iw;
+        from[p] = inside ? src + ((image[p] + y) * iw + x) * pitch : zeros;
+      }
+      for (int i = 0; i < run; ++i) {
+        floatw factors[MOST_SUMS];
+#pragma unroll
+        for (int b = 0; b < BLOCKS; ++b) factors[b] = LOADW(weights + b * WIDTH);
+        weights += BLOCKS * WIDTH;
+#pragma unroll
+        for (int p = 0; p < PIXELS; ++p) {
+          const floatw value = (floatw)(LOAD(from[p], i));
+#pragma unroll
+          for (int b = 0; b < BLOCKS; ++b) {
+            sums[p * BLOCKS + b] = fma(value, factors[b], sums[p * BLOCKS + b]);
+          }
+        }
+      }
+    }
+  }
+  const int left_over = group_oc - channel;
+  const int dst_channel = group * group_oc + channel;
+  place = start;
+#pragma unroll
+  for (int p = 0; p < PIXELS; ++p) {
+    if (first + p < pixels) {
+      const size_t at =
+          ((size_t)(place.n * dst_h + oy + place.y * osy) * dst_w + ox + place.x * osx) * oc +
+          dst_channel;
+#pragma unroll
+      for (int b = 0; b < BLOCKS; ++b) {
+        const int count = left_over - b * WIDTH;
+        if (count > 0) {
+          floatw result = sums[p * BLOCKS + b];
+#ifdef BIAS
+          result += HET_JOIN(vload, WIDTH)(0, bias + dst_channel + b * WIDTH);
+#endif
+          floatw other = (floatw)(0.0f);
+#ifdef SUM
+          other = load_part(addend + at + b * WIDTH, count);
+#endif
+          store_part(tail(result, other), dst + at + b * WIDTH, count);
+        }
+      }
+      place = next_place(place, oh, ow);
+    }
+  }
+}
+
+// Products of matrices: `batches` times [pixels][run] x [run][oc], as 1x1 convolutions are. Loops
+// over the channels only.
+#define MULTIPLY_ARGUMENTS                                                                      \
+  __global const stored *src, __global const stored *weights, __global const float *bias,       \
+      __global const stored *addend, __global stored *dst, int pixels, int tiles, int batches,  \
+      int pixels_first, int run, int oc
+#define MULTIPLY_VALUES \
+  src, weights, bias, addend, dst, pixels, tiles, batches, pixels_first, run, oc
+
+static __attribute__((always_inline)) void multiply(const int PIXELS, const int BLOCKS,
+                                                    MULTIPLY_ARGUMENTS) {
+  const int columns = tiles * batches;
+  const int pixel_groups = (pixels + PIXELS * LANES - 1) / (PIXELS * LANES);
+  const int work_group = get_group_id(0);
+  const int column = pixels_first ? work_group / pixel_groups : work_group % columns;
+  const int row = pixels_first ? work_group % pixel_groups : work_group / columns;
+  const int first = (row * LANES + (int)get_local_id(0)) * PIXELS;
+  if (first >= pixels || column >= columns) return;
+  const int batch = column / tiles;
+  const int channel = (column - batch * tiles) * BLOCKS * WIDTH;
+  weights += (size_t)column * run * (BLOCKS * WIDTH);
+  __global const stored* from[MOST_PIXELS];
+  from[0] = src + ((size_t)batch * pixels + first) * run;
+#pragma unroll
+  for (int p = 1; p < PIXELS; ++p) from[p] = from[p - 1] + (first + p < pixels ? run : 0);
+  floatw sums[MOST_SUMS];
+#pragma unroll
+  for (int i = 0; i < PIXELS * BLOCKS; ++i) sums[i] = (floatw)(0.0f);
+  for (int i = 0; i < run; ++i) {
+    floatw factors[MOST_SUMS];
+#pragma unroll
+    for (int b = 0; b < BLOCKS; ++b) factors[b] = LOADW(weights + b * WIDTH);
+    weights += BLOCKS * WIDTH;
+#pragma unroll
+    for (int p = 0; p < PIXELS; ++p) {
+      const floatw value = (floatw)(LOAD(from[p], i));
+#pragma unroll
+      for (int b = 0; b < BLOCKS; ++b) {
+        sums[p * BLOCKS + b] = fma(value, factors[b], sums[p * BLOCKS + b]);
+      }
+    }
+  }
+  const size_t start = ((size_t)batch * pixels + first) * oc + channel;
+  const int count = oc - channel;
+  const bool whole = count >= BLOCKS * WIDTH;
+#pragma unroll
+  for (int p = 0; p < PIXELS; ++p) {
+    if (first + p < pixels) {
+#pragma unroll
+      for (int b = 0; b < BLOCKS; ++b) {
+        const size_t at = start + (size_t)p * oc + b * WIDTH;
+        floatw result = sums[p * BLOCKS + b];
+#ifdef BIAS
+        result += HET_JOIN(vload, WIDTH)(0, bias + channel + b * WIDTH);
+#endif
+        floatw other = (floatw)(0.0f);
+        if (whole) {
+#ifdef SUM
+          other = LOADW(addend + at);
+#endif
+          STOREW(tail(result, other), dst + at);
+        } else if (count > b * WIDTH) {
+#ifdef SUM
+          other = load_part(addend + at, count - b * WIDTH);
+#endif
+          store_part(tail(result, other), dst + at, count - b * WIDTH);
+        }
+      }
+    }
+  }
+}
+
+// Copies pictures, plain or with channels last, into larger ones with channels last, zeros around
+// them. SEGMENT pixels of a row a work-item.
+#define SEGMENT 32
+__kernel void pad(__global const stored* src, __global stored* dst, int plain, int n, int c, int ih,
+                  int iw, int dst_h, int dst_w, int ph, int pw) {
+  const int segments = (dst_w + SEGMENT - 1) / SEGMENT;
+  if (get_global_id(0) >= (size_t)n * dst_h * segments) return;
+  const int row = (int)get_global_id(0) / segments;
+  const int first = ((int)get_global_id(0) - row * segments) * SEGMENT;
+  const int image = row / dst_h;
+  const int y = row - image * dst_h - ph;
+  const bool inside = y >= 0 && y < ih;
+  const int last = min(first + SEGMENT, dst_w);
+  const int step = plain ? 1 : c;
+  for (int i = 0; i < c; ++i) {
+    const size_t from = plain ? ((size_t)(image * c + i) * ih + y) * iw
+                              : (size_t)(image * ih + y) * iw * c + i;
+    const size_t to = (size_t)row * dst_w * c + i;
+    for (int x = first; x < last; ++x) {
+      const int at = x - pw;
+      const bool copied = inside && (uint)at < (uint)iw;
+      STORE(copied ? LOAD(src, from + at * step) : 0.0f, dst, to + x * c);
+    }
+  }
+}
+
+__kernel void conv_6x2(ARGUMENTS) { convolve(6, 2, VALUES); }
+__kernel void conv_4x3(ARGUMENTS) { convolve(4, 3, VALUES); }
+__kernel void conv_12x1(ARGUMENTS) { convolve(12, 1, VALUES); }
+
+__kernel void multiply_6x2(MULTIPLY_ARGUMENTS) { multiply(6, 2, MULTIPLY_VALUES); }
+__kernel void multiply_4x3(MULTIPLY_ARGUMENTS) { multiply(4, 3, MULTIPLY_VALUES); }
+__kernel void multiply_12x1(MULTIPLY_ARGUMENTS) { multiply(12, 1, MULTIPLY_VALUES); }

@@ -1,0 +1,65 @@
+// Any convolution by its definition: a work-item computes one output, loops over kd, kh, kw, ic.
+
+// Where a tap lies in the source along one dimension; negative or beyond the end: nowhere.
+#ifdef TRANSPOSED
+int source_of(int out, int k, int stride, int dilation, int pad, int size) {
+  const int at = out + pad - k * dilation;
+  return at >= 0 && at % stride == 0 && at / stride < size ? at / stride : -1;
+}
+#else
+int source_of(int out, int k, int stride, int dilation, int pad, int size) {
+  const int at = out * stride - pad + k * dilation;
+  return at < size ? at : -1;
+}
+#endif
+
+__kernel void conv_general(__global const stored* src, __global const stored* weights,
+                   __global const float* bias, __global const stored* addend,
+                   __global stored* dst, int outputs, int oc, int ic, int group_oc, int group_ic,
+                   int step_oc, int step_ic, int id, int ih, int iw, int od, int oh, int ow,
+                   int kd, int kh, int kw, int sd, int sh, int sw, int dd, int dh, int dw, int pd,
+                   int ph, int pw) {
+  if (get_global_id(0) >= (size_t)outputs) return;
+  const int index = get_global_id(0);
+  const int c = index % oc;
+  int pixel = index / oc;
+  const int x = pixel % ow;
+  pixel /= ow;
+  const int y = pixel % oh;
+  pixel /= oh;
+  const int z = pixel % od;
+  const int n = pixel / od;
+  const int group = c / group_oc;
+#ifdef TRANSPOSED
+  weights += (size_t)group * group_ic * step_ic + (size_t)(c - group * group_oc) * step_oc;
+#else
+  weights += (size_t)c * step_oc;
+#endif
+  src += (size_t)n * id * ih * iw * ic + group * group_ic;
+  float sum = 0.0f;
+  for (int d = 0; d < kd; ++d) {
+    const int at_d = source_of(z, d, sd, dd, pd, id);
+    if (at_d < 0) continue;
+    for (int h = 0; h < kh; ++h) {
+      const int at_h = source_of(y, h, sh, dh, ph, ih);
+      if (at_h < 0) continue;
+      for (int w = 0; w < kw; ++w) {
+        const int at_w = source_of(x, w, sw, dw, pw, iw);
+        if (at_w < 0) continue;
+        const size_t from = ((size_t)(at_d * ih + at_h) * iw + at_w) * ic;
+        const size_t tap = (size_t)(d * kh + h) * kw + w;
+        for (int i = 0; i < group_ic; ++i) {
+          sum = fma(LOAD(src, from + i), LOAD(weights, tap + (size_t)i * step_ic), sum);
+        }
+      }
+    }
+  }
+#ifdef BIAS
+  sum += bias[c];
+#endif
+  float other = 0.0f;
+#ifdef SUM
+  other = LOAD(addend, index);
+#endif
+  STORE(tail((floatw)(sum), (floatw)(other)).s0, dst, index);
+}

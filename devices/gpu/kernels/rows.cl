@@ -1,0 +1,72 @@
+// What kernels over rows share. LANES work-items walk along one row together; with more than one
+// they are a work-group, which reaches every barrier.
+#if LANES > 1
+#define ROW_OF(row, rows) const int row = get_global_id(1)
+#define LANE ((int)get_local_id(0))
+#else
+#define ROW_OF(row, rows)            \
+  const int row = get_global_id(0); \
+  if (row >= rows) return
+#define LANE 0
+#endif
+// Vectors of a row are taken LANES * WIDTH elements apart, what is left one by one.
+#define ROW_STEP (LANES * WIDTH)
+#define FULL(length) ((length) / WIDTH * WIDTH)
+
+float sum_of(floatw v) {
+  float lanes[WIDTH];
+  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
+  float sum = 0.0f;
+  for (int i = 0; i < WIDTH; ++i) sum += lanes[i];
+  return sum;
+}
+
+// NaN wins.
+float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
+floatw larger_each(floatw a, floatw b) { return select(select(b, a, a > b), a, isnan(a)); }
+float smaller(float a, float b) { return isnan(a) || a < b ? a : b; }
+floatw smaller_each(floatw a, floatw b) { return select(select(b, a, a < b), a, isnan(a)); }
+
+float max_of(floatw v) {
+  float lanes[WIDTH];
+  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
+  float most = lanes[0];
+  for (int i = 1; i < WIDTH; ++i) most = larger(most, lanes[i]);
+  return most;
+}
+
+// The lanes' values as one; `scratch` has LANES elements.
+#if LANES > 1
+#define OVER_LANES(v, scratch, join)                                             \
+  {                                                                              \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                \
+    scratch[LANE] = v;                                                           \
+    for (int half_of = LANES / 2; half_of > 0; half_of /= 2) {                   \
+      barrier(CLK_LOCAL_MEM_FENCE);                                              \
+      if (LANE < half_of) scratch[LANE] = join(scratch[LANE], scratch[LANE + half_of]); \
+    }                                                                            \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                \
+    v = scratch[0];                                                              \
+  }
+#else
+#define OVER_LANES(v, scratch, join)
+#endif
+#define PLUS(a, b) ((a) + (b))
+
+// The first `count` of WIDTH neighbours, the others as `fill`.
+floatw load_some(__global const stored* p, int count, float fill) {
+  if (count >= WIDTH) return LOADW(p);
+  float lanes[WIDTH];
+  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i) : fill;
+  return HET_JOIN(vload, WIDTH)(0, lanes);
+}
+
+void store_some(floatw v, __global stored* p, int count) {
+  if (count >= WIDTH) {
+    STOREW(v, p);
+    return;
+  }
+  float lanes[WIDTH];
+  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
+  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
+}

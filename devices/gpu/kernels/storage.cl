@@ -1,0 +1,38 @@
+// Stands before every program. Float values are stored as float or, with STORED_HALF, as half, and
+// computed in float: half needs no extension that way. `stored` is the type in memory.
+#ifdef STORED_HALF
+typedef half stored;
+#define LOAD(p, i) vload_half((i), (p))
+#define STORE(v, p, i) vstore_half((v), (i), (p))
+#define LOAD4(p) vload_half4(0, (p))
+// PoCL 3.1 reads 8 and 16 halves as if they were aligned: they come over a register.
+float8 load_half8(__global const half* p) {
+  const ushort8 bits = vload8(0, (__global const ushort*)p);
+  return vload_half8(0, (const half*)&bits);
+}
+#define LOAD8(p) load_half8(p)
+#define LOAD16(p) ((float16)(load_half8(p), load_half8((p) + 8)))
+#define STORE4(v, p) vstore_half4((v), 0, (p))
+#define STORE8(v, p) vstore_half8((v), 0, (p))
+#define STORE16(v, p) vstore_half16((v), 0, (p))
+#else
+typedef float stored;
+#define LOAD(p, i) ((p)[i])
+#define STORE(v, p, i) ((p)[i] = (v))
+#define LOAD4(p) vload4(0, (p))
+#define LOAD8(p) vload8(0, (p))
+#define LOAD16(p) vload16(0, (p))
+#define STORE4(v, p) vstore4((v), 0, (p))
+#define STORE8(v, p) vstore8((v), 0, (p))
+#define STORE16(v, p) vstore16((v), 0, (p))
+#endif
+
+// Vectors of WIDTH floats: 4, 8 or 16.
+#ifdef WIDTH
+#define HET_PASTE(a, b) a##b
+#define HET_JOIN(a, b) HET_PASTE(a, b)
+typedef HET_JOIN(float, WIDTH) floatw;
+typedef HET_JOIN(int, WIDTH) intw;
+#define LOADW(p) HET_JOIN(LOAD, WIDTH)(p)
+#define STOREW(v, p) HET_JOIN(STORE, WIDTH)(v, p)
+#endif

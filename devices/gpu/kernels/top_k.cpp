@@ -1,0 +1,80 @@
+#include "devices/gpu/key_selection.h"
+#include "devices/gpu/launches.h"
+#include "devices/gpu/rows.h"
+#include "devices/gpu/strided_space.h"
+#include "inference/registration.h"
+
+namespace het::gpu {
+namespace {
+
+std::string refuse_top_k(const Node& node) {
+  const ElementType type = node.input(0)->desc().type;
+  if (type == ElementType::Float32) return {};
+  const bool wide = type == ElementType::Int64 || type == ElementType::UInt64;
+  if (wide || is_real(type) || c_type(type).empty()) {
+    return fmt::format("TopK of {} has no GPU kernel", to_string(type));
+  }
+  return {};
+}
+
+ProgramText text_of(const PlanBuilder& builder, ElementType type) {
+  ProgramText text;
+  text.file = "top_k";
+  if (type == ElementType::Float32) {
+    text.options = fmt::format("-DVALUE=float {}", storage_option(builder.options().stored_type));
+  } else {
+    const std::string_view name = c_type(type);
+    text.options =
+        fmt::format("-DTYPE={0} -DVALUE={0}{1}", name, name.front() == 'u' ? " -DUNSIGNED" : "");
+  }
+  return text;
+}
+
+void set_range(const PlanBuilder& builder, Launch& launch, int64_t along, int64_t rows) {
+  launch.global = {static_cast<size_t>(along), static_cast<size_t>(rows), 1};
+  launch.local = row_groups(builder.hardware(), launch.global);
+}
+
+Status plan_top_k(PlanBuilder& builder, const Node& node) {
+  const Value& x = *node.input(0);
+  const Shape& shape = x.desc().shape;
+  HET_ASSIGN(const int64_t axis, normalize_axis(node.attributes().get_int("axis", -1),
+                                                static_cast<int64_t>(shape.size())));
+  const Format format = builder.home(x).format;
+  const RowSpace space = *row_space(shape, format, {axis});
+  const int64_t rows = space.outer * space.inner;
+  const int64_t k = node.output()->desc().shape[static_cast<size_t>(axis)];
+  HET_ASSIGN(const TensorId src, builder.read(x, format));
+  const ProgramText text = text_of(builder, x.desc().type);
+  TensorId keys = builder.temporary({ElementType::UInt64, {rows, space.length}, Format::Plain});
+  Launch launch;
+  launch.text = text;
+  launch.kernel = "make_keys";
+  launch.args = {Read{src},           Write{keys},
+                 as_int(space.outer), as_int(space.length),
+                 as_int(space.inner), cl_int{node.attributes().get_int("largest", 1) != 0}};
+  set_range(builder, launch, space.length, rows);
+  HET_TRY(builder.add_step(node, std::move(launch)));
+  HET_ASSIGN(keys, select_keys(builder, node, keys, rows, space.length, k));
+  TensorId outputs[2] = {kNoTensor, kNoTensor};
+  for (size_t i = 0; i < std::min<size_t>(2, node.outputs().size()); ++i) {
+    if (node.outputs()[i] != nullptr) outputs[i] = builder.write(*node.outputs()[i], format);
+  }
+  Launch last;
+  last.text = text;
+  last.kernel = "read_keys";
+  last.args = {Read{keys},          Read{src},
+               Write{outputs[0]},   Write{outputs[1]},
+               as_int(space.outer), as_int(space.length),
+               as_int(space.inner), as_int(k)};
+  set_range(builder, last, k, rows);
+  return builder.add_step(node, std::move(last));
+}
+
+}  // namespace
+
+HET_REGISTRATION void register_top_k(KernelRegistry& registry) {
+  registry.add("", "TopK", {refuse_top_k, plan_top_k});
+}
+
+}  // namespace het::gpu

@@ -1,0 +1,29 @@
+#include "devices/gpu/plan_builder.h"
+#include "inference/registration.h"
+
+namespace het::gpu {
+namespace {
+
+std::string refuse_view(const Node& node) {
+  const bool same_type = node.input(0)->desc().type == node.output()->desc().type;
+  return same_type && node.outputs().size() == 1 ? "" : "it changes the type";
+}
+
+/// Other dimensions over the same row-major elements: nothing runs.
+Status plan_view(PlanBuilder& builder, const Node& node) {
+  const Value& to = *node.output();
+  HET_ASSIGN(const TensorId source, builder.read(*node.input(0), Format::Plain));
+  builder.write_view(to, {builder.tensor(source).spec.type, to.desc().shape, Format::Plain},
+                     source);
+  return {};
+}
+
+}  // namespace
+
+HET_REGISTRATION void register_view(KernelRegistry& registry) {
+  for (const char* type : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) {
+    registry.add("", type, {refuse_view, plan_view});
+  }
+}
+
+}  // namespace het::gpu

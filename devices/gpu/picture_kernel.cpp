@@ -1,0 +1,185 @@
+#include "devices/gpu/picture_kernel.h"
+
+#include <algorithm>
+
+#include "devices/gpu/launches.h"
+#include "inference/preprocess/axis_sample.h"
+
+namespace het::gpu {
+namespace {
+
+using preprocess_internal::axis_sample;
+using preprocess_internal::AxisSample;
+using preprocess_internal::rgb_placement;
+using preprocess_internal::RgbPlacement;
+
+/// As in kernels/preprocess.cl.
+enum SourceKind : cl_int { kPacked = 0, kPlanar = 1, kSemiPlanarYuv = 2, kPlanarYuv = 3 };
+
+/// ROIs of detected objects have all sizes: then the tables are made anew now and then.
+constexpr size_t kMostTables = 64;
+
+SourceKind kind_of(PixelFormat format) {
+  if (format == PixelFormat::NV12) return kSemiPlanarYuv;
+  if (format == PixelFormat::I420) return kPlanarYuv;
+  return rgb_placement(format).planar ? kPlanar : kPacked;
+}
+
+/// Sets arguments one after the other; keeps the first error.
+class Arguments {
+ public:
+  explicit Arguments(cl_kernel kernel) : kernel_(kernel) {}
+  template <class T>
+  void add(const T& value) {
+    const cl_int code = clSetKernelArg(kernel_, index_++, sizeof value, &value);
+    if (code_ == CL_SUCCESS) code_ = code;
+  }
+  cl_int code() const { return code_; }
+
+ private:
+  cl_kernel kernel_;
+  cl_uint index_ = 0;
+  cl_int code_ = CL_SUCCESS;
+};
+
+cl_int4 four(int64_t a, int64_t b, int64_t c, int64_t d) {
+  return cl_int4{{as_int(a), as_int(b), as_int(c), as_int(d)}};
+}
+
+cl_float4 four(const std::array<float, 3>& values) {
+  return cl_float4{{values[0], values[1], values[2], 0.0f}};
+}
+
+}  // namespace
+
+bool PictureKernel::can_fill(const TensorDesc& input) {
+  return input.type == ElementType::Float32 || input.type == ElementType::Float16 ||
+         input.type == ElementType::UInt8;
+}
+
+Result<std::unique_ptr<PictureKernel>> PictureKernel::create(std::shared_ptr<Context> context,
+                                                             const Port& port,
+                                                             const std::string& folder) {
+  std::unique_ptr<PictureKernel> made(new PictureKernel(std::move(context), *port.preprocess));
+  ProgramText text;
+  text.file = "preprocess";
+  text.options = fmt::format("-DTO={}", c_type(port.desc.type));
+  if (port.desc.type == ElementType::Float16) text.options += " -DTO_HALF";
+  if (port.desc.type == ElementType::UInt8) text.options += " -DTO_BYTES";
+  HET_ASSIGN(made->program_, made->context_->programs().get(text, folder));
+  cl_int code = CL_SUCCESS;
+  made->kernel_ = KernelHandle(clCreateKernel(made->program_->handle.get(), "preprocess", &code));
+  HET_TRY(cl_status(code, "make kernel 'preprocess'"));
+  return made;
+}
+
+Result<Memory> PictureKernel::plane(cl_command_queue queue, const uint8_t* address, size_t bytes,
+                                    Memory& staging) {
+  if (context_->hardware().unified_memory) {
+    return context_->share(const_cast<uint8_t*>(address), bytes);
+  }
+  size_t has = 0;
+  if (staging != nullptr) {
+    clGetMemObjectInfo(staging->get(), CL_MEM_SIZE, sizeof has, &has, nullptr);
+  }
+  if (has < bytes) {
+    HET_ASSIGN(staging, context_->allocate(bytes, CL_MEM_READ_ONLY));
+  }
+  HET_TRY(cl_status(
+      clEnqueueWriteBuffer(queue, staging->get(), CL_FALSE, 0, bytes, address, 0, nullptr, nullptr),
+      fmt::format("send a plane of {} bytes to the device", bytes)));
+  return staging;
+}
+
+Result<cl_mem> PictureKernel::samples(const PictureGeometry& geometry) {
+  const std::array<int, 4> sizes{geometry.source.width, geometry.source.height,
+                                 geometry.destination.width, geometry.destination.height};
+  const auto known = samples_.find(sizes);
+  if (known != samples_.end()) return known->second->get();
+  // Enqueued commands keep the memory of a table that leaves.
+  if (samples_.size() >= kMostTables) samples_.clear();
+  std::vector<cl_int> table;
+  const auto add = [&](int target, int source) {
+    for (int i = 0; i < target; ++i) {
+      const AxisSample sample = axis_sample(i, target, source);
+      table.insert(table.end(), {sample.first, sample.second, sample.weight});
+    }
+  };
+  add(sizes[2], sizes[0]);
+  add(sizes[3], sizes[1]);
+  HET_ASSIGN(Memory memory, context_->upload(table.data(), table.size() * sizeof(cl_int)));
+  return (samples_[sizes] = std::move(memory))->get();
+}
+
+Status PictureKernel::enqueue(cl_command_queue queue, ImageRegion region, const Tensor& input,
+                              int64_t batch_index, cl_mem memory, cl_event* event) {
+  running_.push_back(std::make_unique<Conversion>());
+  Conversion& running = *running_.back();
+  if (staging_.size() < running_.size()) staging_.emplace_back();
+  Staging& staging = staging_[running_.size() - 1];
+  running.region = std::move(region);
+  const Image& image = running.region.image;
+  HET_ASSIGN(const preprocess_internal::Conversion conversion,
+             preprocess_internal::prepare_conversion(image, running.region.roi, desc_, input,
+                                                     batch_index, running.mapped));
+  const Rect& source = conversion.geometry.source;
+  // Only the rows of the ROI travel; from an even one on, where chroma begins.
+  const int first_row = source.y / 2 * 2;
+  const bool yuv = preprocess_internal::is_yuv(image.format);
+  for (size_t p = 0; p < 3; ++p) {
+    const size_t i = std::min<size_t>(p, static_cast<size_t>(image.plane_count) - 1);
+    const preprocess_internal::SourcePlane& plane_rows = conversion.planes[i];
+    const int shrink = yuv && i > 0 ? 2 : 1;
+    const int begin = first_row / shrink;
+    const int last = (source.y + source.height - 1) / shrink;
+    if (i < p) {
+      running.planes[p] = running.planes[i];
+      continue;
+    }
+    const int64_t bytes = (last - begin) * plane_rows.stride_bytes + plane_rows.row_bytes;
+    HET_ASSIGN(running.planes[p],
+               plane(queue, plane_rows.row(begin), static_cast<size_t>(bytes), staging[p]));
+  }
+  HET_ASSIGN(const cl_mem table, samples(conversion.geometry));
+  const RgbPlacement placement = rgb_placement(image.format);
+  const Rect& destination = conversion.geometry.destination;
+  const preprocess_internal::TargetElements& target = conversion.target;
+  const auto item = static_cast<int64_t>(byte_width(target.type));
+  const int64_t offset = (target.address - input.bytes()) / item;
+  Arguments arguments(kernel_.get());
+  for (const Memory& memory_of_plane : running.planes) arguments.add(memory_of_plane->get());
+  arguments.add(four(conversion.planes[0].stride_bytes, conversion.planes[1].stride_bytes,
+                     conversion.planes[2].stride_bytes, placement.pixel_bytes));
+  arguments.add(four(placement.position[0], placement.position[1], placement.position[2],
+                     kind_of(image.format)));
+  const preprocess_internal::YuvToRgb& k = conversion.yuv;
+  arguments.add(cl_int8{
+      {k.luma_scale, k.luma_bias, k.v_to_red, k.u_to_green, k.v_to_green, k.u_to_blue, 0, 0}});
+  arguments.add(cl_int{conversion.gray});
+  arguments.add(table);
+  arguments.add(four(source.x, source.y - first_row, source.width, source.height));
+  arguments.add(four(destination.x, destination.y, destination.width, destination.height));
+  arguments.add(four(target.width, target.height, target.channels, offset));
+  arguments.add(four(target.channel_stride_bytes / item, target.row_stride_bytes / item,
+                     target.pixel_stride_bytes / item, 0));
+  const auto& colors = conversion.color_of_channel;
+  arguments.add(conversion.gray ? four(0, 0, 0, 0) : four(colors[0], colors[1], colors[2], 0));
+  arguments.add(four(conversion.gain));
+  arguments.add(four(conversion.bias));
+  arguments.add(four(desc_.pad_value));
+  arguments.add(memory);
+  HET_TRY(cl_status(arguments.code(), "set the arguments of kernel 'preprocess'"));
+  const size_t group = context_->hardware().group_size();
+  const size_t local[2] = {group, 1};
+  const size_t global[2] = {(static_cast<size_t>(target.width) + group - 1) / group * group,
+                            static_cast<size_t>(target.height)};
+  return cl_status(
+      clEnqueueNDRangeKernel(queue, kernel_.get(), 2, nullptr, global, local, 0, nullptr, event),
+      "convert a picture");
+}
+
+void PictureKernel::release() {
+  running_.clear();
+}
+
+}  // namespace het::gpu
