@@ -64,8 +64,8 @@ void install_model_properties(GObjectClass* klass) {
       "model and how its results are read",
       nullptr);
   text(kPropDevice, "device", "Device",
-       "Where the model runs, such as CPU or HETERO:GPU,CPU; an unknown name is answered with "
-       "those that exist",
+       "Where the model runs, such as CPU, BATCH:GPU(8) or HETERO:GPU,CPU; an unknown name is "
+       "answered with those that exist",
        "CPU");
   text(kPropIeConfig, "ie-config", "Device properties",
        "Properties of the device, as KEY=VALUE,KEY=VALUE with OpenVINO's names (NUM_STREAMS=2); "

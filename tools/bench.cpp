@@ -10,15 +10,6 @@
 namespace het {
 namespace {
 
-/// Options of benchmark_app that a later step fills in: using one is a clear error.
-struct LaterOption {
-  const char* name;
-  const char* what;
-};
-constexpr LaterOption kLaterOptions[] = {
-    {"-c", "custom GPU kernels come with the GPU device (step 4)"},
-};
-
 Status check(const BenchOptions& options) {
   if (!options.api.empty() && options.api != "sync" && options.api != "async") {
     return error(StatusCode::InvalidArgument, "-api takes sync or async, not '{}'", options.api);
@@ -77,15 +68,9 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   command->add_option("--cache_dir", o->cache_dir,
                       "Folder of measured choices (CACHE_DIR); \"\": none are kept or measured");
   command->add_option("--load_config", o->load_config, "JSON file {device: {KEY: value}}");
+  command->add_option("-c", o->config_file,
+                      "XML file with OpenCL kernels of one's own (CONFIG_FILE of the GPU device)");
   command->add_flag("--json", o->json, "Print one JSON object on stdout");
-  for (const LaterOption& later : kLaterOptions) {
-    command->add_option(
-        later.name,
-        [later](const CLI::results_t&) -> bool {
-          throw CLI::ValidationError(later.name, std::string("not available yet: ") + later.what);
-        },
-        std::string("Not available yet: ") + later.what);
-  }
   command->callback([o, &exit_status] { exit_status = bench(*o); });
 }
 

@@ -29,6 +29,7 @@ struct BenchOptions {
   std::string precision;
   std::optional<std::string> cache_dir;
   std::string load_config;
+  std::string config_file;
   bool counters = false;
   std::string counters_sort;  ///< sort, no_sort, simple_sort
   std::string trace;          ///< file of trace events

@@ -71,6 +71,7 @@ Result<Properties> bench_properties(const BenchOptions& options) {
                  "-hint takes latency, throughput, cumulative_throughput or none, not '{}'",
                  options.hint);
   }
+  if (!options.config_file.empty()) properties["CONFIG_FILE"] = options.config_file;
   if (!options.streams.empty()) properties["NUM_STREAMS"] = options.streams;
   if (options.threads > 0) properties["INFERENCE_NUM_THREADS"] = std::to_string(options.threads);
   if (options.cache_dir) properties["CACHE_DIR"] = *options.cache_dir;

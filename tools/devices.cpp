@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -7,6 +8,20 @@
 
 namespace het {
 namespace {
+
+/// Kinds of which this machine has no device, with the reason.
+void print_missing(Core& core) {
+  const std::vector<std::string> available = core.available_devices();
+  for (const std::string& kind : core.devices().kinds()) {
+    const bool is_there = std::ranges::any_of(available, [&](const std::string& device) {
+      return parse_device_name(device).kind == kind;
+    });
+    if (is_there) continue;
+    const auto name = core.get_property(kind, "FULL_DEVICE_NAME");
+    if (name) continue;
+    std::printf("%s (not available)\n  %s\n", kind.c_str(), name.error().message().c_str());
+  }
+}
 
 int print_devices() {
   const std::shared_ptr<Core> core = het::core();
@@ -18,6 +33,7 @@ int print_devices() {
       std::printf("  %-34s %s\n", std::string(property.name).c_str(), value->c_str());
     }
   }
+  print_missing(*core);
   return kExitOk;
 }
 

@@ -7,6 +7,8 @@ cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
 
+# OpenCL on a CPU counts as a GPU; it takes a second to build the kernels of a case.
+export HETERO_GPU_ALLOW_CPU=1 HET_ORACLE_ACCELERATED_CASES=${HET_ORACLE_ACCELERATED_CASES:-8}
 export HET_ORACLE_CASES=${1:-200} HET_ORACLE_SEED=${2:-$(date +%s)}
 [[ $HET_ORACLE_CASES =~ ^[1-9][0-9]*$ ]] || fail "the cases an operator are '$HET_ORACLE_CASES'; give a whole number of at least 1"
 [[ $HET_ORACLE_SEED =~ ^[0-9]+$ ]] || fail "the seed is '$HET_ORACLE_SEED'; give a whole number"

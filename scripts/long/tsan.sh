@@ -10,7 +10,7 @@ cd "$root"
 
 require build demo check
 configure build-tsan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=thread -Db_lundef=false
-build build-tsan tests/inference/test_inference tests/devices/test_devices tests/gst/test_gst_parts tests/gst/test_gst_pipelines gst/libgsthetero.so
+build build-tsan tests/inference/test_inference tests/devices/test_devices tests/devices/gpu_child tests/opencl_layer/failing_layer.so tools/hetero examples/custom_operator/channel_scale.so tests/gst/test_gst_parts tests/gst/test_gst_pipelines gst/libgsthetero.so
 export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
 export TSAN_OPTIONS=halt_on_error=0:exitcode=66:ignore_noninstrumented_modules=1:suppressions=$root/scripts/long/tsan.supp

@@ -152,9 +152,23 @@ std::string check_inference(const RandomCase& random_case, const std::vector<Ten
   return {};
 }
 
+/// Accelerators leave operators to other devices; CPU runs everything.
+bool may_refuse(const std::string& device) {
+  return device != "CPU";
+}
+
+/// Why the device does not run all of the model; empty when it does.
+Result<std::string> refusal(Core& core, const BuiltModel& built, const std::string& device) {
+  HET_ASSIGN(const std::vector<NodeSupport> rows, core.query_model(built.model, device));
+  for (const NodeSupport& row : rows) {
+    if (!row.supported()) return row.reason;
+  }
+  return std::string();
+}
+
 }  // namespace
 
-Verdict judge(Core& core, const RandomCase& random_case) {
+Verdict judge(Core& core, const RandomCase& random_case, bool accelerators) {
   const BuiltModel plain = random_case.plain();
   const auto wanted = run(core, plain, "REF", 1);
   if (!wanted && !random_case.has_zero_size) {
@@ -173,14 +187,15 @@ Verdict judge(Core& core, const RandomCase& random_case) {
   }
   const Generator& generator = random_case.generator;
   const int threads = random_case.threads;
+  std::map<std::string, std::string> refusals;
   for (const std::string& device : core.available_devices()) {
-    if (device == "REF") continue;
-    const auto support = core.query_model(plain.model, device);
-    if (!support) return {device + " does not answer: " + support.error().message()};
-    const NodeSupport& row = support->front();
-    if (!row.supported()) {
+    if (device == "REF" || (!accelerators && may_refuse(device))) continue;
+    const auto reason = refusal(core, plain, device);
+    if (!reason) return {device + " does not answer: " + reason.error().message()};
+    if (!reason->empty()) {
       // REF refuses some sizes of 0 only once it runs; a device may know earlier.
-      if (wanted) return {device + " says that it cannot: " + row.reason};
+      if (wanted && !may_refuse(device)) return {device + " says that it cannot: " + *reason};
+      refusals[device] = *reason;
       continue;
     }
     const auto got = run(core, plain, device, threads);
@@ -192,6 +207,11 @@ Verdict judge(Core& core, const RandomCase& random_case) {
     std::string text = difference(*got, *wanted, generator, false);
     if (!text.empty()) return {device + ": " + text};
     const BuiltModel embedding = random_case.embedded(*wanted);
+    const auto embedded_reason = refusal(core, embedding, device);
+    if (may_refuse(device) && embedded_reason && !embedded_reason->empty()) {
+      refusals[device] = *embedded_reason;
+      continue;
+    }
     const auto embedded = run(core, embedding, device, threads);
     text = embedded ? difference(*embedded, *wanted_embedded, generator, true)
                     : embedded.error().message();
@@ -199,7 +219,7 @@ Verdict judge(Core& core, const RandomCase& random_case) {
       return {device + ", embedded: " + text + "\n" + print_model(embedding.model)};
     }
   }
-  return {{}, !wanted};
+  return {{}, !wanted, std::move(refusals)};
 }
 
 }  // namespace het::oracle

@@ -23,7 +23,7 @@ Made from the operator registry by `build-check/tests/oracle/print_operators > d
   (`inference/readers/onnx/lift.cpp` lists them). The OpenVINO IR reader translates into the same operators. Domain `het`: what ONNX lacks; OpenVINO's opset.
 - Types: those of the first input (of the second where the first is a condition). floats: f16, bf16, f32, f64; integers: 8 to 64 bits, signed and unsigned; packed: 2- and 4-bit integers and f4; f8: all five kinds.
 - Devices: every operator runs on REF, plainly and slowly, and on CPU: with a kernel of its own or of a fusion in the cases that it is for
-  (float32 or 8-bit, usual shapes and constants), otherwise by the reference.
+  (float32 or 8-bit, usual shapes and constants), otherwise by the reference. GPU has kernels only: what it cannot run it refuses with a reason, and HETERO gives it to another device.
 - Verified: oracle = random cases, every device against REF (`tests/oracle`); ops = values worked out by hand (`tests/ops`); node cases = ONNX' conformance data that contain the operator
   (`./check.sh --long onnx`); golden = models with outputs of ONNX Runtime or OpenVINO that contain it.
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,9 +47,12 @@ std::vector<Choices> smaller(const Choices& choices);
 struct Verdict {
   std::string failure;   ///< empty: none
   bool refused = false;  ///< by REF, as it may be: a size is 0
+  /// Devices that did not run the case, and why. CPU and REF run everything.
+  std::map<std::string, std::string> refusals = {};
 };
 
-/// Runs a case on every device.
-Verdict judge(Core& core, const RandomCase& random_case);
+/// Runs a case on every device; on those that may refuse cases only with `accelerators`, since
+/// OpenCL on a CPU takes a second to build the kernels of a case.
+Verdict judge(Core& core, const RandomCase& random_case, bool accelerators = true);
 
 }  // namespace het::oracle

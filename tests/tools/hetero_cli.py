@@ -97,7 +97,7 @@ def query_of_unknown_sizes(hetero):
 def usage_errors(hetero):
     hetero.run(status=2)
     hetero.run("nonsense", status=2)
-    expect(hetero.run("bench", hetero.detector, "-c", "x", status=2).stderr, "not available yet", "step 4")
+    expect(hetero.run("bench", hetero.detector, "-c", "x.xml", status=2).stderr, "device CPU has no property 'CONFIG_FILE'")
     expect(hetero.run("query", hetero.detector, "-extensions", "/nowhere/none.so", status=1).stderr, "/nowhere/none.so", "does not exist")
     expect(hetero.run("bench", hetero.detector, "-api", "both", status=2).stderr, "sync or async")
     expect(hetero.run("bench", hetero.detector, "-nstreams", "many", status=2).stderr, "NUM_STREAMS")
@@ -107,7 +107,7 @@ def usage_errors(hetero):
 @case
 def bad_input(hetero):
     expect(hetero.run("query", "no/such/model.onnx", status=1).stderr, "no/such/model.onnx")
-    expect(hetero.run("query", hetero.detector, "-d", "FPU", status=1).stderr, "FPU", "CPU, REF")
+    expect(hetero.run("query", hetero.detector, "-d", "FPU", status=1).stderr, "FPU", "CPU, GPU, REF")
     with tempfile.TemporaryDirectory() as folder:
         broken = pathlib.Path(folder) / "broken.onnx"
         broken.write_bytes(pathlib.Path(hetero.detector).read_bytes()[:10000])
@@ -203,6 +203,14 @@ def bench_json(hetero):
     latency = out["latency_ms"]
     assert latency["min"] <= latency["median"] <= latency["p90"] <= latency["p99"] <= latency["max"]
     assert out["device"] == "CPU" and out["precision"] and out["compile_ms"] > 0 and out["first_inference_ms"] > 0
+
+
+@case
+def bench_batch(hetero):
+    out = json.loads(hetero.run("bench", hetero.detector, "-d", "BATCH:CPU(4)", "-nireq", 8, "-niter", 40, "-json").stdout)
+    assert out["iterations"] == 40 and out["properties"]["OPTIMAL_BATCH_SIZE"] == "4", out
+    expect(hetero.run("bench", hetero.detector, "-d", "BATCH:CPU(4", status=2).stderr, "DEVICE(BATCH)", "GPU(8)")
+    expect(hetero.run("bench", hetero.detector, "-d", "BATCH", status=2).stderr, "needs a device to batch for")
 
 
 @case
