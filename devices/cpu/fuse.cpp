@@ -1,7 +1,6 @@
 #include "devices/cpu/fuse.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "devices/cpu/byte_loops.h"
 #include "devices/cpu/int8_product.h"
@@ -10,20 +9,10 @@
 #include "inference/ops/conv_transpose.h"
 #include "inference/passes/fusions/int8_passes.h"
 #include "inference/passes/fusions/passes.h"
+#include "inference/passes/fusions/rewrite.h"
 
 namespace het::cpu {
 namespace {
-
-using Pass = Status (*)(Model& model);
-
-Status run(Model& model, std::initializer_list<Pass> passes) {
-  for (const Pass pass : passes) {
-    HET_TRY(pass(model));
-    model.remove_unused();
-    HET_TRY(model.sort());
-  }
-  return {};
-}
 
 /// oneDNN has no post-op for some expressions, and its code generators keep one set of parameters
 /// per kind (seen with 2.6.3), so no kind may come twice.
@@ -113,17 +102,18 @@ Status fuse_tails(Model& model) {
 
 Status fuse(Model& model, bool int8) {
   HET_TRY(compute_in_float32(model));
-  HET_TRY(run(model, {lower_qlinear}));
+  HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
-    HET_TRY(run(model, {split_fake_quantize, move_quantisation, quantise_products, fold_int8_affine,
-                        fuse_gated_activations, fuse_int8_activations, fuse_int8_sums,
-                        fuse_requantisation, quantise_operators}));
+    HET_TRY(run_rewrites(model, {split_fake_quantize, move_quantisation, quantise_products,
+                                 fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
+                                 fuse_int8_sums, fuse_requantisation, quantise_operators}));
   }
-  return run(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
-                     fold_space_to_depth, lower_attention, fuse_attention, fold_channel_affine,
-                     lower_batch_norm, lower_fake_quantize, fuse_normalisations,
-                     fuse_gated_activations, fuse_channel_shuffles, fuse_channel_slices,
-                     fuse_channel_gathers, fuse_tails, fuse_elementwise});
+  return run_rewrites(
+      model,
+      {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
+       lower_attention, fuse_attention, fold_channel_affine, lower_batch_norm, lower_fake_quantize,
+       fuse_normalisations, fuse_gated_activations, fuse_channel_shuffles, fuse_channel_slices,
+       fuse_channel_gathers, fuse_tails, fuse_elementwise});
 }
 
 }  // namespace het::cpu

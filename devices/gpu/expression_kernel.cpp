@@ -76,7 +76,7 @@ std::string kernel_text(const ExpressionKernel& kernel, const std::vector<Elemen
   for (size_t i = 0; i < types.size(); ++i) {
     loads += i == 0 ? "" : ", ";
     if (kernel.vectors) {
-      loads += fmt::format("load_some(src{0} + at{0}, step{0}_{1}, count)", i, rank - 1);
+      loads += fmt::format("load_strided(src{0} + at{0}, step{0}_{1}, count)", i, rank - 1);
       continue;
     }
     // Steps that are known let compilers make vectors of the loop.
@@ -87,7 +87,7 @@ std::string kernel_text(const ExpressionKernel& kernel, const std::vector<Elemen
     loads += load_text(types[i], kernel, i, index);
   }
   const std::string value = fmt::format("apply({})", loads);
-  if (kernel.vectors) return text + fmt::format("  store_some({}, dst, count);\n}}\n", value);
+  if (kernel.vectors) return text + fmt::format("  store_lanes({}, dst, count);\n}}\n", value);
   return text +
          fmt::format(
              "  if (count >= WIDTH) {{\n    for (int i = 0; i < WIDTH; ++i) {0};\n  }} else {{\n"
@@ -142,7 +142,6 @@ Status add_expression(PlanBuilder& builder, const Node& node, const ExpressionKe
   launch.text.generated = kernel.vectors ? std::string(*kernel_source("expressions"))
                                          : std::string(*kernel_source("typed_expressions"));
   launch.text.generated += kernel.apply;
-  if (kernel.vectors) launch.text.generated += *kernel_source("elementwise");
   launch.text.generated += kernel_text(kernel, types, target.type, space);
   launch.kernel = "elementwise";
   for (const ExpressionOperand& operand : operands) launch.args.emplace_back(Read{operand.id});

@@ -1,22 +1,10 @@
 #include "devices/gpu/fuse.h"
 
-#include <initializer_list>
-
 #include "inference/passes/fusions/passes.h"
+#include "inference/passes/fusions/rewrite.h"
 
 namespace het::gpu {
 namespace {
-
-using Pass = Status (*)(Model& model);
-
-Status run(Model& model, std::initializer_list<Pass> passes) {
-  for (const Pass pass : passes) {
-    HET_TRY(pass(model));
-    model.remove_unused();
-    HET_TRY(model.sort());
-  }
-  return {};
-}
 
 Status lower_qlinear_to_float(Model& model) {
   return lower_qlinear(model, {});
@@ -31,11 +19,12 @@ Status fuse_any_tails(Model& model) {
 
 Status fuse(Model& model) {
   HET_TRY(compute_in_float32(model));
-  return run(model, {lower_qlinear_to_float, fuse_fake_quantisation, fold_dequantized_constants,
-                     fold_padding, fold_space_to_depth, lower_attention, fuse_attention,
-                     fold_channel_affine, lower_batch_norm, lower_fake_quantize,
-                     fuse_normalisations, fuse_gated_activations, fuse_channel_shuffles,
-                     fuse_channel_slices, fuse_any_tails, fuse_elementwise});
+  return run_rewrites(
+      model,
+      {lower_qlinear_to_float, fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
+       fold_space_to_depth, lower_attention, fuse_attention, fold_channel_affine, lower_batch_norm,
+       lower_fake_quantize, fuse_normalisations, fuse_gated_activations, fuse_channel_shuffles,
+       fuse_channel_slices, fuse_any_tails, fuse_elementwise});
 }
 
 }  // namespace het::gpu

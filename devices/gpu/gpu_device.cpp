@@ -47,8 +47,9 @@ class GpuDevice final : public Device {
     const std::unique_ptr<Model> prepared = model.clone();
     HET_ASSIGN(const std::vector<NodeFailure> failures, prepare_model_for_query(*prepared));
     if (failures.empty()) HET_TRY(fuse(*prepared));
+    const bool is_bound = check_inputs_static(*prepared).ok();
     return query_rows(model, *prepared, failures, name_,
-                      [&](const Node& node) { return refusal(node, layers.get()); });
+                      [&](const Node& node) { return refusal(node, layers.get(), is_bound); });
   }
 
   std::vector<MemoryKind> direct_memory_kinds() const override {

@@ -6,6 +6,7 @@
 #include "devices/gpu/custom_kernel.h"
 #include "devices/gpu/launches.h"
 #include "devices/gpu/register_kernels.h"
+#include "inference/passes/prepare_model.h"
 
 namespace het::gpu {
 namespace {
@@ -31,7 +32,7 @@ std::string refusal_of_value(const Value& value) {
 
 }  // namespace
 
-std::string refusal(const Node& node, const CustomLayers* layers) {
+std::string refusal(const Node& node, const CustomLayers* layers, bool is_bound) {
   // What fusions made is known to devices only.
   if (node.op() == nullptr && node.domain() != "het") return node.unsupported_reason();
   const KernelEntry* const kernel = kernel_registry().find(node.domain(), node.op_type());
@@ -39,6 +40,7 @@ std::string refusal(const Node& node, const CustomLayers* layers) {
   if (kernel == nullptr && layer == nullptr) {
     return fmt::format("no GPU kernel for {}", node.qualified_type());
   }
+  if (!is_bound && reads_unknown_sizes(node)) return {};
   for (const auto* list : {&node.inputs(), &node.outputs()}) {
     for (const Value* value : *list) {
       if (value == nullptr) continue;

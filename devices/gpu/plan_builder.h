@@ -129,7 +129,8 @@ class KernelRegistry {
 /// Every kernel of this build; never changed after its first use. Thread-safe.
 const KernelRegistry& kernel_registry();
 
-/// Why a node of a fused model cannot run on a GPU; empty when it can. `layers` may be null.
-std::string refusal(const Node& node, const CustomLayers* layers);
+/// Why a node of a fused model cannot run on a GPU; empty when it can. `layers` may be null. While
+/// the model's inputs are not bound, nodes that read unknown sizes are refused for their type only.
+std::string refusal(const Node& node, const CustomLayers* layers, bool is_bound = true);
 
 }  // namespace het::gpu

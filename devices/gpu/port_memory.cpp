@@ -51,7 +51,8 @@ Result<Memory> part_from(Context& context, Memory whole, const Tensor& tensor) {
 
 /// The tensor's memory as the device's, where the device reaches it; else null.
 Result<Memory> direct_memory(Context& context, const Tensor& tensor) {
-  if (!tensor.empty() && tensor.size_bytes() == 0) return Memory();  // drivers refuse no bytes
+  // Drivers make no empty buffers.
+  if (!tensor.empty() && tensor.size_bytes() == 0) return Memory();
   if (tensor.empty() || !tensor.is_dense()) return Memory();
   if (is_opencl(tensor)) {
     HET_TRY(check_memory(memory_of(tensor), context));

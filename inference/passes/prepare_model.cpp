@@ -12,26 +12,6 @@
 namespace het {
 namespace {
 
-Status check_inputs_static(const Model& model) {
-  for (const ModelInput& input : model.inputs()) {
-    const TensorDesc& desc = input.value->desc();
-    for (size_t i = 0; i < desc.shape.size(); ++i) {
-      if (desc.shape[i] != kUnknownDim) continue;
-      return error(StatusCode::InvalidArgument,
-                   "dimension {} of input '{}' {} of model '{}' is not bound: use reshape to give "
-                   "it a size",
-                   i, input.value->name(), to_string(desc), model.name());
-    }
-  }
-  return {};
-}
-
-bool reads_unknown_sizes(const Node& node) {
-  return std::ranges::any_of(node.inputs(), [](const Value* input) {
-    return input != nullptr && !input->desc().is_static();
-  });
-}
-
 /// Conditions that only become known behind another If that was inlined take a round each; Ifs of
 /// longer chains stay and run as they are.
 constexpr int kMaxInlineRounds = 32;
@@ -60,6 +40,26 @@ Result<std::vector<NodeFailure>> run_passes(Model& model) {
 }
 
 }  // namespace
+
+Status check_inputs_static(const Model& model) {
+  for (const ModelInput& input : model.inputs()) {
+    const TensorDesc& desc = input.value->desc();
+    for (size_t i = 0; i < desc.shape.size(); ++i) {
+      if (desc.shape[i] != kUnknownDim) continue;
+      return error(StatusCode::InvalidArgument,
+                   "dimension {} of input '{}' {} of model '{}' is not bound: use reshape to give "
+                   "it a size",
+                   i, input.value->name(), to_string(desc), model.name());
+    }
+  }
+  return {};
+}
+
+bool reads_unknown_sizes(const Node& node) {
+  return std::ranges::any_of(node.inputs(), [](const Value* input) {
+    return input != nullptr && !input->desc().is_static();
+  });
+}
 
 Status prepare_model(Model& model) {
   HET_TRY(check_inputs_static(model));

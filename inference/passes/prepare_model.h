@@ -25,6 +25,12 @@ HET_API Status prepare_model(Model& model);
 /// go) and nodes that cannot run are returned instead of being an error. Fails on a cycle only.
 HET_API Result<std::vector<NodeFailure>> prepare_model_for_query(Model& model);
 
+/// Fails with InvalidArgument when an input has a dimension that nobody bound.
+HET_API Status check_inputs_static(const Model& model);
+
+/// The sizes of something that the node reads are not known.
+HET_API bool reads_unknown_sizes(const Node& node);
+
 /// Reason of a supported row that may be another once the model's unknown dimensions are bound.
 inline constexpr std::string_view kUnknownSizes =
     "depends on unknown sizes, judged once they are bound";

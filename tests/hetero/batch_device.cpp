@@ -210,9 +210,6 @@ TEST_P(BatchDeviceTest, PicturesOfRequestsEqualThoseOfBatchOne) {
 TEST_P(BatchDeviceTest, UnboundDimensionsAreBoundByTheRequests) {
   ModelMaker maker;
   maker.output(maker.op("Relu", {maker.input({kUnknownDim, 4})}));
-  if (const auto plain = core_->compile_model(maker.model(), GetParam()); !plain) {
-    GTEST_SKIP() << plain.error().message();
-  }
   const auto compiled = compile(maker.model(), batch_name(2), {{"AUTO_BATCH_TIMEOUT", "20"}});
   ASSERT_TRUE(compiled);
   std::vector<std::unique_ptr<InferRequest>> requests;

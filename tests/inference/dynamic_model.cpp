@@ -137,7 +137,7 @@ TEST_P(DynamicModel, PropertiesReadBackBeforeTheFirstShape) {
   EXPECT_EQ(*(*compiled)->get_property("NETWORK_NAME"), "rows");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DynamicModel, testing::Values("REF", "CPU"));
+INSTANTIATE_TEST_SUITE_P(Devices, DynamicModel, testing::Values("REF", "CPU", "GPU"));
 
 }  // namespace
 }  // namespace het

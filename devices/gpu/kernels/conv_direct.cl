@@ -26,23 +26,6 @@ Place next_place(Place place, int oh, int ow) {
   return place;
 }
 
-floatw load_part(__global const stored* p, int count) {
-  if (count >= WIDTH) return LOADW(p);
-  float lanes[WIDTH];
-  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i) : 0.0f;
-  return HET_JOIN(vload, WIDTH)(0, lanes);
-}
-
-void store_part(floatw v, __global stored* p, int count) {
-  if (count >= WIDTH) {
-    STOREW(v, p);
-    return;
-  }
-  float lanes[WIDTH];
-  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
-  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
-}
-
 // `run` elements of the source are multiplied at each tap; `pitch` lie between pixels. The order of
 // work-groups: pixels first where the weights are larger than the source, else channels first.
 // Outputs stand at places oy + y * osy, ox + x * osx of a picture of dst_h x dst_w.
@@ -135,9 +118,9 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 #endif
           floatw other = (floatw)(0.0f);
 #ifdef SUM
-          other = load_part(addend + at + b * WIDTH, count);
+          other = load_lanes(addend + at + b * WIDTH, count);
 #endif
-          store_part(tail(result, other), dst + at + b * WIDTH, count);
+          store_lanes(tail(result, other), dst + at + b * WIDTH, count);
         }
       }
       place = next_place(place, oh, ow);
@@ -208,9 +191,9 @@ static __attribute__((always_inline)) void multiply(const int PIXELS, const int 
           STOREW(tail(result, other), dst + at);
         } else if (count > b * WIDTH) {
 #ifdef SUM
-          other = load_part(addend + at, count - b * WIDTH);
+          other = load_lanes(addend + at, count - b * WIDTH);
 #endif
-          store_part(tail(result, other), dst + at, count - b * WIDTH);
+          store_lanes(tail(result, other), dst + at, count - b * WIDTH);
         }
       }
     }

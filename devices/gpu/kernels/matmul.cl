@@ -3,25 +3,6 @@
 // rows of one panel in registers and runs along the depth.
 #define PANEL (VECTORS * WIDTH)
 
-// `count` of WIDTH neighbours; a step of 0 repeats one element.
-floatw load_row(__global const stored* p, int step, int count) {
-  if (step == 0) return (floatw)(LOAD(p, 0));
-  if (step == 1 && count >= WIDTH) return LOADW(p);
-  float lanes[WIDTH];
-  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i * step) : 0.0f;
-  return HET_JOIN(vload, WIDTH)(0, lanes);
-}
-
-void store_row(floatw v, __global stored* p, int count) {
-  if (count >= WIDTH) {
-    STOREW(v, p);
-    return;
-  }
-  float lanes[WIDTH];
-  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
-  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
-}
-
 // What stands behind the sums, for WIDTH columns of one row.
 void finish_row(floatw v, __global stored* dst, __global const stored* bias,
                 __global const stored* sum, size_t at, int row, int column, int n, float alpha,
@@ -29,23 +10,23 @@ void finish_row(floatw v, __global stored* dst, __global const stored* bias,
   const int count = n - column;
   v *= alpha;
   if (bias) {
-    v += beta * load_row(bias + (size_t)row * bias_row + (size_t)column * bias_column, bias_column,
-                         count);
+    v += beta * load_strided(bias + (size_t)row * bias_row + (size_t)column * bias_column,
+                             bias_column, count);
   }
   floatw added = (floatw)(0.0f);
-  if (sum) added = load_row(sum + at, 1, count);
-  store_row(tail(v, added), dst + at, count);
+  if (sum) added = load_strided(sum + at, 1, count);
+  store_lanes(tail(v, added), dst + at, count);
 }
 
 // Dimension 0: blocks of rows, or panels with PANELS_FIRST; 1: the other; 2: matrices times slices
-// of the depth. offsets[matrix] says where its a, b and dst begin. With more than one slice the sums
-// go to `partial`, [slices][matrices][m][n].
+// of the depth. offsets[matrix] says where its a, b and dst begin. With more than one slice the
+// sums go to `partial`, [slices][matrices][m][n].
 __kernel void matmul(__global const stored* a, __global const stored* b,
-                     __global const stored* bias, __global const stored* sum,
-                     __global stored* dst, __global float* partial, __global const int* offsets,
-                     int matrices, int m, int n, int k, int a_row, int a_depth, int b_panel,
-                     int b_depth, int dst_row, int slices, int slice_depth, float alpha, float beta,
-                     int bias_row, int bias_column) {
+                     __global const stored* bias, __global const stored* sum, __global stored* dst,
+                     __global float* partial, __global const int* offsets, int matrices, int m,
+                     int n, int k, int a_row, int a_depth, int b_panel, int b_depth, int dst_row,
+                     int slices, int slice_depth, float alpha, float beta, int bias_row,
+                     int bias_column) {
 #ifdef PANELS_FIRST
   const int column = get_global_id(0) * PANEL;
   const int row = get_global_id(1) * ROWS;
@@ -102,8 +83,7 @@ __kernel void matmul(__global const stored* a, __global const stored* b,
       finish_row(HET_JOIN(vload, WIDTH)(i, results), dst, bias, sum, to, y, x, n, alpha, beta,
                  bias_row, bias_column);
     } else {
-      __global float* out =
-          partial + (((size_t)slice * matrices + matrix) * m + y) * n + x;
+      __global float* out = partial + (((size_t)slice * matrices + matrix) * m + y) * n + x;
       for (int c = 0; c < min(WIDTH, n - x); ++c) out[c] = results[i * WIDTH + c];
     }
   }

@@ -111,7 +111,7 @@ __kernel void normalise_columns(__global const stored* src, __global const store
     for (int start = 0; start < length; start += BLOCK) {
       floatw part = (floatw)(0.0f);
       const int end = min(length, start + BLOCK);
-      for (int i = start; i < end; ++i) part += load_some(src + (size_t)i * inner, count, 0.0f);
+      for (int i = start; i < end; ++i) part += load_lanes(src + (size_t)i * inner, count);
       mean += part;
     }
     mean /= (float)length;
@@ -121,7 +121,7 @@ __kernel void normalise_columns(__global const stored* src, __global const store
     floatw part = (floatw)(0.0f);
     const int end = min(length, start + BLOCK);
     for (int i = start; i < end; ++i) {
-      const floatw v = load_some(src + (size_t)i * inner, count, 0.0f) - mean;
+      const floatw v = load_lanes(src + (size_t)i * inner, count) - mean;
       part += mode == MAGNITUDES ? fabs(v) : v * v;
     }
     total += part;
@@ -130,11 +130,11 @@ __kernel void normalise_columns(__global const stored* src, __global const store
   HET_JOIN(vstore, WIDTH)(total, 0, lanes);
   for (int c = 0; c < WIDTH; ++c) lanes[c] = factor_of(lanes[c], mode, length, epsilon);
   floatw factor = HET_JOIN(vload, WIDTH)(0, lanes);
-  if (scale) factor *= load_some(scale + x, count, 0.0f);
+  if (scale) factor *= load_lanes(scale + x, count);
   floatw shift = (floatw)(0.0f);
-  if (bias) shift = load_some(bias + x, count, 0.0f);
+  if (bias) shift = load_lanes(bias + x, count);
   for (int i = 0; i < length; ++i) {
     const size_t to = (size_t)i * inner;
-    store_some((load_some(src + to, count, 0.0f) - mean) * factor + shift, dst + to, count);
+    store_lanes((load_lanes(src + to, count) - mean) * factor + shift, dst + to, count);
   }
 }

@@ -61,18 +61,18 @@ __kernel void start_state(__global const stored* initial, __global float* state,
 // The part of a gate that comes from the input, with its bias; `own` adds that of the state.
 floatw from_input(__global const stored* xw, __global const stored* b, int gate, int hidden,
                   int count, int own) {
-  floatw v = load_some(xw + gate * hidden, count, 0.0f);
+  floatw v = load_lanes(xw + gate * hidden, count);
   if (b) {
-    v += load_some(b + gate * hidden, count, 0.0f);
-    if (own) v += load_some(b + (GATES + gate) * hidden, count, 0.0f);
+    v += load_lanes(b + gate * hidden, count);
+    if (own) v += load_lanes(b + (GATES + gate) * hidden, count);
   }
   return v;
 }
 
 #define FINISH_STEP(h)                                             \
   store_state(h, h_after + state + j, count);                      \
-  store_some(h, y + y_row * hidden + j, count);                    \
-  if (y_h) store_some(h, y_h + s_row * hidden + j, count)
+  store_lanes(h, y + y_row * hidden + j, count);                    \
+  if (y_h) store_lanes(h, y_h + s_row * hidden + j, count)
 
 #if defined LSTM
 __kernel void recurrent_step(__global const stored* xw, __global const stored* r,
@@ -94,20 +94,20 @@ __kernel void recurrent_step(__global const stored* xw, __global const stored* r
   if (p) p += (size_t)d * 3 * hidden + j;
   const floatw before = load_state(c + state + j, count);
   floatw input = sums[0];
-  if (p) input += load_some(p, count, 0.0f) * before;
+  if (p) input += load_lanes(p, count) * before;
   input = act0(clipped(input, limit));
   floatw forget = 1.0f - input;
   if (!input_forget) {
     forget = sums[2];
-    if (p) forget += load_some(p + 2 * hidden, count, 0.0f) * before;
+    if (p) forget += load_lanes(p + 2 * hidden, count) * before;
     forget = act0(clipped(forget, limit));
   }
   const floatw cell = forget * before + input * act1(clipped(sums[3], limit));
   floatw output = sums[1];
-  if (p) output += load_some(p + hidden, count, 0.0f) * cell;
+  if (p) output += load_lanes(p + hidden, count) * cell;
   const floatw next = act0(clipped(output, limit)) * act2(cell);
   store_state(cell, c + state + j, count);
-  if (y_c) store_some(cell, y_c + s_row * hidden + j, count);
+  if (y_c) store_lanes(cell, y_c + s_row * hidden + j, count);
   FINISH_STEP(next);
 }
 #elif defined GRU
@@ -151,7 +151,7 @@ __kernel void recurrent_step(__global const stored* xw, __global const stored* r
   } else {
     z = from_input(xw, b, 0, hidden, count, 1);
     floatw reset = from_input(xw, b, 1, hidden, count, 1);
-    if (b) candidate = load_some(b + (GATES + 2) * hidden, count, 0.0f);
+    if (b) candidate = load_lanes(b + (GATES + 2) * hidden, count);
     for (int k = 0; k < hidden; ++k) {
       const floatw h = (floatw)(h_before[state + k]);
       z = fma(h, LOADW(r), z);

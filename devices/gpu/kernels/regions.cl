@@ -93,7 +93,10 @@ __kernel void roi_align(__global const stored* src, __global const float* region
       first = false;
     }
   }
-  STORE(take_max ? largest : sum / (float)max(1, samples_x * samples_y), dst, id);
+  // Not as an arm of the choice: PoCL 6 with LLVM 18 moves it there and aborts the process ("did not
+  // reach a fixpoint", https://github.com/pocl/pocl/issues/1608).
+  const float mean = sum / (float)max(1, samples_x * samples_y);
+  STORE(take_max ? largest : mean, dst, id);
 }
 
 // Rows [picture, x_min, y_min, x_max, y_max]; the first of picture -1 ends the list.

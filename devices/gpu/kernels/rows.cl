@@ -52,21 +52,3 @@ float max_of(floatw v) {
 #define OVER_LANES(v, scratch, join)
 #endif
 #define PLUS(a, b) ((a) + (b))
-
-// The first `count` of WIDTH neighbours, the others as `fill`.
-floatw load_some(__global const stored* p, int count, float fill) {
-  if (count >= WIDTH) return LOADW(p);
-  float lanes[WIDTH];
-  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i) : fill;
-  return HET_JOIN(vload, WIDTH)(0, lanes);
-}
-
-void store_some(floatw v, __global stored* p, int count) {
-  if (count >= WIDTH) {
-    STOREW(v, p);
-    return;
-  }
-  float lanes[WIDTH];
-  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
-  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
-}

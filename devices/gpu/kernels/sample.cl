@@ -1,21 +1,4 @@
 // Interpolated pictures: elements outside the picture's memory are never read.
-floatw load_lanes(__global const stored* p, int count) {
-  if (count >= WIDTH) return LOADW(p);
-  float lanes[WIDTH];
-  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i) : 0.0f;
-  return HET_JOIN(vload, WIDTH)(0, lanes);
-}
-
-void store_lanes(floatw v, __global stored* p, int count) {
-  if (count >= WIDTH) {
-    STOREW(v, p);
-    return;
-  }
-  float lanes[WIDTH];
-  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
-  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
-}
-
 // Three neighbouring dimensions of [outer, z, y, x, inner] resized: every position of a dimension
 // has a number of taps, pairs of an offset in src and a weight, tables one after the other. An
 // offset below 0 marks a position outside, which gets `outside`. A work-item computes WIDTH

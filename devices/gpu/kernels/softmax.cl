@@ -78,22 +78,22 @@ __kernel void softmax_columns(__global const stored* src, __global stored* dst, 
   dst += at;
   floatw peak = (floatw)(-INFINITY);
   for (int i = 0; i < length; ++i) {
-    peak = fmax(peak, load_some(src + (size_t)i * inner, count, 0.0f));
+    peak = fmax(peak, load_lanes(src + (size_t)i * inner, count));
   }
 #ifdef HARDMAX
   intw open = (intw)(-1);
   for (int i = 0; i < length; ++i) {
-    const intw found = open & (load_some(src + (size_t)i * inner, count, 0.0f) == peak);
+    const intw found = open & (load_lanes(src + (size_t)i * inner, count) == peak);
     open &= ~found;
-    store_some(select((floatw)(0.0f), (floatw)(1.0f), found), dst + (size_t)i * inner, count);
+    store_lanes(select((floatw)(0.0f), (floatw)(1.0f), found), dst + (size_t)i * inner, count);
   }
 #else
   floatw sum = (floatw)(0.0f);
   for (int i = 0; i < length; ++i) {
     const size_t from = (size_t)i * inner;
-    const floatw v = exp(load_some(src + from, count, 0.0f) - peak);
+    const floatw v = exp(load_lanes(src + from, count) - peak);
 #ifdef KEEPS
-    store_some(v, dst + from, count);
+    store_lanes(v, dst + from, count);
 #endif
     sum += v;
   }
@@ -101,18 +101,18 @@ __kernel void softmax_columns(__global const stored* src, __global stored* dst, 
   const floatw rest = log(sum);
   for (int i = 0; i < length; ++i) {
     const size_t to = (size_t)i * inner;
-    store_some(load_some(src + to, count, 0.0f) - peak - rest, dst + to, count);
+    store_lanes(load_lanes(src + to, count) - peak - rest, dst + to, count);
   }
 #else
   const floatw factor = 1.0f / sum;
   for (int i = 0; i < length; ++i) {
     const size_t to = (size_t)i * inner;
 #ifdef KEEPS
-    const floatw v = load_some(dst + to, count, 0.0f);
+    const floatw v = load_lanes(dst + to, count);
 #else
-    const floatw v = exp(load_some(src + to, count, 0.0f) - peak);
+    const floatw v = exp(load_lanes(src + to, count) - peak);
 #endif
-    store_some(v * factor, dst + to, count);
+    store_lanes(v * factor, dst + to, count);
   }
 #endif
 #endif

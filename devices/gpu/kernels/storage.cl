@@ -35,4 +35,28 @@ typedef HET_JOIN(float, WIDTH) floatw;
 typedef HET_JOIN(int, WIDTH) intw;
 #define LOADW(p) HET_JOIN(LOAD, WIDTH)(p)
 #define STOREW(v, p) HET_JOIN(STORE, WIDTH)(v, p)
+
+// The first `count` of WIDTH elements with `stride` between them, the others 0; nothing behind them
+// is read. A stride of 0 repeats one element.
+floatw load_strided(__global const stored* p, int stride, int count) {
+  if (stride == 0) return (floatw)(LOAD(p, 0));
+  if (stride == 1 && count >= WIDTH) return LOADW(p);
+  float lanes[WIDTH];
+  for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? LOAD(p, i * stride) : 0.0f;
+  return HET_JOIN(vload, WIDTH)(0, lanes);
+}
+
+floatw load_lanes(__global const stored* p, int count) {
+  return load_strided(p, 1, count);
+}
+
+void store_lanes(floatw v, __global stored* p, int count) {
+  if (count >= WIDTH) {
+    STOREW(v, p);
+    return;
+  }
+  float lanes[WIDTH];
+  HET_JOIN(vstore, WIDTH)(v, 0, lanes);
+  for (int i = 0; i < count; ++i) STORE(lanes[i], p, i);
+}
 #endif

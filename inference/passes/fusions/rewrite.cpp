@@ -4,6 +4,15 @@
 
 namespace het {
 
+Status run_rewrites(Model& model, std::initializer_list<Rewrite> rewrites) {
+  for (const Rewrite rewrite : rewrites) {
+    HET_TRY(rewrite(model));
+    model.remove_unused();
+    HET_TRY(model.sort());
+  }
+  return {};
+}
+
 Node* only_reader(const Model& model, const Value& value) {
   if (value.consumers().size() != 1) return nullptr;
   const auto& outputs = model.outputs();

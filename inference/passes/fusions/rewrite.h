@@ -1,12 +1,18 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "inference/model.h"
+#include "inference/status.h"
 
 namespace het {
+
+using Rewrite = Status (*)(Model& model);
+/// One after the other; what each left unused is removed, and the nodes are sorted again.
+Status run_rewrites(Model& model, std::initializer_list<Rewrite> rewrites);
 
 /// The node that reads the value if there is exactly one, it reads it once, and no model output
 /// does; else null. Passes keep uses exact by detach().
