@@ -131,6 +131,11 @@ constexpr std::array kTable = {
                 .choices = "DEFAULT|LOW|MEDIUM|HIGH",
                 .devices = "GPU",
                 .doc = "how busy the driver's threads wait, where the driver knows such a hint"},
+    PropertyDef{.name = "GPU_SURFACE_IMPORT",
+                .read_only = true,
+                .devices = "GPU",
+                .doc = "how pictures in VA surfaces and DMA-BUFs reach the device: the extension "
+                       "that imports them, or a mapped copy"},
     PropertyDef{.name = "INFERENCE_NUM_THREADS",
                 .type = PropertyType::Integer,
                 .default_value = "0",

@@ -66,6 +66,7 @@ Result<std::shared_ptr<DeviceContext>> ApplicationContext::create(const ContextP
                                                                   std::string_view device_name) {
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
+  void* va_display = nullptr;
   for (const auto& [name, object] : params) {
     if (object == nullptr) {
       return error(StatusCode::InvalidArgument, "the context parameter {} is null", name);
@@ -74,19 +75,29 @@ Result<std::shared_ptr<DeviceContext>> ApplicationContext::create(const ContextP
       context = static_cast<cl_context>(object);
     } else if (name == "cl_queue") {
       queue = static_cast<cl_command_queue>(object);
+    } else if (name == "VADisplay") {
+      va_display = object;
     } else {
       return error(StatusCode::InvalidArgument,
-                   "{} has no context parameter '{}'; valid are cl_context and cl_queue",
+                   "{} has no context parameter '{}'; valid are cl_context, cl_queue and VADisplay",
                    device_name, name);
     }
   }
-  if (params.empty()) {
-    return std::shared_ptr<DeviceContext>(new ApplicationContext(std::move(own), device_name));
-  }
-  if (context == nullptr) {
+  if (context == nullptr && queue != nullptr) {
     return error(StatusCode::InvalidArgument, "cl_queue needs cl_context beside it");
   }
+  if (context == nullptr) {
+    if (va_display != nullptr) {
+      HET_ASSIGN(own, Context::create(own->hardware(), va_display));
+    }
+    return std::shared_ptr<DeviceContext>(new ApplicationContext(std::move(own), device_name));
+  }
   HET_ASSIGN(std::shared_ptr<Context> wrapped, Context::wrap(context, queue));
+  if (va_display != nullptr && wrapped->surfaces().va_display() != va_display) {
+    return error(StatusCode::InvalidArgument,
+                 "cl_context was made for another VADisplay, or for none: make it with "
+                 "CL_CONTEXT_VA_API_DISPLAY_INTEL");
+  }
   return std::shared_ptr<DeviceContext>(new ApplicationContext(std::move(wrapped), device_name));
 }
 

@@ -12,8 +12,9 @@ namespace het::gpu {
 /// Thread-safe.
 class ApplicationContext final : public DeviceContext {
  public:
-  /// `params` has "cl_context" and, where the context has several devices, "cl_queue". Without
-  /// params it is `own`. Fails with InvalidArgument for other params.
+  /// `params` has "cl_context" and, where the context has several devices, "cl_queue"; or
+  /// "VADisplay", for a context of our own that imports its surfaces. Without params it is `own`.
+  /// Fails with InvalidArgument for other params.
   static Result<std::shared_ptr<DeviceContext>> create(const ContextParams& params,
                                                        std::shared_ptr<Context> own,
                                                        std::string_view device_name);

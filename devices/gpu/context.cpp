@@ -43,9 +43,15 @@ struct OwnedPart {
 Context::Context(ContextHandle context, Hardware hardware)
     : hardware_(std::move(hardware)),
       context_(std::move(context)),
-      programs_(context_.get(), hardware_) {}
+      programs_(context_.get(), hardware_),
+      surfaces_(context_.get(), hardware_, va_display_of(context_.get(), hardware_)) {}
 
-Result<std::shared_ptr<Context>> Context::create(const Hardware& hardware) {
+Result<std::shared_ptr<Context>> Context::create(const Hardware& hardware, void* va_display) {
+  if (va_display != nullptr) {
+    Result<ContextHandle> shared = create_va_context(hardware, va_display);
+    if (shared) return std::shared_ptr<Context>(new Context(*std::move(shared), hardware));
+    log(LogLevel::Warning, "VA surfaces will be mapped and copied: {}", shared.error().message());
+  }
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(hardware.platform), 0};
   cl_int code = CL_SUCCESS;

@@ -7,6 +7,7 @@
 #include "devices/gpu/hardware.h"
 #include "devices/gpu/opencl.h"
 #include "devices/gpu/program_cache.h"
+#include "devices/gpu/surface_import.h"
 #include "inference/status.h"
 
 namespace het::gpu {
@@ -18,8 +19,10 @@ enum class Urgency : uint8_t { Default, Low, Medium, High };
 /// share. Thread-safe.
 class Context {
  public:
-  /// A context of our own.
-  static Result<std::shared_ptr<Context>> create(const Hardware& hardware);
+  /// A context of our own. Where the device shares surfaces of `va_display` (which may be null),
+  /// they are imported; else a warning says why not.
+  static Result<std::shared_ptr<Context>> create(const Hardware& hardware,
+                                                 void* va_display = nullptr);
   /// The application's context, retained; `queue` may be null. Fails with InvalidArgument for a
   /// context of several devices without a queue that says which.
   static Result<std::shared_ptr<Context>> wrap(cl_context context, cl_command_queue queue);
@@ -27,6 +30,7 @@ class Context {
   cl_context get() const { return context_.get(); }
   const Hardware& hardware() const { return hardware_; }
   ProgramCache& programs() { return programs_; }
+  SurfaceImport& surfaces() { return surfaces_; }
 
   /// Uninitialised memory. Fails with OutOfMemory, saying how much was asked for.
   Result<Memory> allocate(size_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE) const;
@@ -52,6 +56,7 @@ class Context {
   Hardware hardware_;
   ContextHandle context_;
   ProgramCache programs_;
+  SurfaceImport surfaces_;
   std::atomic<size_t> copies_{0};
 };
 

@@ -37,6 +37,7 @@ class GpuDevice final : public Device {
     if (def->name == "GPU_DEVICE_TOTAL_MEM_SIZE") return std::to_string(hardware.memory_bytes);
     if (def->name == "GPU_EXECUTION_UNITS_COUNT") return std::to_string(hardware.compute_units);
     if (def->name == "GPU_FEATURES") return features(hardware);
+    if (def->name == "GPU_SURFACE_IMPORT") return surface_ways(hardware);
     return std::string(def->default_value);
   }
 
@@ -53,12 +54,19 @@ class GpuDevice final : public Device {
   }
 
   std::vector<MemoryKind> direct_memory_kinds() const override {
-    return {MemoryKind::Host, MemoryKind::OpenClBuffer};
+    std::vector<MemoryKind> kinds{MemoryKind::Host, MemoryKind::OpenClBuffer};
+    const auto opened = context({});
+    for (const MemoryKind kind : {MemoryKind::VaSurface, MemoryKind::DmaBuf}) {
+      if (opened && (*opened)->hardware().has_extension(import_extension(kind))) {
+        kinds.push_back(kind);
+      }
+    }
+    return kinds;
   }
 
   Result<std::shared_ptr<DeviceContext>> create_context(const ContextParams& params) override {
     std::shared_ptr<Context> own;
-    if (params.empty()) {
+    if (!params.contains("cl_context")) {
       HET_ASSIGN(own, context({}));
     }
     return ApplicationContext::create(params, std::move(own), name_);

@@ -57,19 +57,31 @@ bool PictureKernel::can_fill(const TensorDesc& input) {
          input.type == ElementType::UInt8;
 }
 
-Result<std::unique_ptr<PictureKernel>> PictureKernel::create(std::shared_ptr<Context> context,
-                                                             const Port& port,
-                                                             const std::string& folder) {
-  std::unique_ptr<PictureKernel> made(new PictureKernel(std::move(context), *port.preprocess));
+Result<PictureKernel::Variant> PictureKernel::make_variant(Context& context, const Port& port,
+                                                           bool reads_images,
+                                                           const std::string& folder) {
   ProgramText text;
   text.file = "preprocess";
   text.options = fmt::format("-DTO={}", c_type(port.desc.type));
   if (port.desc.type == ElementType::Float16) text.options += " -DTO_HALF";
   if (port.desc.type == ElementType::UInt8) text.options += " -DTO_BYTES";
-  HET_ASSIGN(made->program_, made->context_->programs().get(text, folder));
+  if (reads_images) text.options += " -DIMAGES";
+  Variant made;
+  HET_ASSIGN(made.program, context.programs().get(text, folder));
   cl_int code = CL_SUCCESS;
-  made->kernel_ = KernelHandle(clCreateKernel(made->program_->handle.get(), "preprocess", &code));
+  made.kernel = KernelHandle(clCreateKernel(made.program->handle.get(), "preprocess", &code));
   HET_TRY(cl_status(code, "make kernel 'preprocess'"));
+  return made;
+}
+
+Result<std::unique_ptr<PictureKernel>> PictureKernel::create(std::shared_ptr<Context> context,
+                                                             const Port& port,
+                                                             const std::string& folder) {
+  std::unique_ptr<PictureKernel> made(new PictureKernel(context, *port.preprocess));
+  HET_ASSIGN(made->of_bytes_, make_variant(*context, port, false, folder));
+  if (context->surfaces().takes(MemoryKind::VaSurface)) {
+    HET_ASSIGN(made->of_images_, make_variant(*context, port, true, folder));
+  }
   return made;
 }
 
@@ -111,45 +123,76 @@ Result<cl_mem> PictureKernel::samples(const PictureGeometry& geometry) {
   return (samples_[sizes] = std::move(memory))->get();
 }
 
+/// Host memory becomes the device's. Only the rows of the ROI travel; from an even one on, where
+/// chroma begins.
+Status PictureKernel::send_planes(cl_command_queue queue,
+                                  const preprocess_internal::Conversion& conversion,
+                                  Conversion& running, Staging& staging) {
+  const Image& image = running.region.image;
+  const Rect& source = conversion.geometry.source;
+  running.first_row = source.y / 2 * 2;
+  for (size_t p = 0; p < static_cast<size_t>(image.plane_count); ++p) {
+    const preprocess_internal::SourcePlane& rows = conversion.planes[p];
+    const int shrink = preprocess_internal::is_yuv(image.format) && p > 0 ? 2 : 1;
+    const int begin = running.first_row / shrink;
+    const int last = (source.y + source.height - 1) / shrink;
+    const int64_t bytes = (last - begin) * rows.stride_bytes + rows.row_bytes;
+    HET_ASSIGN(running.planes[p],
+               plane(queue, rows.row(begin), static_cast<size_t>(bytes), staging[p]));
+  }
+  return {};
+}
+
 Status PictureKernel::enqueue(cl_command_queue queue, ImageRegion region, const Tensor& input,
                               int64_t batch_index, cl_mem memory, cl_event* event) {
   running_.push_back(std::make_unique<Conversion>());
   Conversion& running = *running_.back();
   if (staging_.size() < running_.size()) staging_.emplace_back();
-  Staging& staging = staging_[running_.size() - 1];
   running.region = std::move(region);
   const Image& image = running.region.image;
-  HET_ASSIGN(const preprocess_internal::Conversion conversion,
-             preprocess_internal::prepare_conversion(image, running.region.roi, desc_, input,
-                                                     batch_index, running.mapped));
-  const Rect& source = conversion.geometry.source;
-  // Only the rows of the ROI travel; from an even one on, where chroma begins.
-  const int first_row = source.y / 2 * 2;
-  const bool yuv = preprocess_internal::is_yuv(image.format);
-  for (size_t p = 0; p < 3; ++p) {
-    const size_t i = std::min<size_t>(p, static_cast<size_t>(image.plane_count) - 1);
-    const preprocess_internal::SourcePlane& plane_rows = conversion.planes[i];
-    const int shrink = yuv && i > 0 ? 2 : 1;
-    const int begin = first_row / shrink;
-    const int last = (source.y + source.height - 1) / shrink;
-    if (i < p) {
-      running.planes[p] = running.planes[i];
-      continue;
+  HET_ASSIGN(
+      preprocess_internal::Conversion conversion,
+      preprocess_internal::plan_conversion(image, running.region.roi, desc_, input, batch_index));
+  running.imported = context_->surfaces().import(image);
+  if (running.imported) {
+    running.planes = running.imported->planes;
+    for (size_t p = 0; p < running.imported->plane_count; ++p) {
+      running.offsets[p] = image.planes[p].offset;
     }
-    const int64_t bytes = (last - begin) * plane_rows.stride_bytes + plane_rows.row_bytes;
-    HET_ASSIGN(running.planes[p],
-               plane(queue, plane_rows.row(begin), static_cast<size_t>(bytes), staging[p]));
+    HET_TRY(context_->surfaces().acquire(queue, *running.imported));
+  } else {
+    HET_TRY(preprocess_internal::open_planes(conversion, image, running.mapped));
+    HET_TRY(send_planes(queue, conversion, running, staging_[running_.size() - 1]));
   }
+  const Status launched = launch(queue, conversion, running, memory, event);
+  if (!running.imported) return launched;
+  const Status released = context_->surfaces().release(queue, *running.imported);
+  return launched.ok() ? released : launched;
+}
+
+Status PictureKernel::launch(cl_command_queue queue,
+                             const preprocess_internal::Conversion& conversion,
+                             const Conversion& running, cl_mem memory, cl_event* event) {
+  const Image& image = running.region.image;
   HET_ASSIGN(const cl_mem table, samples(conversion.geometry));
   const RgbPlacement placement = rgb_placement(image.format);
   const Rect& destination = conversion.geometry.destination;
   const preprocess_internal::TargetElements& target = conversion.target;
+  const Rect& source = conversion.geometry.source;
   const auto item = static_cast<int64_t>(byte_width(target.type));
-  const int64_t offset = (target.address - input.bytes()) / item;
-  Arguments arguments(kernel_.get());
-  for (const Memory& memory_of_plane : running.planes) arguments.add(memory_of_plane->get());
+  const bool reads_images = running.imported && running.imported->are_images;
+  const cl_kernel kernel = (reads_images ? of_images_ : of_bytes_).kernel.get();
+  Arguments arguments(kernel);
+  // Planes that the format does not have are never read.
+  for (size_t p = 0; p < 3; ++p) {
+    const auto last = static_cast<size_t>(image.plane_count) - 1;
+    arguments.add(running.planes[std::min(p, last)]->get());
+  }
   arguments.add(four(conversion.planes[0].stride_bytes, conversion.planes[1].stride_bytes,
                      conversion.planes[2].stride_bytes, placement.pixel_bytes));
+  arguments.add(
+      cl_uint4{{static_cast<cl_uint>(running.offsets[0]), static_cast<cl_uint>(running.offsets[1]),
+                static_cast<cl_uint>(running.offsets[2]), 0}});
   arguments.add(four(placement.position[0], placement.position[1], placement.position[2],
                      kind_of(image.format)));
   const preprocess_internal::YuvToRgb& k = conversion.yuv;
@@ -157,9 +200,9 @@ Status PictureKernel::enqueue(cl_command_queue queue, ImageRegion region, const 
       {k.luma_scale, k.luma_bias, k.v_to_red, k.u_to_green, k.v_to_green, k.u_to_blue, 0, 0}});
   arguments.add(cl_int{conversion.gray});
   arguments.add(table);
-  arguments.add(four(source.x, source.y - first_row, source.width, source.height));
+  arguments.add(four(source.x, source.y - running.first_row, source.width, source.height));
   arguments.add(four(destination.x, destination.y, destination.width, destination.height));
-  arguments.add(four(target.width, target.height, target.channels, offset));
+  arguments.add(four(target.width, target.height, target.channels, target.offset_bytes / item));
   arguments.add(four(target.channel_stride_bytes / item, target.row_stride_bytes / item,
                      target.pixel_stride_bytes / item, 0));
   const auto& colors = conversion.color_of_channel;
@@ -174,7 +217,7 @@ Status PictureKernel::enqueue(cl_command_queue queue, ImageRegion region, const 
   const size_t global[2] = {(static_cast<size_t>(target.width) + group - 1) / group * group,
                             static_cast<size_t>(target.height)};
   return cl_status(
-      clEnqueueNDRangeKernel(queue, kernel_.get(), 2, nullptr, global, local, 0, nullptr, event),
+      clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global, local, 0, nullptr, event),
       "convert a picture");
 }
 

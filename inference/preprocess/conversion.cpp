@@ -109,11 +109,6 @@ Result<TargetElements> target_elements(const PreprocessDesc& desc, const Tensor&
     return error(StatusCode::InvalidArgument, "tensor {} has no batch item {}; it has {}",
                  to_string(dst.desc()), batch_index, batch);
   }
-  if (dst.bytes() == nullptr) {
-    return error(StatusCode::NotSupported,
-                 "cannot fill tensor {} in {} memory on the host; give a host tensor",
-                 to_string(dst.desc()), to_string(dst.memory_kind()));
-  }
   const Axes axes = axes_of(desc, shape.size());
   const std::vector<int64_t>& strides = dst.strides_bytes();
   TargetElements target;
@@ -121,7 +116,8 @@ Result<TargetElements> target_elements(const PreprocessDesc& desc, const Tensor&
   target.channels = static_cast<int>(shape[axes.channel]);
   target.height = static_cast<int>(shape[axes.height]);
   target.width = static_cast<int>(shape[axes.width]);
-  target.address = dst.bytes() + (shape.size() == 4 ? batch_index * strides[0] : 0);
+  target.offset_bytes = shape.size() == 4 ? batch_index * strides[0] : 0;
+  if (dst.bytes() != nullptr) target.address = dst.bytes() + target.offset_bytes;
   target.channel_stride_bytes = strides[axes.channel];
   target.row_stride_bytes = strides[axes.height];
   target.pixel_stride_bytes = strides[axes.width];
@@ -159,9 +155,9 @@ RgbPlacement rgb_placement(PixelFormat format) {
   return {true, 1, {0, 0, 0}};
 }
 
-Result<Conversion> prepare_conversion(const Image& image, const Rect& roi,
-                                      const PreprocessDesc& desc, const Tensor& dst,
-                                      int64_t batch_index, MappedPicture& picture) {
+Result<Conversion> plan_conversion(const Image& image, const Rect& roi, const PreprocessDesc& desc,
+                                   const Tensor& dst, int64_t batch_index) {
+  HET_TRY(validate(image));
   Conversion conversion;
   HET_ASSIGN(conversion.target, target_elements(desc, dst, batch_index));
   // The ROI as it was given names the culprit; what is left of it after clipping does not.
@@ -174,11 +170,10 @@ Result<Conversion> prepare_conversion(const Image& image, const Rect& roi,
   }
   HET_ASSIGN(conversion.geometry,
              picture_geometry(desc, visible, conversion.target.width, conversion.target.height));
-  HET_TRY(picture.open(image));
   conversion.format = image.format;
   for (int p = 0; p < image.plane_count; ++p) {
     const auto i = static_cast<size_t>(p);
-    conversion.planes[i] = {picture.plane(p), image.planes[i].stride_bytes,
+    conversion.planes[i] = {nullptr, image.planes[i].stride_bytes,
                             plane_row_bytes(image.format, p, image.width)};
   }
   conversion.yuv = yuv_to_rgb(image.matrix, image.range);
@@ -194,6 +189,27 @@ Result<Conversion> prepare_conversion(const Image& image, const Rect& roi,
         static_cast<float>((static_cast<double>(desc.range_low) - desc.mean[c]) / std_c);
   }
   return conversion;
+}
+
+Result<Conversion> prepare_conversion(const Image& image, const Rect& roi,
+                                      const PreprocessDesc& desc, const Tensor& dst,
+                                      int64_t batch_index, MappedPicture& picture) {
+  HET_ASSIGN(Conversion conversion, plan_conversion(image, roi, desc, dst, batch_index));
+  if (conversion.target.address == nullptr) {
+    return error(StatusCode::NotSupported,
+                 "cannot fill tensor {} in {} memory on the host; give a host tensor",
+                 to_string(dst.desc()), to_string(dst.memory_kind()));
+  }
+  HET_TRY(open_planes(conversion, image, picture));
+  return conversion;
+}
+
+Status open_planes(Conversion& conversion, const Image& image, MappedPicture& picture) {
+  HET_TRY(picture.open(image));
+  for (int p = 0; p < image.plane_count; ++p) {
+    conversion.planes[static_cast<size_t>(p)].address = picture.plane(p);
+  }
+  return {};
 }
 
 }  // namespace preprocess_internal

@@ -28,7 +28,8 @@ struct TargetElements {
   int channels = 0;
   int width = 0;
   int height = 0;
-  std::byte* address = nullptr;
+  int64_t offset_bytes = 0;      ///< of the item in its tensor
+  std::byte* address = nullptr;  ///< null in memory that the host does not reach
   int64_t channel_stride_bytes = 0;
   int64_t row_stride_bytes = 0;
   int64_t pixel_stride_bytes = 0;
@@ -61,7 +62,12 @@ struct RgbPlacement {
 bool is_yuv(PixelFormat format);
 RgbPlacement rgb_placement(PixelFormat format);
 
-/// Checks the request and opens the picture's memory, which stays open while `picture` lives.
+/// Checks the request; the planes have no addresses yet.
+Result<Conversion> plan_conversion(const Image& image, const Rect& roi, const PreprocessDesc& desc,
+                                   const Tensor& dst, int64_t batch_index);
+/// Gives the planes their host addresses, which hold while `picture` lives.
+Status open_planes(Conversion& conversion, const Image& image, MappedPicture& picture);
+/// Both; the tensor must be in host memory.
 Result<Conversion> prepare_conversion(const Image& image, const Rect& roi,
                                       const PreprocessDesc& desc, const Tensor& dst,
                                       int64_t batch_index, MappedPicture& picture);

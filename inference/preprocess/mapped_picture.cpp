@@ -20,11 +20,9 @@ Result<const std::byte*> MappedPicture::address_of(Buffer& buffer) {
   return address;
 }
 
-Status MappedPicture::open(const Image& image) {
-  HET_TRY(validate(image));
+Status check_planes_fit(const Image& image) {
   for (int p = 0; p < image.plane_count; ++p) {
     const ImagePlane& plane = image.planes[static_cast<size_t>(p)];
-    // validate() trusts the owner of memory that is not host memory; what is read here is checked.
     const int64_t row = plane_row_bytes(image.format, p, image.width);
     const int64_t rows = plane_rows(image.format, p, image.height);
     int64_t end = 0;
@@ -38,6 +36,15 @@ Status MappedPicture::open(const Image& image) {
           p, image.width, image.height, to_string(image.format), plane.offset, plane.stride_bytes,
           plane.buffer->size_bytes(), to_string(plane.buffer->kind()));
     }
+  }
+  return {};
+}
+
+Status MappedPicture::open(const Image& image) {
+  HET_TRY(validate(image));
+  HET_TRY(check_planes_fit(image));
+  for (int p = 0; p < image.plane_count; ++p) {
+    const ImagePlane& plane = image.planes[static_cast<size_t>(p)];
     auto address = address_of(*plane.buffer);
     if (!address) {
       return address.error().with_context(fmt::format("cannot read plane {} of a {}x{} {} picture",

@@ -7,6 +7,10 @@
 
 namespace het::preprocess_internal {
 
+/// Checks that every plane, whatever its kind, lies in the bytes that its buffer says it has:
+/// validate() trusts the owner of memory that is not host memory.
+Status check_planes_fit(const Image& image);
+
 /// Host addresses of an image's planes while this object lives. Memory that is not host-addressable
 /// is mapped for reading, each buffer once, and unmapped by the destructor. The image must outlive
 /// it. Thread-bound.

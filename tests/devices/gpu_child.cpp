@@ -9,6 +9,7 @@
 #include "devices/register_devices.h"
 #include "inference/infer_request.h"
 #include "tests/devices/gpu_child_models.h"
+#include "tests/devices/gpu_child_surfaces.h"
 
 /// What the tests of the GPU device do in a process of their own, because it depends on the
 /// environment or may end badly: gpu_child COMMAND [ARGUMENT ...]. Prints "name value" lines; exits
@@ -183,8 +184,8 @@ int cycles(const Arguments& arguments) {
 }
 
 const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
-    {"devices", devices},         {"name", name},         {"compile", compile},
-    {"allocations", allocations}, {"requests", requests}, {"cycles", cycles}};
+    {"devices", devices},   {"name", name},     {"compile", compile},  {"allocations", allocations},
+    {"requests", requests}, {"cycles", cycles}, {"surfaces", surfaces}};
 
 }  // namespace
 }  // namespace het

@@ -194,6 +194,27 @@ TEST_F(GpuApplication, PartsOfBuffersAreUsedOrCopied) {
   EXPECT_EQ(copies(*model_), 0u);
 }
 
+TEST_F(GpuApplication, PicturesAreConvertedIntoAClMem) {
+  ModelMaker maker;
+  const TensorDesc desc{ElementType::Float32, {1, 3, 16, 16}};
+  maker.output(maker.op("Identity", {maker.input(desc.shape)}));
+  const PreprocessDesc preprocessing;
+  maker.model().set_preprocess(0, preprocessing);
+  const auto compiled = device_->compile_model(maker.model(), {}, context_.get());
+  ASSERT_TRUE(compiled) << compiled.error().message();
+  const auto request = *(*compiled)->create_infer_request();
+  const Tensor input = *context_->allocate(desc);
+  ASSERT_TRUE(request->set_input(0, input).ok());
+  const Image image = *make_host_image(PixelFormat::NV12, 40, 30);
+  std::fill_n(image.planes[0].buffer->host(), image.planes[0].buffer->size_bytes(), std::byte{90});
+  ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+  const Status status = request->infer();
+  ASSERT_TRUE(status.ok()) << status.message();
+  Tensor wanted = *Tensor::allocate(desc);
+  ASSERT_TRUE(preprocess_reference(image, image.full(), preprocessing, wanted).ok());
+  compare_tensors(request->output(0), wanted, 1e-6f, 0);
+}
+
 TEST_F(GpuApplication, MapBringsTheContentToTheHost) {
   const Tensor tensor = *context_->allocate({ElementType::Float32, {1, kChainElements}});
   EXPECT_EQ(tensor.memory_kind(), MemoryKind::OpenClBuffer);
@@ -215,7 +236,9 @@ TEST_F(GpuApplication, WrongParametersAndMemoryAreRefused) {
     return result ? StatusCode::Ok : result.error().code();
   };
   void* const context = application_.get();
-  EXPECT_EQ(code_of(device_->create_context({{"VADisplay", context}})),
+  EXPECT_EQ(code_of(device_->create_context({{"D3D_DEVICE", context}})),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(code_of(device_->create_context({{"cl_context", context}, {"VADisplay", context}})),
             StatusCode::InvalidArgument);
   EXPECT_EQ(code_of(device_->create_context({{"cl_queue", queue_.get()}})),
             StatusCode::InvalidArgument);

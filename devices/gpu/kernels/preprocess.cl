@@ -1,5 +1,5 @@
-// A picture to a tensor in one pass: the arithmetic of inference/preprocess.h, digit by digit. TO is
-// the tensor's type: float, half (TO_HALF) or uchar.
+// A picture to a tensor in one pass: the arithmetic of inference/preprocess.h, digit by digit. TO
+// is the tensor's type: float, half (TO_HALF) or uchar.
 #ifdef TO_HALF
 #define PUT(v, p, i) vstore_half((v), (i), (p))
 #elif defined(TO_BYTES)
@@ -14,54 +14,85 @@
 #define SEMI_PLANAR_YUV 2
 #define PLANAR_YUV 3
 
+// The planes are buffers of bytes or, with IMAGES, images of 8-bit elements.
+#ifdef IMAGES
+#define PLANE __read_only image2d_t
+__constant sampler_t kNearest =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+int4 element(PLANE p, int x, int y) {
+  return convert_int4_rte(read_imagef(p, kNearest, (int2)(x, y)) * 255.0f);
+}
+#else
+#define PLANE __global const uchar*
+#endif
+#define PLANES PLANE p0, PLANE p1, PLANE p2
+
 typedef struct {
-  __global const uchar* p0;
-  __global const uchar* p1;
-  __global const uchar* p2;
-  int4 strides;  // of the planes; w: bytes of a packed pixel
-  int4 place;    // of red, green and blue in a pixel or among the planes; w: kind
-  int8 yuv;      // luma scale and bias, V to red, U to green, V to green, U to blue
+  int4 strides;   // of the planes; w: bytes of a packed pixel
+  uint4 offsets;  // where the planes begin
+  int4 place;     // of red, green and blue in a pixel or among the planes; w: kind
+  int8 yuv;       // luma scale and bias, V to red, U to green, V to green, U to blue
   int gray;
 } Source;
 
-int to_level(int value) { return clamp(value >> 6, 0, 255); }
+int to_level(int value) {
+  return clamp(value >> 6, 0, 255);
+}
 
-int chroma_term(int factor, int sample) { return ((sample - 128) * 256 * factor + (1 << 14)) >> 15; }
+int chroma_term(int factor, int sample) {
+  return ((sample - 128) * 256 * factor + (1 << 14)) >> 15;
+}
 
-int planar_byte(const Source* s, int plane, int x, int y) {
-  __global const uchar* p = plane == 0 ? s->p0 : plane == 1 ? s->p1 : s->p2;
+// The first two bytes, of `bytes`, of an element of a plane.
+int2 plane_element(const Source* s, PLANES, int plane, int x, int y, int bytes) {
+#ifdef IMAGES
+  if (plane == 0) return element(p0, x, y).xy;
+  if (plane == 1) return element(p1, x, y).xy;
+  return element(p2, x, y).xy;
+#else
+  __global const uchar* p = plane == 0 ? p0 : plane == 1 ? p1 : p2;
   const int stride = plane == 0 ? s->strides.x : plane == 1 ? s->strides.y : s->strides.z;
-  return p[(size_t)y * stride + x];
+  const uint offset = plane == 0 ? s->offsets.x : plane == 1 ? s->offsets.y : s->offsets.z;
+  p += (size_t)offset + (size_t)y * stride + x * bytes;
+  return (int2)(p[0], p[bytes - 1]);
+#endif
 }
 
 // Red, green and blue of a source pixel, or three times its luma.
-int4 levels_at(const Source* s, int x, int y) {
+int4 levels_at(const Source* s, PLANES, int x, int y) {
   const int kind = s->place.w;
   if (kind == PACKED) {
-    __global const uchar* p = s->p0 + (size_t)y * s->strides.x + x * s->strides.w;
+#ifdef IMAGES
+    return element(p0, x, y);  // drivers put the channels in order
+#else
+    __global const uchar* p = p0 + s->offsets.x + (size_t)y * s->strides.x + x * s->strides.w;
     return (int4)(p[s->place.x], p[s->place.y], p[s->place.z], 0);
+#endif
   }
   if (kind == PLANAR) {
-    return (int4)(planar_byte(s, s->place.x, x, y), planar_byte(s, s->place.y, x, y),
-                  planar_byte(s, s->place.z, x, y), 0);
+    return (int4)(plane_element(s, p0, p1, p2, s->place.x, x, y, 1).x,
+                  plane_element(s, p0, p1, p2, s->place.y, x, y, 1).x,
+                  plane_element(s, p0, p1, p2, s->place.z, x, y, 1).x, 0);
   }
-  const int luma = ((planar_byte(s, 0, x, y) * 256 * s->yuv.s0) >> 16) + s->yuv.s1;
+  const int sample = plane_element(s, p0, p1, p2, 0, x, y, 1).x;
+  const int luma = ((sample * 256 * s->yuv.s0) >> 16) + s->yuv.s1;
   if (s->gray) return (int4)(to_level(luma));
-  const int cx = x / 2;
-  const int cy = y / 2;
-  const int step = kind == SEMI_PLANAR_YUV ? 2 : 1;
-  const int u = planar_byte(s, 1, step * cx, cy);
-  const int v = kind == SEMI_PLANAR_YUV ? planar_byte(s, 1, 2 * cx + 1, cy)
-                                        : planar_byte(s, 2, cx, cy);
-  return (int4)(to_level(luma + chroma_term(s->yuv.s2, v)),
-                to_level(luma + chroma_term(s->yuv.s3, u) + chroma_term(s->yuv.s4, v)),
-                to_level(luma + chroma_term(s->yuv.s5, u)), 0);
+  int2 uv;
+  if (kind == SEMI_PLANAR_YUV) {
+    uv = plane_element(s, p0, p1, p2, 1, x / 2, y / 2, 2);
+  } else {
+    uv.x = plane_element(s, p0, p1, p2, 1, x / 2, y / 2, 1).x;
+    uv.y = plane_element(s, p0, p1, p2, 2, x / 2, y / 2, 1).x;
+  }
+  return (int4)(to_level(luma + chroma_term(s->yuv.s2, uv.y)),
+                to_level(luma + chroma_term(s->yuv.s3, uv.x) + chroma_term(s->yuv.s4, uv.y)),
+                to_level(luma + chroma_term(s->yuv.s5, uv.x)), 0);
 }
 
 // Colours of a row between two of its pixels in 128ths of a level; gray of colours in x.
-int4 in_row(const Source* s, int2 columns, int weight, int x, int y) {
-  const int4 first = levels_at(s, x + columns.x, y);
-  const int4 second = levels_at(s, x + columns.y, y);
+int4 in_row(const Source* s, PLANES, int2 columns, int weight, int x, int y) {
+  const int4 first = levels_at(s, p0, p1, p2, x + columns.x, y);
+  const int4 second = levels_at(s, p0, p1, p2, x + columns.y, y);
   const int4 rgb = (first * (2048 - weight) + second * weight) >> 4;
   if (!s->gray) return rgb;
   return (int4)((rgb.x * 4899 + rgb.y * 9617 + rgb.z * 1868 + (1 << 13)) >> 14);
@@ -69,8 +100,7 @@ int4 in_row(const Source* s, int2 columns, int weight, int x, int y) {
 
 // A pixel of the tensor a work-item. `samples` has first, second and weight of every column of the
 // destination, then of every row.
-__kernel void preprocess(__global const uchar* p0, __global const uchar* p1,
-                         __global const uchar* p2, int4 strides, int4 place, int8 yuv, int gray,
+__kernel void preprocess(PLANES, int4 strides, uint4 offsets, int4 place, int8 yuv, int gray,
                          __global const int* samples, int4 source, int4 destination, int4 target,
                          int4 steps, int4 color_of_channel, float4 gain, float4 bias, float4 pad,
                          __global TO* dst) {
@@ -81,12 +111,12 @@ __kernel void preprocess(__global const uchar* p0, __global const uchar* p1,
   const int dy = y - destination.y;
   float4 value = pad;
   if (dx >= 0 && dx < destination.z && dy >= 0 && dy < destination.w) {
-    const Source s = {p0, p1, p2, strides, place, yuv, gray};
+    const Source s = {strides, offsets, place, yuv, gray};
     __global const int* column = samples + 3 * dx;
     __global const int* row = samples + 3 * (destination.z + dy);
     const int2 columns = (int2)(column[0], column[1]);
-    const int4 top = in_row(&s, columns, column[2], source.x, source.y + row[0]);
-    const int4 bottom = in_row(&s, columns, column[2], source.x, source.y + row[1]);
+    const int4 top = in_row(&s, p0, p1, p2, columns, column[2], source.x, source.y + row[0]);
+    const int4 bottom = in_row(&s, p0, p1, p2, columns, column[2], source.x, source.y + row[1]);
     const int4 quarters = ((top * (2048 - row[2])) >> 16) + ((bottom * row[2]) >> 16);
     const int4 level = min((quarters + 2) >> 2, 255);
     const int* levels = (const int*)&level;
