@@ -19,12 +19,14 @@ export HETERO_GPU_ALLOW_CPU=${HETERO_GPU_ALLOW_CPU:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# compile_ms MODEL: of a process whose driver has nothing cached.
+# compile_ms MODEL: of a process whose driver has nothing cached. A batch that is open is 1.
 compile_ms() {
+  local settings=("CACHE_DIR=$work/cache")
+  case $1 in *.*) settings+=(BATCH_SIZE=1) ;; esac
   rm -rf "$work/driver"
   mkdir "$work/driver"
   POCL_CACHE_DIR=$work/driver CUDA_CACHE_DISABLE=1 NEO_CACHE_PERSISTENT=0 \
-    "$folder/tests/devices/gpu_child" compile "$1" "CACHE_DIR=$work/cache" |
+    "$folder/tests/devices/gpu_child" compile "$1" "${settings[@]}" |
     sed -n 's/^compile_ms //p'
 }
 
