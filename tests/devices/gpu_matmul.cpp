@@ -98,10 +98,10 @@ TEST_F(GpuMatMul, EinsteinSumsOfTwoAreStacksOfProducts) {
   }
 }
 
-TEST_F(GpuMatMul, IntegersAreRefused) {
+TEST_F(GpuMatMul, GemmOfIntegersIsRefused) {
   ModelMaker maker;
   Value* x = maker.input({4, 4}, ElementType::Int32);
-  maker.output(maker.op("MatMul", {x, x}));
+  maker.output(maker.op("Gemm", {x, x}));
   auto compiled = device_->compile_model(maker.model(), {}, nullptr);
   ASSERT_FALSE(compiled);
   EXPECT_NE(compiled.error().message().find("products of int32"), std::string::npos)
