@@ -108,5 +108,19 @@ TEST_F(GpuMatMul, GemmOfIntegersIsRefused) {
       << compiled.error().message();
 }
 
+TEST_F(GpuMatMul, AffineGridsAreProducts) {
+  for (const int64_t align : {0, 1}) {
+    ModelMaker maker;
+    const Attributes attributes = make_attributes({{"align_corners", align}});
+    maker.output(
+        maker.op("AffineGrid", {maker.input({2, 2, 3}), maker.ints({2, 1, 9, 13})}, attributes));
+    maker.output(
+        maker.op("AffineGrid", {maker.input({2, 3, 4}), maker.ints({2, 1, 3, 1, 5})}, attributes));
+    maker.output(
+        maker.op("AffineGrid", {maker.random({1, 2, 3}), maker.ints({1, 3, 4, 4})}, attributes));
+    compare(maker.model(), 2e-6f);
+  }
+}
+
 }  // namespace
 }  // namespace het::gpu_testing
