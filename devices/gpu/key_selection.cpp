@@ -8,10 +8,17 @@
 namespace het::gpu {
 namespace {
 
-Status clear(PlanBuilder& builder, const Node& node, TensorId keys) {
-  const int64_t elements = count(builder.tensor(keys).spec);
+ProgramText text_of(KeyWidth width) {
+  ProgramText text;
+  text.file = "select_keys";
+  if (width == KeyWidth::Two) text.options = "-DWIDE_KEYS";
+  return text;
+}
+
+Status clear(PlanBuilder& builder, const Node& node, TensorId keys, KeyWidth width) {
+  const int64_t elements = count(builder.tensor(keys).spec) / static_cast<int64_t>(width);
   Launch launch;
-  launch.text.file = "select_keys";
+  launch.text = text_of(width);
   launch.kernel = "clear_keys";
   launch.args = {Write{keys}, as_int(elements)};
   launch.global = {static_cast<size_t>(elements), 1, 1};
@@ -22,17 +29,17 @@ Status clear(PlanBuilder& builder, const Node& node, TensorId keys) {
 }  // namespace
 
 Result<TensorId> select_keys(PlanBuilder& builder, const Node& node, TensorId keys, int64_t rows,
-                             int64_t length, int64_t k) {
+                             int64_t length, int64_t k, KeyWidth width) {
   // Rounds: each keeps k of every chunk, until a row is one chunk. A round at least halves a row.
   constexpr int64_t kShortestChunk = 1024;
   while (true) {
     const int64_t chunk = std::min(length, std::max(kShortestChunk, 4 * k));
     const int64_t chunks = (length + chunk - 1) / chunk;
-    const TensorId kept =
-        builder.temporary({ElementType::UInt64, {rows, chunks * k}, Format::Plain});
-    HET_TRY(clear(builder, node, kept));
+    const TensorId kept = builder.temporary(
+        {ElementType::UInt64, {rows, chunks * k * static_cast<int64_t>(width)}, Format::Plain});
+    HET_TRY(clear(builder, node, kept, width));
     Launch launch;
-    launch.text.file = "select_keys";
+    launch.text = text_of(width);
     launch.kernel = "select_keys";
     launch.args = {Read{keys},    Write{kept},    as_int(rows), as_int(length),
                    as_int(chunk), as_int(chunks), as_int(k)};

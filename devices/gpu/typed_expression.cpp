@@ -221,6 +221,11 @@ Result<TypedExpression> expression_of(const Node& node) {
         "", cast_text(type_of(node.input(0)), type_of(node.output())), {node.input(0)}};
   }
   if (type == "Clip") return clip(node);
+  if (type == "SwiGLU") {
+    const std::string alpha = literal(node.attributes().get_float("alpha", 1.0f));
+    return TypedExpression{"", fmt::format("r0 / (1.0f + exp(-({} * r0))) * r1", alpha),
+                           node.inputs()};
+  }
   if (type == "Max" || type == "Min" || type == "Sum" || type == "Mean") return variadic(node);
   if (type == "FakeQuantize") {
     return TypedExpression{"",

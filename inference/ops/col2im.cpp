@@ -1,3 +1,5 @@
+#include "inference/ops/col2im.h"
+
 #include <algorithm>
 
 #include "inference/ops/numeric_cast.h"
@@ -8,16 +10,6 @@
 namespace het {
 namespace {
 
-/// The sliding blocks that the columns came from; one entry per spatial dimension.
-struct BlockGrid {
-  std::vector<int64_t> image;
-  std::vector<int64_t> block;
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilations;
-  std::vector<int64_t> pads;   ///< all begins, then all ends
-  std::vector<int64_t> count;  ///< blocks along each dimension
-};
-
 Status check_list(const std::vector<int64_t>& values, size_t length, int64_t smallest,
                   std::string_view name) {
   bool valid = values.size() == length;
@@ -27,6 +19,8 @@ Status check_list(const std::vector<int64_t>& values, size_t length, int64_t sma
   return error(StatusCode::InvalidArgument, "{} {} must have {} entries from {} to {}", name,
                to_string(values), length, smallest, INT32_MAX);
 }
+
+}  // namespace
 
 Result<BlockGrid> block_grid(const Attributes& attributes, std::vector<int64_t> image,
                              std::vector<int64_t> block) {
@@ -50,6 +44,8 @@ Result<BlockGrid> block_grid(const Attributes& attributes, std::vector<int64_t> 
   }
   return grid;
 }
+
+namespace {
 
 Status infer_col2im(InferContext& context) {
   HET_TRY(check_input(context, 0, "input", kNumbers));

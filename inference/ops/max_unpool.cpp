@@ -1,3 +1,5 @@
+#include "inference/ops/max_unpool.h"
+
 #include <algorithm>
 
 #include "inference/ops/op_checks.h"
@@ -6,10 +8,8 @@
 #include "inference/registration.h"
 
 namespace het {
-namespace {
 
-/// The shape that the indices count in: the input of the pooling, as far as its output tells it.
-Result<Shape> indexed_shape(const Node& node, const Shape& x) {
+Result<Shape> unpooled_shape(const Node& node, const Shape& x) {
   const Attributes& attributes = node.attributes();
   HET_TRY(check_attributes(attributes, {{"kernel_shape", AttributeType::Ints, true},
                                         {"pads", AttributeType::Ints},
@@ -35,6 +35,8 @@ Result<Shape> indexed_shape(const Node& node, const Shape& x) {
   return shape;
 }
 
+namespace {
+
 Result<Shape> output_shape(const Shape& indexed, const Tensor& wanted) {
   HET_ASSIGN(Shape shape, to_int64_vector(wanted));
   bool fits = shape.size() == indexed.size();
@@ -56,7 +58,7 @@ Status infer_max_unpool(InferContext& context) {
     return error(StatusCode::ShapeMismatch, "I has shape {}, but X has {}",
                  to_string(context.shape(1)), to_string(context.shape(0)));
   }
-  HET_ASSIGN(Shape shape, indexed_shape(context.node(), context.shape(0)));
+  HET_ASSIGN(Shape shape, unpooled_shape(context.node(), context.shape(0)));
   if (context.has_input(2)) {
     const Tensor* wanted = context.constant(2);
     if (wanted == nullptr) {
@@ -84,7 +86,7 @@ int64_t moved_index(int64_t i, const Shape& from, const Shape& to) {
 /// Every value goes where its index says; the rest is 0. A larger output_shape adds to the ends.
 Status evaluate_max_unpool(EvaluateContext& context) {
   const Tensor& x = context.input(0);
-  HET_ASSIGN(const Shape indexed, indexed_shape(context.node(), x.shape()));
+  HET_ASSIGN(const Shape indexed, unpooled_shape(context.node(), x.shape()));
   HET_ASSIGN(const int64_t count, checked_element_count(indexed));
   const int64_t* indices = context.input(1).data<int64_t>();
   Tensor& y = context.output(0);

@@ -6,6 +6,7 @@
 #include "inference/passes/fusions/strided_view.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
+#include "tests/devices/attention_testing.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {
@@ -16,18 +17,8 @@ using cpu_testing::Ints;
 using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
 
-class CpuAttention : public CpuTest {
+class CpuAttention : public device_testing::AttentionTest<CpuTest> {
  protected:
-  Value* transpose(Value* x, const Ints& order) {
-    return maker_.op("Transpose", {x}, make_attributes({{"perm", order}}));
-  }
-  Value* reshape(Value* x, const Ints& shape) {
-    return maker_.op("Reshape", {x, maker_.ints(shape)});
-  }
-  Value* scalar(float value) { return maker_.constant(Tensor::scalar(value)); }
-  Value* softmax(Value* x) {
-    return maker_.op("Softmax", {x}, make_attributes({{"axis", int64_t{-1}}}));
-  }
   /// How often the fused kernel ran; results are those of REF.
   size_t attentions(float tolerance = 2e-5f) {
     const auto rows = compare(maker_.model(), tolerance);
@@ -37,26 +28,10 @@ class CpuAttention : public CpuTest {
     }
     return count;
   }
-
-  ModelMaker maker_;
 };
 
 TEST_F(CpuAttention, OneProductForQueriesKeysAndValues) {
-  // As PyTorch exports nn.MultiheadAttention: 5 tokens, 3 heads of 4.
-  Value* x = maker_.input({5, 1, 12});
-  Value* all = maker_.op("MatMul", {x, maker_.random({12, 36}, 0.5f)});
-  Value* parts = transpose(reshape(all, {5, 1, 3, 12}), {2, 0, 1, 3});
-  const auto part = [&](int64_t index) {
-    Value* one = maker_.op("Gather", {parts, maker_.constant(Tensor::scalar(index))},
-                           make_attributes({{"axis", int64_t{0}}}));
-    return reshape(transpose(reshape(one, {5, 3, 4}), {1, 0, 2}), {1, 3, 5, 4});
-  };
-  Value* query = maker_.op("Mul", {part(0), scalar(0.5f)});
-  Value* key = maker_.op("Mul", {transpose(part(1), {0, 1, 3, 2}), scalar(0.25f)});
-  Value* weights = softmax(maker_.op("MatMul", {query, key}));
-  Value* y = maker_.op("MatMul", {weights, part(2)});
-  maker_.output(reshape(transpose(y, {2, 0, 1, 3}), {5, 1, 12}));
-
+  make_packed_attention();
   const std::unique_ptr<Model> prepared = maker_.model().clone();
   ASSERT_TRUE(prepare_model(*prepared).ok());
   EXPECT_EQ("\n" + print_model(*prepared), R"(
@@ -100,19 +75,9 @@ output y0 = Reshape22_y
 }
 
 TEST_F(CpuAttention, SizesAndThreads) {
-  // Keys beyond one slice of the product, single rows, columns beyond whole panels.
-  const std::vector<Ints> sizes = {{1, 7, 9, 16, 16},     {3, 1, 40, 8, 24},
-                                   {2, 33, 1, 5, 3},      {1, 130, 300, 32, 40},
-                                   {1, 20, 1100, 12, 33}, {8, 50, 50, 64, 64}};
-  for (const Ints& size : sizes) {
+  for (const Ints& size : attention_sizes()) {
     ModelMaker maker;
-    Value* q = maker.input({size[0], size[1], size[3]});
-    Value* k = maker.input({size[0], size[3], size[2]});
-    Value* v = maker.input({size[0], size[2], size[4]});
-    Value* scores =
-        maker.op("Div", {maker.op("MatMul", {q, k}), maker.constant(Tensor::scalar(3.0f))});
-    Value* weights = maker.op("Softmax", {scores});
-    maker.output(maker.op("MatMul", {weights, v}));
+    make_attention(maker, size);
     for (const char* threads : {"1", "2", "5"}) {
       const auto rows = compare(maker.model(), 2e-5f, {{"INFERENCE_NUM_THREADS", threads}});
       EXPECT_TRUE(implementation(rows, "MatMul0").starts_with("own_attention"))
@@ -126,14 +91,7 @@ TEST_F(CpuAttention, MasksOfAllShapes) {
                             Ints{18}, Ints{1}, Ints{1, 1, 6, 18}}) {
     for (const bool first : {false, true}) {
       ModelMaker maker;
-      Value* q = maker.input({2, 3, 6, 8});
-      Value* k = maker.input({2, 3, 8, 18});
-      Value* v = maker.input({2, 3, 18, 8});
-      Value* mask = maker.input(shape);
-      Value* scores =
-          maker.op("Mul", {maker.op("MatMul", {q, k}), maker.constant(Tensor::scalar(0.35f))});
-      Value* sum = first ? maker.op("Add", {mask, scores}) : maker.op("Add", {scores, mask});
-      maker.output(maker.op("MatMul", {maker.op("Softmax", {sum}), v}));
+      make_masked_attention(maker, shape, first);
       const auto rows = compare(maker.model());
       EXPECT_TRUE(implementation(rows, "MatMul0").starts_with("own_attention"))
           << to_string(shape) << ": " << implementation(rows, "MatMul0");

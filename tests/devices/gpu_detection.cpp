@@ -72,5 +72,26 @@ TEST_F(GpuDetection, DecoderMergesRepetitions) {
   }
 }
 
+TEST_F(GpuDetection, SequencesOfLengthsAreDecoded) {
+  for (const int64_t merge : {0, 1}) {
+    for (const char* type : {"int32", "int64"}) {
+      ModelMaker maker;
+      Value* lengths = maker.constant(Tensor::from<int32_t>({3}, {40, 0, 17}));
+      Node* decoder = maker.model().add_node(
+          "decoder", "CTCGreedyDecoderSeqLen", "het",
+          {maker.input({3, 40, 5}), lengths, maker.ints({2})}, {"classes", "counts"},
+          make_attributes({{"merge_repeated", merge},
+                           {"classes_index_type", std::string(type)},
+                           {"sequence_length_type", std::string(type)}}));
+      maker.output(decoder->output(0));
+      maker.output(decoder->output(1));
+      // The last class is the blank.
+      maker.output(maker.op("CTCGreedyDecoderSeqLen", {maker.input({3, 40, 4}), lengths},
+                            make_attributes({{"merge_repeated", merge}}), "het"));
+      compare(maker.model(), 0.0f);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace het::gpu_testing

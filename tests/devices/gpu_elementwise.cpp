@@ -41,5 +41,14 @@ TEST_F(GpuElementwise, ReshapeCostsNothing) {
   EXPECT_EQ(count_type(rows, "Reshape"), 0u);
 }
 
+TEST_F(GpuElementwise, GatesWithAFactor) {
+  ModelMaker maker;
+  Value* a = maker.input({3, 21});
+  Value* b = maker.input({3, 21});
+  maker.output(maker.op("SwiGLU", {a, b}));
+  maker.output(maker.op("SwiGLU", {a, b}, make_attributes({{"alpha", 1.7f}})));
+  compare(maker.model(), 2e-6f);
+}
+
 }  // namespace
 }  // namespace het::gpu_testing

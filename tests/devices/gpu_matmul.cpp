@@ -98,14 +98,28 @@ TEST_F(GpuMatMul, EinsteinSumsOfTwoAreStacksOfProducts) {
   }
 }
 
-TEST_F(GpuMatMul, IntegersAreRefused) {
+TEST_F(GpuMatMul, GemmOfIntegersIsRefused) {
   ModelMaker maker;
   Value* x = maker.input({4, 4}, ElementType::Int32);
-  maker.output(maker.op("MatMul", {x, x}));
+  maker.output(maker.op("Gemm", {x, x}));
   auto compiled = device_->compile_model(maker.model(), {}, nullptr);
   ASSERT_FALSE(compiled);
   EXPECT_NE(compiled.error().message().find("products of int32"), std::string::npos)
       << compiled.error().message();
+}
+
+TEST_F(GpuMatMul, AffineGridsAreProducts) {
+  for (const int64_t align : {0, 1}) {
+    ModelMaker maker;
+    const Attributes attributes = make_attributes({{"align_corners", align}});
+    maker.output(
+        maker.op("AffineGrid", {maker.input({2, 2, 3}), maker.ints({2, 1, 9, 13})}, attributes));
+    maker.output(
+        maker.op("AffineGrid", {maker.input({2, 3, 4}), maker.ints({2, 1, 3, 1, 5})}, attributes));
+    maker.output(
+        maker.op("AffineGrid", {maker.random({1, 2, 3}), maker.ints({1, 3, 4, 4})}, attributes));
+    compare(maker.model(), 2e-6f);
+  }
 }
 
 }  // namespace

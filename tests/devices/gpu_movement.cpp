@@ -171,5 +171,34 @@ TEST_F(GpuMovement, WhatIsRefusedSaysWhy) {
   EXPECT_NE(refusal(places.model()).find("index 5 is outside [-3, 3)"), std::string::npos);
 }
 
+TEST_F(GpuMovement, CentresAreCutOutAndPadded) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 5, 8, 7});
+  maker.output(maker.op("CenterCropPad", {x, maker.ints({2, 5, 5, 10})}));
+  maker.output(maker.op("CenterCropPad", {channels_last(maker, x), maker.ints({9, 4})},
+                        make_attributes({{"axes", Ints{1, -1}}})));
+  maker.output(maker.op("CenterCropPad", {cast(maker, x, kInt64), maker.ints({3, 6, 7, 8})}));
+  compare(maker.model(), 0.0f);
+}
+
+TEST_F(GpuMovement, BitsAreOtherNumbers) {
+  for (const Properties& properties :
+       {Properties{}, Properties{{"INFERENCE_PRECISION_HINT", "f16"}}}) {
+    ModelMaker maker;
+    // Powers of two: exact as float16 too.
+    Value* powers =
+        maker.constant(Tensor::from<float>({2, 3}, {0.5f, -1.0f, 2.0f, 4.0f, 0.0f, 8.0f}));
+    Value* x = maker.op("Mul", {maker.op("Sign", {maker.input({2, 3})}), powers});
+    Value* bits = maker.op("BitCast", {x}, make_attributes({{"to", kInt32}}));
+    Value* exponents = maker.op("BitShift",
+                                {maker.op("BitCast", {bits}, cast_to(ElementType::UInt32)),
+                                 maker.constant(Tensor::scalar(uint32_t{23}))},
+                                make_attributes({{"direction", std::string("RIGHT")}}));
+    maker.output(exponents);
+    maker.output(maker.op("BitCast", {bits}, cast_to(ElementType::Float32)));
+    compare(maker.model(), 0.0f, properties);
+  }
+}
+
 }  // namespace
 }  // namespace het::gpu_testing

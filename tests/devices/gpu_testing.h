@@ -2,11 +2,17 @@
 
 #include "devices/gpu/gpu_device.h"
 #include "devices/gpu/hardware.h"
+#include "inference/ops/onnx_type.h"
 #include "tests/devices/device_testing.h"
 
 namespace het::gpu_testing {
 
 using namespace het::device_testing;
+
+/// Attributes of Cast.
+inline Attributes cast_to(ElementType type) {
+  return make_attributes({{"to", onnx_type_code(type)}});
+}
 
 /// On the first OpenCL device, PoCL included; skipped where there is none.
 class GpuTest : public DeviceTest {

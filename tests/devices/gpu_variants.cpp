@@ -3,6 +3,7 @@
 #include "devices/gpu/fuse.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/plan_execution.h"
+#include "devices/gpu/rows.h"
 #include "inference/passes/prepare_model.h"
 #include "tests/devices/gpu_testing.h"
 
@@ -11,26 +12,97 @@ namespace {
 
 class GpuVariants : public GpuTest {
  protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    hardware_ = gpu::list_gpus(true).front();
+    hardware_.is_cpu = false;
+    hardware_.is_gpu = true;
+  }
+
   /// Runs a model on it and compares with REF.
   void compare_as_gpu(const Model& model, float tolerance = 2e-5f) {
     const std::vector<Tensor> inputs = random_inputs(model);
     std::vector<Tensor> got;
     const Status status = run(model, inputs, got);
     ASSERT_TRUE(status.ok()) << status.message();
-    auto reference = ref_->compile_model(model, {}, nullptr);
-    ASSERT_TRUE(reference) << reference.error().message();
-    const std::vector<Tensor> wanted = infer(**reference, inputs);
+    const std::vector<Tensor> wanted = run_on_ref(model, inputs);
     ASSERT_EQ(got.size(), wanted.size());
     for (size_t i = 0; i < got.size(); ++i) compare_tensors(got[i], wanted[i], tolerance, i);
   }
 
+  /// Options of kernels over rows as this hardware gets them.
+  std::string row_program_options() {
+    Model model("empty");
+    const auto context = gpu::Context::create(hardware_);
+    EXPECT_TRUE(context) << context.error().message();
+    return context ? gpu::lane_options(gpu::PlanBuilder(model, *context, {})) : std::string();
+  }
+
+  /// Everything that work-items share rows for, of rows shorter than a group and longer ones.
+  void compare_rows() {
+    for (const int64_t length : {3, 70, 331}) {
+      SCOPED_TRACE(length);
+      ModelMaker maker;
+      Value* x = maker.input({3, 5, length});
+      maker.output(maker.op("Softmax", {x}));
+      maker.output(maker.op("LogSoftmax", {x}));
+      maker.output(maker.op("Hardmax", {x}));
+      maker.output(
+          maker.op("LayerNormalization", {x, maker.random({length}), maker.random({length})}));
+      maker.output(maker.op("InstanceNormalization", {x, maker.random({5}), maker.random({5})}));
+      maker.output(maker.op("ReduceLogSumExp", {x, maker.ints({2})}));
+      maker.output(maker.op("ReduceMax", {x, maker.ints({1, 2})}));
+      maker.output(maker.op("ReduceMin", {x, maker.ints({2})}));
+      maker.output(maker.op("ReduceProd", {x, maker.ints({2})}));
+      maker.output(maker.op("ReduceL1", {x, maker.ints({2})}));
+      maker.output(maker.op("ReduceMean", {x}));
+      maker.output(maker.op("Softmax", {x}, make_attributes({{"axis", int64_t{1}}})));
+      compare_as_gpu(maker.model());
+    }
+    keep_nan();
+  }
+
+  gpu::Hardware hardware_;
+
  private:
-  static Status run(const Model& model, const std::vector<Tensor>& inputs,
-                    std::vector<Tensor>& got) {
-    gpu::Hardware hardware = gpu::list_gpus(true).front();
-    hardware.is_cpu = false;
-    hardware.is_gpu = true;
-    HET_ASSIGN(const auto context, gpu::Context::create(hardware));
+  std::vector<Tensor> run_on_ref(const Model& model, const std::vector<Tensor>& inputs) {
+    auto reference = ref_->compile_model(model, {}, nullptr);
+    EXPECT_TRUE(reference) << reference.error().message();
+    return reference ? infer(**reference, inputs) : std::vector<Tensor>();
+  }
+
+  /// NaN is the largest and the smallest element of its row, wherever it stands, and of no other.
+  void keep_nan() {
+    ModelMaker maker;
+    Value* x = maker.input({4, 150});
+    maker.output(maker.op("ReduceMax", {x, maker.ints({1})}));
+    maker.output(maker.op("ReduceMin", {x, maker.ints({1})}));
+    maker.output(maker.op("ReduceSum", {x, maker.ints({1})}));
+    std::vector<Tensor> inputs = random_inputs(maker.model());
+    for (const size_t at : {size_t{0}, size_t{150 + 77}, size_t{300 + 149}}) {
+      inputs[0].data<float>()[at] = NAN;
+    }
+    std::vector<Tensor> got;
+    const Status status = run(maker.model(), inputs, got);
+    ASSERT_TRUE(status.ok()) << status.message();
+    const std::vector<Tensor> wanted = run_on_ref(maker.model(), inputs);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      for (size_t row = 0; row < 4; ++row) {
+        const float value = got[i].data<float>()[row];
+        const float right = wanted[i].data<float>()[row];
+        EXPECT_EQ(std::isnan(value), row < 3) << "output " << i << ", row " << row;
+        EXPECT_EQ(std::isnan(right), row < 3) << "output " << i << ", row " << row;
+        if (row == 3) {
+          EXPECT_NEAR(value, right, 1e-4) << "output " << i;
+        }
+      }
+    }
+  }
+
+  Status run(const Model& model, const std::vector<Tensor>& inputs, std::vector<Tensor>& got) {
+    HET_ASSIGN(const auto context, gpu::Context::create(hardware_));
     const std::unique_ptr<Model> prepared = model.clone();
     HET_TRY(prepare_model(*prepared));
     HET_TRY(gpu::fuse(*prepared));
@@ -76,18 +148,42 @@ TEST_F(GpuVariants, Products) {
 }
 
 TEST_F(GpuVariants, WorkItemsShareRows) {
-  ModelMaker maker;
-  Value* x = maker.input({3, 5, 331});
-  maker.output(maker.op("Softmax", {x}));
-  maker.output(maker.op("LogSoftmax", {x}));
-  maker.output(maker.op("Hardmax", {x}));
-  maker.output(maker.op("LayerNormalization", {x, maker.random({331}), maker.random({331})}));
-  maker.output(maker.op("InstanceNormalization", {x, maker.random({5}), maker.random({5})}));
-  maker.output(maker.op("ReduceLogSumExp", {x, maker.ints({2})}));
-  maker.output(maker.op("ReduceMax", {x, maker.ints({1, 2})}));
-  maker.output(maker.op("ReduceMean", {x}));
-  maker.output(maker.op("Softmax", {x}, make_attributes({{"axis", int64_t{1}}})));
-  compare_as_gpu(maker.model());
+  hardware_.extensions.clear();
+  EXPECT_EQ(row_program_options().find("SUBGROUPS"), std::string::npos);
+  compare_rows();
+}
+
+TEST_F(GpuVariants, SubgroupsShareRows) {
+  if (!hardware_.has_subgroups()) {
+    GTEST_SKIP() << "no sub-groups in " << hardware_.full_name()
+                 << ": neither cl_khr_subgroups nor "
+                 << "cl_intel_subgroups is among its extensions";
+  }
+  EXPECT_NE(row_program_options().find("-DSUBGROUPS"), std::string::npos);
+  compare_rows();
+}
+
+TEST_F(GpuVariants, AProcessorUsesNoSubgroups) {
+  hardware_.is_cpu = true;
+  hardware_.extensions = "cl_khr_subgroups";
+  EXPECT_EQ(row_program_options().find("SUBGROUPS"), std::string::npos);
+}
+
+TEST_F(GpuVariants, SubgroupsComeWithTheLanguageThatHasThem) {
+  hardware_.extensions = "cl_khr_subgroups";
+  hardware_.opencl_major = 2;
+  EXPECT_NE(row_program_options().find("-DSUBGROUPS -cl-std=CL2.0"), std::string::npos);
+  hardware_.opencl_major = 3;
+  EXPECT_NE(row_program_options().find("-DSUBGROUPS -cl-std=CL3.0"), std::string::npos);
+  hardware_.extensions = "cl_intel_subgroups";
+  EXPECT_NE(row_program_options().find("-DSUBGROUPS"), std::string::npos);
+  EXPECT_EQ(row_program_options().find("-cl-std"), std::string::npos);
+}
+
+TEST_F(GpuVariants, GroupsAsLargeAsTheDeviceTakes) {
+  hardware_.largest_group = 12;
+  EXPECT_NE(row_program_options().find("-DLANES=8"), std::string::npos);
+  compare_rows();
 }
 
 TEST_F(GpuVariants, Attention) {

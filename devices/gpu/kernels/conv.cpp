@@ -22,6 +22,7 @@ Status plan_conv(PlanBuilder& builder, const Node& node) {
 HET_REGISTRATION void register_conv(KernelRegistry& registry) {
   registry.add("", "Conv", {refuse_convolution, plan_conv});
   registry.add("het", "Conv", {refuse_convolution, plan_conv});
+  registry.add("", "ConvInteger", {refuse_window, plan_conv_integer});
 }
 
 }  // namespace het::gpu

@@ -29,28 +29,70 @@ Place next_place(Place place, int oh, int ow) {
 // `run` elements of the source are multiplied at each tap; `pitch` lie between pixels. The order of
 // work-groups: pixels first where the weights are larger than the source, else channels first.
 // Outputs stand at places oy + y * osy, ox + x * osx of a picture of dst_h x dst_w.
-#define ARGUMENTS                                                                                \
-  __global const stored *src, __global const stored *weights, __global const float *bias,        \
-      __global const stored *addend, __global const stored *zeros, __global stored *dst,         \
-      int pixels, int tiles, int groups, int pixels_first, int run, int pitch, int ih, int iw,   \
-      int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, int pw,            \
+#define ARGUMENTS                                                                              \
+  __global const stored *src, __global const stored *weights, __global const float *bias,      \
+      __global const stored *addend, __global const stored *zeros, __global stored *dst,       \
+      int pixels, int tiles, int groups, int pixels_first, int run, int pitch, int ih, int iw, \
+      int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, int pw,          \
       int group_ic, int group_oc, int oc, int dst_h, int dst_w, int osy, int osx, int oy, int ox
-#define VALUES                                                                                 \
-  src, weights, bias, addend, zeros, dst, pixels, tiles, groups, pixels_first, run, pitch, ih, \
-      iw, oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_ic, group_oc, oc, dst_h, dst_w, osy,   \
-      osx, oy, ox
+#define VALUES                                                                                     \
+  src, weights, bias, addend, zeros, dst, pixels, tiles, groups, pixels_first, run, pitch, ih, iw, \
+      oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_ic, group_oc, oc, dst_h, dst_w, osy, osx, oy,  \
+      ox
 
 #define MOST_PIXELS 12
 #define MOST_SUMS 12
 
-static __attribute__((always_inline)) void convolve(const int PIXELS, const int BLOCKS,
-                                                    ARGUMENTS) {
-  const int columns = tiles * groups;
+// What a work-item computes: its first pixel and its column of tiles. The order of work-groups as
+// above.
+typedef struct {
+  int first, column;
+} Share;
+
+Share share_of(const int PIXELS, int pixels, int columns, int pixels_first) {
   const int pixel_groups = (pixels + PIXELS * LANES - 1) / (PIXELS * LANES);
   const int work_group = get_group_id(0);
-  const int column = pixels_first ? work_group / pixel_groups : work_group % columns;
-  const int row = pixels_first ? work_group % pixel_groups : work_group / columns;
-  const int first = (row * LANES + (int)get_local_id(0)) * PIXELS;
+  const int divisor = pixels_first ? pixel_groups : columns;
+  const int quotient = work_group / divisor;
+  const int rest = work_group - quotient * divisor;
+  Share share;
+  share.first = ((pixels_first ? rest : quotient) * LANES + (int)get_local_id(0)) * PIXELS;
+  share.column = pixels_first ? quotient : rest;
+  return share;
+}
+
+static __attribute__((always_inline)) void clear_sums(const int PIXELS, const int BLOCKS,
+                                                      floatw* sums) {
+#pragma unroll
+  for (int i = 0; i < PIXELS * BLOCKS; ++i) sums[i] = (floatw)(0.0f);
+}
+
+// Adds the products of `run` elements of every pixel with the weights.
+static __attribute__((always_inline)) void add_products(const int PIXELS, const int BLOCKS,
+                                                        __global const stored** from,
+                                                        __global const stored* weights, int run,
+                                                        floatw* sums) {
+  for (int i = 0; i < run; ++i) {
+    floatw factors[MOST_SUMS];
+#pragma unroll
+    for (int b = 0; b < BLOCKS; ++b) factors[b] = LOADW(weights + b * WIDTH);
+    weights += BLOCKS * WIDTH;
+#pragma unroll
+    for (int p = 0; p < PIXELS; ++p) {
+      const floatw value = (floatw)(LOAD(from[p], i));
+#pragma unroll
+      for (int b = 0; b < BLOCKS; ++b) {
+        sums[p * BLOCKS + b] = fma(value, factors[b], sums[p * BLOCKS + b]);
+      }
+    }
+  }
+}
+
+static __attribute__((always_inline)) void convolve(const int PIXELS, const int BLOCKS, ARGUMENTS) {
+  const int columns = tiles * groups;
+  const Share share = share_of(PIXELS, pixels, columns, pixels_first);
+  const int first = share.first;
+  const int column = share.column;
   if (first >= pixels || column >= columns) return;
   const int group = column / tiles;
   const int channel = (column - group * tiles) * BLOCKS * WIDTH;
@@ -68,11 +110,7 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
     if (first + p + 1 < pixels) place = next_place(place, oh, ow);
   }
   floatw sums[MOST_SUMS];
-#pragma unroll
-  for (int p = 0; p < PIXELS; ++p) {
-#pragma unroll
-    for (int b = 0; b < BLOCKS; ++b) sums[p * BLOCKS + b] = (floatw)(0.0f);
-  }
+  clear_sums(PIXELS, BLOCKS, sums);
   for (int h = 0; h < kh; ++h) {
     for (int w = 0; w < kw; ++w) {
       __global const stored* from[MOST_PIXELS];
@@ -83,20 +121,8 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
         const bool inside = (uint)y < (uint)ih && (uint)x < (uint)iw;
         from[p] = inside ? src + ((image[p] + y) * iw + x) * pitch : zeros;
       }
-      for (int i = 0; i < run; ++i) {
-        floatw factors[MOST_SUMS];
-#pragma unroll
-        for (int b = 0; b < BLOCKS; ++b) factors[b] = LOADW(weights + b * WIDTH);
-        weights += BLOCKS * WIDTH;
-#pragma unroll
-        for (int p = 0; p < PIXELS; ++p) {
-          const floatw value = (floatw)(LOAD(from[p], i));
-#pragma unroll
-          for (int b = 0; b < BLOCKS; ++b) {
-            sums[p * BLOCKS + b] = fma(value, factors[b], sums[p * BLOCKS + b]);
-          }
-        }
-      }
+      add_products(PIXELS, BLOCKS, from, weights, run, sums);
+      weights += run * (BLOCKS * WIDTH);
     }
   }
   const int left_over = group_oc - channel;
@@ -130,9 +156,9 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 
 // Products of matrices: `batches` times [pixels][run] x [run][oc], as 1x1 convolutions are. Loops
 // over the channels only.
-#define MULTIPLY_ARGUMENTS                                                                      \
-  __global const stored *src, __global const stored *weights, __global const float *bias,       \
-      __global const stored *addend, __global stored *dst, int pixels, int tiles, int batches,  \
+#define MULTIPLY_ARGUMENTS                                                                     \
+  __global const stored *src, __global const stored *weights, __global const float *bias,      \
+      __global const stored *addend, __global stored *dst, int pixels, int tiles, int batches, \
       int pixels_first, int run, int oc
 #define MULTIPLY_VALUES \
   src, weights, bias, addend, dst, pixels, tiles, batches, pixels_first, run, oc
@@ -140,11 +166,9 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 static __attribute__((always_inline)) void multiply(const int PIXELS, const int BLOCKS,
                                                     MULTIPLY_ARGUMENTS) {
   const int columns = tiles * batches;
-  const int pixel_groups = (pixels + PIXELS * LANES - 1) / (PIXELS * LANES);
-  const int work_group = get_group_id(0);
-  const int column = pixels_first ? work_group / pixel_groups : work_group % columns;
-  const int row = pixels_first ? work_group % pixel_groups : work_group / columns;
-  const int first = (row * LANES + (int)get_local_id(0)) * PIXELS;
+  const Share share = share_of(PIXELS, pixels, columns, pixels_first);
+  const int first = share.first;
+  const int column = share.column;
   if (first >= pixels || column >= columns) return;
   const int batch = column / tiles;
   const int channel = (column - batch * tiles) * BLOCKS * WIDTH;
@@ -154,22 +178,8 @@ static __attribute__((always_inline)) void multiply(const int PIXELS, const int 
 #pragma unroll
   for (int p = 1; p < PIXELS; ++p) from[p] = from[p - 1] + (first + p < pixels ? run : 0);
   floatw sums[MOST_SUMS];
-#pragma unroll
-  for (int i = 0; i < PIXELS * BLOCKS; ++i) sums[i] = (floatw)(0.0f);
-  for (int i = 0; i < run; ++i) {
-    floatw factors[MOST_SUMS];
-#pragma unroll
-    for (int b = 0; b < BLOCKS; ++b) factors[b] = LOADW(weights + b * WIDTH);
-    weights += BLOCKS * WIDTH;
-#pragma unroll
-    for (int p = 0; p < PIXELS; ++p) {
-      const floatw value = (floatw)(LOAD(from[p], i));
-#pragma unroll
-      for (int b = 0; b < BLOCKS; ++b) {
-        sums[p * BLOCKS + b] = fma(value, factors[b], sums[p * BLOCKS + b]);
-      }
-    }
-  }
+  clear_sums(PIXELS, BLOCKS, sums);
+  add_products(PIXELS, BLOCKS, from, weights, run, sums);
   const size_t start = ((size_t)batch * pixels + first) * oc + channel;
   const int count = oc - channel;
   const bool whole = count >= BLOCKS * WIDTH;
@@ -215,8 +225,8 @@ __kernel void pad(__global const stored* src, __global stored* dst, int plain, i
   const int last = min(first + SEGMENT, dst_w);
   const int step = plain ? 1 : c;
   for (int i = 0; i < c; ++i) {
-    const size_t from = plain ? ((size_t)(image * c + i) * ih + y) * iw
-                              : (size_t)(image * ih + y) * iw * c + i;
+    const size_t from =
+        plain ? ((size_t)(image * c + i) * ih + y) * iw : (size_t)(image * ih + y) * iw * c + i;
     const size_t to = (size_t)row * dst_w * c + i;
     for (int x = first; x < last; ++x) {
       const int at = x - pw;
@@ -226,10 +236,22 @@ __kernel void pad(__global const stored* src, __global stored* dst, int plain, i
   }
 }
 
-__kernel void conv_6x2(ARGUMENTS) { convolve(6, 2, VALUES); }
-__kernel void conv_4x3(ARGUMENTS) { convolve(4, 3, VALUES); }
-__kernel void conv_12x1(ARGUMENTS) { convolve(12, 1, VALUES); }
+__kernel void conv_6x2(ARGUMENTS) {
+  convolve(6, 2, VALUES);
+}
+__kernel void conv_4x3(ARGUMENTS) {
+  convolve(4, 3, VALUES);
+}
+__kernel void conv_12x1(ARGUMENTS) {
+  convolve(12, 1, VALUES);
+}
 
-__kernel void multiply_6x2(MULTIPLY_ARGUMENTS) { multiply(6, 2, MULTIPLY_VALUES); }
-__kernel void multiply_4x3(MULTIPLY_ARGUMENTS) { multiply(4, 3, MULTIPLY_VALUES); }
-__kernel void multiply_12x1(MULTIPLY_ARGUMENTS) { multiply(12, 1, MULTIPLY_VALUES); }
+__kernel void multiply_6x2(MULTIPLY_ARGUMENTS) {
+  multiply(6, 2, MULTIPLY_VALUES);
+}
+__kernel void multiply_4x3(MULTIPLY_ARGUMENTS) {
+  multiply(4, 3, MULTIPLY_VALUES);
+}
+__kernel void multiply_12x1(MULTIPLY_ARGUMENTS) {
+  multiply(12, 1, MULTIPLY_VALUES);
+}

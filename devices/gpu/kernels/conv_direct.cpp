@@ -186,11 +186,34 @@ Result<DirectSource> direct_source(PlanBuilder& builder, const Node& node, const
                       problem.window.pads[2]};
 }
 
+int64_t run_of(const DirectProblem& problem, const DirectSource& src) {
+  return src.rows ? problem.window.kernel[2] * problem.ic : problem.group_ic();
+}
+
+std::vector<int64_t> window_sizes(const DirectProblem& problem, const DirectSource& src) {
+  const Window3& window = problem.window;
+  return {src.ih,
+          src.iw,
+          window.out[1],
+          window.out[2],
+          window.kernel[1],
+          src.rows ? 1 : window.kernel[2],
+          window.strides[1],
+          window.strides[2],
+          window.dilations[1],
+          window.dilations[2],
+          src.ph,
+          src.pw};
+}
+
+std::vector<int64_t> output_places(const DirectProblem& problem) {
+  return {problem.dst_h, problem.dst_w, problem.osy, problem.osx, problem.oy, problem.ox};
+}
+
 Status add_direct(PlanBuilder& builder, const Node& node, const Convolution& conv,
                   const DirectProblem& problem, const DirectOperands& operands,
                   std::optional<DirectTile> tile) {
   if (!tile) return add_tiled(builder, node, conv, problem, operands);
-  const Window3& window = problem.window;
   const DirectSource& src = operands.src;
   const auto width = static_cast<int64_t>(builder.hardware().vector_width());
   const int64_t tile_channels = tile->blocks * width;
@@ -198,7 +221,7 @@ Status add_direct(PlanBuilder& builder, const Node& node, const Convolution& con
   const std::vector<float> packed = packed_weights(problem, tile_channels);
   HET_ASSIGN(const TensorId weights, builder.stored_constant(packed));
   const int64_t pixels = problem.pixels();
-  const int64_t src_elements = problem.n * window.in_count() * problem.ic;
+  const int64_t src_elements = problem.n * problem.window.in_count() * problem.ic;
   const bool pixels_first = static_cast<int64_t>(packed.size()) > src_elements;
   Launch launch;
   launch.text = program_of(builder, conv);
@@ -213,34 +236,14 @@ Status add_direct(PlanBuilder& builder, const Node& node, const Convolution& con
     values.insert(values.end(), {problem.group_ic(), problem.group_oc()});
   } else {
     launch.kernel = fmt::format("conv_{}x{}", tile->pixels, tile->blocks);
-    const int64_t kw = window.kernel[2];
-    const int64_t run = src.rows ? kw * problem.ic : problem.group_ic();
+    const int64_t run = run_of(problem, src);
     const std::vector<float> zeros(static_cast<size_t>(run));
     HET_ASSIGN(const TensorId outside, builder.stored_constant(zeros));
     launch.args.emplace_back(Read{outside});
-    values.insert(values.end(), {run,
-                                 problem.ic,
-                                 src.ih,
-                                 src.iw,
-                                 window.out[1],
-                                 window.out[2],
-                                 window.kernel[1],
-                                 src.rows ? 1 : kw,
-                                 window.strides[1],
-                                 window.strides[2],
-                                 window.dilations[1],
-                                 window.dilations[2],
-                                 src.ph,
-                                 src.pw,
-                                 problem.group_ic(),
-                                 problem.group_oc(),
-                                 problem.oc,
-                                 problem.dst_h,
-                                 problem.dst_w,
-                                 problem.osy,
-                                 problem.osx,
-                                 problem.oy,
-                                 problem.ox});
+    values.insert(values.end(), {run, problem.ic});
+    for (const int64_t value : window_sizes(problem, src)) values.push_back(value);
+    values.insert(values.end(), {problem.group_ic(), problem.group_oc(), problem.oc});
+    for (const int64_t value : output_places(problem)) values.push_back(value);
   }
   launch.args.emplace_back(Write{operands.dst});
   for (const int64_t value : values) launch.args.emplace_back(as_int(value));

@@ -74,6 +74,14 @@ struct DirectSource {
 Result<DirectSource> direct_source(PlanBuilder& builder, const Node& node, const Convolution& conv,
                                    const DirectProblem& problem);
 
+/// Elements of the source that a kernel multiplies at each tap.
+int64_t run_of(const DirectProblem& problem, const DirectSource& src);
+/// Arguments of kernels, in their order: the source's size, then those of the output, the window,
+/// strides, dilations and pads.
+std::vector<int64_t> window_sizes(const DirectProblem& problem, const DirectSource& src);
+/// Where outputs stand: the destination's size, steps and first places.
+std::vector<int64_t> output_places(const DirectProblem& problem);
+
 /// What all steps of a node share.
 struct DirectOperands {
   DirectSource src;

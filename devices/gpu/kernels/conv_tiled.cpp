@@ -18,13 +18,10 @@ bool uses_tiles(const PlanBuilder& builder) {
 
 Status add_tiled(PlanBuilder& builder, const Node& node, const Convolution& conv,
                  const DirectProblem& problem, const DirectOperands& operands) {
-  const Window3& window = problem.window;
   const DirectSource& src = operands.src;
   const int64_t tiles = (problem.group_oc() + kTile - 1) / kTile;
   HET_ASSIGN(const TensorId weights, builder.stored_constant(packed_weights(problem, kTile)));
   const int64_t pixels = problem.pixels();
-  const int64_t kw = window.kernel[2];
-  const int64_t run = src.rows ? kw * problem.ic : problem.group_ic();
   const int64_t matrices = problem.batched ? pixels : 1;
   Launch launch;
   launch.text.file = "conv_tiled";
@@ -33,34 +30,14 @@ Status add_tiled(PlanBuilder& builder, const Node& node, const Convolution& conv
   launch.kernel = "conv_tiled";
   launch.args = {Read{operands.src.id}, Read{weights}, Read{operands.tail.bias},
                  Read{operands.tail.sum}, Write{operands.dst}};
-  for (const int64_t value : {pixels,
-                              tiles,
-                              run,
-                              problem.batched ? problem.group_ic() : problem.ic,
-                              src.ih,
-                              src.iw,
-                              window.out[1],
-                              window.out[2],
-                              window.kernel[1],
-                              src.rows ? 1 : kw,
-                              window.strides[1],
-                              window.strides[2],
-                              window.dilations[1],
-                              window.dilations[2],
-                              src.ph,
-                              src.pw,
-                              problem.group_ic() * matrices,
-                              problem.group_oc() * matrices,
-                              problem.group_oc(),
-                              problem.batched ? problem.group_oc() : problem.oc,
-                              problem.dst_h,
-                              problem.dst_w,
-                              problem.osy,
-                              problem.osx,
-                              problem.oy,
-                              problem.ox}) {
-    launch.args.emplace_back(as_int(value));
-  }
+  std::vector<int64_t> values = {pixels, tiles, run_of(problem, src),
+                                 problem.batched ? problem.group_ic() : problem.ic};
+  for (const int64_t value : window_sizes(problem, src)) values.push_back(value);
+  values.insert(values.end(),
+                {problem.group_ic() * matrices, problem.group_oc() * matrices, problem.group_oc(),
+                 problem.batched ? problem.group_oc() : problem.oc});
+  for (const int64_t value : output_places(problem)) values.push_back(value);
+  for (const int64_t value : values) launch.args.emplace_back(as_int(value));
   launch.global = {groups_of(pixels, kTile) * static_cast<size_t>(tiles * problem.group * kTile), 1,
                    1};
   launch.local = {kTile, 1, 1};

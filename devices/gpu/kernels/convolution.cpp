@@ -48,7 +48,7 @@ Result<Convolution> convolution_of(const Node& node) {
   conv.transposed = node.op_type() == "ConvTranspose";
   conv.src = node.input(0);
   conv.weights = node.input(1);
-  conv.bias = node.input(kTailBiasInput);
+  if (node.op_type() != "ConvInteger") conv.bias = node.input(kTailBiasInput);
   conv.tail = tail_of(node.attributes());
   if (adds_sum(conv.tail)) conv.sum = node.input(kTailSumInput);
   conv.dst = node.output();
@@ -70,6 +70,10 @@ std::string refuse_convolution(const Node& node) {
   const ElementType type = node.output()->desc().type;
   if (type != ElementType::Float32) return fmt::format("convolutions in {}", to_string(type));
   if (node.input(kTailSlopesInput) != nullptr) return "slopes per channel behind a convolution";
+  return refuse_window(node);
+}
+
+std::string refuse_window(const Node& node) {
   const Result<Convolution> conv = convolution_of(node);
   if (!conv) return conv.error().message();
   return fits_int(conv->window) ? "" : "its window reaches over more than 2^30 positions";

@@ -8,8 +8,8 @@
 
 namespace het::gpu {
 
-/// Conv, ConvTranspose and their fused forms as numbers: three spatial dimensions, missing ones
-/// lead with size 1. The pads of a transposed one are those cut at the front.
+/// Conv, ConvInteger, ConvTranspose and fused forms as numbers: three spatial dimensions, missing
+/// ones lead with size 1. The pads of a transposed one are those cut at the front.
 struct Convolution {
   bool transposed = false;
   int64_t n = 1;
@@ -39,6 +39,8 @@ Result<Convolution> convolution_of(const Node& node);
 
 /// What all kernels of convolutions refuse.
 std::string refuse_convolution(const Node& node);
+/// The same where the types are no matter.
+std::string refuse_window(const Node& node);
 
 /// floatw tail(floatw x, floatw sum) with what it calls: generated text of a program.
 std::string tail_program(const FusedTail& tail);

@@ -17,10 +17,35 @@ __kernel void best_classes(__global const stored* scores, __global int* best, in
   best[row] = index;
 }
 
+#ifdef LABEL
+// CTCGreedyDecoderSeqLen, in whole numbers: sequences are rows of `best`, `lengths` long. `blank`
+// may be null: the last class. `counts` may be null.
+__kernel void decode_sequences(__global const int* best, __global const LENGTH* lengths,
+                               __global const BLANK* blank, __global LABEL* labels,
+                               __global COUNT* counts, int steps, int batch, int classes,
+                               int merge) {
+  const int n = get_global_id(0);
+  if (n >= batch) return;
+  best += (size_t)n * steps;
+  labels += (size_t)n * steps;
+  long silent = classes - 1;
+  if (blank) silent = blank[0];
+  const int length = (int)clamp((long)lengths[n], 0L, (long)steps);
+  int count = 0;
+  int previous = -1;
+  for (int step = 0; step < length; ++step) {
+    const int label = best[step];
+    if (label != silent && !(merge && label == previous)) labels[count++] = label;
+    previous = label;
+  }
+  if (counts) counts[n] = count;
+  for (; count < steps; ++count) labels[count] = -1;
+}
+#endif
+
 // The first 0 of a mask ends its sequence; the last class is the blank.
 __kernel void decode_classes(__global const int* best, __global const stored* mask,
-                             __global float* labels, int steps, int batch, int classes,
-                             int merge) {
+                             __global float* labels, int steps, int batch, int classes, int merge) {
   const int n = get_global_id(0);
   if (n >= batch) return;
   labels += (size_t)n * steps;

@@ -113,6 +113,7 @@ HET_REGISTRATION void register_elementwise(KernelRegistry& registry) {
                            "Sqrt",
                            "Sub",
                            "Sum",
+                           "SwiGLU",
                            "Swish",
                            "Tan",
                            "Tanh",

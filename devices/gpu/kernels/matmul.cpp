@@ -1,5 +1,6 @@
 #include "inference/ops/matmul.h"
 
+#include "devices/gpu/kernels/integer_matmul.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/products.h"
 #include "inference/ops/gemm.h"
@@ -76,7 +77,13 @@ Result<Product> product_of(const Node& node) {
   return node.op_type() == "Gemm" ? gemm_product(node) : matmul_product(node);
 }
 
+bool is_integer_matmul(const Node& node) {
+  return node.op_type() == "MatMul" && node.domain().empty() &&
+         is_integer(node.output()->desc().type);
+}
+
 std::string refuse_matmul(const Node& node) {
+  if (is_integer_matmul(node)) return refuse_integer_matmul(node);
   for (const Value* value : node.inputs()) {
     if (value != nullptr && value->desc().type != ElementType::Float32) {
       return fmt::format("products of {} have no GPU kernel, only those of float32",
@@ -97,6 +104,7 @@ std::string refuse_matmul(const Node& node) {
 }
 
 Status plan_matmul(PlanBuilder& builder, const Node& node) {
+  if (is_integer_matmul(node)) return plan_integer_matmul(builder, node);
   const ElementType type = builder.options().stored_type;
   HET_ASSIGN(Product product, product_of(node));
   HET_ASSIGN(product.left, builder.read(*node.input(0), Format::Plain, type));

@@ -7,7 +7,12 @@
 namespace het::gpu {
 namespace {
 
+bool is_pad(const Node& node) {
+  return node.op_type() == "Pad";
+}
+
 std::string refuse_pad(const Node& node) {
+  if (!is_pad(node)) return refuse_move(node);
   if (!node.input(1)->is_constant() ||
       (node.input(3) != nullptr && !node.input(3)->is_constant())) {
     return "its pads and axes must be constants";
@@ -15,8 +20,20 @@ std::string refuse_pad(const Node& node) {
   return refuse_move(node);
 }
 
+/// CenterCropPad: half of the difference at each end, an odd element at the last.
+PadWidths centred_widths(const Shape& from, const Shape& to) {
+  PadWidths widths;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const int64_t difference = to[d] - from[d];
+    widths.begin.push_back(difference / 2);
+    widths.end.push_back(difference - difference / 2);
+  }
+  return widths;
+}
+
 Result<PadWidths> widths_of(const Node& node) {
   const Shape& shape = node.input(0)->desc().shape;
+  if (!is_pad(node)) return centred_widths(shape, node.output()->desc().shape);
   HET_ASSIGN(std::vector<int64_t> pads, to_int64_vector(node.input(1)->constant()));
   std::vector<int64_t> axes;
   if (node.input(3) != nullptr) {
@@ -27,9 +44,9 @@ Result<PadWidths> widths_of(const Node& node) {
   return pad_widths(shape, pads, axes);
 }
 
-/// What the padding is filled with: input 2, or zero.
+/// What the padding is filled with: input 2 of Pad, or zero.
 Result<TensorId> fill_of(PlanBuilder& builder, const Node& node) {
-  const Value* fill = node.input(2);
+  const Value* fill = is_pad(node) ? node.input(2) : nullptr;
   if (fill != nullptr && element_count(fill->desc().shape) == 1) {
     return builder.read(*fill, Format::Plain);
   }
@@ -66,6 +83,7 @@ Status plan_pad(PlanBuilder& builder, const Node& node) {
 
 HET_REGISTRATION void register_pad(KernelRegistry& registry) {
   registry.add("", "Pad", {refuse_pad, plan_pad});
+  registry.add("", "CenterCropPad", {refuse_pad, plan_pad});
 }
 
 }  // namespace het::gpu

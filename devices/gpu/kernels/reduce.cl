@@ -1,6 +1,6 @@
-// Behind rows.cl. One stage of a reduction over rows. SUM, PRODUCT, LARGEST, SMALLEST or LOG_SUM_EXP
-// says how; MAGNITUDES and SQUARES what is taken of every element. FROM_FLOAT and TO_FLOAT: src and
-// dst are float between two stages.
+// Behind rows.cl. One stage of a reduction over rows. SUM, PRODUCT, LARGEST, SMALLEST or
+// LOG_SUM_EXP says how; MAGNITUDES and SQUARES what is taken of every element. FROM_FLOAT and
+// TO_FLOAT: src and dst are float between two stages.
 #ifdef FROM_FLOAT
 #define FROM float
 #define GET(p, i) ((p)[i])
@@ -34,14 +34,17 @@
 #define NEUTRAL (-INFINITY)
 #define JOIN(a, b) larger(a, b)
 #define JOINW(a, b) larger_each(a, b)
+#define SUBGROUP_JOIN(v) larger_of_subgroup(v)
 #elif defined SMALLEST
 #define NEUTRAL INFINITY
 #define JOIN(a, b) smaller(a, b)
 #define JOINW(a, b) smaller_each(a, b)
+#define SUBGROUP_JOIN(v) smaller_of_subgroup(v)
 #else
 #define NEUTRAL 0.0f
 #define JOIN(a, b) ((a) + (b))
 #define JOINW(a, b) ((a) + (b))
+#define SUBGROUP_JOIN(v) sub_group_reduce_add(v)
 #endif
 // Sums of so many vectors are added to the total together: long sums stay exact enough.
 #define BLOCK 128
@@ -78,7 +81,11 @@ __kernel void reduce_rows(__global const FROM* src, __global TO* dst, int rows, 
     const float v = GET(src, x);
     total = JOIN(total, TAKEN(v));
   }
+#ifdef PRODUCT
+  OVER_LANES_BY_TREE(total, scratch, JOIN);
+#else
   OVER_LANES(total, scratch, JOIN);
+#endif
 #ifdef LOG_SUM_EXP
   const float shift = isfinite(total) ? total : 0.0f;
   float sum = 0.0f;

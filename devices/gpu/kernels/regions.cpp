@@ -60,6 +60,7 @@ Status plan_roi_align(PlanBuilder& builder, const Node& node) {
   return builder.add_step(node, std::move(launch));
 }
 
+/// ROIPooling and, without `method`, MaxRoiPool.
 Status plan_roi_pooling(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(Launch launch, region_launch(builder, node, "roi_pooling"));
   const Attributes& attributes = node.attributes();
@@ -84,6 +85,7 @@ Status plan_psroi_pooling(PlanBuilder& builder, const Node& node) {
 
 HET_REGISTRATION void register_regions(KernelRegistry& registry) {
   registry.add("", "RoiAlign", {refuse_regions, plan_roi_align});
+  registry.add("", "MaxRoiPool", {refuse_regions, plan_roi_pooling});
   registry.add("het", "ROIAlign", {refuse_regions, plan_roi_align});
   registry.add("het", "ROIPooling", {refuse_regions, plan_roi_pooling});
   registry.add("het", "PSROIPooling", {refuse_regions, plan_psroi_pooling});

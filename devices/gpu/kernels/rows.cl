@@ -4,7 +4,7 @@
 #define ROW_OF(row, rows) const int row = get_global_id(1)
 #define LANE ((int)get_local_id(0))
 #else
-#define ROW_OF(row, rows)            \
+#define ROW_OF(row, rows)           \
   const int row = get_global_id(0); \
   if (row >= rows) return
 #define LANE 0
@@ -22,10 +22,18 @@ float sum_of(floatw v) {
 }
 
 // NaN wins.
-float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
-floatw larger_each(floatw a, floatw b) { return select(select(b, a, a > b), a, isnan(a)); }
-float smaller(float a, float b) { return isnan(a) || a < b ? a : b; }
-floatw smaller_each(floatw a, floatw b) { return select(select(b, a, a < b), a, isnan(a)); }
+float larger(float a, float b) {
+  return isnan(a) || a > b ? a : b;
+}
+floatw larger_each(floatw a, floatw b) {
+  return select(select(b, a, a > b), a, isnan(a));
+}
+float smaller(float a, float b) {
+  return isnan(a) || a < b ? a : b;
+}
+floatw smaller_each(floatw a, floatw b) {
+  return select(select(b, a, a < b), a, isnan(a));
+}
 
 float max_of(floatw v) {
   float lanes[WIDTH];
@@ -35,20 +43,52 @@ float max_of(floatw v) {
   return most;
 }
 
-// The lanes' values as one; `scratch` has LANES elements.
+// The lanes' values as one; `scratch` has LANES elements. Any `join` goes up a tree in local
+// memory; those that sub-groups know (SUBGROUP_...) are joined there first.
 #if LANES > 1
-#define OVER_LANES(v, scratch, join)                                             \
-  {                                                                              \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                \
-    scratch[LANE] = v;                                                           \
-    for (int half_of = LANES / 2; half_of > 0; half_of /= 2) {                   \
-      barrier(CLK_LOCAL_MEM_FENCE);                                              \
+#define OVER_LANES_BY_TREE(v, scratch, join)                                            \
+  {                                                                                     \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                       \
+    scratch[LANE] = v;                                                                  \
+    for (int half_of = LANES / 2; half_of > 0; half_of /= 2) {                          \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                     \
       if (LANE < half_of) scratch[LANE] = join(scratch[LANE], scratch[LANE + half_of]); \
-    }                                                                            \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                \
-    v = scratch[0];                                                              \
+    }                                                                                   \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                       \
+    v = scratch[0];                                                                     \
   }
 #else
-#define OVER_LANES(v, scratch, join)
+#define OVER_LANES_BY_TREE(v, scratch, join)
+#endif
+
+#if LANES > 1 && defined SUBGROUPS
+#ifdef cl_khr_subgroups
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+#define OVER_LANES(v, scratch, join)                                                         \
+  {                                                                                          \
+    v = SUBGROUP_##join(v);                                                                  \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                            \
+    if (get_sub_group_local_id() == 0) scratch[get_sub_group_id()] = v;                      \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                            \
+    v = scratch[0];                                                                          \
+    for (uint group = 1; group < get_num_sub_groups(); ++group) v = join(v, scratch[group]); \
+  }
+#define SUBGROUP_PLUS(v) sub_group_reduce_add(v)
+#define SUBGROUP_fmax(v) sub_group_reduce_max(v)
+#define SUBGROUP_fmin(v) sub_group_reduce_min(v)
+// What sub-groups make of NaN is left to the driver.
+float larger_of_subgroup(float v) {
+  const int has_nan = sub_group_any(isnan(v));
+  const float most = sub_group_reduce_max(v);
+  return has_nan ? NAN : most;
+}
+float smaller_of_subgroup(float v) {
+  const int has_nan = sub_group_any(isnan(v));
+  const float least = sub_group_reduce_min(v);
+  return has_nan ? NAN : least;
+}
+#else
+#define OVER_LANES(v, scratch, join) OVER_LANES_BY_TREE(v, scratch, join)
 #endif
 #define PLUS(a, b) ((a) + (b))

@@ -10,11 +10,16 @@ namespace {
 std::string refuse_top_k(const Node& node) {
   const ElementType type = node.input(0)->desc().type;
   if (type == ElementType::Float32) return {};
-  const bool wide = type == ElementType::Int64 || type == ElementType::UInt64;
-  if (wide || is_real(type) || c_type(type).empty()) {
+  if (is_real(type) || c_type(type).empty()) {
     return fmt::format("TopK of {} has no GPU kernel", to_string(type));
   }
   return {};
+}
+
+/// Values of 64 bits need keys of their own beside those of positions.
+KeyWidth key_width(ElementType type) {
+  const bool wide = type == ElementType::Int64 || type == ElementType::UInt64;
+  return wide ? KeyWidth::Two : KeyWidth::One;
 }
 
 ProgramText text_of(const PlanBuilder& builder, ElementType type) {
@@ -25,7 +30,8 @@ ProgramText text_of(const PlanBuilder& builder, ElementType type) {
   } else {
     const std::string_view name = c_type(type);
     text.options =
-        fmt::format("-DTYPE={0} -DVALUE={0}{1}", name, name.front() == 'u' ? " -DUNSIGNED" : "");
+        fmt::format("-DTYPE={0} -DVALUE={0}{1}{2}", name, name.front() == 'u' ? " -DUNSIGNED" : "",
+                    key_width(type) == KeyWidth::Two ? " -DWIDE_KEYS" : "");
   }
   return text;
 }
@@ -46,7 +52,9 @@ Status plan_top_k(PlanBuilder& builder, const Node& node) {
   const int64_t k = node.output()->desc().shape[static_cast<size_t>(axis)];
   HET_ASSIGN(const TensorId src, builder.read(x, format));
   const ProgramText text = text_of(builder, x.desc().type);
-  TensorId keys = builder.temporary({ElementType::UInt64, {rows, space.length}, Format::Plain});
+  const KeyWidth width = key_width(x.desc().type);
+  TensorId keys = builder.temporary(
+      {ElementType::UInt64, {rows, space.length * static_cast<int64_t>(width)}, Format::Plain});
   Launch launch;
   launch.text = text;
   launch.kernel = "make_keys";
@@ -55,7 +63,7 @@ Status plan_top_k(PlanBuilder& builder, const Node& node) {
                  as_int(space.inner), cl_int{node.attributes().get_int("largest", 1) != 0}};
   set_range(builder, launch, space.length, rows);
   HET_TRY(builder.add_step(node, std::move(launch)));
-  HET_ASSIGN(keys, select_keys(builder, node, keys, rows, space.length, k));
+  HET_ASSIGN(keys, select_keys(builder, node, keys, rows, space.length, k, width));
   TensorId outputs[2] = {kNoTensor, kNoTensor};
   for (size_t i = 0; i < std::min<size_t>(2, node.outputs().size()); ++i) {
     if (node.outputs()[i] != nullptr) outputs[i] = builder.write(*node.outputs()[i], format);

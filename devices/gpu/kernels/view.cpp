@@ -18,12 +18,27 @@ Status plan_view(PlanBuilder& builder, const Node& node) {
   return {};
 }
 
+std::string refuse_bit_cast(const Node& node) {
+  if (node.output()->desc().type == ElementType::Bool) return "a bool is 0 or 1, not any bits";
+  return {};
+}
+
+/// The same bits as another type, whatever floats are stored as.
+Status plan_bit_cast(PlanBuilder& builder, const Node& node) {
+  const Value& from = *node.input(0);
+  const TensorDesc& to = node.output()->desc();
+  HET_ASSIGN(const TensorId source, builder.read(from, Format::Plain, from.desc().type));
+  builder.write_view(*node.output(), {to.type, to.shape, Format::Plain}, source);
+  return {};
+}
+
 }  // namespace
 
 HET_REGISTRATION void register_view(KernelRegistry& registry) {
   for (const char* type : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) {
     registry.add("", type, {refuse_view, plan_view});
   }
+  registry.add("", "BitCast", {refuse_bit_cast, plan_bit_cast});
 }
 
 }  // namespace het::gpu

@@ -2,9 +2,9 @@
 
 #include "inference/ops/cast.h"
 #include "inference/passes/fusions/constant_scale.h"
-#include "inference/passes/fusions/elementwise_program.h"
 #include "inference/passes/fusions/int8_product.h"
 #include "inference/passes/fusions/int8_weights.h"
+#include "inference/passes/fusions/lowered_qlinear.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
 
@@ -16,15 +16,6 @@ constexpr size_t kSrc = 0;
 constexpr size_t kWeights = 3;
 constexpr size_t kDstScale = 6;
 constexpr size_t kBias = 8;
-
-Value* add_value(Model& model, const Node& like, const std::string& suffix, const std::string& type,
-                 std::vector<Value*> inputs, TensorDesc desc, Attributes attributes = {}) {
-  Node* made = model.add_node(like.name() + suffix, type, "", std::move(inputs),
-                              {like.output()->name() + suffix}, std::move(attributes));
-  made->add_original_names(like.original_names());
-  model.set_desc(made->output(), std::move(desc));
-  return made->output();
-}
 
 /// w - zero[c] as float, where c is dimension `axis`.
 Result<Value*> centred_weights(Model& model, const Value& weights, const ConstantScale& scale,
@@ -43,49 +34,6 @@ Result<Value*> centred_weights(Model& model, const Value& weights, const Constan
     channel = channel + 1 < scale.zeros.size() ? channel + 1 : 0;
   }
   return model.add_constant(weights.name() + "/centred", std::move(centred));
-}
-
-/// Turns integer sums into steps of the stored type by one factor, or one per channel. No Mul,
-/// which would be folded into the weights: these must stay integers.
-Value* rescaled(Model& model, const Node& node, Value* sums, const std::vector<float>& factors,
-                size_t axis) {
-  ElementwiseProgram program;
-  std::vector<Value*> operands = {sums};
-  if (factors.size() == 1) {
-    program.instructions = {{ElementwiseKind::Linear, 0, 0, factors[0], 0.0f}};
-  } else {
-    Shape shape(sums->desc().shape.size(), 1);
-    shape[axis] = static_cast<int64_t>(factors.size());
-    operands.push_back(
-        model.add_constant(node.name() + "/rescaling", Tensor::from<float>(shape, factors)));
-    program.instructions = {{ElementwiseKind::Mul, 0, 1}};
-  }
-  program.operands = operands.size();
-  Node* made = model.add_node(node.name() + "/rescaled", "Elementwise", "het", operands,
-                              {node.output()->name() + "/rescaled"}, to_attributes(program));
-  made->add_original_names(node.original_names());
-  model.set_desc(made->output(), sums->desc());
-  return made->output();
-}
-
-/// Ends a lowered node: its result, a float in steps of the stored type, is stored for the readers.
-void finish(Model& model, Node& node, Value* steps) {
-  Value* old = node.output();
-  Value* one = model.add_constant(node.name() + "/one", Tensor::scalar(1.0f));
-  Value* quantised = add_value(model, node, "/quantised", "QuantizeLinear",
-                               {steps, one, node.input(kDstScale + 1)}, old->desc());
-  model.replace_uses(old, quantised);
-  detach(model, node);
-}
-
-TensorDesc as_float(const Value& value) {
-  return {ElementType::Float32, value.desc().shape, Layout::Plain};
-}
-
-Value* dequantise(Model& model, const Node& node, size_t index, const std::string& suffix) {
-  Value* value = node.input(index);
-  return add_value(model, node, suffix, "DequantizeLinear",
-                   {value, node.input(index + 1), node.input(index + 2)}, as_float(*value));
 }
 
 /// As het.Int8Conv or het.Int8MatMul; false when no kernel can take it.
@@ -139,12 +87,7 @@ Status lower_product(Model& model, Node& node, const Int8Rules& rules) {
   if (lower_to_int8(model, node, *src, *weights, *dst, rules)) return {};
   // Everything stays an integer until the rescaling, so results are those of int8 arithmetic as
   // long as sums stay below 2^24.
-  Value* one = model.add_constant(node.name() + "/one", Tensor::scalar(1.0f));
-  Value* src_value = node.input(kSrc);
-  std::vector<Value*> inputs = {
-      add_value(model, node, "/centred", "DequantizeLinear", {src_value, one, node.input(kSrc + 2)},
-                as_float(*src_value)),
-      nullptr};
+  std::vector<Value*> inputs = {centred(model, node, kSrc), nullptr};
   HET_ASSIGN(inputs[1], centred_weights(model, *node.input(kWeights), *weights, axis));
   if (bias != nullptr) {
     HET_ASSIGN(const std::vector<float> values, to_float_vector(bias->constant()));
@@ -157,8 +100,13 @@ Status lower_product(Model& model, Node& node, const Int8Rules& rules) {
   for (const float scale : weights->scales) {
     factors.push_back(src->scales[0] * scale / dst->scales[0]);
   }
-  const size_t last = node.output()->desc().shape.size() - 1;
-  finish(model, node, rescaled(model, node, sums, factors, conv ? 1 : last));
+  Shape factors_shape;
+  if (factors.size() > 1) {
+    factors_shape.assign(sums->desc().shape.size(), 1);
+    factors_shape[conv ? 1 : factors_shape.size() - 1] = static_cast<int64_t>(factors.size());
+  }
+  Value* steps = rescaled(model, node, sums, Tensor::from<float>(factors_shape, factors));
+  store_steps(model, node, steps, kDstScale);
   return {};
 }
 
@@ -173,12 +121,12 @@ void lower_addition(Model& model, Node& node) {
   if (!dst || !dst->per_tensor()) return;
   if (!is_lowered(node.input(0)) || !is_lowered(node.input(3))) return;
   if (node.input(0)->desc().shape != node.input(3)->desc().shape) return;
-  Value* a = dequantise(model, node, 0, "/a");
-  Value* b = dequantise(model, node, 3, "/b");
+  Value* a = dequantised(model, node, 0, "/a");
+  Value* b = dequantised(model, node, 3, "/b");
   Value* sum = add_value(model, node, "/sum", "Add", {a, b}, as_float(*node.output()));
-  finish(model, node,
-         add_value(model, node, "/steps", "Div", {sum, node.input(kDstScale)},
-                   as_float(*node.output())));
+  Value* steps = add_value(model, node, "/steps", "Div", {sum, node.input(kDstScale)},
+                           as_float(*node.output()));
+  store_steps(model, node, steps, kDstScale);
 }
 
 }  // namespace
