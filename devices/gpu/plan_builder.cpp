@@ -6,6 +6,7 @@
 #include "devices/gpu/custom_kernel.h"
 #include "devices/gpu/launches.h"
 #include "devices/gpu/register_kernels.h"
+#include "inference/passes/fusions/rewrite.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::gpu {
@@ -139,6 +140,23 @@ TensorId PlanBuilder::write(const Value& value, TensorSpec spec) {
   const TensorId id = temporary(std::move(spec));
   versions_[&value] = {id};
   return id;
+}
+
+ChannelPlace PlanBuilder::write_channels(const Value& value) {
+  const Node* const reader = only_reader(model_, value);
+  if (!is_op(reader, "Concat") || reader->attributes().get_int("axis", 0) != 1 ||
+      kept_type(value) != kept_type(*reader->output())) {
+    return {write(value, Format::ChannelsLast), value.desc().shape[1], 0};
+  }
+  const Value& all = *reader->output();
+  if (!is_declared(all)) write(all, Format::ChannelsLast);
+  ChannelPlace place{versions_.at(&all).front(), all.desc().shape[1], 0};
+  for (const Value* part : reader->inputs()) {
+    if (part == &value) break;
+    place.first += part->desc().shape[1];
+  }
+  joined_.insert(&value);
+  return place;
 }
 
 void PlanBuilder::write_view(const Value& value, TensorSpec spec, TensorId source) {

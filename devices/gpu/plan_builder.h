@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "devices/gpu/custom_layers.h"
@@ -30,6 +31,13 @@ struct PlanOptions {
   std::string cache_folder;
   /// Kernels of users; may be null.
   std::shared_ptr<const CustomLayers> custom_layers;
+};
+
+/// Where a producer puts the channels of its pixels, channels last.
+struct ChannelPlace {
+  TensorId id = kNoTensor;
+  int64_t row = 0;    ///< channels of a pixel there
+  int64_t first = 0;  ///< those before its own
 };
 
 /// Turns a prepared and fused model into launches of kernels, node by node, and keeps for every
@@ -70,6 +78,13 @@ class PlanBuilder {
   /// Declares the memory of a node's output in the kept type; the next step fills it.
   TensorId write(const Value& value, Format format);
   TensorId write(const Value& value, TensorSpec spec);
+  /// The same, channels last, for producers that leave room between pixels: where a Concat of
+  /// channels alone reads the value, its place there. Of rank 3 and more.
+  ChannelPlace write_channels(const Value& value);
+  /// True when the value lies in the output of the Concat that reads it.
+  bool is_joined(const Value& value) const { return joined_.contains(&value); }
+  /// True when some step fills the value, or a part of it.
+  bool is_declared(const Value& value) const { return versions_.contains(&value); }
   /// The output is the same bytes as another tensor: no step is needed.
   void write_view(const Value& value, TensorSpec spec, TensorId source);
   /// Memory between steps of one node.
@@ -103,6 +118,7 @@ class PlanBuilder {
   Plan plan_;
   /// The first entry is the producer's; the others were reordered from it.
   std::unordered_map<const Value*, std::vector<TensorId>> versions_;
+  std::unordered_set<const Value*> joined_;
 };
 
 /// One operator on a GPU: why not, and how.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -47,6 +48,49 @@ TEST_F(GpuConv, ProductsOverPixels) {
     EXPECT_EQ(kernels(compare(maker.model())).rfind("multiply_", 0), 0u);
     compare(maker.model(), kHalfTolerance, kHalf);
   }
+}
+
+/// Copies that Concat nodes make.
+size_t copies(const std::vector<ProfileRow>& rows) {
+  return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const ProfileRow& row) {
+    return row.layer_type == "Concat" && row.status == ProfileStatus::Executed;
+  }));
+}
+
+TEST_F(GpuConv, ChannelsAreWrittenWhereTheyAreJoined) {
+  // Parts that fill no vector, products and windows, with a tail; [2, 8, 9, 7] pictures.
+  for (const bool pooled : {false, true}) {
+    ModelMaker maker;
+    Value* x = maker.input({2, 8, 9, 7});
+    std::vector<Value*> parts{maker.op("Relu", {maker.conv(x, 8, 5)}), maker.conv(x, 8, 13, 3),
+                              maker.conv(x, 8, 3)};
+    if (pooled) {
+      parts.insert(parts.begin() + 1,
+                   maker.op("MaxPool", {x},
+                            make_attributes({{"kernel_shape", Ints{3, 3}}, {"pads", Ints(4, 1)}})));
+    }
+    Value* joined = maker.op("Concat", parts, make_attributes({{"axis", int64_t{1}}}));
+    maker.output(maker.op("MaxPool", {joined}, make_attributes({{"kernel_shape", Ints{2, 2}}})));
+    maker.output(joined);
+    EXPECT_EQ(copies(compare(maker.model())), pooled ? 1u : 0u);
+    compare(maker.model(), kHalfTolerance, kHalf);
+  }
+}
+
+TEST_F(GpuConv, ChannelsThatOthersReadAreCopied) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 8, 9, 7});
+  const Attributes channels = make_attributes({{"axis", int64_t{1}}});
+  // Read by another node, read twice, joined along a row, one that is a sum.
+  Value* shared = maker.conv(x, 8, 4);
+  maker.output(maker.op("Concat", {shared, maker.conv(x, 8, 4)}, channels));
+  maker.output(maker.op("Relu", {shared}));
+  Value* twice = maker.conv(x, 8, 6, 3);
+  maker.output(maker.op("Concat", {twice, twice}, channels));
+  maker.output(maker.op("Concat", {maker.conv(x, 8, 4), maker.conv(x, 8, 4)},
+                        make_attributes({{"axis", int64_t{3}}})));
+  maker.output(maker.op("Concat", {maker.op("Add", {maker.conv(x, 8, 8), x}), x}, channels));
+  EXPECT_EQ(copies(compare(maker.model())), 4u);
 }
 
 TEST_F(GpuConv, WindowsWithStrideDilationAndUnevenPads) {

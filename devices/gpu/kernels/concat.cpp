@@ -7,22 +7,30 @@
 namespace het::gpu {
 namespace {
 
-/// Every part is copied to its place.
+/// Every part that its producer did not put there is copied to its place.
 Status plan_concat(PlanBuilder& builder, const Node& node) {
   const Value& output = *node.output();
   const auto rank = static_cast<int64_t>(output.desc().shape.size());
   HET_ASSIGN(const int64_t axis, normalize_axis(node.attributes().get_int("axis", 0), rank));
-  const TensorId to = builder.write(output, format_of_any(builder, node.inputs()));
+  TensorId to = kNoTensor;
+  if (builder.is_declared(output)) {
+    HET_ASSIGN(to, builder.read_home(output));
+  } else {
+    to = builder.write(output, format_of_any(builder, node.inputs()));
+  }
   const TensorSpec target = builder.tensor(to).spec;
   StridedMove move;
   move.to = logical_strides(target);
   for (const Value* part : node.inputs()) {
-    if (element_count(part->desc().shape) == 0) continue;
-    HET_ASSIGN(const TensorId from, builder.read(*part, target.format));
-    move.dims = part->desc().shape;
-    move.from = logical_strides(builder.tensor(from).spec);
-    HET_TRY(add_move(builder, node, from, to, move));
-    move.to_offset += move.dims[static_cast<size_t>(axis)] * move.to[static_cast<size_t>(axis)];
+    const Shape& dims = part->desc().shape;
+    if (element_count(dims) == 0) continue;
+    if (!builder.is_joined(*part)) {
+      HET_ASSIGN(const TensorId from, builder.read(*part, target.format));
+      move.dims = dims;
+      move.from = logical_strides(builder.tensor(from).spec);
+      HET_TRY(add_move(builder, node, from, to, move));
+    }
+    move.to_offset += dims[static_cast<size_t>(axis)] * move.to[static_cast<size_t>(axis)];
   }
   return {};
 }

@@ -28,17 +28,19 @@ Place next_place(Place place, int oh, int ow) {
 
 // `run` elements of the source are multiplied at each tap; `pitch` lie between pixels. The order of
 // work-groups: pixels first where the weights are larger than the source, else channels first.
-// Outputs stand at places oy + y * osy, ox + x * osx of a picture of dst_h x dst_w.
+// Outputs stand at places oy + y * osy, ox + x * osx of a picture of dst_h x dst_w, in pixels of
+// dst_row channels from dst_first on. What is added has the same places.
 #define ARGUMENTS                                                                              \
   __global const stored *src, __global const stored *weights, __global const float *bias,      \
       __global const stored *addend, __global const stored *zeros, __global stored *dst,       \
       int pixels, int tiles, int groups, int pixels_first, int run, int pitch, int ih, int iw, \
       int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, int pw,          \
-      int group_ic, int group_oc, int oc, int dst_h, int dst_w, int osy, int osx, int oy, int ox
+      int group_ic, int group_oc, int dst_row, int dst_first, int dst_h, int dst_w, int osy,   \
+      int osx, int oy, int ox
 #define VALUES                                                                                     \
   src, weights, bias, addend, zeros, dst, pixels, tiles, groups, pixels_first, run, pitch, ih, iw, \
-      oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_ic, group_oc, oc, dst_h, dst_w, osy, osx, oy,  \
-      ox
+      oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_ic, group_oc, dst_row, dst_first, dst_h,       \
+      dst_w, osy, osx, oy, ox
 
 #define MOST_PIXELS 12
 #define MOST_SUMS 12
@@ -132,8 +134,8 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
   for (int p = 0; p < PIXELS; ++p) {
     if (first + p < pixels) {
       const size_t at =
-          ((size_t)(place.n * dst_h + oy + place.y * osy) * dst_w + ox + place.x * osx) * oc +
-          dst_channel;
+          ((size_t)(place.n * dst_h + oy + place.y * osy) * dst_w + ox + place.x * osx) * dst_row +
+          dst_first + dst_channel;
 #pragma unroll
       for (int b = 0; b < BLOCKS; ++b) {
         const int count = left_over - b * WIDTH;
@@ -159,9 +161,9 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 #define MULTIPLY_ARGUMENTS                                                                     \
   __global const stored *src, __global const stored *weights, __global const float *bias,      \
       __global const stored *addend, __global stored *dst, int pixels, int tiles, int batches, \
-      int pixels_first, int run, int oc
+      int pixels_first, int run, int oc, int dst_row, int dst_first
 #define MULTIPLY_VALUES \
-  src, weights, bias, addend, dst, pixels, tiles, batches, pixels_first, run, oc
+  src, weights, bias, addend, dst, pixels, tiles, batches, pixels_first, run, oc, dst_row, dst_first
 
 static __attribute__((always_inline)) void multiply(const int PIXELS, const int BLOCKS,
                                                     MULTIPLY_ARGUMENTS) {
@@ -180,7 +182,7 @@ static __attribute__((always_inline)) void multiply(const int PIXELS, const int 
   floatw sums[MOST_SUMS];
   clear_sums(PIXELS, BLOCKS, sums);
   add_products(PIXELS, BLOCKS, from, weights, run, sums);
-  const size_t start = ((size_t)batch * pixels + first) * oc + channel;
+  const size_t start = ((size_t)batch * pixels + first) * dst_row + dst_first + channel;
   const int count = oc - channel;
   const bool whole = count >= BLOCKS * WIDTH;
 #pragma unroll
@@ -188,7 +190,7 @@ static __attribute__((always_inline)) void multiply(const int PIXELS, const int 
     if (first + p < pixels) {
 #pragma unroll
       for (int b = 0; b < BLOCKS; ++b) {
-        const size_t at = start + (size_t)p * oc + b * WIDTH;
+        const size_t at = start + (size_t)p * dst_row + b * WIDTH;
         floatw result = sums[p * BLOCKS + b];
 #ifdef BIAS
         result += HET_JOIN(vload, WIDTH)(0, bias + channel + b * WIDTH);

@@ -233,7 +233,8 @@ Status add_direct(PlanBuilder& builder, const Node& node, const Convolution& con
   launch.args = {Read{src.id}, Read{weights}, Read{operands.tail.bias}, Read{operands.tail.sum}};
   if (problem.is_product()) {
     launch.kernel = fmt::format("multiply_{}x{}", tile->pixels, tile->blocks);
-    values.insert(values.end(), {problem.group_ic(), problem.group_oc()});
+    values.insert(values.end(),
+                  {problem.group_ic(), problem.group_oc(), operands.dst.row, operands.dst.first});
   } else {
     launch.kernel = fmt::format("conv_{}x{}", tile->pixels, tile->blocks);
     const int64_t run = run_of(problem, src);
@@ -242,10 +243,11 @@ Status add_direct(PlanBuilder& builder, const Node& node, const Convolution& con
     launch.args.emplace_back(Read{outside});
     values.insert(values.end(), {run, problem.ic});
     for (const int64_t value : window_sizes(problem, src)) values.push_back(value);
-    values.insert(values.end(), {problem.group_ic(), problem.group_oc(), problem.oc});
+    values.insert(values.end(),
+                  {problem.group_ic(), problem.group_oc(), operands.dst.row, operands.dst.first});
     for (const int64_t value : output_places(problem)) values.push_back(value);
   }
-  launch.args.emplace_back(Write{operands.dst});
+  launch.args.emplace_back(Write{operands.dst.id});
   for (const int64_t value : values) launch.args.emplace_back(as_int(value));
   return builder.add_step(node, std::move(launch));
 }
@@ -259,7 +261,11 @@ Status plan_direct(PlanBuilder& builder, const Node& node, const Convolution& co
   HET_ASSIGN(operands.src, direct_source(builder, node, conv, problem));
   // The last vector of a group may read beyond its channels.
   HET_ASSIGN(operands.tail, tail_operands(builder, conv, conv.oc + width));
-  operands.dst = builder.write(*conv.dst, Format::ChannelsLast);
+  if (tile && operands.tail.sum == kNoTensor) {
+    operands.dst = builder.write_channels(*conv.dst);
+  } else {
+    operands.dst = {builder.write(*conv.dst, Format::ChannelsLast), conv.oc, 0};
+  }
   return add_direct(builder, node, conv, problem, operands, tile);
 }
 

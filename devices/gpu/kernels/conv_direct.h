@@ -86,7 +86,9 @@ std::vector<int64_t> output_places(const DirectProblem& problem);
 struct DirectOperands {
   DirectSource src;
   TailOperands tail;
-  TensorId dst = kNoTensor;
+  /// With tiles in local memory, several groups as matrices or a sum, pixels have no other
+  /// channels.
+  ChannelPlace dst;
 };
 /// One launch that computes each output in registers, or without a tile in local memory. Weights
 /// are packed now.

@@ -29,7 +29,7 @@ Status add_tiled(PlanBuilder& builder, const Node& node, const Convolution& conv
   launch.text.generated = tail_program(conv.tail);
   launch.kernel = "conv_tiled";
   launch.args = {Read{operands.src.id}, Read{weights}, Read{operands.tail.bias},
-                 Read{operands.tail.sum}, Write{operands.dst}};
+                 Read{operands.tail.sum}, Write{operands.dst.id}};
   std::vector<int64_t> values = {pixels, tiles, run_of(problem, src),
                                  problem.batched ? problem.group_ic() : problem.ic};
   for (const int64_t value : window_sizes(problem, src)) values.push_back(value);

@@ -92,7 +92,7 @@ Status plan_phases(PlanBuilder& builder, const Node& node, const Convolution& co
   DirectOperands operands;
   HET_ASSIGN(const TensorId src, builder.read(*conv.src, Format::ChannelsLast));
   HET_ASSIGN(operands.tail, tail_operands(builder, conv, conv.oc + width));
-  operands.dst = builder.write(*conv.dst, Format::ChannelsLast);
+  operands.dst = {builder.write(*conv.dst, Format::ChannelsLast), conv.oc, 0};
   const auto [sd, sh, sw] = conv.window.strides;
   const auto [od, oh, ow] = conv.window.out;
   for (int64_t oy = 0; oy < std::min(sh, oh); ++oy) {

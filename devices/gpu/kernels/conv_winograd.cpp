@@ -159,7 +159,7 @@ Status plan_winograd(PlanBuilder& builder, const Node& node, const Convolution& 
   const DirectProblem problem = products_of(conv, tiles, transformed_weights(conv, weights, tiles));
   DirectOperands products;
   products.src = {transformed, 1, tiles.count, 0, 0};
-  products.dst = sums;
+  products.dst = {sums, conv.oc, 0};
   HET_TRY(add_direct(builder, node, bare, problem, products, direct_tile(builder, problem)));
 
   const TensorId dst = builder.write(*conv.dst, Format::ChannelsLast);
