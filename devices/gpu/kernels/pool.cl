@@ -13,18 +13,9 @@
 typedef BYTES element;
 #define GET(p, i) ((float)(p)[i])
 #define PUT(v, p, i) ((p)[i] = (BYTES)(v))
-#define GETW(p) HET_JOIN(convert_float, WIDTH)(HET_JOIN(vload, WIDTH)(0, (p)))
-#define PUTW(v, p) HET_JOIN(vstore, WIDTH)(HET_JOIN(HET_JOIN(convert_, BYTES), WIDTH)(v), 0, (p))
-#else
-typedef stored element;
-#define GET(p, i) LOAD(p, i)
-#define PUT(v, p, i) STORE(v, p, i)
-#define GETW(p) LOADW(p)
-#define PUTW(v, p) STOREW(v, p)
-#endif
 
 floatw get_some(__global const element* p, int count) {
-  if (count >= WIDTH) return GETW(p);
+  if (count >= WIDTH) return HET_JOIN(convert_float, WIDTH)(HET_JOIN(vload, WIDTH)(0, p));
   float lanes[WIDTH];
   for (int i = 0; i < WIDTH; ++i) lanes[i] = i < count ? GET(p, i) : 0.0f;
   return HET_JOIN(vload, WIDTH)(0, lanes);
@@ -32,13 +23,20 @@ floatw get_some(__global const element* p, int count) {
 
 void put_some(floatw v, __global element* p, int count) {
   if (count >= WIDTH) {
-    PUTW(v, p);
+    HET_JOIN(vstore, WIDTH)(HET_JOIN(HET_JOIN(convert_, BYTES), WIDTH)(v), 0, p);
     return;
   }
   float lanes[WIDTH];
   HET_JOIN(vstore, WIDTH)(v, 0, lanes);
   for (int i = 0; i < count; ++i) PUT(lanes[i], p, i);
 }
+#else
+typedef stored element;
+#define GET(p, i) LOAD(p, i)
+#define PUT(v, p, i) STORE(v, p, i)
+#define get_some(p, count) load_lanes(p, count)
+#define put_some(v, p, count) store_lanes(v, p, count)
+#endif
 
 // Input coordinates under the window at position o of dimension d: from x, below y.
 int2 covered(__constant const int* win, int d, int o) {
