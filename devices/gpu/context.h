@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 
 #include "devices/gpu/hardware.h"
 #include "devices/gpu/opencl.h"
+#include "devices/gpu/probes.h"
 #include "devices/gpu/program_cache.h"
 #include "inference/status.h"
 
@@ -27,6 +29,8 @@ class Context {
   cl_context get() const { return context_.get(); }
   const Hardware& hardware() const { return hardware_; }
   ProgramCache& programs() { return programs_; }
+  /// Whether a feature is there and does what it should: tried out at the first question.
+  bool works(Feature feature);
 
   /// Uninitialised memory. Fails with OutOfMemory, saying how much was asked for.
   Result<Memory> allocate(size_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE) const;
@@ -53,6 +57,11 @@ class Context {
   ContextHandle context_;
   ProgramCache programs_;
   std::atomic<size_t> copies_{0};
+  struct Trial {
+    std::once_flag once;
+    bool passed = false;  ///< set under `once`
+  };
+  std::array<Trial, kFeatureCount> trials_;
 };
 
 }  // namespace het::gpu

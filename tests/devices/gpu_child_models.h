@@ -27,6 +27,48 @@ inline std::unique_ptr<Model> chains(int count) {
   return model;
 }
 
+/// Bytes to bytes by products whose exact sums decide every bit: a convolution, a depthwise one and
+/// a product of matrices, of unsigned and signed bytes.
+inline std::unique_ptr<Model> products_of_bytes() {
+  auto model = std::make_unique<Model>("products of bytes");
+  uint32_t state = 1;
+  const auto weights = [&](const std::string& name, const Shape& shape) {
+    Tensor tensor = *Tensor::allocate({ElementType::Int8, shape});
+    for (int8_t& value : tensor.values<int8_t>()) {
+      state = state * 1664525 + 1013904223;
+      value = static_cast<int8_t>(state >> 24);
+    }
+    return model->add_constant(name, std::move(tensor));
+  };
+  const auto number = [&](const std::string& name, auto value) {
+    return model->add_constant(name, Tensor::scalar(value));
+  };
+  const auto add = [&](const std::string& name, const std::string& type, Value* x, Value* w,
+                       auto zero, Attributes attributes) {
+    Value* scale = number(name + "_s", 0.01f);
+    Value* none = number(name + "_n", int8_t{0});
+    Value* point = number(name + "_z", zero);
+    Value* dst_scale = number(name + "_d", 0.5f);
+    return model
+        ->add_node(name, type, "", {x, scale, point, w, scale, none, dst_scale, point},
+                   {name + "_y"}, std::move(attributes))
+        ->output();
+  };
+  Attributes window;
+  window.set("pads", std::vector<int64_t>(4, 1));
+  Attributes grouped = window;
+  grouped.set("group", int64_t{24});
+  Value* x = model->add_input("x", {ElementType::UInt8, {1, 20, 9, 8}});
+  x = add("conv", "QLinearConv", x, weights("w0", {24, 20, 3, 3}), uint8_t{128}, window);
+  model->add_output("y0", x);
+  x = add("depthwise", "QLinearConv", x, weights("w1", {24, 1, 3, 3}), uint8_t{128}, grouped);
+  model->add_output("y1", x);
+  Value* m = model->add_input("m", {ElementType::Int8, {5, 37}});
+  m = add("product", "QLinearMatMul", m, weights("w2", {37, 19}), int8_t{-3}, {});
+  model->add_output("y2", m);
+  return model;
+}
+
 inline float chain_input(int64_t k, float phase = 0.0f) {
   return std::sin(static_cast<float>(k) * 0.37f + phase) * 3.0f;
 }

@@ -4,6 +4,7 @@
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/plan_execution.h"
 #include "inference/passes/prepare_model.h"
+#include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_testing.h"
 
 namespace het::gpu_testing {
@@ -12,10 +13,10 @@ namespace {
 class GpuVariants : public GpuTest {
  protected:
   /// Runs a model on it and compares with REF.
-  void compare_as_gpu(const Model& model, float tolerance = 2e-5f) {
+  void compare_as_gpu(const Model& model, float tolerance = 2e-5f, bool int8 = false) {
     const std::vector<Tensor> inputs = random_inputs(model);
     std::vector<Tensor> got;
-    const Status status = run(model, inputs, got);
+    const Status status = run(model, int8, inputs, got);
     ASSERT_TRUE(status.ok()) << status.message();
     auto reference = ref_->compile_model(model, {}, nullptr);
     ASSERT_TRUE(reference) << reference.error().message();
@@ -25,7 +26,7 @@ class GpuVariants : public GpuTest {
   }
 
  private:
-  static Status run(const Model& model, const std::vector<Tensor>& inputs,
+  static Status run(const Model& model, bool int8, const std::vector<Tensor>& inputs,
                     std::vector<Tensor>& got) {
     gpu::Hardware hardware = gpu::list_gpus(true).front();
     hardware.is_cpu = false;
@@ -33,7 +34,7 @@ class GpuVariants : public GpuTest {
     HET_ASSIGN(const auto context, gpu::Context::create(hardware));
     const std::unique_ptr<Model> prepared = model.clone();
     HET_TRY(prepare_model(*prepared));
-    HET_TRY(gpu::fuse(*prepared));
+    HET_TRY(gpu::fuse(*prepared, int8));
     HET_ASSIGN(const gpu::Plan plan, gpu::PlanBuilder(*prepared, context, {}).build());
     HET_ASSIGN(const auto execution, gpu::PlanExecution::create(plan, *context));
     HET_ASSIGN(const gpu::QueueHandle queue, context->create_queue(false));
@@ -98,6 +99,11 @@ TEST_F(GpuVariants, Attention) {
   Value* scores = maker.op("Add", {maker.op("MatMul", {q, k}), maker.input({70, 90})});
   maker.output(maker.op("MatMul", {maker.op("Softmax", {scores}), v}));
   compare_as_gpu(maker.model());
+}
+
+TEST_F(GpuVariants, ProductsOfBytes) {
+  // Equal sums and factors: every byte is that of the operators.
+  compare_as_gpu(*products_of_bytes(), 0.0f, true);
 }
 
 TEST_F(GpuVariants, WorkItemsShareTheCandidatesOfAClass) {
