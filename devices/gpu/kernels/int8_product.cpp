@@ -16,7 +16,9 @@ constexpr int64_t kPacked = 4;
 constexpr std::array<DirectTile, 2> kTiles = {{{4, 2}, {8, 1}}};
 
 /// Work-items of a work-group: neighbouring pixels that share the weights in the first-level cache.
-constexpr int64_t kLanes = 8;
+int64_t lanes_of(const PlanBuilder& builder) {
+  return builder.hardware().is_cpu ? 8 : 32;
+}
 
 /// The layer with groups of few channels merged, where weights in between may be zero.
 DirectProblem problem_of(const PlanBuilder& builder, const Node& node, const Int8Layer& layer) {
@@ -65,7 +67,7 @@ Tensor packed_bytes(const DirectProblem& problem, int64_t tile_channels) {
 
 ProgramText program_of(PlanBuilder& builder, const Int8Layer& layer) {
   ProgramText text = int8_program(builder, layer, "int8_product");
-  text.options += fmt::format(" -DLANES={}", kLanes);
+  text.options += fmt::format(" -DLANES={}", lanes_of(builder));
   return text;
 }
 
@@ -158,10 +160,11 @@ Status plan_direct_bytes(PlanBuilder& builder, const Node& node, const Int8Layer
                               problem.oc}) {
     launch.args.emplace_back(as_int(value));
   }
+  const int64_t lanes = lanes_of(builder);
   const size_t work_groups =
-      groups_of(pixels, tile.pixels * kLanes) * static_cast<size_t>(tiles * problem.group);
-  launch.global = {work_groups * kLanes, 1, 1};
-  launch.local = {kLanes, 1, 1};
+      groups_of(pixels, tile.pixels * lanes) * static_cast<size_t>(tiles * problem.group);
+  launch.local = {static_cast<size_t>(lanes), 1, 1};
+  launch.global = {work_groups * launch.local[0], 1, 1};
   return builder.add_step(node, std::move(launch));
 }
 
