@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/devices/gpu_testing.h"
 
@@ -395,6 +396,27 @@ TEST_F(GpuInt8, PropertiesSayWhetherItIsUsed) {
   EXPECT_EQ(used({{"GPU_INT8", "AUTO"}, {"CACHE_DIR", ""}}), by_rule);
   EXPECT_EQ(count_type(compare_steps(0.11f), "Int8Conv"), 1u);
   EXPECT_EQ(count_type(compare_steps(1e-4f, {{"GPU_INT8", "NO"}}), "Int8Conv"), 0u);
+}
+
+TEST_F(GpuInt8, WhatIsAskedIsWhatIsCompiledAndExported) {
+  Value* x = maker_.input({1, 24, 9, 8});
+  Value* c = maker_.op("Conv", {fake(x, scale(-2.56f), scale(2.54f)), weights({24, 24, 1, 1}, 0)});
+  c = maker_.op("GlobalAveragePool", {rounded(c, 0.05f, 128)});
+  maker_.output(quantise(c, 0.01f, 128));
+  const Properties properties = {{"GPU_INT8", "YES"}};
+  const auto rows = device_->query_model(maker_.model(), properties);
+  ASSERT_TRUE(rows) << rows.error().message();
+  for (const NodeSupport& row : *rows) EXPECT_TRUE(row.supported()) << row.reason;
+  const auto compiled = compile(maker_.model(), properties);
+  ASSERT_NE(compiled, nullptr);
+  std::ostringstream file;
+  ASSERT_TRUE(compiled->export_model(file).ok());
+  std::istringstream stream(file.str());
+  const auto imported = device_->import_model(stream, {});
+  ASSERT_TRUE(imported) << imported.error().message();
+  EXPECT_EQ(*(*imported)->get_property("GPU_INT8"), "YES");
+  const std::vector<Tensor> inputs = random_inputs(maker_.model());
+  compare_tensors(infer(**imported, inputs)[0], infer(*compiled, inputs)[0], 0.0f, 0);
 }
 
 TEST_F(GpuInt8, WhatWasMeasuredIsKept) {
