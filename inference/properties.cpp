@@ -118,7 +118,16 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "GPU",
                 .doc = "OpenCL version and what of fp16, subgroups, dp4a and unified-memory the "
-                       "device has"},
+                       "device has; fp16 and dp4a were tried"},
+    PropertyDef{
+        .name = "GPU_INT8",
+        .type = PropertyType::Choice,
+        .default_value = "AUTO",
+        .choices = "AUTO|YES|NO",
+        .devices = "GPU",
+        .doc = "products of quantised values are computed in bytes; AUTO: where the device has "
+               "instructions for it or it was measured to be faster, and not with "
+               "EXECUTION_MODE_HINT=ACCURACY"},
     PropertyDef{.name = "GPU_QUEUE_PRIORITY",
                 .type = PropertyType::Choice,
                 .default_value = "DEFAULT",

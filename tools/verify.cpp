@@ -29,6 +29,7 @@ struct VerifyOptions {
   std::string root;
   std::string precision = "f32";
   std::string mode = "ACCURACY";
+  std::string properties;
   bool json = false;
 };
 
@@ -70,9 +71,10 @@ Result<bool> verify(const VerifyOptions& options) {
                  "test_data_set_0",
                  fmt::format("'{}'", options.folders.front()));
   }
-  VerifyContext context{*core, options.device, {}, options.root};
-  context.properties["INFERENCE_PRECISION_HINT"] = options.precision;
-  context.properties["EXECUTION_MODE_HINT"] = options.mode;
+  HET_ASSIGN(Properties properties, parse_properties(options.properties));
+  properties.insert(
+      {{"INFERENCE_PRECISION_HINT", options.precision}, {"EXECUTION_MODE_HINT", options.mode}});
+  const VerifyContext context{*core, options.device, std::move(properties), options.root};
   // A wrong device or property is one error, not one per case.
   if (auto query = core->query_model(Model(), options.device, context.properties); !query) {
     return Failure(query.error());
@@ -120,6 +122,7 @@ void add_verify_command(CLI::App& app, int& exit_status) {
   command->add_option("--infer_precision", options->precision, "f32, bf16, f16 or dynamic");
   command->add_option("--execution_mode", options->mode,
                       "ACCURACY (default) or PERFORMANCE: quantised models in int8");
+  command->add_option("--properties", options->properties, "KEY=VALUE,KEY=VALUE of the device");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exit_status] {
     const auto all = verify(*options);

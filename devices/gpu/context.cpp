@@ -92,6 +92,18 @@ Result<std::shared_ptr<Context>> Context::wrap(cl_context context, cl_command_qu
   return std::shared_ptr<Context>(new Context(ContextHandle(context), std::move(hardware)));
 }
 
+bool Context::works(Feature feature) {
+  Trial& trial = trials_[static_cast<size_t>(feature)];
+  std::call_once(trial.once, [&] {
+    const Status status = probe(*this, feature);
+    trial.passed = status.ok();
+    if (!status.ok()) {
+      log(LogLevel::Debug, "'{}' does without: {}", hardware_.name, status.message());
+    }
+  });
+  return trial.passed;
+}
+
 Result<Memory> Context::allocate(size_t bytes, cl_mem_flags flags) const {
   cl_int code = CL_SUCCESS;
   // No driver makes empty memory.

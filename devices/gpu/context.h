@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 
 #include "devices/gpu/hardware.h"
 #include "devices/gpu/opencl.h"
+#include "devices/gpu/probes.h"
 #include "devices/gpu/program_cache.h"
 #include "devices/gpu/surface_import.h"
 #include "inference/status.h"
@@ -31,6 +33,8 @@ class Context {
   const Hardware& hardware() const { return hardware_; }
   ProgramCache& programs() { return programs_; }
   SurfaceImport& surfaces() { return surfaces_; }
+  /// Whether a feature is there and does what it should: tried out at the first question.
+  bool works(Feature feature);
 
   /// Uninitialised memory. Fails with OutOfMemory, saying how much was asked for.
   Result<Memory> allocate(size_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE) const;
@@ -58,6 +62,11 @@ class Context {
   ProgramCache programs_;
   SurfaceImport surfaces_;
   std::atomic<size_t> copies_{0};
+  struct Trial {
+    std::once_flag once;
+    bool passed = false;  ///< set under `once`
+  };
+  std::array<Trial, kFeatureCount> trials_;
 };
 
 }  // namespace het::gpu

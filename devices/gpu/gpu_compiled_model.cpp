@@ -7,9 +7,11 @@
 #include "devices/gpu/fuse.h"
 #include "devices/gpu/gpu_request.h"
 #include "devices/gpu/host_buffer.h"
+#include "devices/gpu/int8_choice.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/plan_execution.h"
 #include "inference/choice_store.h"
+#include "inference/passes/fusions/int8_passes.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/ports.h"
 
@@ -41,10 +43,11 @@ Result<std::shared_ptr<CompiledModel>> GpuCompiledModel::create(const Model& mod
                                                                 std::shared_ptr<Context> context,
                                                                 std::string_view device_name) {
   HET_ASSIGN(const StreamSettings settings, stream_settings(properties));
+  const Int8Use int8 = int8_use(properties);
   const std::unique_ptr<Model> prepared = model.clone();
+  if (int8 != Int8Use::No) HET_TRY(restore_dequantisation(*prepared));
   HET_TRY(prepare_model(*prepared));
   std::unique_ptr<const Model> exported = prepared->clone();
-  HET_TRY(fuse(*prepared));
   const std::string folder = cache_dir(properties);
   PlanOptions options;
   options.stored_type = settings.stored_type;
@@ -52,10 +55,13 @@ Result<std::shared_ptr<CompiledModel>> GpuCompiledModel::create(const Model& mod
   options.cache_folder = folder;
   options.measure = !property_boolean(properties, "DETERMINISTIC");
   HET_ASSIGN(options.custom_layers, custom_layers(properties));
+  HET_ASSIGN(const bool uses_int8, choose_int8(*prepared, context, options, int8));
+  HET_TRY(fuse(*prepared, uses_int8));
   HET_ASSIGN(Plan plan, PlanBuilder(*prepared, context, options).build());
   const std::shared_ptr<GpuCompiledModel> compiled(new GpuCompiledModel(
       model, *prepared, std::move(plan), settings, properties, std::move(context), device_name));
   compiled->exported_ = std::move(exported);
+  compiled->uses_int8_ = uses_int8;
   HET_TRY(compiled->start_streams());
   ProgramCache& programs = compiled->context_->programs();
   const std::vector<KernelUse> uses = kernel_uses(compiled->plan_);
@@ -180,6 +186,7 @@ Result<std::string> GpuCompiledModel::get_property(std::string_view name) const 
   if (def->name == "INFERENCE_PRECISION_HINT") {
     return settings_.stored_type == ElementType::Float16 ? "f16" : "f32";
   }
+  if (def->name == "GPU_INT8") return uses_int8_ ? "YES" : "NO";
   if (def->name == "CACHE_DIR") return cache_dir(properties_);
   if (def->name == "NUM_STREAMS") return std::to_string(settings_.streams);
   if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {

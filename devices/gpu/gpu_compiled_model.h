@@ -66,6 +66,7 @@ class GpuCompiledModel final : public CompiledModel {
   std::unique_ptr<const Model> exported_;  ///< the prepared model; shares constants with the file
   Plan plan_;
   StreamSettings settings_;
+  bool uses_int8_ = false;  ///< products of quantised values run on int8 kernels
   Properties properties_;
   std::vector<ProfileRow> rows_;
   std::vector<size_t> step_rows_;

@@ -7,8 +7,10 @@
 #include "devices/gpu/context.h"
 #include "devices/gpu/fuse.h"
 #include "devices/gpu/gpu_compiled_model.h"
+#include "devices/gpu/int8_choice.h"
 #include "devices/gpu/plan_builder.h"
 #include "inference/choice_store.h"
+#include "inference/passes/fusions/int8_passes.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::gpu {
@@ -31,23 +33,32 @@ class GpuDevice final : public Device {
     HET_ASSIGN(const std::shared_ptr<Context> context, this->context({}));
     const Hardware& hardware = context->hardware();
     if (def->name == "FULL_DEVICE_NAME") return hardware.full_name();
-    if (def->name == "OPTIMIZATION_CAPABILITIES") return "FP32 FP16";
+    if (def->name == "OPTIMIZATION_CAPABILITIES") {
+      return context->works(Feature::IntegerDotProduct) ? "FP32 FP16 INT8" : "FP32 FP16";
+    }
     if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", kMostStreams);
     if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return "2";
     if (def->name == "GPU_DEVICE_TOTAL_MEM_SIZE") return std::to_string(hardware.memory_bytes);
     if (def->name == "GPU_EXECUTION_UNITS_COUNT") return std::to_string(hardware.compute_units);
-    if (def->name == "GPU_FEATURES") return features(hardware);
+    if (def->name == "GPU_FEATURES") return features(*context);
     if (def->name == "GPU_SURFACE_IMPORT") return surface_ways(hardware);
     return std::string(def->default_value);
   }
 
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
-    HET_TRY(context(properties));
+    HET_ASSIGN(const std::shared_ptr<Context> context, this->context(properties));
     HET_ASSIGN(const auto layers, custom_layers(properties));
+    const Int8Use use = int8_use(properties);
     const std::unique_ptr<Model> prepared = model.clone();
+    if (use != Int8Use::No) HET_TRY(restore_dequantisation(*prepared));
     HET_ASSIGN(const std::vector<NodeFailure> failures, prepare_model_for_query(*prepared));
-    if (failures.empty()) HET_TRY(fuse(*prepared));
+    if (failures.empty()) {
+      // Nothing is measured: kernels are there for either answer.
+      PlanOptions options;
+      HET_ASSIGN(const bool int8, choose_int8(*prepared, context, options, use));
+      HET_TRY(fuse(*prepared, int8));
+    }
     const bool is_bound = check_inputs_static(*prepared).ok();
     return query_rows(model, *prepared, failures, name_,
                       [&](const Node& node) { return refusal(node, layers.get(), is_bound); });
@@ -94,11 +105,12 @@ class GpuDevice final : public Device {
   }
 
  private:
-  static std::string features(const Hardware& hardware) {
+  static std::string features(Context& context) {
+    const Hardware& hardware = context.hardware();
     std::string text = fmt::format("OpenCL {}.{}", hardware.opencl_major, hardware.opencl_minor);
-    if (hardware.has_half()) text += " fp16";
+    if (context.works(Feature::Half)) text += " fp16";
     if (hardware.has_subgroups()) text += " subgroups";
-    if (hardware.has_integer_dot_product()) text += " dp4a";
+    if (context.works(Feature::IntegerDotProduct)) text += " dp4a";
     if (hardware.unified_memory) text += " unified-memory";
     return text;
   }

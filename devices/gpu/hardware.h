@@ -39,9 +39,6 @@ struct Hardware {
   bool has_extension(std::string_view extension) const;
   /// Sub-groups with their built-in functions.
   bool has_subgroups() const;
-  /// Arithmetic on half.
-  bool has_half() const { return has_extension("cl_khr_fp16"); }
-  bool has_integer_dot_product() const { return has_extension("cl_khr_integer_dot_product"); }
 
   /// Elements that a work-item of a kernel over rows takes at once: the widest vector of a CPU,
   /// four of a GPU.

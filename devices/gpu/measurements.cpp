@@ -18,8 +18,8 @@ std::string machine_of(const Hardware& hardware) {
 
 }  // namespace
 
-Measurements::Measurements(const Hardware& hardware, const std::string& folder)
-    : store_(folder, "GPU", machine_of(hardware)) {}
+Measurements::Measurements(const Hardware& hardware, const std::string& folder, double seconds)
+    : store_(folder, "GPU", machine_of(hardware)), seconds_left_(seconds) {}
 
 std::string Measurements::choose(
     const std::string& key, const std::vector<std::string>& names,

@@ -19,7 +19,7 @@ class Measurements {
   /// Part of the store's key: to be raised when kernels change so that old choices do not hold.
   static constexpr int kVersion = 1;
 
-  Measurements(const Hardware& hardware, const std::string& folder);
+  Measurements(const Hardware& hardware, const std::string& folder, double seconds = kMostSeconds);
   Measurements(const Measurements&) = delete;
   Measurements& operator=(const Measurements&) = delete;
 
@@ -28,13 +28,14 @@ class Measurements {
   /// or no time is left. `seconds_of` runs what a name stands for.
   std::string choose(const std::string& key, const std::vector<std::string>& names,
                      const std::function<Result<double>(const std::string& name)>& seconds_of);
+  double seconds_left() const { return seconds_left_; }
   /// Writes what was measured to the folder.
   void save() { store_.save(); }
 
  private:
   ChoiceStore store_;
   bool read_ = false;
-  double seconds_left_ = kMostSeconds;
+  double seconds_left_;
 };
 
 }  // namespace het::gpu

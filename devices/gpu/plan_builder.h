@@ -27,6 +27,7 @@ struct PlanOptions {
   std::string convolution;
   /// Ways that are not known to be fastest may be measured and are kept in `cache_folder`.
   bool measure = false;
+  double measuring_s = Measurements::kMostSeconds;  ///< that may be spent on it
   /// Where binaries of programs and measured choices are kept; empty for nowhere.
   std::string cache_folder;
   /// Kernels of users; may be null.
@@ -47,7 +48,8 @@ class PlanBuilder {
   PlanBuilder(Model& model, std::shared_ptr<Context> context, PlanOptions options)
       : model_(model), context_(std::move(context)), options_(std::move(options)) {
     if (options_.measure && !options_.cache_folder.empty()) {
-      measurements_ = std::make_unique<Measurements>(hardware(), options_.cache_folder);
+      measurements_ =
+          std::make_unique<Measurements>(hardware(), options_.cache_folder, options_.measuring_s);
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "devices/register_devices.h"
 #include "inference/infer_request.h"
+#include "inference/log.h"
 #include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_child_surfaces.h"
 
@@ -159,6 +160,56 @@ int requests(const Arguments& arguments) {
   return 0;
 }
 
+/// The outputs of products_of_bytes() on a device.
+Result<std::vector<Tensor>> run_bytes(Core& core, const Model& model, const std::string& device,
+                                      const Properties& properties) {
+  HET_ASSIGN(const auto compiled, core.compile_model(model, device, properties));
+  HET_ASSIGN(const auto request, compiled->create_infer_request());
+  for (size_t i = 0; i < model.inputs().size(); ++i) {
+    const Tensor& input = request->input(i);
+    for (size_t k = 0; k < input.size_bytes(); ++k) {
+      input.bytes()[k] = static_cast<std::byte>(k * 37 + k / 7);
+    }
+  }
+  HET_TRY(request->infer());
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < model.outputs().size(); ++i) {
+    HET_ASSIGN(outputs.emplace_back(), request->output(i).clone());
+  }
+  if (device == "GPU") {
+    HET_ASSIGN(const std::string int8, compiled->get_property("GPU_INT8"));
+    std::printf("int8 %s\n", int8.c_str());
+  }
+  return outputs;
+}
+
+/// bytes [KEY=VALUE ...]: products of bytes; prints whether int8 kernels ran, what the device can
+/// do and how many bytes differ from REF's.
+int bytes(const Arguments& arguments) {
+  set_log_sink(
+      [](LogLevel, std::string_view message) {
+        std::printf("log %s\n", std::string(message.substr(0, message.find('\n'))).c_str());
+      },
+      LogLevel::Debug);
+  const auto core = het::core();
+  const auto model = gpu_testing::products_of_bytes();
+  const auto got = run_bytes(*core, *model, "GPU", properties_of(arguments, 0));
+  if (!got) return fail(got.error());
+  const auto wanted = run_bytes(*core, *model, "REF", {});
+  if (!wanted) return fail(wanted.error());
+  size_t different = 0;
+  for (size_t i = 0; i < got->size(); ++i) {
+    for (size_t k = 0; k < (*got)[i].size_bytes(); ++k) {
+      different += (*got)[i].bytes()[k] != (*wanted)[i].bytes()[k] ? 1 : 0;
+    }
+  }
+  std::printf("different %zu\n", different);
+  const auto features = core->get_property("GPU", "GPU_FEATURES");
+  if (!features) return fail(features.error());
+  std::printf("features %s.\n", features->c_str());
+  return 0;
+}
+
 double resident_mb() {
   long pages = 0;
   long resident = 0;
@@ -184,8 +235,9 @@ int cycles(const Arguments& arguments) {
 }
 
 const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
-    {"devices", devices},   {"name", name},     {"compile", compile},  {"allocations", allocations},
-    {"requests", requests}, {"cycles", cycles}, {"surfaces", surfaces}};
+    {"devices", devices},         {"name", name},         {"compile", compile},
+    {"allocations", allocations}, {"requests", requests}, {"cycles", cycles},
+    {"surfaces", surfaces},       {"bytes", bytes}};
 
 }  // namespace
 }  // namespace het

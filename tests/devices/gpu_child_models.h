@@ -27,6 +27,50 @@ inline std::unique_ptr<Model> chains(int count) {
   return model;
 }
 
+/// Bytes to bytes by products whose exact sums decide every bit: convolutions, of which one has
+/// weights that do not fit int8, a depthwise one and a product of matrices, of unsigned and signed
+/// bytes.
+inline std::unique_ptr<Model> products_of_bytes() {
+  auto model = std::make_unique<Model>("products of bytes");
+  uint32_t state = 1;
+  const auto number = [&](const std::string& name, auto value) {
+    return model->add_constant(name, Tensor::scalar(value));
+  };
+  // Weights have the type of their zero point.
+  const auto add = [&]<class T, class W>(const std::string& name, const std::string& type, Value* x,
+                                         T zero, const Shape& shape, W weights_zero,
+                                         Attributes attributes) {
+    Tensor weights = *Tensor::allocate({element_type_of<W>(), shape});
+    for (W& value : weights.template values<W>()) {
+      state = state * 1664525 + 1013904223;
+      value = static_cast<W>(state >> 24);
+    }
+    Value* scale = number(name + "_s", 0.01f);
+    Value* point = number(name + "_z", zero);
+    Value* y = model
+                   ->add_node(name, type, "",
+                              {x, scale, point, model->add_constant(name + "_w", weights), scale,
+                               number(name + "_n", weights_zero), number(name + "_d", 0.5f), point},
+                              {name + "_y"}, std::move(attributes))
+                   ->output();
+    model->add_output("out_" + name, y);
+    return y;
+  };
+  Attributes window;
+  window.set("pads", std::vector<int64_t>(4, 1));
+  Attributes grouped = window;
+  grouped.set("group", int64_t{24});
+  constexpr uint8_t kMiddle = 128;
+  constexpr int8_t kNone = 0;
+  Value* x = model->add_input("x", {ElementType::UInt8, {1, 20, 9, 8}});
+  Value* y = add("conv", "QLinearConv", x, kMiddle, {24, 20, 3, 3}, kNone, window);
+  add("depthwise", "QLinearConv", y, kMiddle, {24, 1, 3, 3}, kNone, grouped);
+  add("around_100", "QLinearConv", x, kMiddle, {7, 20, 3, 3}, uint8_t{100}, window);
+  Value* m = model->add_input("m", {ElementType::Int8, {5, 37}});
+  add("product", "QLinearMatMul", m, int8_t{-3}, {37, 19}, kNone, {});
+  return model;
+}
+
 inline float chain_input(int64_t k, float phase = 0.0f) {
   return std::sin(static_cast<float>(k) * 0.37f + phase) * 3.0f;
 }

@@ -5,6 +5,7 @@
 #include "devices/gpu/plan_execution.h"
 #include "devices/gpu/rows.h"
 #include "inference/passes/prepare_model.h"
+#include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_testing.h"
 
 namespace het::gpu_testing {
@@ -21,10 +22,10 @@ class GpuVariants : public GpuTest {
   }
 
   /// Runs a model on it and compares with REF.
-  void compare_as_gpu(const Model& model, float tolerance = 2e-5f) {
+  void compare_as_gpu(const Model& model, float tolerance = 2e-5f, bool int8 = false) {
     const std::vector<Tensor> inputs = random_inputs(model);
     std::vector<Tensor> got;
-    const Status status = run(model, inputs, got);
+    const Status status = run(model, int8, inputs, got);
     ASSERT_TRUE(status.ok()) << status.message();
     const std::vector<Tensor> wanted = run_on_ref(model, inputs);
     ASSERT_EQ(got.size(), wanted.size());
@@ -84,7 +85,7 @@ class GpuVariants : public GpuTest {
       inputs[0].data<float>()[at] = NAN;
     }
     std::vector<Tensor> got;
-    const Status status = run(maker.model(), inputs, got);
+    const Status status = run(maker.model(), false, inputs, got);
     ASSERT_TRUE(status.ok()) << status.message();
     const std::vector<Tensor> wanted = run_on_ref(maker.model(), inputs);
     ASSERT_EQ(got.size(), wanted.size());
@@ -101,11 +102,12 @@ class GpuVariants : public GpuTest {
     }
   }
 
-  Status run(const Model& model, const std::vector<Tensor>& inputs, std::vector<Tensor>& got) {
+  Status run(const Model& model, bool int8, const std::vector<Tensor>& inputs,
+             std::vector<Tensor>& got) {
     HET_ASSIGN(const auto context, gpu::Context::create(hardware_));
     const std::unique_ptr<Model> prepared = model.clone();
     HET_TRY(prepare_model(*prepared));
-    HET_TRY(gpu::fuse(*prepared));
+    HET_TRY(gpu::fuse(*prepared, int8));
     HET_ASSIGN(const gpu::Plan plan, gpu::PlanBuilder(*prepared, context, {}).build());
     HET_ASSIGN(const auto execution, gpu::PlanExecution::create(plan, *context));
     HET_ASSIGN(const gpu::QueueHandle queue, context->create_queue(false));
@@ -194,6 +196,11 @@ TEST_F(GpuVariants, Attention) {
   Value* scores = maker.op("Add", {maker.op("MatMul", {q, k}), maker.input({70, 90})});
   maker.output(maker.op("MatMul", {maker.op("Softmax", {scores}), v}));
   compare_as_gpu(maker.model());
+}
+
+TEST_F(GpuVariants, ProductsOfBytes) {
+  // Equal sums and factors: every byte is that of the operators.
+  compare_as_gpu(*products_of_bytes(), 0.0f, true);
 }
 
 TEST_F(GpuVariants, WorkItemsShareTheCandidatesOfAClass) {

@@ -33,10 +33,11 @@ Result<std::vector<Tensor>> copies(const InferRequest& request, size_t count) {
 }
 
 /// The outputs of the second of two executions, which must give the same and leave their inputs
-/// alone.
+/// alone. With `int8` a device that can compute quantised products in bytes does, else it chooses.
 Result<std::vector<Tensor>> run(Core& core, const BuiltModel& built, const std::string& device,
-                                int threads) {
+                                int threads, bool int8 = false) {
   Properties properties{{"NUM_STREAMS", "1"}};
+  if (int8 && core.get_property(device, "GPU_INT8")) properties["GPU_INT8"] = "YES";
   if (core.get_property(device, "INFERENCE_NUM_THREADS")) {
     properties["INFERENCE_NUM_THREADS"] = std::to_string(threads);
   }
@@ -198,7 +199,7 @@ Verdict judge(Core& core, const RandomCase& random_case, bool accelerators) {
       refusals[device] = *reason;
       continue;
     }
-    const auto got = run(core, plain, device, threads);
+    const auto got = run(core, plain, device, threads, true);
     if (!wanted) {
       if (got) return {device + " runs what REF refuses: " + wanted.error().message()};
       continue;

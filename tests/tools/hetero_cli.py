@@ -323,6 +323,17 @@ def verify_golden_ir_int8(hetero):
 
 
 @case
+def verify_golden_gpu_int8(hetero):
+    data = hetero.shared_data()
+    if "GPU (not available)" in hetero.run("devices").stdout:
+        print("skipped: OpenCL finds no device")
+        sys.exit(77)
+    folders = [str(data / "expected/golden/onnx" / name) for name in ("mobilenet_v2_qoperator_int8", "kws_qdq_int8")]
+    expect(hetero.run("verify", *folders, "--root", str(data), "-d", "GPU", "--properties", "GPU_INT8=YES").stdout,
+           "2 passed, 0 failed, 0 skipped")
+
+
+@case
 def verify_golden_ir_ref(hetero):
     verify_golden(hetero, "ir", "REF", 22, {FACES, VEHICLES})
 

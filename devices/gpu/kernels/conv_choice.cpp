@@ -1,13 +1,12 @@
 #include "devices/gpu/kernels/conv_choice.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "devices/gpu/kernels/conv_tiled.h"
 #include "devices/gpu/kernels/conv_winograd.h"
 #include "devices/gpu/launches.h"
 #include "devices/gpu/measurements.h"
-#include "devices/gpu/plan_execution.h"
+#include "devices/gpu/timed_run.h"
 #include "inference/model.h"
 
 namespace het::gpu {
@@ -15,8 +14,6 @@ namespace {
 
 /// Multiply-adds: smaller layers keep the rule's way.
 constexpr double kLeastWork = 2e6;
-constexpr int kMostRuns = 8;
-constexpr double kMostSeconds = 0.03;  ///< a way, its first run left out
 
 /// The rule's first.
 std::vector<ConvolutionWay> ways_of(PlanBuilder& builder, const Convolution& conv,
@@ -56,38 +53,7 @@ Result<double> seconds_of(PlanBuilder& builder, const Node& node, const Convolut
   const std::unique_ptr<Model> model = bare_model(node, conv);
   PlanOptions options = builder.options();
   options.convolution = way;
-  options.measure = false;
-  HET_ASSIGN(const Plan plan,
-             PlanBuilder(*model, builder.shared_context(), std::move(options)).build());
-  Context& context = builder.context();
-  HET_ASSIGN(const auto execution, PlanExecution::create(plan, context));
-  HET_ASSIGN(const QueueHandle queue, context.create_queue(false));
-  std::vector<Memory> ports;
-  for (const Value* value : {conv.src, conv.dst}) {
-    HET_ASSIGN(const size_t bytes, dense_size_bytes(value->desc()));
-    // Zeros: what memory happens to hold may be slow numbers.
-    HET_ASSIGN(Memory memory, context.upload(std::vector<std::byte>(bytes).data(), bytes));
-    ports.push_back(std::move(memory));
-  }
-  HET_TRY(execution->bind_input(0, ports[0]->get()));
-  HET_TRY(execution->bind_output(0, ports[1]->get()));
-  using Clock = std::chrono::steady_clock;
-  double best = 0.0;
-  double total = 0.0;
-  for (int run = 0; run <= kMostRuns && total < kMostSeconds; ++run) {
-    const auto start = Clock::now();
-    for (size_t i = 0; i < plan.steps.size(); ++i) {
-      // Reorders from and to the ports belong to no layer; the first run makes them once.
-      if (run > 0 && plan.steps[i].node_name != node.name()) continue;
-      HET_TRY(execution->enqueue(queue.get(), i, nullptr));
-    }
-    HET_TRY(cl_status(clFinish(queue.get()), "measure a convolution"));
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (run == 0) continue;
-    total += seconds;
-    best = run == 1 ? seconds : std::min(best, seconds);
-  }
-  return best;
+  return fastest_run(*model, builder.shared_context(), std::move(options));
 }
 
 std::string key_of(const PlanBuilder& builder, const Convolution& conv) {

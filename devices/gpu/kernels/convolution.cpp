@@ -20,17 +20,6 @@ void take(Convolution& conv, const Resolved& resolved, const Shape& x) {
   conv.window = window3(resolved, std::span(x).subspan(2));
 }
 
-/// Positions along a dimension, padding included, fit the arithmetic of kernels.
-bool fits_int(const Window3& window) {
-  for (size_t d = 0; d < 3; ++d) {
-    const int64_t sizes = window.in[d] + window.out[d] + window.pads[d];
-    const int64_t reach = std::max(window.in[d], window.out[d]) * window.strides[d] +
-                          window.kernel[d] * window.dilations[d];
-    if (std::max(sizes, reach) > kMostPosition) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 bool Convolution::has_constants() const {
@@ -76,7 +65,19 @@ std::string refuse_convolution(const Node& node) {
 std::string refuse_window(const Node& node) {
   const Result<Convolution> conv = convolution_of(node);
   if (!conv) return conv.error().message();
-  return fits_int(conv->window) ? "" : "its window reaches over more than 2^30 positions";
+  return refuse_window(conv->window);
+}
+
+std::string refuse_window(const Window3& window) {
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t sizes = window.in[d] + window.out[d] + window.pads[d];
+    const int64_t reach = std::max(window.in[d], window.out[d]) * window.strides[d] +
+                          window.kernel[d] * window.dilations[d];
+    if (std::max(sizes, reach) > kMostPosition) {
+      return "its window reaches over more than 2^30 positions";
+    }
+  }
+  return {};
 }
 
 std::string tail_program(const FusedTail& tail) {

@@ -41,6 +41,8 @@ Result<Convolution> convolution_of(const Node& node);
 std::string refuse_convolution(const Node& node);
 /// The same where the types are no matter.
 std::string refuse_window(const Node& node);
+/// Why positions along a dimension, padding included, do not fit the arithmetic of kernels.
+std::string refuse_window(const Window3& window);
 
 /// floatw tail(floatw x, floatw sum) with what it calls: generated text of a program.
 std::string tail_program(const FusedTail& tail);

@@ -18,10 +18,9 @@ Status compute_in_float32(Model& model);
 /// and QuantizeLinear.
 Status lower_qlinear(Model& model, const Int8Rules& rules);
 
-/// QLinearConcat, QLinearAveragePool and QLinearGlobalAveragePool become float nodes between
-/// DequantizeLinear and QuantizeLinear; sums stay whole numbers, so results are those of integers.
-/// For devices without such kernels.
-Status lower_qlinear_pools(Model& model);
+/// QLinearConcat becomes a Concat of floats between DequantizeLinear and QuantizeLinear, for devices
+/// without such a kernel.
+Status lower_qlinear_concat(Model& model);
 
 /// QuantizeLinear whose value is read back by DequantizeLinear with the same scale becomes an
 /// element-wise rounding of the float value.

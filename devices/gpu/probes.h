@@ -1,0 +1,21 @@
+#pragma once
+
+#include "inference/status.h"
+
+namespace het::gpu {
+
+class Context;
+
+/// What drivers name as extensions and do not always have: no kernel uses one before it was tried.
+enum class Feature : uint8_t {
+  Half,               ///< cl_khr_fp16: arithmetic on half
+  IntegerDotProduct,  ///< cl_khr_integer_dot_product: products of four bytes
+};
+inline constexpr size_t kFeatureCount = 2;
+
+/// Builds a small program with the feature, runs it and compares its results with the host's. Ok
+/// when all are equal; else what went wrong: the extension is not named, the program does not build
+/// or run, a result differs.
+Status probe(Context& context, Feature feature);
+
+}  // namespace het::gpu
