@@ -39,19 +39,37 @@ std::string refuse_types(const Node& node) {
   return {};
 }
 
-/// Those steps whose meaning differs from that in float products: a Round rounds to multiples.
-std::string tail_of_bytes(const FusedTail& tail) {
-  std::string text = "floatw tail(floatw x, floatw sum) {\n";
+/// A tail as text and the numbers that it reads: limits and steps of rounding are those of a layer,
+/// and as literals they would make a program of every layer.
+struct TailOfBytes {
+  std::string text = "floatw tail(floatw x, floatw sum, __global const float* numbers) {\n";
+  std::vector<float> numbers;
+};
+
+TailOfBytes tail_of_bytes(const FusedTail& tail) {
+  TailOfBytes made;
+  const auto number = [&](float value) {
+    made.numbers.push_back(value);
+    return fmt::format("(floatw)(numbers[{}])", made.numbers.size() - 1);
+  };
   for (const TailStep& step : tail) {
+    const ElementwiseInstruction& expression = step.expression;
     if (step.sum) {
-      text += "  x += sum;\n";
-    } else if (step.expression.kind == ElementwiseKind::Round && step.expression.alpha != 0.0f) {
-      text += fmt::format("  x = rint(x / {0}) * {0};\n", literal(step.expression.alpha));
+      made.text += "  x += sum;\n";
+    } else if (expression.kind == ElementwiseKind::Clip) {
+      const std::string low = number(expression.alpha);
+      made.text +=
+          fmt::format("  x = het_min(het_max(x, {}), {});\n", low, number(expression.beta));
+    } else if (expression.kind == ElementwiseKind::Round && expression.alpha != 0.0f) {
+      // To multiples, unlike that of float products.
+      made.text += fmt::format("  x = rint(x / {0}) * {0};\n", number(expression.alpha));
     } else {
-      text += fmt::format("  x = {};\n", expression_text(step.expression, "x", "x"));
+      made.text += fmt::format("  x = {};\n", expression_text(expression, "x", "x"));
     }
   }
-  return text + "  return x;\n}\n";
+  made.text += "  return x;\n}\n";
+  if (made.numbers.empty()) made.numbers = {0.0f};
+  return made;
 }
 
 /// A bias adds to the sums; nothing where it is all whole numbers, which `offsets` take then.
@@ -173,7 +191,7 @@ ProgramText int8_program(PlanBuilder& builder, const Int8Layer& layer, std::stri
   if (layer.sum != nullptr) lines += "#define SUM\n";
   if (layer.product.weights_zero != 0) lines += "#define WEIGHTS_ZERO\n";
   if (!layer.product.tail.empty()) lines += *kernel_source("expressions");
-  lines += tail_of_bytes(layer.product.tail);
+  lines += tail_of_bytes(layer.product.tail).text;
   lines += *kernel_source("int8_results");
   return text;
 }
@@ -205,6 +223,9 @@ Result<std::vector<KernelArg>> int8_result_args(PlanBuilder& builder, const Node
   HET_ASSIGN(const TensorId offset_list, channel_list<int32_t>(builder, offsets, layer.oc, lanes));
   HET_ASSIGN(const TensorId scale_list, channel_list<float>(builder, scales, layer.oc, lanes));
   HET_ASSIGN(const TensorId bias_list, channel_list<float>(builder, biases, layer.oc, lanes));
+  const std::vector<float> numbers = tail_of_bytes(product.tail).numbers;
+  HET_ASSIGN(const TensorId number_list,
+             builder.constant(Tensor::from<float>({std::ssize(numbers)}, numbers)));
   TensorId sum = kNoTensor;
   if (layer.sum != nullptr) {
     HET_ASSIGN(sum, builder.read(*layer.sum, layer.format));
@@ -214,6 +235,7 @@ Result<std::vector<KernelArg>> int8_result_args(PlanBuilder& builder, const Node
                                 Read{scale_list},
                                 Read{bias_list},
                                 Read{steps},
+                                Read{number_list},
                                 Read{sum},
                                 Write{dst},
                                 cl_float{product.sum_scale},
