@@ -262,5 +262,28 @@ TEST_F(GpuConv, RefusesDouble) {
       << compiled.error().message();
 }
 
+TEST_F(GpuConv, DeformedWindows) {
+  for (const char* domain : {"", "het"}) {
+    for (const int64_t group : {1, 2}) {
+      ModelMaker maker;
+      Value* x = maker.input({2, 12, 9, 8});
+      Value* weights = maker.random({6, 12 / group, 3, 2});
+      // Offsets take positions out of the picture on all sides.
+      Value* offsets =
+          maker.op("Mul", {maker.input({2, 36, 5, 8}), maker.constant(Tensor::scalar(4.0f))});
+      Value* mask = maker.op("Sigmoid", {maker.input({2, 18, 5, 8})});
+      const Attributes attributes = make_attributes({{"group", group},
+                                                     {"offset_group", int64_t{3}},
+                                                     {"strides", Ints{2, 1}},
+                                                     {"dilations", Ints{1, 2}},
+                                                     {"pads", Ints{1, 1, 1, 1}}});
+      maker.output(maker.op("DeformConv", {x, weights, offsets, maker.random({6}), mask},
+                            attributes, domain));
+      maker.output(maker.op("DeformConv", {x, weights, offsets}, attributes, domain));
+      compare(maker.model());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace het::gpu_testing

@@ -93,5 +93,35 @@ TEST_F(GpuDetection, SequencesOfLengthsAreDecoded) {
   }
 }
 
+TEST_F(GpuDetection, LargestElementsOfRegions) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 5, 17, 13});
+  // Inside, over the edge, outside, and with corners the wrong way round.
+  Value* regions = maker.constant(Tensor::from<float>(
+      {4, 5}, {0, 2, 3, 9, 11, 1, -4, 5, 30, 40, 0, 50, 60, 70, 80, 1, 9, 9, 3, 3}));
+  maker.output(
+      maker.op("MaxRoiPool", {x, regions}, make_attributes({{"pooled_shape", Ints{4, 3}}})));
+  maker.output(maker.op("MaxRoiPool", {x, regions},
+                        make_attributes({{"pooled_shape", Ints{2, 5}}, {"spatial_scale", 0.37f}})));
+  compare(maker.model(), 0.0f);
+}
+
+TEST_F(GpuDetection, CropsAreResized) {
+  for (const char* mode : {"bilinear", "nearest"}) {
+    ModelMaker maker;
+    Value* x = maker.input({2, 5, 17, 13});
+    Value* regions = maker.constant(Tensor::from<float>(
+        {3, 4}, {0.0f, 0.0f, 1.0f, 1.0f, 0.9f, 0.1f, 0.2f, 0.7f, -0.2f, 0.3f, 0.6f, 1.3f}));
+    Value* pictures = maker.constant(Tensor::from<int32_t>({3}, {0, 1, 1}));
+    for (const Ints& size : {Ints{7, 5}, Ints{1, 9}, Ints{17, 13}}) {
+      maker.output(
+          maker.op("CropAndResize", {x, regions, pictures, maker.ints(size)},
+                   make_attributes({{"mode", std::string(mode)}, {"extrapolation_value", -3.0f}}),
+                   "com.microsoft"));
+    }
+    compare(maker.model(), 2e-6f);
+  }
+}
+
 }  // namespace
 }  // namespace het::gpu_testing

@@ -65,9 +65,13 @@ Status plan_integer_matmul(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const TensorId pair_list, int_list(builder, pairs));
   Launch launch;
   launch.text.file = "integer_matmul";
-  const bool wide = type == ElementType::Int64 || type == ElementType::UInt64;
-  launch.text.options = fmt::format("-DA={} -DB={} -DSUM={}", c_type(a.desc().type),
-                                    c_type(b.desc().type), wide ? "ulong" : "uint");
+  const bool is_long = type == ElementType::Int64 || type == ElementType::UInt64;
+  const std::string_view sum = is_long ? "ulong" : "uint";
+  const std::string_view right_type = c_type(b.desc().type);
+  const bool is_signed = right_type.front() != 'u';
+  launch.text.options =
+      fmt::format("-DWIDTH={} -DA={} -DB={} -DSUM={} -DWIDE={}", builder.hardware().vector_width(),
+                  c_type(a.desc().type), right_type, sum, sum.substr(is_signed ? 1 : 0));
   launch.kernel = "integer_matmul";
   launch.args = {Read{left},           Read{right},
                  Read{a_zero},         Read{b_zero},
@@ -76,7 +80,9 @@ Status plan_integer_matmul(PlanBuilder& builder, const Node& node) {
                  as_int(dims.k),       as_int(a_steps.matrix),
                  as_int(a_steps.line), as_int(b_steps.matrix),
                  as_int(b_steps.line)};
-  launch.global = {static_cast<size_t>(dims.n), static_cast<size_t>(dims.m), matrices};
+  constexpr int64_t kRows = 4;
+  const auto width = static_cast<int64_t>(builder.hardware().vector_width());
+  launch.global = {groups_of(dims.n, width), groups_of(dims.m, kRows), matrices};
   launch.local = row_groups(builder.hardware(), launch.global);
   return builder.add_step(node, std::move(launch));
 }

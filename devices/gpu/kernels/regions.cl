@@ -8,11 +8,11 @@ typedef float REAL;
 #endif
 
 // The output's element as region, channel, row and column of bins.
-#define REGION_PLACE                                \
-  const uint id = get_global_id(0);                 \
-  if (id >= (uint)count) return;                    \
-  const int bx = (int)(id % (uint)bins_x);          \
-  const int by = (int)(id / (uint)bins_x % (uint)bins_y); \
+#define REGION_PLACE                                                  \
+  const uint id = get_global_id(0);                                   \
+  if (id >= (uint)count) return;                                      \
+  const int bx = (int)(id % (uint)bins_x);                            \
+  const int by = (int)(id / (uint)bins_x % (uint)bins_y);             \
   const int c = (int)(id / ((uint)bins_x * bins_y) % (uint)channels); \
   const int region = (int)(id / ((uint)bins_x * bins_y * channels));
 
@@ -93,8 +93,8 @@ __kernel void roi_align(__global const stored* src, __global const float* region
       first = false;
     }
   }
-  // Not as an arm of the choice: PoCL 6 with LLVM 18 moves it there and aborts the process ("did not
-  // reach a fixpoint", https://github.com/pocl/pocl/issues/1608).
+  // Not as an arm of the choice: PoCL 6 with LLVM 18 moves it there and aborts the process ("did
+  // not reach a fixpoint", https://github.com/pocl/pocl/issues/1608).
   const float mean = sum / (float)max(1, samples_x * samples_y);
   STORE(take_max ? largest : mean, dst, id);
 }
@@ -107,19 +107,23 @@ bool is_listed(__global const float* regions, int region) {
   return true;
 }
 
-REAL coordinate(float value) { return isnan(value) ? (REAL)0 : (REAL)clamp(value, -1e9f, 1e9f); }
+REAL coordinate(float value) {
+  return isnan(value) ? (REAL)0 : (REAL)clamp(value, -1e9f, 1e9f);
+}
 
-int limited(REAL position, int size) { return (int)clamp(position, (REAL)0, (REAL)size); }
+int limited(REAL position, int size) {
+  return (int)clamp(position, (REAL)0, (REAL)size);
+}
 
-#define LISTED_REGION                                                               \
-  if (!is_listed(regions, region)) {                                                \
-    STORE(0.0f, dst, id);                                                           \
-    return;                                                                         \
-  }                                                                                 \
-  const int picture = clamp((int)regions[region * 5], 0, batch - 1);                \
-  const REAL x_min = coordinate(regions[region * 5 + 1]);                           \
-  const REAL y_min = coordinate(regions[region * 5 + 2]);                           \
-  const REAL x_max = coordinate(regions[region * 5 + 3]);                           \
+#define LISTED_REGION                                                \
+  if (!is_listed(regions, region)) {                                 \
+    STORE(0.0f, dst, id);                                            \
+    return;                                                          \
+  }                                                                  \
+  const int picture = clamp((int)regions[region * 5], 0, batch - 1); \
+  const REAL x_min = coordinate(regions[region * 5 + 1]);            \
+  const REAL y_min = coordinate(regions[region * 5 + 2]);            \
+  const REAL x_max = coordinate(regions[region * 5 + 3]);            \
   const REAL y_max = coordinate(regions[region * 5 + 4]);
 
 // Between the pixels around a point of [0, height) x [0, width).
@@ -166,8 +170,9 @@ __kernel void roi_pooling(__global const stored* src, __global const float* regi
     const REAL y = bilinear_bin(y_min, y_max, by, bins_y, height);
     const REAL x = bilinear_bin(x_min, x_max, bx, bins_x, width);
     const bool outside = y < (REAL)0 || x < (REAL)0;
-    STORE(outside ? 0.0f : between(src, height, width, outside ? (REAL)0 : y, outside ? (REAL)0 : x),
-          dst, id);
+    STORE(
+        outside ? 0.0f : between(src, height, width, outside ? (REAL)0 : y, outside ? (REAL)0 : x),
+        dst, id);
     return;
   }
   const int2 ys = max_bin(y_min, y_max, (REAL)scale, by, bins_y, height);
@@ -216,13 +221,42 @@ __kernel void psroi_pooling(__global const stored* src, __global const float* re
   const REAL way_y = bins_y > 1 ? (REAL)by / (REAL)(bins_y - 1) : (REAL)0.5;
   float sum = 0.0f;
   for (int part = 0; part < parts_y * parts_x; ++part) {
-    const REAL y = (y_min * scale + (REAL)(part / parts_x) * step_y + way_y * step_y) *
-                   (REAL)(height - 1);
-    const REAL x = (x_min * scale + (REAL)(part % parts_x) * step_x + way_x * step_x) *
-                   (REAL)(width - 1);
+    const REAL y =
+        (y_min * scale + (REAL)(part / parts_x) * step_y + way_y * step_y) * (REAL)(height - 1);
+    const REAL x =
+        (x_min * scale + (REAL)(part % parts_x) * step_x + way_x * step_x) * (REAL)(width - 1);
     if (y >= (REAL)0 && x >= (REAL)0 && y < (REAL)height && x < (REAL)width) {
       sum += between(src + (size_t)(part * channels + c) * plane, height, width, y, x);
     }
   }
   STORE(sum / (float)(parts_y * parts_x), dst, id);
+}
+
+// CropAndResize: positions in float, as ONNX Runtime has them, since what is inside and what is
+// nearest depends on their last bits: no product is fused with a sum.
+float crop_position(float from, float to, int i, int count, int size) {
+#pragma OPENCL FP_CONTRACT OFF
+  const float last = (float)(size - 1);
+  const float middle = 0.5f * (from + to) * last;
+  const float step = (to - from) * last / (float)max(count - 1, 1);
+  const float begin = from * last;
+  const float way = (float)i * step;
+  return count == 1 ? middle : begin + way;
+}
+
+__kernel void crop_and_resize(__global const stored* src, __global const float* regions,
+                              __global const INDEX* pictures, __global stored* dst, int count,
+                              int channels, int bins_y, int bins_x, int height, int width,
+                              int batch, int nearest, float outside) {
+  REGION_PLACE
+  const int picture = (int)clamp((long)pictures[region], 0L, (long)(batch - 1));
+  src += ((size_t)picture * channels + c) * height * width;
+  regions += (size_t)region * 4;
+  const float y = crop_position(regions[0], regions[2], by, bins_y, height);
+  const float x = crop_position(regions[1], regions[3], bx, bins_x, width);
+  const bool inside = y >= 0.0f && y <= (float)(height - 1) && x >= 0.0f && x <= (float)(width - 1);
+  float value = outside;
+  if (inside && nearest) value = LOAD(src, (int)round(y) * width + (int)round(x));
+  if (inside && !nearest) value = between(src, height, width, (REAL)y, (REAL)x);
+  STORE(value, dst, id);
 }

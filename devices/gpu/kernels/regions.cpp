@@ -81,11 +81,20 @@ Status plan_psroi_pooling(PlanBuilder& builder, const Node& node) {
   return builder.add_step(node, std::move(launch));
 }
 
+Status plan_crop_and_resize(PlanBuilder& builder, const Node& node) {
+  HET_ASSIGN(Launch launch, region_launch(builder, node, "crop_and_resize"));
+  const Attributes& attributes = node.attributes();
+  launch.args.emplace_back(as_int(attributes.get_string("mode", "bilinear") == "nearest" ? 1 : 0));
+  launch.args.emplace_back(cl_float{attributes.get_float("extrapolation_value", 0.0f)});
+  return builder.add_step(node, std::move(launch));
+}
+
 }  // namespace
 
 HET_REGISTRATION void register_regions(KernelRegistry& registry) {
   registry.add("", "RoiAlign", {refuse_regions, plan_roi_align});
   registry.add("", "MaxRoiPool", {refuse_regions, plan_roi_pooling});
+  registry.add("com.microsoft", "CropAndResize", {refuse_regions, plan_crop_and_resize});
   registry.add("het", "ROIAlign", {refuse_regions, plan_roi_align});
   registry.add("het", "ROIPooling", {refuse_regions, plan_roi_pooling});
   registry.add("het", "PSROIPooling", {refuse_regions, plan_psroi_pooling});
