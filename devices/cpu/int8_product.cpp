@@ -35,6 +35,12 @@ bool can_scale(const TailStep& step) {
          (step.expression.kind == ElementwiseKind::Relu && step.expression.alpha == 0.0f);
 }
 
+/// Post-ops in real values round to whole numbers only.
+bool rounds_to_steps(const TailStep& step) {
+  return !step.sum && step.expression.kind == ElementwiseKind::Round &&
+         step.expression.alpha != 1.0f;
+}
+
 /// The post-ops in steps of the stored type; those in front of a Round in its steps, which are
 /// returned. What is added at the end (the zero point) moves to the front, so that the bias can
 /// take it.
@@ -143,6 +149,10 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
   HET_ASSIGN(made.quantisation.scales, to_float_vector(node.input(kInt8ScalesInput)->constant()));
   made.quantisation.weights_zero = product.weights_zero;
   const ElementType type = node.output()->desc().type;
+  const bool scaled = is_byte(type) && std::ranges::all_of(product.tail, can_scale);
+  if (!scaled && std::ranges::any_of(product.tail, rounds_to_steps)) {
+    return error(StatusCode::NotSupported, "a tail that rounds to steps in real values");
+  }
   if (!is_byte(type)) {
     made.post_ops = post_ops_of(product.tail);
   } else if (product.dst_scales.size() > 1) {
@@ -153,7 +163,7 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
     scales.resize(product.dst_scales.size(), scales.front());
     for (size_t c = 0; c < scales.size(); ++c) scales[c] /= product.dst_scales[c];
     made.offset = static_cast<float>(product.dst_zero);
-  } else if (std::ranges::all_of(product.tail, can_scale)) {
+  } else if (scaled) {
     const float unit = scale_tail(product, type, made);
     for (float& scale : made.quantisation.scales) scale /= unit;
   } else {

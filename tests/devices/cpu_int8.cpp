@@ -176,6 +176,13 @@ TEST_F(CpuInt8, ActivationsInRealValues) {
   EXPECT_EQ(count_type(rows, "QuantizeLinear"), 0u);
 }
 
+TEST_F(CpuInt8, RoundingToWholeNumbers) {
+  Value* x = stored_input({1, 32, 9, 8}, 0.02f, 7);
+  Value* c = maker_.op("Conv", {x, weights({32, 32, 1, 1}, 0)});
+  maker_.output(quantise(maker_.op("Round", {c}), 1.0f, 128));
+  compare_steps();
+}
+
 TEST_F(CpuInt8, ConvolutionsAlongOneDimension) {
   Value* x = stored_input({2, 16, 30}, 0.02f, 7);
   Value* c =

@@ -60,7 +60,7 @@ TailOfBytes tail_of_bytes(const FusedTail& tail) {
       const std::string low = number(expression.alpha);
       made.text +=
           fmt::format("  x = het_min(het_max(x, {}), {});\n", low, number(expression.beta));
-    } else if (expression.kind == ElementwiseKind::Round && expression.alpha != 0.0f) {
+    } else if (expression.kind == ElementwiseKind::Round) {
       // To multiples, unlike that of float products.
       made.text += fmt::format("  x = rint(x / {0}) * {0};\n", number(expression.alpha));
     } else {

@@ -52,6 +52,11 @@ Int8Product int8_product_of(const Node& node) {
   product.sum_scale = a.get_float("sum_scale", 1.0f);
   product.sum_zero = static_cast<int32_t>(a.get_int("sum_zero", 0));
   product.tail = tail_of(a);
+  for (TailStep& step : product.tail) {
+    // ONNX' own Round has no number.
+    const bool rounds = !step.sum && step.expression.kind == ElementwiseKind::Round;
+    if (rounds && step.expression.alpha == 0.0f) step.expression.alpha = 1.0f;
+  }
   return product;
 }
 

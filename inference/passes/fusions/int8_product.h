@@ -16,7 +16,7 @@ namespace het {
 /// stored as it is in float32, or as round(y / dst_scale) + dst_zero in bytes, with one scale or
 /// one per channel. A Sum in the tail adds the addend: a float where y stays float, else sum_scale
 /// * (addend - sum_zero) with an addend of y's type. A Round in the tail rounds to multiples of its
-/// alpha.
+/// alpha, which is 1 for whole numbers.
 struct Int8Product {
   int32_t src_zero = 0;
   int32_t weights_zero = 0;  ///< other than 0 in matrix products and is_pixelwise() ones only

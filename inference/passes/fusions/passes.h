@@ -18,8 +18,8 @@ Status compute_in_float32(Model& model);
 /// and QuantizeLinear.
 Status lower_qlinear(Model& model, const Int8Rules& rules);
 
-/// QLinearConcat becomes a Concat of floats between DequantizeLinear and QuantizeLinear, for devices
-/// without such a kernel.
+/// QLinearConcat becomes a Concat of floats between DequantizeLinear and QuantizeLinear, for
+/// devices without such a kernel.
 Status lower_qlinear_concat(Model& model);
 
 /// QuantizeLinear whose value is read back by DequantizeLinear with the same scale becomes an
