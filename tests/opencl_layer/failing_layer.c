@@ -1,6 +1,7 @@
-/* An OpenCL layer for tests (OPENCL_LAYERS, ocl-icd 2.3): lies over a driver, counts its objects and
- * fails where the environment says so. Each variable holds a number N, from which call on; it is read
- * at every call, so that a process may set it between two of its steps. Another number counts anew.
+/* An OpenCL layer for tests (OPENCL_LAYERS, ocl-icd 2.3): lies over a driver, counts its objects
+ * and fails where the environment says so. Each variable holds a number N, from which call on; it
+ * is read at every call, so that a process may set it between two of its steps. Another number
+ * counts anew.
  *
  *   HET_LAYER_FAIL_ALLOCATION  clCreateBuffer fails with CL_MEM_OBJECT_ALLOCATION_FAILURE
  *   HET_LAYER_LOSE_DEVICE      clEnqueueNDRangeKernel, and then every other command, fails with the
@@ -11,14 +12,12 @@
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl_layer.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const cl_icd_dispatch* next;
-static cl_icd_dispatch own;
+#include "layer.h"
 
 typedef struct {
   const char* variable;
@@ -58,16 +57,16 @@ static cl_int lost(void) {
   return code != NULL ? atoi(code) : CL_DEVICE_NOT_AVAILABLE;
 }
 
-#define COUNT_REFERENCES(Object, type, counter)                  \
-  static cl_int CL_API_CALL retain_##counter(type object) {      \
-    const cl_int code = next->clRetain##Object(object);          \
-    if (code == CL_SUCCESS) ++counter;                           \
-    return code;                                                 \
-  }                                                              \
-  static cl_int CL_API_CALL release_##counter(type object) {     \
-    const cl_int code = next->clRelease##Object(object);         \
-    if (code == CL_SUCCESS) --counter;                           \
-    return code;                                                 \
+#define COUNT_REFERENCES(Object, type, counter)              \
+  static cl_int CL_API_CALL retain_##counter(type object) {  \
+    const cl_int code = next->clRetain##Object(object);      \
+    if (code == CL_SUCCESS) ++counter;                       \
+    return code;                                             \
+  }                                                          \
+  static cl_int CL_API_CALL release_##counter(type object) { \
+    const cl_int code = next->clRelease##Object(object);     \
+    if (code == CL_SUCCESS) --counter;                       \
+    return code;                                             \
   }
 COUNT_REFERENCES(Context, cl_context, contexts)
 COUNT_REFERENCES(CommandQueue, cl_command_queue, queues)
@@ -147,10 +146,10 @@ static cl_event CL_API_CALL create_user_event(cl_context context, cl_int* code) 
 }
 
 /* Every command: fails on a lost device, and counts the event that it makes. */
-#define COMMAND(call)                              \
-  const cl_int gone = lost();                      \
-  if (gone != CL_SUCCESS) return gone;             \
-  const cl_int done = next->call;                  \
+#define COMMAND(call)                                \
+  const cl_int gone = lost();                        \
+  if (gone != CL_SUCCESS) return gone;               \
+  const cl_int done = next->call;                    \
   if (done == CL_SUCCESS && event != NULL) ++events; \
   return done
 
@@ -159,8 +158,8 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kerne
                                          const size_t* local, cl_uint count, const cl_event* list,
                                          cl_event* event) {
   if (fails(&device)) device_is_lost = 1;
-  COMMAND(clEnqueueNDRangeKernel(queue, kernel, work_dim, offset, global, local, count, list,
-                                 event));
+  COMMAND(
+      clEnqueueNDRangeKernel(queue, kernel, work_dim, offset, global, local, count, list, event));
 }
 
 static cl_int CL_API_CALL enqueue_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -241,26 +240,13 @@ static void print_live(void) {
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
                                                size_t* size_ret) {
-  const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-  const char name[] = "failing";
-  const void* answer = what == CL_LAYER_API_VERSION ? (const void*)&version : name;
-  const size_t bytes = what == CL_LAYER_API_VERSION ? sizeof version : sizeof name;
-  if (what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME) return CL_INVALID_VALUE;
-  if (value != NULL) {
-    if (size < bytes) return CL_INVALID_VALUE;
-    memcpy(value, answer, bytes);
-  }
-  if (size_ret != NULL) *size_ret = bytes;
-  return CL_SUCCESS;
+  return answer_layer_info("failing", what, size, value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch* target,
                                             cl_uint* entries_ret, const cl_icd_dispatch** layer) {
-  if (target == NULL || layer == NULL || entries_ret == NULL) return CL_INVALID_VALUE;
-  next = target;
-  memset(&own, 0, sizeof own);
-  const size_t known = sizeof own / sizeof(void*);
-  memcpy(&own, target, (entries < known ? entries : known) * sizeof(void*));
+  const cl_int code = begin_layer(entries, target, entries_ret, layer);
+  if (code != CL_SUCCESS) return code;
   own.clCreateContext = create_context;
   own.clCreateCommandQueue = create_queue;
   own.clCreateBuffer = create_buffer;
@@ -279,8 +265,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
   own.clSetEventCallback = set_callback;
   own.clWaitForEvents = wait_for;
   own.clGetEventInfo = event_info;
-#define COUNTED(Object, counter)               \
-  own.clRetain##Object = retain_##counter;     \
+#define COUNTED(Object, counter)           \
+  own.clRetain##Object = retain_##counter; \
   own.clRelease##Object = release_##counter
   COUNTED(Context, contexts);
   COUNTED(CommandQueue, queues);
@@ -289,7 +275,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
   COUNTED(Kernel, kernels);
   COUNTED(Event, events);
   if (getenv("HET_LAYER_COUNT") != NULL) atexit(print_live);
-  *entries_ret = known;
-  *layer = &own;
   return CL_SUCCESS;
 }

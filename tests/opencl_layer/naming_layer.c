@@ -7,12 +7,10 @@
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl_layer.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const cl_icd_dispatch* next;
-static cl_icd_dispatch own;
+#include "layer.h"
 
 enum { MOST_TEXTS = 16 };
 
@@ -52,12 +50,7 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
   if (code != CL_SUCCESS) return code;
   if (dot_product() != NULL) strcat(names, " cl_khr_integer_dot_product");
   if (getenv("HET_LAYER_HALF") != NULL) strcat(names, " cl_khr_fp16");
-  const size_t bytes = strlen(names) + 1;
-  if (size_ret != NULL) *size_ret = bytes;
-  if (value == NULL) return CL_SUCCESS;
-  if (size < bytes) return CL_INVALID_VALUE;
-  memcpy(value, names, bytes);
-  return CL_SUCCESS;
+  return answer(names, strlen(names) + 1, size, value, size_ret);
 }
 
 static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const char** texts,
@@ -84,29 +77,14 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, 
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
                                                size_t* size_ret) {
-  const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-  const char name[] = "naming";
-  const void* answer = what == CL_LAYER_API_VERSION ? (const void*)&version : name;
-  const size_t bytes = what == CL_LAYER_API_VERSION ? sizeof version : sizeof name;
-  if (what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME) return CL_INVALID_VALUE;
-  if (value != NULL) {
-    if (size < bytes) return CL_INVALID_VALUE;
-    memcpy(value, answer, bytes);
-  }
-  if (size_ret != NULL) *size_ret = bytes;
-  return CL_SUCCESS;
+  return answer_layer_info("naming", what, size, value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch* target,
                                             cl_uint* entries_ret, const cl_icd_dispatch** layer) {
-  if (target == NULL || layer == NULL || entries_ret == NULL) return CL_INVALID_VALUE;
-  next = target;
-  memset(&own, 0, sizeof own);
-  const size_t known = sizeof own / sizeof(void*);
-  memcpy(&own, target, (entries < known ? entries : known) * sizeof(void*));
+  const cl_int code = begin_layer(entries, target, entries_ret, layer);
+  if (code != CL_SUCCESS) return code;
   own.clGetDeviceInfo = device_info;
   own.clCreateProgramWithSource = create_program;
-  *entries_ret = known;
-  *layer = &own;
   return CL_SUCCESS;
 }

@@ -2,8 +2,8 @@
  * cl_khr_external_memory_dma_buf over a driver that has neither. A VADisplay is a table of surfaces
  * (surface_table.h); a DMA-BUF is any file descriptor that can be mapped, such as a memfd. Imported
  * memory has the picture's content only between acquire and release, so that a kernel that runs
- * outside reads something else. PoCL 3.1 has no images of two components: these are made of four and
- * say that they are of two.
+ * outside reads something else. PoCL 3.1 has no images of two components: these are made of four
+ * and say that they are of two.
  *
  *   HET_LAYER_EXTENSIONS   the extensions that are offered, separated by blanks; both without it
  *   HET_LAYER_FAIL_IMPORT  imports fail with CL_INVALID_VA_API_MEDIA_SURFACE_INTEL or
@@ -12,13 +12,13 @@
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_ext.h>
-#include <CL/cl_layer.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "layer.h"
 #include "surface_table.h"
 
 /* Of cl_va_api_media_sharing_intel.h, which needs libva's headers. */
@@ -28,8 +28,6 @@
 #define SURFACE_ALREADY_ACQUIRED (-1100)
 #define SURFACE_NOT_ACQUIRED (-1101)
 
-static const cl_icd_dispatch* next;
-static cl_icd_dispatch own;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int imported, acquired, released;
 
@@ -38,16 +36,6 @@ static const char* extensions(void) {
   return given != NULL ? given
                        : "cl_intel_va_api_media_sharing cl_khr_external_memory "
                          "cl_khr_external_memory_dma_buf";
-}
-
-static cl_int answer(const void* content, size_t bytes, size_t size, void* value,
-                     size_t* size_ret) {
-  if (value != NULL) {
-    if (size < bytes) return CL_INVALID_VALUE;
-    memcpy(value, content, bytes);
-  }
-  if (size_ret != NULL) *size_ret = bytes;
-  return CL_SUCCESS;
 }
 
 static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t size,
@@ -81,7 +69,8 @@ static KnownContext* find_context(cl_context context) {
 
 static HetTestDisplay* display_of(const KnownContext* known) {
   for (size_t i = 0; known != NULL && i + 1 < known->count; i += 2) {
-    if (known->properties[i] == CONTEXT_VA_DISPLAY) return (HetTestDisplay*)known->properties[i + 1];
+    if (known->properties[i] == CONTEXT_VA_DISPLAY)
+      return (HetTestDisplay*)known->properties[i + 1];
   }
   return NULL;
 }
@@ -100,8 +89,8 @@ static cl_context CL_API_CALL create_context(
   }
   passed[passed_count] = 0;
   known.properties[known.count++] = 0;
-  known.context = next->clCreateContext(properties != NULL ? passed : NULL, count, devices, notify,
-                                        user, code);
+  known.context =
+      next->clCreateContext(properties != NULL ? passed : NULL, count, devices, notify, user, code);
   if (known.context == NULL) return NULL;
   pthread_mutex_lock(&lock);
   KnownContext* place = find_context(known.context);
@@ -204,7 +193,8 @@ static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t si
   const Import* import = find_import(image);
   const int is_pairs = import != NULL && import->plane != NULL && import->plane->components == 2;
   pthread_mutex_unlock(&lock);
-  if (is_pairs && what == CL_IMAGE_FORMAT) return answer(&pairs, sizeof pairs, size, value, size_ret);
+  if (is_pairs && what == CL_IMAGE_FORMAT)
+    return answer(&pairs, sizeof pairs, size, value, size_ret);
   if (is_pairs && what == CL_IMAGE_ELEMENT_SIZE) {
     return answer(&pair, sizeof pair, size, value, size_ret);
   }
@@ -249,8 +239,8 @@ static cl_int put(cl_command_queue queue, const Import* import, int content) {
   unsigned char* wide = calloc((size_t)plane->width * plane->height, 4);
   if (wide == NULL) return CL_OUT_OF_HOST_MEMORY;
   for (size_t i = 0; i < (size_t)plane->width * plane->height; ++i) {
-    memcpy(wide + 4 * i,
-           plane->address + i / plane->width * plane->stride + 2 * (i % plane->width), 2);
+    memcpy(wide + 4 * i, plane->address + i / plane->width * plane->stride + 2 * (i % plane->width),
+           2);
   }
   const cl_int code = next->clEnqueueWriteImage(queue, import->memory, CL_TRUE, origin, region, 0,
                                                 0, wide, 0, NULL, NULL);
@@ -313,19 +303,13 @@ static void print_counts(void) {
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
                                                size_t* size_ret) {
-  const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-  if (what == CL_LAYER_API_VERSION) return answer(&version, sizeof version, size, value, size_ret);
-  if (what == CL_LAYER_NAME) return answer("surfaces", 9, size, value, size_ret);
-  return CL_INVALID_VALUE;
+  return answer_layer_info("surfaces", what, size, value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch* target,
                                             cl_uint* entries_ret, const cl_icd_dispatch** layer) {
-  if (target == NULL || layer == NULL || entries_ret == NULL) return CL_INVALID_VALUE;
-  next = target;
-  memset(&own, 0, sizeof own);
-  const size_t known = sizeof own / sizeof(void*);
-  memcpy(&own, target, (entries < known ? entries : known) * sizeof(void*));
+  const cl_int code = begin_layer(entries, target, entries_ret, layer);
+  if (code != CL_SUCCESS) return code;
   own.clGetDeviceInfo = device_info;
   own.clCreateContext = create_context;
   own.clGetContextInfo = context_info;
@@ -333,7 +317,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
   own.clCreateBufferWithProperties = create_buffer;
   own.clGetExtensionFunctionAddressForPlatform = extension_function;
   if (getenv("HET_LAYER_COUNT") != NULL) atexit(print_counts);
-  *entries_ret = known;
-  *layer = &own;
   return CL_SUCCESS;
 }
