@@ -8,6 +8,7 @@
 #include "devices/gpu/gpu_request.h"
 #include "devices/gpu/host_buffer.h"
 #include "devices/gpu/int8_choice.h"
+#include "devices/gpu/picture_kernel.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/plan_execution.h"
 #include "inference/choice_store.h"
@@ -64,8 +65,10 @@ Result<std::shared_ptr<CompiledModel>> GpuCompiledModel::create(const Model& mod
   compiled->uses_int8_ = uses_int8;
   HET_TRY(compiled->start_streams());
   ProgramCache& programs = compiled->context_->programs();
-  const std::vector<KernelUse> uses = kernel_uses(compiled->plan_);
+  std::vector<KernelUse> uses = kernel_uses(compiled->plan_);
   if (!programs.not_run(uses).empty()) HET_TRY(compiled->warm_up());
+  HET_ASSIGN(const std::vector<KernelUse> of_pictures, compiled->prepare_pictures());
+  uses.insert(uses.end(), of_pictures.begin(), of_pictures.end());
   programs.save(uses, folder);
   return std::shared_ptr<CompiledModel>(compiled);
 }
@@ -166,6 +169,31 @@ Status GpuCompiledModel::warm_up() {
   const cl_int code = clFinish(queue(0));
   HET_TRY(std::move(status));
   return cl_status(code, "run the model for the first time");
+}
+
+Result<std::vector<KernelUse>> GpuCompiledModel::prepare_pictures() {
+  std::vector<KernelUse> uses;
+  for (const Port& port : inputs()) {
+    // What does not fit the tensor is an error of who sets a picture.
+    if (!port.preprocess || !PictureKernel::can_fill(port.desc) ||
+        !validate(*port.preprocess, port.desc).ok()) {
+      continue;
+    }
+    HET_ASSIGN(const auto kernel, PictureKernel::create(context_, port, cache_folder()));
+    uses.push_back(kernel->use());
+    if (context_->programs().not_run({kernel->use()}).empty()) continue;
+    HET_ASSIGN(const Image image, make_host_image(PixelFormat::GRAY8, 2, 2));
+    std::fill_n(image.planes[0].buffer->host(), image.planes[0].buffer->size_bytes(), std::byte{});
+    HET_ASSIGN(const Tensor input, Tensor::allocate(port.desc));
+    HET_ASSIGN(const Memory memory, context_->allocate(input.size_bytes()));
+    Status status =
+        kernel->enqueue(queue(0), {image, image.full()}, input, 0, memory->get(), nullptr);
+    const cl_int code = clFinish(queue(0));
+    kernel->release();
+    HET_TRY(std::move(status));
+    HET_TRY(cl_status(code, "convert a picture for the first time"));
+  }
+  return uses;
 }
 
 std::string GpuCompiledModel::cache_folder() const {

@@ -60,6 +60,8 @@ class GpuCompiledModel final : public CompiledModel {
                    std::shared_ptr<Context> context, std::string_view device_name);
   Status start_streams();
   Status warm_up();
+  /// Kernels that convert pictures; those that never ran convert one.
+  Result<std::vector<KernelUse>> prepare_pictures();
 
   std::shared_ptr<Context> context_;
   std::string device_name_;

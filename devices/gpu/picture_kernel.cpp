@@ -85,6 +85,10 @@ Result<std::unique_ptr<PictureKernel>> PictureKernel::create(std::shared_ptr<Con
   return made;
 }
 
+KernelUse PictureKernel::use() const {
+  return {of_bytes_.program, fmt::format("preprocess {}x1x1", context_->hardware().group_size())};
+}
+
 Result<Memory> PictureKernel::plane(cl_command_queue queue, const uint8_t* address, size_t bytes,
                                     Memory& staging) {
   if (context_->hardware().unified_memory) {

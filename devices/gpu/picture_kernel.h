@@ -31,6 +31,8 @@ class PictureKernel {
   /// `event` may be null.
   Status enqueue(cl_command_queue queue, ImageRegion region, const Tensor& input,
                  int64_t batch_index, cl_mem memory, cl_event* event);
+  /// What runs for pictures that the host reaches, for the cache of programs.
+  KernelUse use() const;
   /// Lets go of the pictures; to be called when the enqueued commands have ended.
   void release();
 

@@ -1,5 +1,9 @@
+#include <unistd.h>
+
+#include <filesystem>
 #include <tuple>
 
+#include "devices/gpu/gpu_compiled_model.h"
 #include "tests/devices/gpu_testing.h"
 
 namespace het::gpu_testing {
@@ -99,6 +103,26 @@ TEST_F(GpuPreprocess, GrayOfColoursAndOfLuma) {
     image.range = ColorRange::Full;
     check(desc, ElementType::Float32, {{image, {2, 3, 30, 20}}}, 16, 16);
   }
+}
+
+TEST_F(GpuPreprocess, ProgramsAreKeptInTheCacheFolder) {
+  const std::string folder = testing::TempDir() + "pictures-" + std::to_string(::getpid());
+  ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.input({1, 3, 16, 16})}));
+  maker.model().set_preprocess(0, PreprocessDesc());
+  const Image image = noise_image(PixelFormat::NV12, 20, 30, 3);
+  for (const bool is_first : {true, false}) {
+    // A device of its own has nothing built yet.
+    const auto device = *gpu::make_device(core_, "");
+    const auto compiled = device->compile_model(maker.model(), {{"CACHE_DIR", folder}}, nullptr);
+    ASSERT_TRUE(compiled) << compiled.error().message();
+    const auto request = *(*compiled)->create_infer_request();
+    ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+    ASSERT_TRUE(request->infer().ok());
+    const auto& context = dynamic_cast<const gpu::GpuCompiledModel&>(**compiled).context();
+    EXPECT_EQ(context->programs().counts().built > 0, is_first);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(GpuPreprocess, TheSameRequestTakesPicturesOfOtherSizes) {
