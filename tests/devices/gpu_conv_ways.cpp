@@ -91,7 +91,7 @@ TEST_F(GpuConvWays, TiledStridesDilationsAndGroups) {
 
 TEST_F(GpuConvWays, TiledWinograd) {
   ModelMaker maker;
-  maker.output(maker.conv(maker.input({1, 64, 28, 30}), 64, 72, 3));
+  maker.output(maker.conv(maker.input({1, 64, 28, 30}), 64, 80, 3));
   EXPECT_NE(check_tiled(maker.model(), 2e-5f).find("winograd"), std::string::npos);
 }
 
@@ -107,7 +107,7 @@ TEST_F(GpuConvWays, TiledTransposed) {
 TEST_F(GpuConvWays, EveryWayGivesTheSame) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 16, 15, 17}), 16, 32);
-  Value* y = maker.conv(maker.op("Relu", {x}), 32, 40, 3);
+  Value* y = maker.conv(maker.op("Relu", {x}), 32, 48, 3);
   maker.output(maker.op("Sigmoid", {y}));
   for (const auto& [way, kernel] : {std::pair{"direct_6x2", "conv_6x2"},
                                     {"direct_4x3", "conv_4x3"},

@@ -4,6 +4,7 @@
  *   HET_LAYER_DOT_PRODUCT  cl_khr_integer_dot_product is named, and its functions are "missing",
  *                          "wrong" (one product is left out) or "right" in every program
  *   HET_LAYER_HALF         cl_khr_fp16 is named, and no program with half4 builds
+ *   HET_LAYER_FLOAT_WIDTH  the native vector width of float: 16 is what a CPU with AVX-512 has
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -43,6 +44,11 @@ static const char* dot_product(void) {
 
 static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t size,
                                       void* value, size_t* size_ret) {
+  const char* width = getenv("HET_LAYER_FLOAT_WIDTH");
+  if (width != NULL && what == CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT) {
+    const cl_uint number = (cl_uint)atoi(width);
+    return answer(&number, sizeof number, size, value, size_ret);
+  }
   if (what != CL_DEVICE_EXTENSIONS)
     return next->clGetDeviceInfo(device, what, size, value, size_ret);
   char names[8192];
