@@ -77,6 +77,17 @@ TEST_F(GpuConv, ChannelsAreWrittenWhereTheyAreJoined) {
   }
 }
 
+TEST_F(GpuConv, WinogradWritesWhereChannelsAreJoined) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 64, 27, 30});
+  const std::vector<Value*> parts = {maker.conv(x, 64, 5), maker.conv(x, 64, 48, 3),
+                                     maker.op("Relu", {maker.conv(x, 64, 32, 3)})};
+  maker.output(maker.op("Concat", parts, make_attributes({{"axis", int64_t{1}}})));
+  const std::vector<ProfileRow> rows = compare(maker.model());
+  EXPECT_EQ(copies(rows), 0u);
+  EXPECT_NE(kernels(rows).find("winograd"), std::string::npos);
+}
+
 TEST_F(GpuConv, ChannelsThatOthersReadAreCopied) {
   ModelMaker maker;
   Value* x = maker.input({1, 8, 9, 7});
@@ -116,32 +127,40 @@ TEST_F(GpuConv, SumAndActivationsAreFused) {
   compare(maker.model(), kHalfTolerance, kHalf);
 }
 
-TEST_F(GpuConv, FirstLayersReadPaddedCopies) {
+TEST_F(GpuConv, FirstLayersReadCopies) {
+  // Windows of up to 32 elements side by side, else the picture with its padding.
   for (const int64_t channels : {1, 3, 16}) {
     ModelMaker maker;
     Value* x = maker.input({2, channels, 19, 21});
     Value* w = weights(maker, {10, channels, 5, 4});
     maker.output(maker.op("Conv", {x, w},
                           make_attributes({{"strides", Ints{2, 3}}, {"pads", Ints{1, 2, 3, 0}}})));
-    EXPECT_EQ(kernels(compare(maker.model())), "pad ");
+    EXPECT_EQ(kernels(compare(maker.model())), channels == 1 ? "gather " : "pad ");
     compare(maker.model(), kHalfTolerance, kHalf);
   }
 }
 
-TEST_F(GpuConv, PaddedCopiesOfPicturesWithChannelsLast) {
-  ModelMaker maker;
-  Value* x = maker.conv(maker.input({1, 40, 9, 9}), 40, 12, 3);
-  maker.output(maker.conv(x, 12, 8, 3));
-  compare(maker.model());
+TEST_F(GpuConv, CopiesOfPicturesWithChannelsLast) {
+  for (const int64_t channels : {3, 12}) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({1, 40, 9, 9}), 40, channels, 3);
+    maker.output(maker.conv(x, channels, 8, 3));
+    const std::string wanted = channels == 3 ? "gather" : "pad";
+    EXPECT_NE(kernels(compare(maker.model())).find(wanted), std::string::npos);
+  }
 }
 
 TEST_F(GpuConv, HugePaddingIsNotCopied) {
   // Outputs 0 and 1 of each dimension see padding only in most of their taps.
-  ModelMaker maker;
-  Value* x = maker.input({1, 2, 5, 5});
-  maker.output(maker.op("Conv", {x, weights(maker, {4, 2, 3, 3})},
-                        make_attributes({{"strides", Ints(2, 20000)}, {"pads", Ints(4, 20000)}})));
-  EXPECT_EQ(kernels(compare(maker.model())).rfind("conv_", 0), 0u);
+  for (const int64_t channels : {2, 4}) {
+    ModelMaker maker;
+    Value* x = maker.input({1, channels, 5, 5});
+    maker.output(
+        maker.op("Conv", {x, weights(maker, {4, channels, 3, 3})},
+                 make_attributes({{"strides", Ints(2, 20000)}, {"pads", Ints(4, 20000)}})));
+    const std::string first = kernels(compare(maker.model()));
+    EXPECT_EQ(first.rfind(channels == 2 ? "gather" : "conv_", 0), 0u) << first;
+  }
 }
 
 TEST_F(GpuConv, DepthwiseInRowsOfAnyLength) {

@@ -43,6 +43,7 @@ Place next_place(Place place, int oh, int ow) {
       dst_w, osy, osx, oy, ox
 
 #define MOST_PIXELS 12
+#define MOST_LANES 16  // MOST_PIXELS in vectors of 8: places of taps are computed eight at a time
 #define MOST_SUMS 12
 
 // What a work-item computes: its first pixel and its column of tiles. The order of work-groups as
@@ -102,27 +103,38 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
   weights += (size_t)column * kh * kw * run * (BLOCKS * WIDTH);
 
   const Place start = place_of(first, oh, ow);
-  int top[MOST_PIXELS], left[MOST_PIXELS], image[MOST_PIXELS];
+  int lanes_top[MOST_LANES], lanes_left[MOST_LANES], lanes_at[MOST_LANES];
   Place place = start;
 #pragma unroll
   for (int p = 0; p < PIXELS; ++p) {
-    top[p] = place.y * sh - ph;
-    left[p] = place.x * sw - pw;
-    image[p] = place.n * ih;
+    lanes_top[p] = place.y * sh - ph;
+    lanes_left[p] = place.x * sw - pw;
+    lanes_at[p] = ((place.n * ih + lanes_top[p]) * iw + lanes_left[p]) * pitch;
     if (first + p + 1 < pixels) place = next_place(place, oh, ow);
+  }
+  int8 top[MOST_LANES / 8], left[MOST_LANES / 8], at[MOST_LANES / 8];
+#pragma unroll
+  for (int v = 0; v < PIXELS; v += 8) {
+    top[v / 8] = vload8(0, lanes_top + v);
+    left[v / 8] = vload8(0, lanes_left + v);
+    at[v / 8] = vload8(0, lanes_at + v);
   }
   floatw sums[MOST_SUMS];
   clear_sums(PIXELS, BLOCKS, sums);
   for (int h = 0; h < kh; ++h) {
     for (int w = 0; w < kw; ++w) {
+      int places[MOST_LANES];  // elements of src, -1 outside
+#pragma unroll
+      for (int v = 0; v < PIXELS; v += 8) {
+        const uint8 y = as_uint8(top[v / 8] + h * dh);
+        const uint8 x = as_uint8(left[v / 8] + w * dw);
+        const int8 inside = (y < (uint)ih) & (x < (uint)iw);
+        vstore8(select((int8)(-1), at[v / 8] + (h * dh * iw + w * dw) * pitch, inside), 0,
+                places + v);
+      }
       __global const stored* from[MOST_PIXELS];
 #pragma unroll
-      for (int p = 0; p < PIXELS; ++p) {
-        const int y = top[p] + h * dh;
-        const int x = left[p] + w * dw;
-        const bool inside = (uint)y < (uint)ih && (uint)x < (uint)iw;
-        from[p] = inside ? src + ((image[p] + y) * iw + x) * pitch : zeros;
-      }
+      for (int p = 0; p < PIXELS; ++p) from[p] = places[p] < 0 ? zeros : src + places[p];
       add_products(PIXELS, BLOCKS, from, weights, run, sums);
       weights += run * (BLOCKS * WIDTH);
     }
@@ -133,7 +145,7 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 #pragma unroll
   for (int p = 0; p < PIXELS; ++p) {
     if (first + p < pixels) {
-      const size_t at =
+      const size_t to =
           ((size_t)(place.n * dst_h + oy + place.y * osy) * dst_w + ox + place.x * osx) * dst_row +
           dst_first + dst_channel;
 #pragma unroll
@@ -146,9 +158,9 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 #endif
           floatw other = (floatw)(0.0f);
 #ifdef SUM
-          other = load_lanes(addend + at + b * WIDTH, count);
+          other = load_lanes(addend + to + b * WIDTH, count);
 #endif
-          store_lanes(tail(result, other), dst + at + b * WIDTH, count);
+          store_lanes(tail(result, other), dst + to + b * WIDTH, count);
         }
       }
       place = next_place(place, oh, ow);
@@ -234,6 +246,37 @@ __kernel void pad(__global const stored* src, __global stored* dst, int plain, i
       const int at = x - pw;
       const bool copied = inside && (uint)at < (uint)iw;
       STORE(copied ? LOAD(src, from + at * step) : 0.0f, dst, to + x * c);
+    }
+  }
+}
+
+// Windows side by side: [oh][ow][c][kh][kw] of every picture, zeros for taps outside. SEGMENT pixels
+// of a row a work-item.
+__kernel void gather(__global const stored* src, __global stored* dst, int plain, int n, int c,
+                     int ih, int iw, int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw,
+                     int ph, int pw) {
+  const int segments = (ow + SEGMENT - 1) / SEGMENT;
+  if (get_global_id(0) >= (size_t)n * oh * segments) return;
+  const int row = (int)get_global_id(0) / segments;
+  const int first = ((int)get_global_id(0) - row * segments) * SEGMENT;
+  const int image = row / oh;
+  const int top = (row - image * oh) * sh - ph;
+  const int last = min(first + SEGMENT, ow);
+  const int run = c * kh * kw;
+  const int step = plain ? 1 : c;
+  for (int i = 0; i < run; ++i) {
+    const int channel = i / (kh * kw);
+    const int h = (i - channel * kh * kw) / kw;
+    const int w = i - (channel * kh + h) * kw;
+    const int y = top + h * dh;
+    const bool inside = (uint)y < (uint)ih;
+    const size_t from = plain ? ((size_t)(image * c + channel) * ih + y) * iw
+                              : (size_t)(image * ih + y) * iw * c + channel;
+    const size_t to = (size_t)row * ow * run + i;
+    int at = first * sw + w * dw - pw;
+    for (int x = first; x < last; ++x, at += sw) {
+      const bool copied = inside && (uint)at < (uint)iw;
+      STORE(copied ? LOAD(src, from + at * step) : 0.0f, dst, to + x * run);
     }
   }
 }

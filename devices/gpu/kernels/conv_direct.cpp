@@ -31,6 +31,9 @@ int64_t padded_size(const Window3& window, size_t d) {
   return window.input_at(d, window.out[d] - 1, window.kernel[d] - 1) + window.pads[d] + 1;
 }
 
+/// Windows of so many elements are copied side by side: a product has no places of taps to find.
+constexpr int64_t kMostGathered = 32;
+
 /// The loop over channels is too short to pay for finding each tap's place, and the copy is about
 /// as large as the picture.
 bool wants_padded_copy(const DirectProblem& problem) {
@@ -45,30 +48,67 @@ bool wants_padded_copy(const DirectProblem& problem) {
   return copied <= 2.0 * static_cast<double>(elements * window.in_count()) + kSmallCopy;
 }
 
+bool wants_gathered_copy(const DirectProblem& problem) {
+  return problem.group == 1 && !problem.is_product() &&
+         problem.ic * problem.window.kernel_count() <= kMostGathered;
+}
+
+/// Pixels of a row that a work-item of `pad` and `gather` copies.
+constexpr int64_t kSegment = 32;
+
+Result<Launch> copy_launch(PlanBuilder& builder, const Convolution& conv, const char* kernel,
+                           TensorId dst, int64_t dst_h, int64_t dst_w) {
+  const TensorSpec home = builder.home(*conv.src);
+  HET_ASSIGN(const TensorId from,
+             builder.read(*conv.src, home.format, builder.options().stored_type));
+  Launch launch;
+  launch.text = program_of(builder, conv);
+  launch.kernel = kernel;
+  launch.args = {Read{from}, Write{dst}, as_int(home.format == Format::Plain)};
+  launch.global = {groups_of(dst_w, kSegment) * static_cast<size_t>(conv.n * dst_h), 1, 1};
+  launch.local = {kLanes, 1, 1};
+  return launch;
+}
+
+/// A copy of every window; the problem becomes a product of them. Weights [oc][ic][kh][kw] are the
+/// matrix already.
+Result<DirectSource> gathered_source(PlanBuilder& builder, const Node& node,
+                                     const Convolution& conv, DirectProblem& problem) {
+  const Window3 window = problem.window;
+  const int64_t run = problem.ic * window.kernel_count();
+  const TensorId copy = builder.temporary({builder.options().stored_type,
+                                           {conv.n, run, window.out[1], window.out[2]},
+                                           Format::ChannelsLast});
+  HET_ASSIGN(Launch launch,
+             copy_launch(builder, conv, "gather", copy, window.out[1], window.out[2]));
+  for (const int64_t value :
+       {conv.n, conv.ic, window.in[1], window.in[2], window.out[1], window.out[2], window.kernel[1],
+        window.kernel[2], window.strides[1], window.strides[2], window.dilations[1],
+        window.dilations[2], window.pads[1], window.pads[2]}) {
+    launch.args.emplace_back(as_int(value));
+  }
+  HET_TRY(builder.add_step(node, std::move(launch)));
+  problem.ic = run;
+  problem.window = {window.out, window.out, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
+  return DirectSource{copy, window.out[1], window.out[2], 0, 0};
+}
+
 /// A copy with the padding around it.
 Result<DirectSource> padded_source(PlanBuilder& builder, const Node& node, const Convolution& conv,
                                    const DirectProblem& problem) {
   const Window3& window = problem.window;
-  const ElementType type = builder.options().stored_type;
-  const TensorSpec home = builder.home(*conv.src);
-  HET_ASSIGN(const TensorId from, builder.read(*conv.src, home.format, type));
   DirectSource source;
   source.rows = true;
   source.ih = padded_size(window, 1);
   source.iw = padded_size(window, 2);
-  source.id =
-      builder.temporary({type, {conv.n, conv.ic, source.ih, source.iw}, Format::ChannelsLast});
-  Launch launch;
-  launch.text = program_of(builder, conv);
-  launch.kernel = "pad";
-  launch.args = {Read{from}, Write{source.id}, as_int(home.format == Format::Plain)};
+  source.id = builder.temporary({builder.options().stored_type,
+                                 {conv.n, conv.ic, source.ih, source.iw},
+                                 Format::ChannelsLast});
+  HET_ASSIGN(Launch launch, copy_launch(builder, conv, "pad", source.id, source.ih, source.iw));
   for (const int64_t value : {conv.n, conv.ic, window.in[1], window.in[2], source.ih, source.iw,
                               window.pads[1], window.pads[2]}) {
     launch.args.emplace_back(as_int(value));
   }
-  constexpr int64_t kSegment = 32;
-  launch.global = {groups_of(source.iw, kSegment) * static_cast<size_t>(conv.n * source.ih), 1, 1};
-  launch.local = {kLanes, 1, 1};
   HET_TRY(builder.add_step(node, std::move(launch)));
   return source;
 }
@@ -258,7 +298,11 @@ Status plan_direct(PlanBuilder& builder, const Node& node, const Convolution& co
   HET_ASSIGN(DirectProblem problem, direct_problem(conv));
   merge_groups(problem, width);
   DirectOperands operands;
-  HET_ASSIGN(operands.src, direct_source(builder, node, conv, problem));
+  if (tile && wants_gathered_copy(problem)) {
+    HET_ASSIGN(operands.src, gathered_source(builder, node, conv, problem));
+  } else {
+    HET_ASSIGN(operands.src, direct_source(builder, node, conv, problem));
+  }
   // The last vector of a group may read beyond its channels.
   HET_ASSIGN(operands.tail, tail_operands(builder, conv, conv.oc + width));
   if (tile && operands.tail.sum == kNoTensor) {

@@ -1,7 +1,8 @@
 // Winograd's F(2x2, 3x3) and F(4x4, 3x3) after Lavin and Gray, "Fast Algorithms for Convolutional
 // Neural Networks": tiles of the source are transformed, multiplied as SIZE * SIZE matrix products
 // (multiply_* in conv_direct.cl) and transformed back. A work-item does a tile x WIDTH channels.
-// Transformed values are [SIZE * SIZE][tiles][channels].
+// Transformed values are [SIZE * SIZE][tiles][channels]; outputs are written into pixels of dst_row
+// channels from dst_first on.
 
 // B' d for a column of 4 or 6, in place.
 static void source_column(const int SIZE, floatw* d, const int step) {
@@ -74,7 +75,7 @@ static __attribute__((always_inline)) void transform_source(
 static __attribute__((always_inline)) void transform_sums(
     const int SIZE, __global const stored* src, __global const float* bias,
     __global const stored* addend, __global stored* dst, int tiles, int tiles_h, int tiles_w, int c,
-    int oh, int ow) {
+    int oh, int ow, int dst_row, int dst_first) {
   const int blocks = c / WIDTH;
   if (get_global_id(0) >= (size_t)tiles * blocks) return;
   const int tile = (int)get_global_id(0) / blocks;
@@ -100,12 +101,12 @@ static __attribute__((always_inline)) void transform_sums(
 #pragma unroll
     for (int x = 0; x < SIZE - 2; ++x) {
       if (top + y < oh && left + x < ow) {
-        const int at = ((n * oh + top + y) * ow + left + x) * c + channel;
+        const int pixel = (n * oh + top + y) * ow + left + x;
         floatw other = (floatw)(0.0f);
 #ifdef SUM
-        other = LOADW(addend + at);
+        other = LOADW(addend + pixel * c + channel);
 #endif
-        STOREW(tail(m[y * SIZE + x] + shift, other), dst + at);
+        STOREW(tail(m[y * SIZE + x] + shift, other), dst + pixel * dst_row + dst_first + channel);
       }
     }
   }
@@ -117,8 +118,10 @@ static __attribute__((always_inline)) void transform_sums(
 #define SOURCE_VALUES src, dst, tiles, tiles_h, tiles_w, c, ih, iw, ph, pw
 #define SUMS_ARGUMENTS                                                                      \
   __global const stored *src, __global const float *bias, __global const stored *addend,    \
-      __global stored *dst, int tiles, int tiles_h, int tiles_w, int c, int oh, int ow
-#define SUMS_VALUES src, bias, addend, dst, tiles, tiles_h, tiles_w, c, oh, ow
+      __global stored *dst, int tiles, int tiles_h, int tiles_w, int c, int oh, int ow,     \
+      int dst_row, int dst_first
+#define SUMS_VALUES \
+  src, bias, addend, dst, tiles, tiles_h, tiles_w, c, oh, ow, dst_row, dst_first
 __kernel void winograd2_source(SOURCE_ARGUMENTS) { transform_source(4, SOURCE_VALUES); }
 __kernel void winograd4_source(SOURCE_ARGUMENTS) { transform_source(6, SOURCE_VALUES); }
 __kernel void winograd2_sums(SUMS_ARGUMENTS) { transform_sums(4, SUMS_VALUES); }

@@ -162,11 +162,14 @@ Status plan_winograd(PlanBuilder& builder, const Node& node, const Convolution& 
   products.dst = {sums, conv.oc, 0};
   HET_TRY(add_direct(builder, node, bare, problem, products, direct_tile(builder, problem)));
 
-  const TensorId dst = builder.write(*conv.dst, Format::ChannelsLast);
+  const ChannelPlace dst =
+      conv.sum == nullptr
+          ? builder.write_channels(*conv.dst)
+          : ChannelPlace{builder.write(*conv.dst, Format::ChannelsLast), conv.oc, 0};
   Launch back = transform(builder, conv, tiles, "sums", conv.oc);
-  back.args = {Read{sums}, Read{operands.bias}, Read{operands.sum}, Write{dst}};
+  back.args = {Read{sums}, Read{operands.bias}, Read{operands.sum}, Write{dst.id}};
   for (const int64_t value :
-       {tiles.count, tiles.h, tiles.w, conv.oc, window.out[1], window.out[2]}) {
+       {tiles.count, tiles.h, tiles.w, conv.oc, window.out[1], window.out[2], dst.row, dst.first}) {
     back.args.emplace_back(as_int(value));
   }
   return builder.add_step(node, std::move(back));
