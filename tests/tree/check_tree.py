@@ -26,8 +26,8 @@ THIRD_PARTY = {
     "va/": ("devices/va/", "devices/gpu/import", "tests/va/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
-    "pugixml": ("inference/readers/", "devices/gpu/custom_layers"),
-    "nlohmann/": ("inference/", "gst/", "tools/", "tests/", "benchmarks/"),
+    "pugixml": ("inference/readers/", "devices/gpu/custom_layers", "tests/"),
+    "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/"),
     "CLI/": ("tools/",),
 }
 # Folder -> folders of ours that it may include, besides itself.
