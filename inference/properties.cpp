@@ -5,6 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "inference/device_properties.h"
 
 namespace het {
 namespace {
@@ -54,6 +57,11 @@ constexpr std::array kTable = {
                 .default_value = "NO",
                 .devices = "*",
                 .doc = "fixed rules choose algorithms and types, never a measurement"},
+    PropertyDef{.name = "DEVICE_PROPERTIES",
+                .devices = "HETERO",
+                .doc =
+                    "properties of single devices: {CPU:{NUM_STREAMS:2},GPU:{PERF_COUNT:YES}} or "
+                    "the same as JSON; GPU.PERF_COUNT=YES says one of them"},
     PropertyDef{.name = "ENABLE_CPU_PINNING",
                 .type = PropertyType::Choice,
                 .default_value = "YES",
@@ -145,6 +153,27 @@ constexpr std::array kTable = {
                 .devices = "GPU",
                 .doc = "how pictures in VA surfaces and DMA-BUFs reach the device: the extension "
                        "that imports them, or a mapped copy"},
+    PropertyDef{
+        .name = "HETERO_AFFINITY",
+        .devices = "HETERO",
+        .doc = "which nodes run where: a JSON file, or the JSON itself (docs/placement.md)"},
+    PropertyDef{.name = "HETERO_DUMP_GRAPH_DOT",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "HETERO",
+                .doc = "write hetero_affinity_MODEL and hetero_subgraphs_MODEL as .dot, .svg and "
+                       ".json into the working directory; so does OPENVINO_HETERO_VISUALIZE=1 in "
+                       "the environment"},
+    PropertyDef{.name = "HETERO_NUMBER_OF_SUBMODELS",
+                .read_only = true,
+                .devices = "HETERO",
+                .doc = "subgraphs that the model was split into"},
+    PropertyDef{.name = "HETERO_STRICT",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "HETERO",
+                .doc = "every node runs on the first device or where its affinity says; one that "
+                       "cannot is an error instead of going to the next device"},
     PropertyDef{.name = "INFERENCE_NUM_THREADS",
                 .type = PropertyType::Integer,
                 .default_value = "0",
@@ -188,8 +217,9 @@ constexpr std::array kTable = {
                 .devices = "GPU",
                 .doc = "of this model beside others on the device"},
     PropertyDef{.name = "MULTI_DEVICE_PRIORITIES",
-                .devices = "BATCH",
-                .doc = "what may also follow the colon of the device's name: GPU(8) for BATCH"},
+                .devices = "BATCH,HETERO",
+                .doc = "what may also follow the colon of the device's name: GPU(8) for BATCH, "
+                       "GPU,CPU for HETERO"},
     PropertyDef{.name = "NETWORK_NAME",
                 .read_only = true,
                 .devices = "*",
@@ -282,6 +312,7 @@ constexpr std::array kAliases = {
     Alias{"GPU_PLUGIN_PRIORITY", "GPU_QUEUE_PRIORITY"},
     Alias{"GPU_PLUGIN_THROTTLE", "GPU_QUEUE_THROTTLE"},
     Alias{"GPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
+    Alias{"TARGET_FALLBACK", "MULTI_DEVICE_PRIORITIES"},
 };
 
 bool contains(std::string_view list, std::string_view word) {
@@ -398,11 +429,41 @@ Result<std::string> check_value(const PropertyDef& def, const std::string& value
 size_t find_comma(std::string_view text) {
   size_t depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[') ++depth;
-    if (text[i] == ']' && depth > 0) --depth;
+    if (text[i] == '[' || text[i] == '{') ++depth;
+    if ((text[i] == ']' || text[i] == '}') && depth > 0) --depth;
     if (text[i] == ',' && depth == 0) return i;
   }
   return std::string_view::npos;
+}
+
+/// "GPU" and "GPU.1" are members of "HETERO:GPU.1,CPU".
+bool is_member(std::string_view member, std::string_view device) {
+  const size_t colon = device.find(':');
+  if (colon == std::string_view::npos) return false;
+  device.remove_prefix(colon + 1);
+  while (!device.empty()) {
+    const size_t end = device.find_first_of(":,;");
+    const std::string_view part = device.substr(0, end);
+    if (part == member || part.substr(0, part.find_first_of(".(")) == member) return true;
+    if (end == std::string_view::npos) break;
+    device.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+/// The normal form of one property of one device in a composite one.
+Result<std::pair<std::string, std::string>> validate_member(const MemberProperty& property,
+                                                            const std::string& value,
+                                                            std::string_view device) {
+  if (!is_member(property.device, device)) {
+    return error(StatusCode::InvalidArgument,
+                 "property {}.{} is for a device '{}', which is not in {}", property.device,
+                 property.name, property.device, device);
+  }
+  const std::string_view kind =
+      std::string_view(property.device).substr(0, property.device.find('.'));
+  HET_ASSIGN(const Properties single, validate_properties({{property.name, value}}, kind));
+  return *single.begin();
 }
 
 const PropertyDef* table_row(std::string_view name) {
@@ -415,6 +476,12 @@ const PropertyDef* table_row(std::string_view name) {
 
 std::span<const PropertyDef> property_table() {
   return kTable;
+}
+
+std::optional<MemberProperty> split_member_property(std::string_view name) {
+  const size_t point = name.rfind('.');
+  if (point == std::string_view::npos) return std::nullopt;
+  return MemberProperty{std::string(name.substr(0, point)), std::string(name.substr(point + 1))};
 }
 
 Result<const PropertyDef*> find_property(std::string_view name, std::string_view device) {
@@ -446,6 +513,12 @@ Result<const PropertyDef*> find_property(std::string_view name, std::string_view
 Result<Properties> validate_properties(const Properties& properties, std::string_view device) {
   Properties checked;
   for (const auto& [name, value] : properties) {
+    if (const auto member = split_member_property(name)) {
+      HET_ASSIGN(const auto single, validate_member(*member, value, device));
+      // What is said of one property alone counts more than DEVICE_PROPERTIES.
+      checked[fmt::format("{}.{}", member->device, single.first)] = single.second;
+      continue;
+    }
     HET_ASSIGN(const PropertyDef* def, find_property(name, device));
     if (def->read_only) {
       return error(StatusCode::InvalidArgument, "property {} can only be read", def->name);
@@ -462,6 +535,16 @@ Result<Properties> validate_properties(const Properties& properties, std::string
       // The old guides' numbers.
       constexpr std::array<std::string_view, 4> kWords = {"DEFAULT", "LOW", "MEDIUM", "HIGH"};
       if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') text = kWords[text[0] - '0'];
+    }
+    if (def->name == "DEVICE_PROPERTIES") {
+      HET_ASSIGN(const auto listed, parse_device_properties(value));
+      for (const auto& [member, its] : listed) {
+        for (const auto& [key, its_value] : its) {
+          HET_ASSIGN(const auto single, validate_member({member, key}, its_value, device));
+          checked.try_emplace(fmt::format("{}.{}", member, single.first), single.second);
+        }
+      }
+      continue;
     }
     HET_ASSIGN(text, check_value(*def, text));
     checked[std::string(def->name)] = text;

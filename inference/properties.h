@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,14 @@ struct PropertyDef {
 /// Every property, in alphabetical order.
 HET_API std::span<const PropertyDef> property_table();
 
+/// A property of one device in a composite one.
+struct MemberProperty {
+  std::string device;
+  std::string name;
+};
+/// "GPU.0.NUM_STREAMS" is NUM_STREAMS of GPU.0; nothing for a name without a point.
+HET_API std::optional<MemberProperty> split_member_property(std::string_view name);
+
 /// Looks a name or an older alias (CPU_THREADS_NUM, CPU_THROUGHPUT_STREAMS ...) up. Here and below
 /// `device` is a name as users write it; composite ones ("BATCH:GPU(8)") understand what the
 /// devices in them understand, too. Fails with the list of valid names of this device (a near miss
@@ -42,7 +51,9 @@ HET_API std::span<const PropertyDef> property_table();
 HET_API Result<const PropertyDef*> find_property(std::string_view name, std::string_view device);
 
 /// Checks every name and value for a device, replaces aliases by their names and booleans by
-/// YES/NO. Fails on the first unknown, read-only or malformed one, listing what is valid.
+/// YES/NO. Of a composite device, properties of single members ("GPU.NUM_STREAMS") are checked for
+/// them, and DEVICE_PROPERTIES becomes such ones. Fails on the first unknown, read-only or
+/// malformed one, listing what is valid.
 HET_API Result<Properties> validate_properties(const Properties& properties,
                                                std::string_view device);
 
@@ -58,7 +69,8 @@ HET_API bool property_boolean(const Properties& properties, std::string_view nam
 HET_API std::string supported_properties(std::string_view device);
 
 /// Parses "KEY=VALUE,KEY=VALUE" as ie-config and -load_config strings have it. A comma inside
-/// brackets belongs to the value; lists that are not in brackets have ';' between their entries.
+/// brackets or braces belongs to the value; lists that are not in brackets have ';' between their
+/// entries.
 HET_API Result<Properties> parse_properties(std::string_view text);
 
 }  // namespace het

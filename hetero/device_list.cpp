@@ -1,0 +1,67 @@
+#include "hetero/device_list.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "inference/device_registry.h"
+
+namespace het::hetero {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<MemberDevice>> parse_device_list(Core& core, std::string_view owner,
+                                                    std::string_view list) {
+  std::vector<MemberDevice> members;
+  const std::string_view whole = list;
+  for (bool more = true; more;) {
+    const size_t end = list.find_first_of(",;");
+    const std::string_view name = trimmed(list.substr(0, end));
+    more = end != std::string_view::npos;
+    if (more) list.remove_prefix(end + 1);
+    if (name.empty()) {
+      return error(StatusCode::InvalidArgument,
+                   "'{}' has an empty name in the list behind {}: write {}:GPU,CPU", whole, owner,
+                   owner);
+    }
+    const DeviceName parts = parse_device_name(name);
+    if (core.devices().is_composite(parts.kind)) {
+      return error(StatusCode::InvalidArgument,
+                   "{} takes devices that compute, not {}, which distributes work itself", owner,
+                   name);
+    }
+    if (std::ranges::any_of(members, [&](const MemberDevice& m) { return m.name == name; })) {
+      return error(StatusCode::InvalidArgument, "'{}' names {} twice", whole, name);
+    }
+    HET_ASSIGN(std::shared_ptr<Device> device, core.devices().get(core, name));
+    members.push_back({std::string(name), std::move(device), core.default_properties(name)});
+  }
+  return members;
+}
+
+Properties member_properties(const MemberDevice& member, const Properties& properties,
+                             std::span<const std::string_view> own) {
+  const std::string kind = parse_device_name(member.name).kind;
+  Properties result;
+  for (const std::string& prefix : {member.name + ".", kind + "."}) {
+    for (const auto& [name, value] : properties) {
+      // "GPU." stands before "GPU.0.NUM_STREAMS" too, which is another device's.
+      if (!name.starts_with(prefix) || name.find('.', prefix.size()) != std::string::npos) continue;
+      result.emplace(name.substr(prefix.size()), value);
+    }
+  }
+  for (const auto& [name, value] : properties) {
+    if (name.find('.') != std::string::npos || std::ranges::find(own, name) != own.end()) continue;
+    if (find_property(name, kind)) result.emplace(name, value);
+  }
+  result.insert(member.defaults.begin(), member.defaults.end());
+  return result;
+}
+
+}  // namespace het::hetero

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/device.h"
+#include "inference/properties.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// A device in a composite device's list, as the user wrote it ("GPU.0").
+struct MemberDevice {
+  std::string name;
+  std::shared_ptr<Device> device;
+  Properties defaults;  ///< Core::set_property() for this device
+};
+
+/// The devices of "GPU,CPU" (or "GPU;CPU", as where a comma ends a value), in order of priority.
+/// Fails with InvalidArgument for an empty entry, one that is named twice or a composite device,
+/// with NotFound for a device that is not there.
+Result<std::vector<MemberDevice>> parse_device_list(Core& core, std::string_view owner,
+                                                    std::string_view list);
+
+/// What a member is compiled with: properties for it alone ("GPU.NUM_STREAMS"; "GPU.0.NUM_STREAMS"
+/// before "GPU.NUM_STREAMS"), then the owner's that it understands, then its defaults. `properties`
+/// are validated for the owner; `own` are names of properties that stay with the owner.
+Properties member_properties(const MemberDevice& member, const Properties& properties,
+                             std::span<const std::string_view> own);
+
+}  // namespace het::hetero

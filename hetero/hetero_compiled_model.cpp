@@ -1,0 +1,101 @@
+#include "hetero/hetero_compiled_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "hetero/hetero_request.h"
+#include "inference/device_registry.h"
+#include "inference/infer_request.h"
+
+namespace het::hetero {
+namespace {
+
+size_t parse_count(const std::string& text) {
+  size_t count = 1;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return std::max<size_t>(count, 1);
+}
+
+}  // namespace
+
+HeteroCompiledModel::HeteroCompiledModel(HeteroParts parts)
+    : CompiledModel(parts.name, parts.inputs, parts.outputs),
+      parts_(std::move(parts)),
+      dependents_(parts_.split.subgraphs.size()) {
+  for (size_t i = 0; i < dependents_.size(); ++i) {
+    for (const size_t before : parts_.split.subgraphs[i].dependencies) {
+      dependents_[before].push_back(i);
+    }
+  }
+  for (size_t i = 0; i < parts_.split.cuts.size(); ++i) {
+    const CutValue& cut = parts_.split.cuts[i];
+    if (!cut.desc.is_static()) {
+      unsized_cuts_.push_back(i);
+    } else if (std::ranges::any_of(parts_.split.outputs, [&](const TensorSource& source) {
+                 return source.kind == TensorSource::Kind::SubgraphOutput &&
+                        SubgraphPort{source.subgraph, source.index} == cut.producer;
+               })) {
+      delivered_cuts_.push_back(i);
+    }
+  }
+}
+
+Result<std::string> HeteroCompiledModel::get_property(std::string_view name) const {
+  if (const auto member = split_member_property(name)) return member_property(*member);
+  HET_ASSIGN(const PropertyDef* def, find_property(name, parts_.device));
+  const auto& subgraphs = parts_.split.subgraphs;
+  if (def->name == "HETERO_NUMBER_OF_SUBMODELS") return std::to_string(subgraphs.size());
+  if (def->name == "MULTI_DEVICE_PRIORITIES") return parse_device_name(parts_.device).arguments;
+  if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(parts_.device);
+  if (def->name == "NETWORK_NAME") return this->name();
+  if (def->name == "EXECUTION_DEVICES") {
+    std::vector<std::string_view> used;
+    std::string text;
+    for (const Subgraph& subgraph : subgraphs) {
+      if (std::ranges::find(used, subgraph.device) != used.end()) continue;
+      used.push_back(subgraph.device);
+      text += (text.empty() ? "" : " ") + subgraph.device;
+    }
+    return text;
+  }
+  if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
+    // One request a device is on its way while the next one comes: what keeps all of them busy.
+    std::map<std::string_view, size_t> wanted;
+    for (size_t i = 0; i < subgraphs.size(); ++i) {
+      HET_ASSIGN(const std::string text, parts_.subgraphs[i]->get_property(def->name));
+      size_t& count = wanted[subgraphs[i].device];
+      count = std::max(count, parse_count(text));
+    }
+    size_t sum = 0;
+    for (const auto& [device, count] : wanted) sum += count;
+    return std::to_string(std::max<size_t>(sum, 1));
+  }
+  // Of the first device that has it, which is that of the first subgraph where several do.
+  for (const auto& model : parts_.subgraphs) {
+    if (auto value = model->get_property(def->name)) return value;
+  }
+  return property_text(parts_.properties, def->name);
+}
+
+Result<std::string> HeteroCompiledModel::member_property(const MemberProperty& property) const {
+  for (size_t i = 0; i < parts_.subgraphs.size(); ++i) {
+    const std::string& device = parts_.split.subgraphs[i].device;
+    if (device != property.device && parse_device_name(device).kind != property.device) continue;
+    return parts_.subgraphs[i]->get_property(property.name);
+  }
+  return error(StatusCode::NotFound, "no subgraph of model '{}' runs on '{}'", this->name(),
+               property.device);
+}
+
+Result<Tensor> HeteroCompiledModel::allocate_tensor(const TensorDesc& desc) {
+  // Requests give ports of subgraphs their tensors; this is for what belongs to none.
+  return Tensor::allocate(desc);
+}
+
+Result<std::unique_ptr<DeviceRequest>> HeteroCompiledModel::create_device_request() {
+  return HeteroRequest::create(*this);
+}
+
+}  // namespace het::hetero

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "inference/core.h"
+#include "inference/device.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// "HETERO:GPU,CPU": one model over several devices. Without devices ("HETERO") it only has
+/// properties.
+Result<std::shared_ptr<Device>> make_hetero_device(Core& core, std::string_view arguments);
+
+}  // namespace het::hetero

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "hetero/device_list.h"
+#include "hetero/subgraph_splitter.h"
+#include "inference/model.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// The wish that a node runs on one device, and who said so; empty: none.
+struct DeviceWish {
+  std::string device;
+  std::string cause;
+};
+
+/// The decision for every node of a prepared model.
+struct Placement {
+  static constexpr size_t kNowhere = static_cast<size_t>(-1);
+  std::vector<size_t> devices;       ///< per node; kNowhere: no device takes it
+  std::vector<std::string> reasons;  ///< per node: why there, or why nowhere
+  Split split;                       ///< empty when a node is nowhere
+};
+
+/// What a device is compiled or queried with, beside the device itself.
+struct PlacementDevice {
+  const MemberDevice* member = nullptr;
+  Properties properties;
+};
+
+/// Which devices can run which node, asked with the models that they would get: first the whole
+/// one, then the subgraphs of a placement, since what a device takes may depend on the neighbours
+/// that it fuses a node with.
+class SupportTable {
+ public:
+  /// Fails with InvalidArgument for a wish that names no device of the list, NotSupported for one
+  /// that its device refuses.
+  static Result<SupportTable> create(const Model& model, std::vector<PlacementDevice> devices,
+                                     const std::vector<DeviceWish>& wishes);
+
+  const std::vector<PlacementDevice>& devices() const { return devices_; }
+  bool supports(size_t node, size_t device) const { return refusals_[node][device].empty(); }
+  /// Why not; empty when it does.
+  const std::string& refusal(size_t node, size_t device) const { return refusals_[node][device]; }
+  /// A remark of a device about a node that it takes.
+  const std::string& remark(size_t node, size_t device) const { return remarks_[node][device]; }
+  const DeviceWish& wish(size_t node) const { return wishes_[node]; }
+
+  /// Asks every subgraph's device again, with the subgraph, and keeps what is refused. True when
+  /// everything is taken.
+  Result<bool> confirm(const Split& split);
+
+ private:
+  std::vector<PlacementDevice> devices_;
+  std::vector<DeviceWish> wishes_;
+  std::vector<std::vector<std::string>> refusals_;
+  std::vector<std::vector<std::string>> remarks_;
+};
+
+/// The policy `priority`, as OpenVINO: every node goes to the first device of the list that takes
+/// it. Nodes nowhere are no error.
+Result<Placement> place_by_priority(const Model& model, SupportTable& table);
+
+/// Fails with NotSupported, naming all nodes that are nowhere and what each device says.
+Status check_complete(const Model& model, const Placement& placement, const SupportTable& table);
+
+}  // namespace het::hetero
