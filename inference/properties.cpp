@@ -9,6 +9,8 @@
 
 #include "inference/device_properties.h"
 
+#include "inference/edit_distance.h"
+
 namespace het {
 namespace {
 
@@ -336,21 +338,6 @@ bool understands(const PropertyDef& def, std::string_view device) {
     device.remove_prefix(end + 1);
   }
   return false;
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 bool is_one_of(std::string_view value, std::string_view choices) {

@@ -34,6 +34,11 @@ struct Topology {
   std::vector<std::string> unused_inputs = {};
 };
 
+/// For GoogleTest's messages.
+void PrintTo(const Topology& topology, std::ostream* stream) {
+  *stream << topology.name;
+}
+
 struct Built {
   Model model{"net"};
   std::vector<std::string> devices;
