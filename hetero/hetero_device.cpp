@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <unordered_map>
 #include <utility>
 
+#include "hetero/affinity.h"
 #include "hetero/device_list.h"
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
@@ -32,6 +35,14 @@ bool wants_dump(const Properties& properties) {
   return !value.empty() && value != "0" && value != "NO" && value != "OFF" && value != "FALSE";
 }
 
+/// HETERO_AFFINITY is a file or the rules themselves.
+Result<AffinityRules> affinity_rules(const Properties& properties) {
+  const std::string text = property_text(properties, "HETERO_AFFINITY");
+  if (text.empty()) return AffinityRules();
+  if (text.starts_with('{')) return AffinityRules::parse(text, "HETERO_AFFINITY");
+  return AffinityRules::read(text);
+}
+
 /// For nodes of the user's model what was decided for the prepared one's.
 std::vector<NodeSupport> rows_of(const Model& original, const Model& prepared,
                                  const Placement& placement, const SupportTable& table) {
@@ -57,11 +68,6 @@ std::vector<NodeSupport> rows_of(const Model& original, const Model& prepared,
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-std::vector<NodeSupport> prepared_rows(const Model& prepared, const Placement& placement,
-                                       const SupportTable& table) {
-  return rows_of(prepared, prepared, placement, table);
 }
 
 class HeteroDevice final : public Device {
@@ -103,7 +109,7 @@ class HeteroDevice final : public Device {
     HET_TRY(check_members());
     const std::unique_ptr<Model> prepared = model.clone();
     HET_TRY(prepare_model_for_query(*prepared));
-    HET_ASSIGN(SupportTable table, support_table(*prepared, properties));
+    HET_ASSIGN(SupportTable table, support_table(model, *prepared, properties));
     HET_ASSIGN(const Placement placement, place_by_priority(*prepared, table));
     return rows_of(model, *prepared, placement, table);
   }
@@ -120,7 +126,7 @@ class HeteroDevice final : public Device {
     }
     const std::unique_ptr<Model> prepared = model.clone();
     HET_TRY(prepare_model(*prepared));
-    HET_ASSIGN(SupportTable table, support_table(*prepared, properties));
+    HET_ASSIGN(SupportTable table, support_table(model, *prepared, properties));
     HET_ASSIGN(Placement placement, place_by_priority(*prepared, table));
     if (wants_dump(properties)) HET_TRY(dump(*prepared, placement, table));
     HET_TRY(check_complete(*prepared, placement, table));
@@ -136,21 +142,37 @@ class HeteroDevice final : public Device {
                  kName, kName);
   }
 
-  Result<SupportTable> support_table(const Model& prepared, const Properties& properties) const {
+  Result<SupportTable> support_table(const Model& original, const Model& prepared,
+                                     const Properties& properties) const {
     std::vector<PlacementDevice> devices;
     for (const MemberDevice& member : members_) {
       devices.push_back({&member, member_properties(member, properties, kOwn)});
     }
-    return SupportTable::create(prepared, std::move(devices), wishes_of(prepared, properties));
+    HET_ASSIGN(const auto wishes, wishes_of(original, prepared, properties));
+    return SupportTable::create(prepared, std::move(devices), wishes);
   }
 
-  std::vector<DeviceWish> wishes_of(const Model& prepared, const Properties& properties) const {
-    std::vector<DeviceWish> wishes(prepared.nodes().size());
+  /// Of the user's model, since rules may name nodes that are folded or removed when prepared.
+  Result<std::vector<AffinityWish>> wishes_of(const Model& original, const Model& prepared,
+                                              const Properties& properties) const {
+    HET_ASSIGN(const AffinityRules rules, affinity_rules(properties));
+    std::vector<std::string> names;
+    for (const MemberDevice& member : members_) {
+      names.push_back(member.name);
+      names.push_back(parse_device_name(member.name).kind);
+    }
+    HET_ASSIGN(const std::vector<AffinityWish> given, find_wishes(original, rules, names));
+    std::unordered_map<std::string_view, const AffinityWish*> by_name;
+    for (size_t n = 0; n < given.size(); ++n) {
+      if (!given[n].device.empty()) by_name[original.nodes()[n]->name()] = &given[n];
+    }
+    const bool is_strict = property_boolean(properties, "HETERO_STRICT");
+    std::vector<AffinityWish> wishes(prepared.nodes().size());
     for (size_t n = 0; n < wishes.size(); ++n) {
-      const std::string& affinity = prepared.nodes()[n]->affinity();
-      if (!affinity.empty()) wishes[n] = {affinity, "affinity of the node"};
-      if (affinity.empty() && property_boolean(properties, "HETERO_STRICT")) {
-        wishes[n] = {members_[0].name, "HETERO_STRICT"};
+      if (is_strict) wishes[n] = {members_[0].name, "HETERO_STRICT"};
+      for (const std::string& name : prepared.nodes()[n]->original_names()) {
+        const auto wish = by_name.find(name);
+        if (wish != by_name.end()) wishes[n] = *wish->second;
       }
     }
     return wishes;
@@ -158,7 +180,7 @@ class HeteroDevice final : public Device {
 
   Status dump(const Model& prepared, const Placement& placement, const SupportTable& table) const {
     HET_ASSIGN(std::vector<std::string> paths,
-               dump_affinity(prepared, prepared_rows(prepared, placement, table)));
+               dump_affinity(prepared, rows_of(prepared, prepared, placement, table)));
     if (!placement.split.subgraphs.empty()) {
       HET_ASSIGN(const std::vector<std::string> more, dump_subgraphs(prepared, placement.split));
       paths.insert(paths.end(), more.begin(), more.end());

@@ -12,15 +12,14 @@ std::string describe(const Node& node) {
   return fmt::format("node '{}' ({})", node.name(), node.qualified_type());
 }
 
-/// Of the list, "GPU" for "GPU.0" too.
+/// One that is in the list; "GPU" for "GPU.0" too.
 size_t find_device(const std::vector<PlacementDevice>& devices, const std::string& name) {
   for (size_t d = 0; d < devices.size(); ++d) {
     if (devices[d].member->name == name) return d;
   }
-  for (size_t d = 0; d < devices.size(); ++d) {
-    if (parse_device_name(devices[d].member->name).kind == name) return d;
-  }
-  return Placement::kNowhere;
+  size_t d = 0;
+  while (parse_device_name(devices[d].member->name).kind != name) ++d;
+  return d;
 }
 
 std::string names_of(const std::vector<PlacementDevice>& devices) {
@@ -35,7 +34,7 @@ std::string names_of(const std::vector<PlacementDevice>& devices) {
 }  // namespace
 
 Result<SupportTable> SupportTable::create(const Model& model, std::vector<PlacementDevice> devices,
-                                          const std::vector<DeviceWish>& wishes) {
+                                          const std::vector<AffinityWish>& wishes) {
   SupportTable table;
   table.devices_ = std::move(devices);
   table.wishes_ = wishes;
@@ -54,14 +53,9 @@ Result<SupportTable> SupportTable::create(const Model& model, std::vector<Placem
     }
   }
   for (size_t n = 0; n < nodes.size(); ++n) {
-    const DeviceWish& wish = table.wishes_[n];
+    const AffinityWish& wish = table.wishes_[n];
     if (wish.device.empty()) continue;
     const size_t wanted = find_device(table.devices_, wish.device);
-    if (wanted == Placement::kNowhere) {
-      return error(StatusCode::InvalidArgument,
-                   "{} shall run on {} ({}), which is none of the devices {}", describe(*nodes[n]),
-                   wish.device, wish.cause, names_of(table.devices_));
-    }
     if (!table.supports(n, wanted)) {
       return error(StatusCode::NotSupported, "{} shall run on {} ({}), which cannot: {}",
                    describe(*nodes[n]), wish.device, wish.cause, table.refusal(n, wanted));

@@ -4,18 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "hetero/affinity.h"
 #include "hetero/device_list.h"
 #include "hetero/subgraph_splitter.h"
 #include "inference/model.h"
 #include "inference/status.h"
 
 namespace het::hetero {
-
-/// The wish that a node runs on one device, and who said so; empty: none.
-struct DeviceWish {
-  std::string device;
-  std::string cause;
-};
 
 /// The decision for every node of a prepared model.
 struct Placement {
@@ -36,10 +31,9 @@ struct PlacementDevice {
 /// that it fuses a node with.
 class SupportTable {
  public:
-  /// Fails with InvalidArgument for a wish that names no device of the list, NotSupported for one
-  /// that its device refuses.
+  /// A wish for "GPU" may mean GPU.0. Fails with NotSupported for one that its device refuses.
   static Result<SupportTable> create(const Model& model, std::vector<PlacementDevice> devices,
-                                     const std::vector<DeviceWish>& wishes);
+                                     const std::vector<AffinityWish>& wishes);
 
   const std::vector<PlacementDevice>& devices() const { return devices_; }
   bool supports(size_t node, size_t device) const { return refusals_[node][device].empty(); }
@@ -47,7 +41,7 @@ class SupportTable {
   const std::string& refusal(size_t node, size_t device) const { return refusals_[node][device]; }
   /// A remark of a device about a node that it takes.
   const std::string& remark(size_t node, size_t device) const { return remarks_[node][device]; }
-  const DeviceWish& wish(size_t node) const { return wishes_[node]; }
+  const AffinityWish& wish(size_t node) const { return wishes_[node]; }
 
   /// Asks every subgraph's device again, with the subgraph, and keeps what is refused. True when
   /// everything is taken.
@@ -55,7 +49,7 @@ class SupportTable {
 
  private:
   std::vector<PlacementDevice> devices_;
-  std::vector<DeviceWish> wishes_;
+  std::vector<AffinityWish> wishes_;
   std::vector<std::vector<std::string>> refusals_;
   std::vector<std::vector<std::string>> remarks_;
 };

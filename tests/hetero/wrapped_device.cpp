@@ -1,0 +1,172 @@
+#include "tests/hetero/wrapped_device.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+#include <utility>
+
+#include "inference/nested_request.h"
+#include "inference/stream_executor.h"
+
+namespace het::hetero {
+namespace {
+
+using Behaviour = std::shared_ptr<WrappedBehaviour>;
+
+class WrappedRequest final : public DeviceRequest, private StreamJob, private CompletionSink {
+ public:
+  WrappedRequest(std::string model, size_t number, std::unique_ptr<NestedRequest> inner,
+                 Behaviour behaviour, std::shared_ptr<StreamExecutor> queue)
+      : model_(std::move(model)),
+        number_(number),
+        inner_(std::move(inner)),
+        behaviour_(std::move(behaviour)),
+        queue_(std::move(queue)) {}
+
+  void start(RequestIo& io, CompletionSink& sink) override {
+    io_ = &io;
+    sink_ = &sink;
+    queue_->submit(*this);
+  }
+  void cancel() override { inner_->cancel(); }
+  std::vector<ProfileRow> profiling() const override { return inner_->request().profiling(); }
+
+ private:
+  void run(size_t) override {
+    TracedExecution trace{model_, number_, std::chrono::steady_clock::now(), {}};
+    inner_->start(*io_, *this);
+    Status status;
+    {
+      std::unique_lock lock(mutex_);
+      ended_.wait(lock, [this] { return has_ended_; });
+      has_ended_ = false;
+      status = status_;
+    }
+    std::this_thread::sleep_for(behaviour_->duration);
+    trace.end = std::chrono::steady_clock::now();
+    size_t count = 0;
+    {
+      std::lock_guard lock(behaviour_->mutex);
+      count = behaviour_->executions.size();
+      behaviour_->executions.push_back(std::move(trace));
+    }
+    if (status.ok() && behaviour_->outcome) status = behaviour_->outcome(count);
+    sink_->complete(std::move(status));
+  }
+
+  void complete(Status status) override {
+    std::lock_guard lock(mutex_);
+    status_ = std::move(status);
+    has_ended_ = true;
+    ended_.notify_all();
+  }
+
+  const std::string model_;
+  const size_t number_;
+  RequestIo* io_ = nullptr;
+  CompletionSink* sink_ = nullptr;
+  std::mutex mutex_;  ///< protects status_ and has_ended_; taken alone
+  std::condition_variable ended_;
+  Status status_;
+  bool has_ended_ = false;
+  std::unique_ptr<NestedRequest> inner_;
+  Behaviour behaviour_;
+  std::shared_ptr<StreamExecutor> queue_;
+};
+
+class WrappedModel final : public CompiledModel {
+ public:
+  WrappedModel(std::shared_ptr<CompiledModel> inner, std::string device, Behaviour behaviour,
+               std::shared_ptr<StreamExecutor> queue)
+      : CompiledModel(inner->name(), inner->inputs(), inner->outputs()),
+        inner_(std::move(inner)),
+        device_(std::move(device)),
+        behaviour_(std::move(behaviour)),
+        queue_(std::move(queue)) {}
+
+  Result<std::string> get_property(std::string_view name) const override {
+    if (name == "EXECUTION_DEVICES") return device_;
+    return inner_->get_property(name);
+  }
+
+ protected:
+  Result<std::unique_ptr<DeviceRequest>> create_device_request() override {
+    HET_ASSIGN(std::unique_ptr<NestedRequest> inner, NestedRequest::create(inner_));
+    return std::make_unique<WrappedRequest>(name(), requests_++, std::move(inner), behaviour_,
+                                            queue_);
+  }
+
+ private:
+  std::shared_ptr<CompiledModel> inner_;
+  const std::string device_;
+  Behaviour behaviour_;
+  std::shared_ptr<StreamExecutor> queue_;
+  std::atomic<size_t> requests_ = 0;
+};
+
+class WrappedDevice final : public Device {
+ public:
+  WrappedDevice(std::string kind, std::shared_ptr<Device> inner, Behaviour behaviour,
+                std::shared_ptr<StreamExecutor> queue)
+      : kind_(std::move(kind)),
+        inner_(std::move(inner)),
+        behaviour_(std::move(behaviour)),
+        queue_(std::move(queue)) {}
+
+  std::string_view name() const override { return kind_; }
+  Result<std::string> get_property(std::string_view name) const override {
+    return inner_->get_property(name);
+  }
+
+  Result<std::vector<NodeSupport>> query_model(const Model& model,
+                                               const Properties& properties) const override {
+    HET_ASSIGN(std::vector<NodeSupport> rows, inner_->query_model(model, properties));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (!rows[i].supported()) continue;
+      rows[i].device = kind_;
+      if (!behaviour_->refuse) continue;
+      const std::string reason = behaviour_->refuse(model, *model.nodes()[i]);
+      if (reason.empty()) continue;
+      rows[i].device.clear();
+      rows[i].reason = reason;
+    }
+    return rows;
+  }
+
+  Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
+                                                       const Properties& properties,
+                                                       DeviceContext*) override {
+    HET_ASSIGN(const std::vector<NodeSupport> rows, query_model(model, properties));
+    for (const NodeSupport& row : rows) {
+      if (row.supported()) continue;
+      return error(StatusCode::NotSupported, "node '{}': {}", row.node_name, row.reason);
+    }
+    {
+      std::lock_guard lock(behaviour_->mutex);
+      behaviour_->compiled_with.push_back(properties);
+    }
+    HET_ASSIGN(auto inner, inner_->compile_model(model, properties, nullptr));
+    return std::make_shared<WrappedModel>(std::move(inner), kind_, behaviour_, queue_);
+  }
+
+ private:
+  const std::string kind_;
+  std::shared_ptr<Device> inner_;
+  Behaviour behaviour_;
+  std::shared_ptr<StreamExecutor> queue_;
+};
+
+}  // namespace
+
+void add_wrapped_device(Core& core, const std::string& kind, Behaviour behaviour) {
+  core.devices().add(
+      kind,
+      [kind, behaviour](Core& owner, std::string_view) -> Result<std::shared_ptr<Device>> {
+        HET_ASSIGN(std::shared_ptr<Device> inner, owner.devices().get(owner, "REF"));
+        HET_ASSIGN(std::shared_ptr<StreamExecutor> queue, StreamExecutor::create({1, kind, {}}));
+        return std::make_shared<WrappedDevice>(kind, std::move(inner), behaviour, std::move(queue));
+      },
+      [] { return std::vector<std::string>{""}; });
+}
+
+}  // namespace het::hetero

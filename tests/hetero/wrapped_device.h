@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/device.h"
+
+namespace het::hetero {
+
+/// One execution on a WrappedDevice.
+struct TracedExecution {
+  std::string model;
+  size_t request = 0;  ///< number of the request among those of its compiled model
+  std::chrono::steady_clock::time_point start;
+  std::chrono::steady_clock::time_point end;
+};
+
+/// What a WrappedDevice shall do, and what it did. Shared by the test and the device.
+struct WrappedBehaviour {
+  /// Why a node cannot run; empty: it can. Asked with the model that the device would get.
+  std::function<std::string(const Model& model, const Node& node)> refuse;
+  /// Time that every execution takes beside the real one.
+  std::chrono::milliseconds duration{0};
+  /// What execution number `count` ends with; counted from 0 over all models.
+  std::function<Status(size_t count)> outcome;
+
+  std::mutex mutex;  ///< protects the members below; taken alone
+  std::vector<TracedExecution> executions;
+  std::vector<Properties> compiled_with;
+};
+
+/// Adds a device that stands for an accelerator: REF's results, computed on a thread of its own one
+/// execution at a time, with a support set, a speed and faults of its own. It goes through the real
+/// Device interface.
+void add_wrapped_device(Core& core, const std::string& kind,
+                        std::shared_ptr<WrappedBehaviour> behaviour);
+
+}  // namespace het::hetero
