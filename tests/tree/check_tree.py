@@ -29,6 +29,7 @@ THIRD_PARTY = {
     "pugixml": ("inference/readers/", "devices/gpu/custom_layers"),
     "nlohmann/": ("inference/", "gst/", "tools/", "tests/", "benchmarks/"),
     "CLI/": ("tools/",),
+    "boost/": ("hetero/planner/",),
 }
 # Folder -> folders of ours that it may include, besides itself.
 OURS = {
