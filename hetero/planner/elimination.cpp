@@ -105,7 +105,7 @@ void Elimination::add_tensor(const PlanProblem& problem, size_t index) {
     places.insert(values_[consumer].begin(), values_[consumer].end());
   }
   std::erase_if(places, [&](uint32_t place) { return is_paid(problem, tensor, place); });
-  if (places.size() > kMaxCopies || problem.devices > 32) {
+  if (places.size() > kMaxCopies) {
     fits_ = false;
     return;
   }
@@ -151,12 +151,14 @@ bool Elimination::order_variables(size_t max_entries) {
     if (total > static_cast<double>(max_entries)) return false;
     Step step;
     step.variable = variable;
+    step.values = values_[variable].size();
     step.rest = neighbours.take_out(variable);
     for (const size_t other : step.rest) {
       queue.erase({costs[other], other});
       costs[other] = neighbours.cost(other);
       queue.emplace(costs[other], other);
-      step.size *= values_[other].size();
+      step.sizes.push_back(values_[other].size());
+      step.size *= step.sizes.back();
     }
     steps_.push_back(std::move(step));
   }
@@ -263,31 +265,37 @@ void Elimination::fill_factor(const PlanProblem& problem, const Factor& factor,
   }
 }
 
-void Elimination::run_step(const Step& step, const std::vector<std::vector<uint32_t>>& values,
-                           std::vector<double>& tables, std::vector<uint16_t>& choices,
-                           std::vector<double>& sums) {
-  const size_t count = values[step.variable].size();
+void Elimination::run_step(const Step& step, std::vector<double>& tables,
+                           std::vector<uint16_t>& choices, std::vector<double>& sums) {
+  // Loops: tables, the rest but the last of it as a counter, the last of the rest, the variable.
+  const size_t count = step.values;
+  const size_t outer = step.rest.empty() ? 0 : step.rest.size() - 1;
+  const size_t inner = step.rest.empty() ? 1 : step.sizes.back();
   sums.assign(step.size * count, 0.0);
-  std::vector<size_t> index(step.rest.size());
+  std::vector<size_t> index(outer);
   for (const Input& input : step.inputs) {
     const double* entry = tables.data() + input.table;
+    const size_t inner_stride = step.rest.empty() ? 0 : input.strides.back();
     std::ranges::fill(index, size_t{0});
-    for (double* sum = sums.data(); sum != sums.data() + sums.size(); sum += count) {
-      for (size_t k = 0; k < count; ++k) sum[k] += entry[k * input.variable_stride];
-      for (size_t i = index.size(); i-- > 0;) {
-        const size_t size = values[step.rest[i]].size();
+    for (double* sum = sums.data(); sum != sums.data() + sums.size();) {
+      for (size_t j = 0; j < inner; ++j, sum += count) {
+        const double* const column = entry + j * inner_stride;
+        for (size_t k = 0; k < count; ++k) sum[k] += column[k * input.variable_stride];
+      }
+      for (size_t i = outer; i-- > 0;) {
         entry += input.strides[i];
-        if (++index[i] < size) break;
+        if (++index[i] < step.sizes[i]) break;
         index[i] = 0;
-        entry -= input.strides[i] * size;
+        entry -= input.strides[i] * step.sizes[i];
       }
     }
   }
-  for (size_t i = 0; i < step.size; ++i) {
-    const double* const sum = sums.data() + i * count;
-    const double* const least = std::min_element(sum, sum + count);
-    tables[step.table + i] = *least;
-    choices[step.choice + i] = static_cast<uint16_t>(least - sum);
+  const double* sum = sums.data();
+  for (size_t i = 0; i < step.size; ++i, sum += count) {
+    size_t least = 0;
+    for (size_t k = 1; k < count; ++k) least = sum[k] < sum[least] ? k : least;
+    tables[step.table + i] = sum[least];
+    choices[step.choice + i] = static_cast<uint16_t>(least);
   }
 }
 
@@ -300,7 +308,7 @@ Assignment Elimination::solve(const PlanProblem& problem) const {
     fill_factor(problem, factor, tables.data() + factor.table);
   }
   // 2. Variables are taken out in order: the best value for every choice of the rest.
-  for (const Step& step : steps_) run_step(step, values_, tables, choices, sums);
+  for (const Step& step : steps_) run_step(step, tables, choices, sums);
   // 3. Backwards, the rest is known, and so is the best value.
   std::vector<size_t> chosen(values_.size());
   for (size_t s = steps_.size(); s-- > 0;) {

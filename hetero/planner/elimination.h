@@ -48,7 +48,9 @@ class Elimination {
   };
   struct Step {
     size_t variable;
-    std::vector<size_t> rest;  // variables of the step's result, slowest first
+    size_t values;              // of the variable
+    std::vector<size_t> rest;   // variables of the step's result, slowest first
+    std::vector<size_t> sizes;  // how many values they have
     std::vector<Input> inputs;
     size_t table = 0;   // of its result, least sums
     size_t choice = 0;  // of the values that give them
@@ -62,9 +64,8 @@ class Elimination {
   Input layout(size_t table, const std::vector<size_t>& variables, const Step& step) const;
   void fill_factor(const PlanProblem& problem, const Factor& factor, double* entries) const;
   double unit_seconds(const PlanProblem& problem, size_t unit, size_t device) const;
-  static void run_step(const Step& step, const std::vector<std::vector<uint32_t>>& values,
-                       std::vector<double>& tables, std::vector<uint16_t>& choices,
-                       std::vector<double>& sums);
+  static void run_step(const Step& step, std::vector<double>& tables,
+                       std::vector<uint16_t>& choices, std::vector<double>& sums);
 
   std::vector<std::vector<uint32_t>> values_;  // of every variable: devices, or sets of places
   std::vector<std::vector<size_t>> unary_;     // of units: tensors that cost by its device alone

@@ -11,19 +11,23 @@ size_t fastest_device(const PlanUnit& unit) {
   return static_cast<size_t>(std::ranges::min_element(unit.seconds) - unit.seconds.begin());
 }
 
+/// Where pair moves begin: the fastest device of every unit, and the best single device, with what
+/// it does not run where that is fastest.
 std::vector<Assignment> starts(const PlanProblem& problem) {
   Assignment fastest;
   for (const PlanUnit& unit : problem.units) fastest.push_back(fastest_device(unit));
-  std::vector<Assignment> found;
+  Assignment best_single;
+  double least = kImpossible;
   for (size_t device = 0; device < problem.devices; ++device) {
     Assignment single = fastest;
     for (size_t unit = 0; unit < single.size(); ++unit) {
       if (problem.units[unit].seconds[device] < kImpossible) single[unit] = device;
     }
-    found.push_back(std::move(single));
+    const double seconds = latency(problem, single);
+    if (seconds < least || best_single.empty()) best_single = std::move(single);
+    least = std::min(least, seconds);
   }
-  found.push_back(std::move(fastest));
-  return found;
+  return {std::move(fastest), std::move(best_single)};
 }
 
 /// Moves between every pair of devices until none of them finds a better one.

@@ -22,8 +22,8 @@ struct LatencyPlan {
 };
 
 /// Solves problems that differ in times only. Two devices: min_cut. Else Elimination where its
-/// tables are small enough. Else every single device (what it does not run goes where it is
-/// fastest) and the fastest device of every unit are improved by best_pair_move until no pair of
+/// tables are small enough. Else the fastest device of every unit and the best single device (what
+/// it does not run goes where it is fastest) are improved by best_pair_move until no pair of
 /// devices finds any. Reentrant once made.
 class LatencySolver {
  public:

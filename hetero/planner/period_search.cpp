@@ -10,7 +10,7 @@ namespace het::hetero {
 namespace {
 
 /// Norms by how often loads are squared, from even loads to nearly the highest alone.
-constexpr int kSquarings[] = {1, 2, 3, 4, 6};
+constexpr int kSquarings[] = {1, 3, 6};
 /// The highest load itself.
 constexpr int kHighest = -1;
 /// A pass looks at every unit and every tensor.
@@ -32,6 +32,17 @@ class LoadedAssignment {
   }
 
   const Assignment& assignment() const { return assignment_; }
+  /// Remembers the loads, and takes moves since then back.
+  void mark() {
+    marked_load_ = load_;
+    marked_impossible_ = impossible_;
+    moved_.clear();
+  }
+  void take_back() {
+    load_ = marked_load_;
+    impossible_ = marked_impossible_;
+    for (size_t i = moved_.size(); i-- > 0;) assignment_[moved_[i].first] = moved_[i].second;
+  }
   double highest() const { return *std::ranges::max_element(load_); }
   /// The sum of the loads, each as a part of `scale`, squared so often; or the highest.
   double cost(int squarings, double scale) const {
@@ -48,6 +59,7 @@ class LoadedAssignment {
 
   void move(size_t unit, size_t device) {
     count(unit, -1);
+    moved_.emplace_back(unit, assignment_[unit]);
     assignment_[unit] = device;
     count(unit, 1);
   }
@@ -63,7 +75,7 @@ class LoadedAssignment {
   void count_transfers(size_t t, double sign) {
     const PlanTensor& tensor = problem_.tensors[t];
     const size_t from = source_place(problem_, tensor, assignment_);
-    for (const size_t to : destinations(problem_, tensor, assignment_)) {
+    for_each_place(destinations(problem_, tensor, assignment_), [&](size_t to) {
       const size_t link = from * problem_.places() + to;
       const double seconds = tensor.transfer_seconds[link];
       if (seconds == kImpossible) {
@@ -71,7 +83,7 @@ class LoadedAssignment {
       } else if (counts_links_) {
         load_[problem_.devices + link] += sign * seconds;
       }
-    }
+    });
   }
 
   const PlanProblem& problem_;
@@ -80,12 +92,24 @@ class LoadedAssignment {
   Assignment assignment_;
   std::vector<double> load_;  // of devices, then of links
   int impossible_ = 0;        // transfers that have no way
+  std::vector<double> marked_load_;
+  int marked_impossible_ = 0;
+  std::vector<std::pair<size_t, size_t>> moved_;  // since mark(): units and where they were
 };
 
 class PeriodSearch {
  public:
   PeriodSearch(const PlanProblem& problem, const Assignment& assignment, LinkUse links)
-      : problem_(problem), state_(problem, assignment, links), scale_(state_.highest()) {}
+      : problem_(problem), state_(problem, assignment, links), scale_(state_.highest()) {
+    for (const PlanTensor& tensor : problem.tensors) {
+      std::vector<size_t> ends = tensor.consumers;
+      if (tensor.producer != kOutside) ends.push_back(tensor.producer);
+      std::ranges::sort(ends);
+      const auto repeated = std::ranges::unique(ends);
+      ends.erase(repeated.begin(), repeated.end());
+      if (ends.size() > 1) ends_.push_back(std::move(ends));
+    }
+  }
 
   Assignment run(int kicks) {
     // 1. Down from where it is.
@@ -121,14 +145,8 @@ class PeriodSearch {
     for (int pass = 0; pass < kMaxPasses && trials_ < kMaxTrials; ++pass) {
       bool is_better = false;
       for (size_t unit = 0; unit < problem_.units.size(); ++unit) is_better |= try_units({unit});
-      for (const PlanTensor& tensor : problem_.tensors) {
-        std::vector<size_t> ends = tensor.consumers;
-        if (tensor.producer != kOutside) ends.push_back(tensor.producer);
-        std::ranges::sort(ends);
-        const auto repeated = std::ranges::unique(ends);
-        ends.erase(repeated.begin(), repeated.end());
-        if (ends.size() > 1) is_better |= try_units(ends);
-      }
+      if (is_better) continue;
+      for (const std::vector<size_t>& units : ends_) is_better |= try_units(units);
       if (!is_better) return;
     }
   }
@@ -137,22 +155,22 @@ class PeriodSearch {
   bool try_units(const std::vector<size_t>& units) {
     bool is_better = false;
     for (size_t device = 0; device < problem_.devices; ++device) {
-      std::vector<size_t> before;
-      bool is_allowed = true;
-      for (const size_t unit : units) {
-        before.push_back(state_.assignment()[unit]);
-        is_allowed &= problem_.units[unit].seconds[device] < kImpossible;
-      }
-      if (!is_allowed) continue;
-      if (std::ranges::all_of(before, [&](size_t from) { return from == device; })) continue;
+      const auto is_allowed = [&](size_t unit) {
+        return problem_.units[unit].seconds[device] < kImpossible;
+      };
+      const auto is_there = [&](size_t unit) { return state_.assignment()[unit] == device; };
+      if (!std::ranges::all_of(units, is_allowed) || std::ranges::all_of(units, is_there)) continue;
       ++trials_;
-      for (const size_t unit : units) state_.move(unit, device);
+      state_.mark();
+      for (const size_t unit : units) {
+        if (!is_there(unit)) state_.move(unit, device);
+      }
       const double cost = state_.cost(squarings_, scale_);
       if (cost < cost_ * (1 - 1e-9)) {
         cost_ = cost;
         is_better = true;
       } else {
-        for (size_t i = units.size(); i-- > 0;) state_.move(units[i], before[i]);
+        state_.take_back();
       }
     }
     return is_better;
@@ -161,6 +179,7 @@ class PeriodSearch {
   const PlanProblem& problem_;
   LoadedAssignment state_;
   double scale_;
+  std::vector<std::vector<size_t>> ends_;  // of every tensor: its units
   int squarings_ = kHighest;
   double cost_ = 0;
   size_t trials_ = 0;

@@ -72,7 +72,10 @@ UnitTensors::UnitTensors(const PlanProblem& problem)
 }
 
 Status check_problem(const PlanProblem& problem) {
-  if (problem.devices == 0) return error(StatusCode::InvalidArgument, "there is no device");
+  if (problem.devices == 0 || problem.devices > kMaxDevices) {
+    return error(StatusCode::InvalidArgument, "there are {} devices; 1 to {} can be planned for",
+                 problem.devices, kMaxDevices);
+  }
   if (problem.home > problem.devices) {
     return error(StatusCode::InvalidArgument, "frames lie in place {}, but there are {} devices",
                  problem.home, problem.devices);
@@ -87,18 +90,11 @@ size_t source_place(const PlanProblem& problem, const PlanTensor& tensor,
   return tensor.producer == kOutside ? problem.home : assignment[tensor.producer];
 }
 
-std::vector<size_t> destinations(const PlanProblem& problem, const PlanTensor& tensor,
-                                 const Assignment& assignment) {
-  const size_t source = source_place(problem, tensor, assignment);
-  std::vector<size_t> places;
-  if (tensor.leaves && problem.home != source) places.push_back(problem.home);
-  for (const size_t consumer : tensor.consumers) {
-    if (assignment[consumer] != source) places.push_back(assignment[consumer]);
-  }
-  std::ranges::sort(places);
-  const auto repeated = std::ranges::unique(places);
-  places.erase(repeated.begin(), repeated.end());
-  return places;
+PlaceSet destinations(const PlanProblem& problem, const PlanTensor& tensor,
+                      const Assignment& assignment) {
+  PlaceSet places = tensor.leaves ? PlaceSet{1} << problem.home : 0;
+  for (const size_t consumer : tensor.consumers) places |= PlaceSet{1} << assignment[consumer];
+  return places & ~(PlaceSet{1} << source_place(problem, tensor, assignment));
 }
 
 double latency(const PlanProblem& problem, const Assignment& assignment) {
@@ -108,9 +104,9 @@ double latency(const PlanProblem& problem, const Assignment& assignment) {
   }
   for (const PlanTensor& tensor : problem.tensors) {
     const size_t source = source_place(problem, tensor, assignment);
-    for (const size_t to : destinations(problem, tensor, assignment)) {
+    for_each_place(destinations(problem, tensor, assignment), [&](size_t to) {
       seconds += tensor.transfer_seconds[source * problem.places() + to];
-    }
+    });
   }
   return seconds;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -12,6 +14,16 @@ namespace het::hetero {
 inline constexpr double kImpossible = std::numeric_limits<double>::infinity();
 /// Producer of a frame's input.
 inline constexpr size_t kOutside = std::numeric_limits<size_t>::max();
+
+inline constexpr size_t kMaxDevices = 31;
+
+/// Bit i stands for place i.
+using PlaceSet = uint32_t;
+/// Calls `visit` with each place of a set, by rising index.
+template <class Visit>
+void for_each_place(PlaceSet places, const Visit& visit) {
+  for (; places != 0; places &= places - 1) visit(static_cast<size_t>(std::countr_zero(places)));
+}
 
 /// What a device runs as one piece.
 struct PlanUnit {
@@ -56,9 +68,9 @@ Status check_problem(const PlanProblem& problem);
 /// The place where a tensor comes into being.
 size_t source_place(const PlanProblem& problem, const PlanTensor& tensor,
                     const Assignment& assignment);
-/// Places other than its source where the tensor is needed, by rising index.
-std::vector<size_t> destinations(const PlanProblem& problem, const PlanTensor& tensor,
-                                 const Assignment& assignment);
+/// Places other than its source where the tensor is needed.
+PlaceSet destinations(const PlanProblem& problem, const PlanTensor& tensor,
+                      const Assignment& assignment);
 
 /// Seconds of one frame when one thing happens at a time: those of every unit and of every
 /// transfer, which is paid once per tensor and destination. kImpossible where a device does not run

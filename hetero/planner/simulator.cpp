@@ -83,12 +83,12 @@ Loads loads(const PlanProblem& problem, const Assignment& assignment, LinkUse li
   }
   for (const PlanTensor& tensor : problem.tensors) {
     const size_t from = source_place(problem, tensor, assignment);
-    for (const size_t to : destinations(problem, tensor, assignment)) {
+    for_each_place(destinations(problem, tensor, assignment), [&](size_t to) {
       const double seconds = tensor.transfer_seconds[from * places + to];
       if (links == LinkUse::OnePerPair || seconds == kImpossible) {
         load.links[from * places + to] += seconds;
       }
-    }
+    });
   }
   return load;
 }

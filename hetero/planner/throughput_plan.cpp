@@ -15,15 +15,17 @@
 namespace het::hetero {
 namespace {
 
-/// Entries of tables for all columns together, about 100 ms, and columns at most.
-constexpr size_t kTableWork = size_t{1} << 25;
+/// Entries of tables for all columns together, about 100 ms.
+constexpr size_t kTableWork = size_t{3} << 23;
+/// Columns at most, and where each takes many cuts.
 constexpr size_t kMaxColumns = 200;
+constexpr size_t kMaxPairColumns = 12;
 /// A mix this near to its bound is the best.
 constexpr double kGap = 1e-7;
 /// Plans with smaller shares are left out.
 constexpr double kLeastShare = 1e-6;
 /// Of the program's plans, those that one-plan mode begins with.
-constexpr size_t kMaxStarts = 8;
+constexpr size_t kMaxStarts = 4;
 /// Searches from near the best of them.
 constexpr int kKicks = 20;
 
@@ -35,6 +37,7 @@ class ColumnGeneration {
         links_(links),
         scale_(1 / fastest.seconds),
         solver_(problem),
+        priced_(problem),
         program_(problem.devices + problem.places() * problem.places()) {
     for (size_t device = 0; device < problem.devices; ++device) {
       add(single_device_plan(problem, device).assignment);
@@ -46,7 +49,8 @@ class ColumnGeneration {
   const Assignment& endless() const { return endless_; }
 
   void run() {
-    size_t columns = kMaxColumns;
+    const bool is_exact = solver_.method() != LatencyMethod::PairMoves;
+    size_t columns = is_exact ? kMaxColumns : kMaxPairColumns;
     if (solver_.entries() > 0) columns = std::min(columns, kTableWork / solver_.entries());
     for (size_t column = 0; column <= columns && endless_.empty(); ++column) {
       program_.solve();
@@ -55,9 +59,7 @@ class ColumnGeneration {
       const double sum = std::accumulate(prices_.begin(), prices_.end(), 0.0);
       for (double& price : prices_) price /= sum;
       const LatencyPlan priced = solver_.solve(at_prices(), assignments_.back());
-      if (solver_.method() != LatencyMethod::PairMoves) {
-        bound_ = std::min(bound_, 1 / priced.seconds);
-      }
+      if (is_exact && priced.seconds > 0) bound_ = std::min(bound_, 1 / priced.seconds);
       const bool is_best = priced.seconds * scale_ * program_.total() >= 1 - kGap;
       if (is_best || known_.contains(priced.assignment)) return;
       add(priced.assignment);
@@ -105,27 +107,32 @@ class ColumnGeneration {
   }
 
   /// The problem with every second at the price of what it occupies.
-  PlanProblem at_prices() const {
-    PlanProblem priced = problem_;
-    const auto scale = [](double& seconds, double price) {
-      if (seconds < kImpossible) seconds *= price;
+  const PlanProblem& at_prices() {
+    const bool counts_links = links_ == LinkUse::OnePerPair;
+    const auto at_price = [](double seconds, double price) {
+      return seconds < kImpossible ? seconds * price : kImpossible;
     };
-    for (PlanUnit& unit : priced.units) {
-      for (size_t d = 0; d < problem_.devices; ++d) scale(unit.seconds[d], prices_[d]);
-    }
-    for (PlanTensor& tensor : priced.tensors) {
-      for (size_t link = 0; link < tensor.transfer_seconds.size(); ++link) {
-        const bool counts = links_ == LinkUse::OnePerPair;
-        scale(tensor.transfer_seconds[link], counts ? prices_[problem_.devices + link] : 0.0);
+    for (size_t unit = 0; unit < problem_.units.size(); ++unit) {
+      const std::vector<double>& seconds = problem_.units[unit].seconds;
+      for (size_t d = 0; d < seconds.size(); ++d) {
+        priced_.units[unit].seconds[d] = at_price(seconds[d], prices_[d]);
       }
     }
-    return priced;
+    for (size_t t = 0; t < problem_.tensors.size(); ++t) {
+      const std::vector<double>& seconds = problem_.tensors[t].transfer_seconds;
+      for (size_t link = 0; link < seconds.size(); ++link) {
+        priced_.tensors[t].transfer_seconds[link] =
+            at_price(seconds[link], counts_links ? prices_[problem_.devices + link] : 0.0);
+      }
+    }
+    return priced_;
   }
 
   const PlanProblem& problem_;
   LinkUse links_;
   double scale_;  // the program's times are parts of the least latency
   LatencySolver solver_;
+  PlanProblem priced_;
   MixProgram program_;
   std::vector<Assignment> assignments_;  // of the program's plans
   std::set<Assignment> known_;

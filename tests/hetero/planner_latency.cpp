@@ -61,7 +61,8 @@ TEST(PlanProblem, SaysWhatIsWrong) {
     EXPECT_FALSE(latency_plan(problem));
     return status.message();
   };
-  EXPECT_EQ(message([](PlanProblem& p) { p.devices = 0; }), "there is no device");
+  EXPECT_EQ(message([](PlanProblem& p) { p.devices = 0; }),
+            "there are 0 devices; 1 to 31 can be planned for");
   EXPECT_EQ(message([](PlanProblem& p) { p.home = 3; }),
             "frames lie in place 3, but there are 2 devices");
   EXPECT_EQ(message([](PlanProblem& p) { p.units[2].seconds = {1}; }),
@@ -181,7 +182,7 @@ TEST(LatencyPlan, PairMovesAreNearTheOptimum) {
     ASSERT_LE(plan.seconds, best_single_device(problem).seconds * (1 + 1e-9));
     if (least > 0) excess += plan.seconds / least - 1, ++counted;
   }
-  EXPECT_LT(excess / static_cast<double>(counted), 0.005);
+  EXPECT_LT(excess / static_cast<double>(counted), 0.003);
 }
 
 TEST(LatencyPlan, APairMoveIsTheBestOfItsUnits) {
