@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 
 namespace het::hetero {
 namespace {
@@ -46,19 +48,13 @@ class CutGraph {
   std::vector<Arc> arcs_;
 };
 
-using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-struct Edge {
+/// All arcs of a vertex lie side by side; an arc's number is its place among them.
+struct FlowArc {
   int64_t capacity = 0;
   int64_t residual = 0;
-  Traits::edge_descriptor reverse;
 };
-struct Vertex {
-  boost::default_color_type color = boost::white_color;
-  Traits::edge_descriptor predecessor;
-  long distance = 0;
-};
-using FlowGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Vertex, Edge,
-                                        boost::no_property>;
+using FlowGraph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, FlowArc>;
+using FlowArcName = boost::graph_traits<FlowGraph>::edge_descriptor;
 
 std::vector<bool> CutGraph::source_side() const {
   // 1. Seconds become whole numbers: a flow of those ends, and what is saturated is exactly zero.
@@ -74,15 +70,14 @@ std::vector<bool> CutGraph::source_side() const {
   const auto whole = [&](double seconds) {
     return seconds < kImpossible ? static_cast<int64_t>(std::llround(seconds * scale)) : impossible;
   };
-  // 2. The graph with every arc's reverse.
-  FlowGraph graph(on_source_.size());
+  // 2. Every arc and its reverse, twins that lie side by side.
+  std::vector<std::pair<size_t, size_t>> ends;
+  std::vector<int64_t> capacities;
   const auto add = [&](size_t from, size_t to, int64_t forward, int64_t backward) {
-    const auto there = boost::add_edge(from, to, graph).first;
-    const auto back = boost::add_edge(to, from, graph).first;
-    graph[there].capacity = forward;
-    graph[there].reverse = back;
-    graph[back].capacity = backward;
-    graph[back].reverse = there;
+    ends.emplace_back(from, to);
+    ends.emplace_back(to, from);
+    capacities.push_back(forward);
+    capacities.push_back(backward);
   };
   for (size_t v = 2; v < on_source_.size(); ++v) {
     const int64_t source = whole(on_sink_[v]);
@@ -92,14 +87,38 @@ std::vector<bool> CutGraph::source_side() const {
     if (sink > both) add(v, kSink, sink - both, 0);
   }
   for (const Arc& arc : arcs_) add(arc.from, arc.to, whole(arc.forward), whole(arc.backward));
-  // 3. The maximum flow leaves the source's tree: what can still be reached from it.
+  // 3. Sorted by where they begin.
+  const size_t vertices = on_source_.size();
+  std::vector<size_t> next(vertices + 1, 0);
+  for (const auto& [from, to] : ends) ++next[from + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<size_t> position(ends.size());
+  std::vector<std::pair<size_t, size_t>> sorted(ends.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    position[i] = next[ends[i].first]++;
+    sorted[position[i]] = ends[i];
+  }
+  FlowGraph graph(boost::edges_are_sorted, sorted.begin(), sorted.end(), vertices);
+  std::vector<FlowArcName> reverse(ends.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const FlowArcName name(ends[i].first, position[i]);
+    graph[name].capacity = capacities[i];
+    reverse[position[i ^ 1]] = name;
+  }
+  // 4. The maximum flow leaves the source's tree: what can still be reached from it.
+  std::vector<boost::default_color_type> colors(vertices);
+  std::vector<FlowArcName> predecessors(vertices);
+  std::vector<long> distances(vertices);
+  const auto numbers = boost::get(boost::vertex_index, graph);
+  const auto arc_numbers = boost::get(boost::edge_index, graph);
   boost::boykov_kolmogorov_max_flow(
-      graph, boost::get(&Edge::capacity, graph), boost::get(&Edge::residual, graph),
-      boost::get(&Edge::reverse, graph), boost::get(&Vertex::predecessor, graph),
-      boost::get(&Vertex::color, graph), boost::get(&Vertex::distance, graph),
-      boost::get(boost::vertex_index, graph), kSource, kSink);
-  std::vector<bool> side(on_source_.size());
-  for (size_t v = 0; v < side.size(); ++v) side[v] = graph[v].color == boost::black_color;
+      graph, boost::get(&FlowArc::capacity, graph), boost::get(&FlowArc::residual, graph),
+      boost::make_iterator_property_map(reverse.begin(), arc_numbers),
+      boost::make_iterator_property_map(predecessors.begin(), numbers),
+      boost::make_iterator_property_map(colors.begin(), numbers),
+      boost::make_iterator_property_map(distances.begin(), numbers), numbers, kSource, kSink);
+  std::vector<bool> side(vertices);
+  for (size_t v = 0; v < vertices; ++v) side[v] = colors[v] == boost::black_color;
   return side;
 }
 

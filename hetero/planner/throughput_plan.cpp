@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kTableWork = size_t{3} << 23;
 /// Columns at most, and where each takes many cuts.
 constexpr size_t kMaxColumns = 200;
-constexpr size_t kMaxPairColumns = 12;
+constexpr size_t kMaxPairColumns = 24;
 /// A mix this near to its bound is the best.
 constexpr double kGap = 1e-7;
 /// Plans with smaller shares are left out.
