@@ -185,6 +185,27 @@ TEST(LatencyPlan, PairMovesAreNearTheOptimum) {
   EXPECT_LT(excess / static_cast<double>(counted), 0.003);
 }
 
+TEST(LatencyPlan, WorkGrowsWithTheUnitsWhereTheGraphIsNarrow) {
+  Random random(10);
+  const PlanProblem problem = residual_problem(random, {3, 1000});
+  EXPECT_LT(Elimination(problem).entries(), 100'000u);
+  const LatencyPlan plan = *latency_plan(problem);
+  EXPECT_EQ(plan.method, LatencyMethod::Elimination);
+  EXPECT_LT(plan.seconds, best_single_device(problem).seconds);
+  EXPECT_LE(plan.seconds, LatencySolver(problem, 1).solve(problem).seconds * (1 + 1e-9));
+}
+
+TEST(LatencyPlan, AWideGraphIsNotExact) {
+  Random random(10);
+  const PlanProblem wide = dense_problem(random, {3, 30});
+  EXPECT_FALSE(Elimination(wide).fits());
+  const LatencyPlan plan = *latency_plan(wide);
+  EXPECT_FALSE(plan.is_exact());
+  EXPECT_LE(plan.seconds, best_single_device(wide).seconds);
+  EXPECT_EQ(latency(wide, plan.assignment), plan.seconds);
+  EXPECT_TRUE(latency_plan(dense_problem(random, {2, 30}))->is_exact());
+}
+
 TEST(LatencyPlan, APairMoveIsTheBestOfItsUnits) {
   Random random(6);
   for (size_t i = 0; i < 1000; ++i) {

@@ -390,7 +390,7 @@ TEST(ParallelPlan, NearBranchAndBound) {
     worst = std::max(worst, plan.seconds / least - 1);
   }
   const double mean_excess = excess / static_cast<double>(count);
-  EXPECT_LT(mean_excess, 0.02) << "at worst " << worst;
+  EXPECT_LT(mean_excess, 0.005) << "at worst " << worst;
   EXPECT_GT(gain / static_cast<double>(count), 0.2);  // over the best single device
   EXPECT_GT(count, 250u);
 }

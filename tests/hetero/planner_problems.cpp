@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace het::hetero {
@@ -153,6 +155,49 @@ PlanProblem random_problem(Random& random, const ProblemShape& shape) {
 
 PlanProblem random_possible_problem(Random& random, const ProblemShape& shape) {
   return make_problem(random, shape, true);
+}
+
+namespace {
+
+/// Times of their own for units that read what `inputs` says, by index of the tensor; unit i gives
+/// tensor i + 1.
+PlanProblem read_problem(Random& random, const ProblemShape& shape,
+                         const std::function<std::vector<size_t>(size_t)>& inputs) {
+  PlanProblem problem;
+  problem.devices = shape.devices;
+  problem.home = shape.devices;
+  const Style style{0.3, 0.0, false, false, 0.0, 0.0};
+  for (size_t unit = 0; unit <= shape.units; ++unit) {
+    PlanTensor tensor;
+    if (unit > 0) tensor.producer = unit - 1;
+    tensor.leaves = unit == shape.units;
+    tensor.transfer_seconds = random_transfers(random, style, problem.places());
+    problem.tensors.push_back(std::move(tensor));
+  }
+  for (size_t unit = 0; unit < shape.units; ++unit) {
+    PlanUnit made;
+    for (size_t d = 0; d < shape.devices; ++d) made.seconds.push_back(uniform(random, 0, 1));
+    problem.units.push_back(std::move(made));
+    for (const size_t t : inputs(unit)) problem.tensors[t].consumers.push_back(unit);
+  }
+  return problem;
+}
+
+}  // namespace
+
+PlanProblem residual_problem(Random& random, const ProblemShape& shape) {
+  return read_problem(random, shape, [](size_t unit) {
+    // The third unit of a block reads the block's input too.
+    return unit % 3 == 2 ? std::vector{unit, unit - 2} : std::vector{unit};
+  });
+}
+
+PlanProblem dense_problem(Random& random, const ProblemShape& shape) {
+  return read_problem(random, shape, [](size_t unit) {
+    std::vector<size_t> all(unit + 1);
+    std::iota(all.begin(), all.end(), size_t{0});
+    return all;
+  });
 }
 
 void enumerate(const PlanProblem& problem, const std::function<double()>& limit,

@@ -23,6 +23,11 @@ PlanProblem random_problem(Random& random, const ProblemShape& shape);
 /// The same without anything impossible.
 PlanProblem random_possible_problem(Random& random, const ProblemShape& shape);
 
+/// Residual blocks, each with a way around it: the tables of any number of units are small.
+PlanProblem residual_problem(Random& random, const ProblemShape& shape);
+/// Every unit reads what all units before it give: the tables of 30 units are too large.
+PlanProblem dense_problem(Random& random, const ProblemShape& shape);
+
 /// Every assignment, each with its latency; stops below those that are not below what `limit`
 /// returns. Adds up by itself, without latency().
 void enumerate(const PlanProblem& problem, const std::function<double()>& limit,
