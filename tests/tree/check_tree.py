@@ -29,6 +29,7 @@ THIRD_PARTY = {
     "pugixml": ("inference/readers/", "devices/gpu/custom_layers", "tests/"),
     "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/"),
     "CLI/": ("tools/",),
+    "boost/": ("hetero/planner/",),
 }
 # Folder -> folders of ours that it may include, besides itself.
 OURS = {
@@ -38,8 +39,8 @@ OURS = {
     "gst/": ("inference/", "devices/register_devices.h"),
     "tools/": ("inference/", "devices/register_devices.h"),
     "examples/": ("inference/", "devices/register_devices.h"),
-    # Kernels are measured by themselves too.
-    "benchmarks/": ("inference/", "devices/register_devices.h", "devices/cpu/", "devices/gpu/"),
+    # Kernels and the planner are measured by themselves too.
+    "benchmarks/": ("inference/", "devices/register_devices.h", "devices/cpu/", "devices/gpu/", "hetero/planner/"),
     "tests/": ("inference/", "devices/", "hetero/", "gst/", "tools/"),
 }
 
