@@ -1,0 +1,202 @@
+#include "hetero/device_profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "hetero/planner/plan_problem.h"
+#include "inference/infer_request.h"
+#include "inference/passes/prepare_model.h"
+
+namespace het::hetero {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostSamples = 15;
+constexpr size_t kTransferSamples = 9;
+/// Elements of the tensors that are sent.
+constexpr int64_t kFew = 64;
+constexpr int64_t kMany = int64_t{1} << 18;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A request whose inputs are zeros.
+Result<std::unique_ptr<InferRequest>> request_for(const Model& model, const PlacementDevice& device,
+                                                  bool with_rows) {
+  Properties properties = device.properties;
+  if (with_rows) properties["PERF_COUNT"] = "YES";
+  HET_ASSIGN(const std::shared_ptr<CompiledModel> compiled,
+             device.member->device->compile_model(model, properties, nullptr));
+  HET_ASSIGN(std::unique_ptr<InferRequest> request, compiled->create_infer_request());
+  for (size_t i = 0; i < compiled->inputs().size(); ++i) {
+    const Tensor& input = request->input(i);
+    if (input.bytes() != nullptr) std::memset(input.bytes(), 0, input.size_bytes());
+  }
+  return request;
+}
+
+/// Rows of one subgraph on its device.
+class SubgraphTimes {
+ public:
+  SubgraphTimes(const Model& prepared, NodeTimes& times) : times_(times) {
+    for (size_t n = 0; n < prepared.nodes().size(); ++n) {
+      nodes_[prepared.nodes()[n]->name()] = n;
+    }
+  }
+
+  Status measure(const Subgraph& subgraph, const PlacementDevice& device, size_t d,
+                 Clock::time_point end) {
+    // What reads sizes that come at run time has no times of its own; zeros leave it where its
+    // producer is.
+    if (!check_inputs_static(*subgraph.model).ok()) return {};
+    HET_ASSIGN(const auto request, request_for(*subgraph.model, device, true));
+    HET_TRY(request->infer());
+    std::unordered_map<size_t, std::vector<double>> samples;
+    for (size_t run = 0; run < kMostSamples && (run == 0 || Clock::now() < end); ++run) {
+      HET_TRY(request->infer());
+      for (const ProfileRow& row : request->profiling()) {
+        const auto node = nodes_.find(row.node_name);
+        if (node == nodes_.end()) continue;
+        if (row.status == ProfileStatus::Executed) {
+          samples[node->second].push_back(1e-6 * static_cast<double>(row.real_us));
+        } else {
+          times_.is_fused[node->second][d] = true;
+        }
+      }
+    }
+    for (auto& [node, seconds] : samples) times_.seconds[node][d] = median(std::move(seconds));
+    return {};
+  }
+
+ private:
+  NodeTimes& times_;
+  std::unordered_map<std::string_view, size_t> nodes_;
+};
+
+/// Two nodes that change the values of `elements` floats.
+std::unique_ptr<Model> chain(int64_t elements) {
+  auto model = std::make_unique<Model>("transfer");
+  Value* x = model->add_input("x", {ElementType::Float32, {1, elements}});
+  Value* y = model->add_node("first", "Relu", "", {x}, {"y"})->output();
+  model->set_desc(y, x->desc());
+  Value* z = model->add_node("second", "Neg", "", {y}, {"z"})->output();
+  model->set_desc(z, x->desc());
+  model->add_output("z", z);
+  return model;
+}
+
+/// The chain's parts, one after the other as the executor hands them over.
+Result<double> chain_seconds(int64_t elements, const PlacementDevice& from,
+                             const PlacementDevice& to) {
+  const std::unique_ptr<Model> model = chain(elements);
+  const bool is_split = from.member->name != to.member->name;
+  std::vector<std::unique_ptr<InferRequest>> requests;
+  if (is_split) {
+    HET_ASSIGN(const Split split, split_model(*model, {from.member->name, to.member->name}));
+    HET_ASSIGN(requests.emplace_back(), request_for(*split.subgraphs[0].model, from, false));
+    HET_ASSIGN(requests.emplace_back(), request_for(*split.subgraphs[1].model, to, false));
+    HET_TRY(requests[1]->set_input(0, requests[0]->output(0)));
+  } else {
+    HET_ASSIGN(requests.emplace_back(), request_for(*model, from, false));
+  }
+  std::vector<double> samples;
+  for (size_t run = 0; run <= kTransferSamples; ++run) {
+    const auto start = Clock::now();
+    for (const auto& request : requests) HET_TRY(request->infer());
+    if (run > 0) samples.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return median(std::move(samples));
+}
+
+}  // namespace
+
+Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table,
+                                double budget_seconds) {
+  const size_t nodes = prepared.nodes().size();
+  const size_t devices = table.devices().size();
+  NodeTimes times;
+  times.seconds.assign(nodes, std::vector<double>(devices, 0.0));
+  times.is_fused.assign(nodes, std::vector<bool>(devices, false));
+  SubgraphTimes subgraphs(prepared, times);
+  for (size_t d = 0; d < devices; ++d) {
+    const PlacementDevice& device = table.devices()[d];
+    std::vector<std::string> names(nodes, "another device");
+    for (size_t n = 0; n < nodes; ++n) {
+      if (table.supports(n, d)) {
+        names[n] = device.member->name;
+      } else {
+        times.seconds[n][d] = kImpossible;
+      }
+    }
+    HET_ASSIGN(const Split split, split_model(prepared, names));
+    const auto start = Clock::now();
+    for (size_t i = 0; i < split.subgraphs.size(); ++i) {
+      if (split.subgraphs[i].device != device.member->name) continue;
+      // The budget is shared evenly.
+      const double part = static_cast<double>(i + 1) / static_cast<double>(split.subgraphs.size());
+      const auto end = start + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(budget_seconds * part));
+      const Status status = subgraphs.measure(split.subgraphs[i], device, d, end);
+      if (!status.ok()) {
+        return Failure(status.with_context(
+            fmt::format("cannot measure {} on {}", split.subgraphs[i].name, device.member->name)));
+      }
+    }
+  }
+  return times;
+}
+
+Result<TransferTimes> measure_transfers(const SupportTable& table) {
+  const auto& devices = table.devices();
+  TransferTimes result;
+  result.home = devices.size();
+  for (size_t d = devices.size(); d-- > 0;) {
+    if (devices[d].member->device->direct_memory_kinds() ==
+        std::vector<MemoryKind>{MemoryKind::Host}) {
+      result.home = d;
+    }
+  }
+  result.places = devices.size() + (result.home == devices.size() ? 1 : 0);
+  result.times.resize(result.places * result.places);
+  std::vector<double> few(devices.size());
+  std::vector<double> many(devices.size());
+  for (size_t d = 0; d < devices.size(); ++d) {
+    HET_ASSIGN(few[d], chain_seconds(kFew, devices[d], devices[d]));
+    HET_ASSIGN(many[d], chain_seconds(kMany, devices[d], devices[d]));
+  }
+  const double bytes = 4.0 * static_cast<double>(kMany - kFew);
+  for (size_t from = 0; from < devices.size(); ++from) {
+    for (size_t to = 0; to < devices.size(); ++to) {
+      if (from == to) continue;
+      HET_ASSIGN(const double split_few, chain_seconds(kFew, devices[from], devices[to]));
+      HET_ASSIGN(const double split_many, chain_seconds(kMany, devices[from], devices[to]));
+      TransferTime& time = result.times[from * result.places + to];
+      // Half of the work is on either side.
+      time.start = std::max(0.0, split_few - 0.5 * (few[from] + few[to]));
+      const double rest = split_many - 0.5 * (many[from] + many[to]) - time.start;
+      time.per_byte = std::max(0.0, rest / bytes);
+    }
+  }
+  // The host as a place of its own is reached as fast as the slowest other device.
+  if (result.home < devices.size()) return result;
+  for (size_t d = 0; d < devices.size(); ++d) {
+    TransferTime& out = result.times[d * result.places + result.home];
+    for (size_t other = 0; other < devices.size(); ++other) {
+      const TransferTime& time = result.times[d * result.places + other];
+      out.start = std::max(out.start, time.start);
+      out.per_byte = std::max(out.per_byte, time.per_byte);
+    }
+    result.times[result.home * result.places + d] = out;
+  }
+  return result;
+}
+
+}  // namespace het::hetero

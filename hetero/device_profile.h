@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hetero/placement.h"
+#include "inference/model.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// What every node of a prepared model takes on every device.
+struct NodeTimes {
+  /// [node][device]; kImpossible (planner/plan_problem.h) where the device does not take the node.
+  std::vector<std::vector<double>> seconds;
+  /// [node][device]: computed by the kernel of another node.
+  std::vector<std::vector<bool>> is_fused;
+};
+
+/// Runs what each device takes of the model there, with PERF_COUNT, and takes the medians of the
+/// rows. One execution warms up; at least one more counts, and others until `budget` is over for a
+/// device. Inputs are zeros. Fails when a device cannot compile or run what it takes.
+Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table,
+                                double budget_seconds);
+
+/// What it costs to go on elsewhere: seconds = start + bytes * per_byte.
+struct TransferTime {
+  double start = 0;
+  double per_byte = 0;
+  double seconds(double bytes) const { return start + bytes * per_byte; }
+};
+
+/// [from * places + to] over the devices and, where none of them computes in the host's memory, the
+/// host; zero within a place.
+struct TransferTimes {
+  size_t home = 0;  ///< the first device that works in the host's memory, else the extra place
+  size_t places = 0;
+  std::vector<TransferTime> times;
+};
+
+/// Runs two nodes on two devices and on one, with a few bytes between them and with many. The start
+/// of a subgraph counts as part of the transfer that it waits for.
+Result<TransferTimes> measure_transfers(const SupportTable& table);
+
+}  // namespace het::hetero
