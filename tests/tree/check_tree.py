@@ -123,8 +123,16 @@ def readmes(root):
     return problems
 
 
+def is_empty_function(library, symbol):
+    """True where a function does nothing but return. Boost.Graph's headers have constants whose constructors, once optimised, leave that."""
+    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", str(library)],
+                             check=True, capture_output=True, text=True).stdout
+    instructions = re.findall(r"^\s*[0-9a-f]+:\s+(\S+)", listing, re.MULTILINE)
+    return bool(instructions) and set(instructions) <= {"ret", "endbr64", "bti", "nop"}
+
+
 def static_constructors(root):
-    """libhetinference must not run code at load time (design, section 2): no _GLOBAL__sub_I symbols."""
+    """libhetinference must not run code at load time (design, section 2): no _GLOBAL__sub_I symbols but empty ones."""
     build = pathlib.Path(os.environ.get("HET_BUILD_ROOT", ""))
     libraries = sorted(build.glob("libhetinference-1.0.so*")) + sorted(build.glob("gst/libgsthetero.so"))
     libraries = [p for p in libraries if p.is_file() and not p.is_symlink() and p.suffix != ".p"]
@@ -132,8 +140,9 @@ def static_constructors(root):
         return [f"no library found in {build}"]
     problems = []
     for library in libraries:
-        symbols = subprocess.run(["nm", "-C", str(library)], check=True, capture_output=True, text=True).stdout
-        problems += [f"{library.name}: static constructor {line.split()[-1]}" for line in symbols.splitlines() if "_GLOBAL__sub_I" in line]
+        symbols = subprocess.run(["nm", str(library)], check=True, capture_output=True, text=True).stdout
+        constructors = [line.split()[-1] for line in symbols.splitlines() if "_GLOBAL__sub_I" in line]
+        problems += [f"{library.name}: static constructor {symbol}" for symbol in constructors if not is_empty_function(library, symbol)]
     return problems
 
 
