@@ -1,6 +1,7 @@
 #include "hetero/device_profile.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "hetero/planner/plan_problem.h"
 #include "inference/infer_request.h"
+#include "inference/log.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::hetero {
@@ -82,21 +84,39 @@ class SubgraphTimes {
 };
 
 /// Two nodes that change the values of `elements` floats.
-std::unique_ptr<Model> chain(int64_t elements) {
+std::unique_ptr<Model> chain(int64_t elements, const char* first, const char* second) {
   auto model = std::make_unique<Model>("transfer");
   Value* x = model->add_input("x", {ElementType::Float32, {1, elements}});
-  Value* y = model->add_node("first", "Relu", "", {x}, {"y"})->output();
+  Value* y = model->add_node("first", first, "", {x}, {"y"})->output();
   model->set_desc(y, x->desc());
-  Value* z = model->add_node("second", "Neg", "", {y}, {"z"})->output();
+  Value* z = model->add_node("second", second, "", {y}, {"z"})->output();
   model->set_desc(z, x->desc());
   model->add_output("z", z);
   return model;
 }
 
+/// An operator of one input that the device runs; null: none of the usual ones.
+const char* simple_operator(const PlacementDevice& device) {
+  for (const char* type : {"Relu", "Neg", "Abs", "Sigmoid", "Tanh", "Softmax"}) {
+    const auto rows =
+        device.member->device->query_model(*chain(kFew, type, type), device.properties);
+    if (rows && (*rows)[0].supported() && (*rows)[1].supported()) return type;
+  }
+  return nullptr;
+}
+
 /// The chain's parts, one after the other as the executor hands them over.
 Result<double> chain_seconds(int64_t elements, const PlacementDevice& from,
                              const PlacementDevice& to) {
-  const std::unique_ptr<Model> model = chain(elements);
+  const char* const first = simple_operator(from);
+  const char* const second = simple_operator(to);
+  if (first == nullptr || second == nullptr) {
+    return error(StatusCode::NotSupported,
+                 "{} runs none of the operators that transfers are "
+                 "measured with",
+                 (first == nullptr ? from : to).member->name);
+  }
+  const std::unique_ptr<Model> model = chain(elements, first, second);
   const bool is_split = from.member->name != to.member->name;
   std::vector<std::unique_ptr<InferRequest>> requests;
   if (is_split) {
@@ -114,6 +134,25 @@ Result<double> chain_seconds(int64_t elements, const PlacementDevice& from,
     if (run > 0) samples.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   return median(std::move(samples));
+}
+
+/// Where a device cannot be measured: as if through a slow link.
+constexpr TransferTime kUnmeasured = {100e-6, 1e-9};
+
+Result<TransferTime> measure_transfer(const PlacementDevice& from, const PlacementDevice& to) {
+  std::array<double, 2> rest{};
+  for (const bool is_many : {false, true}) {
+    const int64_t elements = is_many ? kMany : kFew;
+    HET_ASSIGN(const double split, chain_seconds(elements, from, to));
+    HET_ASSIGN(const double on_from, chain_seconds(elements, from, from));
+    HET_ASSIGN(const double on_to, chain_seconds(elements, to, to));
+    // Half of the work is on either side.
+    rest[is_many ? 1 : 0] = split - 0.5 * (on_from + on_to);
+  }
+  TransferTime time;
+  time.start = std::max(0.0, rest[0]);
+  time.per_byte = std::max(0.0, (rest[1] - time.start) / (4.0 * static_cast<double>(kMany - kFew)));
+  return time;
 }
 
 }  // namespace
@@ -145,16 +184,17 @@ Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table
       const auto end = start + std::chrono::duration_cast<Clock::duration>(
                                    std::chrono::duration<double>(budget_seconds * part));
       const Status status = subgraphs.measure(split.subgraphs[i], device, d, end);
-      if (!status.ok()) {
-        return Failure(status.with_context(
-            fmt::format("cannot measure {} on {}", split.subgraphs[i].name, device.member->name)));
-      }
+      if (status.ok()) continue;
+      // A device may take a node only beside others: plans go without it there.
+      log(LogLevel::Debug, "cannot measure {} on {}: {}", split.subgraphs[i].name,
+          device.member->name, status.message());
+      for (const size_t node : split.subgraphs[i].nodes) times.seconds[node][d] = kImpossible;
     }
   }
   return times;
 }
 
-Result<TransferTimes> measure_transfers(const SupportTable& table) {
+TransferTimes measure_transfers(const SupportTable& table) {
   const auto& devices = table.devices();
   TransferTimes result;
   result.home = devices.size();
@@ -166,23 +206,13 @@ Result<TransferTimes> measure_transfers(const SupportTable& table) {
   }
   result.places = devices.size() + (result.home == devices.size() ? 1 : 0);
   result.times.resize(result.places * result.places);
-  std::vector<double> few(devices.size());
-  std::vector<double> many(devices.size());
-  for (size_t d = 0; d < devices.size(); ++d) {
-    HET_ASSIGN(few[d], chain_seconds(kFew, devices[d], devices[d]));
-    HET_ASSIGN(many[d], chain_seconds(kMany, devices[d], devices[d]));
-  }
-  const double bytes = 4.0 * static_cast<double>(kMany - kFew);
   for (size_t from = 0; from < devices.size(); ++from) {
     for (size_t to = 0; to < devices.size(); ++to) {
       if (from == to) continue;
-      HET_ASSIGN(const double split_few, chain_seconds(kFew, devices[from], devices[to]));
-      HET_ASSIGN(const double split_many, chain_seconds(kMany, devices[from], devices[to]));
       TransferTime& time = result.times[from * result.places + to];
-      // Half of the work is on either side.
-      time.start = std::max(0.0, split_few - 0.5 * (few[from] + few[to]));
-      const double rest = split_many - 0.5 * (many[from] + many[to]) - time.start;
-      time.per_byte = std::max(0.0, rest / bytes);
+      const auto measured = measure_transfer(devices[from], devices[to]);
+      time = measured ? *measured : kUnmeasured;
+      if (!measured) log(LogLevel::Debug, "{}", measured.error().message());
     }
   }
   // The host as a place of its own is reached as fast as the slowest other device.

@@ -47,6 +47,7 @@ Result<std::string> HeteroCompiledModel::get_property(std::string_view name) con
   HET_ASSIGN(const PropertyDef* def, find_property(name, parts_.device));
   const auto& subgraphs = parts_.split.subgraphs;
   if (def->name == "HETERO_NUMBER_OF_SUBMODELS") return std::to_string(subgraphs.size());
+  if (def->name == "HETERO_PLAN") return explanation_;
   if (def->name == "MULTI_DEVICE_PRIORITIES") return parse_device_name(parts_.device).arguments;
   if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(parts_.device);
   if (def->name == "NETWORK_NAME") return this->name();

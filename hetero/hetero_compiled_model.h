@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hetero/subgraph_splitter.h"
@@ -34,6 +35,8 @@ class HeteroCompiledModel final : public CompiledModel {
   Result<std::string> get_property(std::string_view name) const override;
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
 
+  /// HETERO_PLAN; before anybody else has the model.
+  void set_explanation(std::string text) { explanation_ = std::move(text); }
   const HeteroParts& parts() const { return parts_; }
   /// Per subgraph those that wait for it.
   const std::vector<std::vector<size_t>>& dependents() const { return dependents_; }
@@ -50,6 +53,7 @@ class HeteroCompiledModel final : public CompiledModel {
   Result<std::string> member_property(const MemberProperty& property) const;
 
   const HeteroParts parts_;
+  std::string explanation_;
   std::vector<std::vector<size_t>> dependents_;
   std::vector<size_t> delivered_cuts_;
   std::vector<size_t> unsized_cuts_;

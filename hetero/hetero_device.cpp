@@ -9,9 +9,12 @@
 
 #include "hetero/affinity.h"
 #include "hetero/device_list.h"
+#include "hetero/explain.h"
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
 #include "hetero/placement.h"
+#include "hetero/plan_store.h"
+#include "hetero/policy.h"
 #include "inference/dynamic_model.h"
 #include "inference/log.h"
 #include "inference/passes/prepare_model.h"
@@ -23,8 +26,9 @@ namespace {
 constexpr std::string_view kName = "HETERO";
 
 /// What stays here; everything else goes to the devices that know it.
-constexpr std::array<std::string_view, 4> kOwn = {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT",
-                                                  "HETERO_STRICT", "MULTI_DEVICE_PRIORITIES"};
+constexpr std::array<std::string_view, 5> kOwn = {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT",
+                                                  "HETERO_POLICY", "HETERO_STRICT",
+                                                  "MULTI_DEVICE_PRIORITIES"};
 
 bool wants_dump(const Properties& properties) {
   if (property_boolean(properties, "HETERO_DUMP_GRAPH_DOT")) return true;
@@ -41,6 +45,11 @@ Result<AffinityRules> affinity_rules(const Properties& properties) {
   if (text.empty()) return AffinityRules();
   if (text.starts_with('{')) return AffinityRules::parse(text, "HETERO_AFFINITY");
   return AffinityRules::read(text);
+}
+
+/// Measuring is what DETERMINISTIC excludes.
+Policy policy_for(const Properties& properties) {
+  return property_boolean(properties, "DETERMINISTIC") ? Policy::Priority : policy_of(properties);
 }
 
 /// For nodes of the user's model what was decided for the prepared one's.
@@ -127,10 +136,19 @@ class HeteroDevice final : public Device {
     const std::unique_ptr<Model> prepared = model.clone();
     HET_TRY(prepare_model(*prepared));
     HET_ASSIGN(SupportTable table, support_table(model, *prepared, properties));
-    HET_ASSIGN(Placement placement, place_by_priority(*prepared, table));
-    if (wants_dump(properties)) HET_TRY(dump(*prepared, placement, table));
-    HET_TRY(check_complete(*prepared, placement, table));
-    return compile_split(*prepared, std::move(placement.split), table, properties);
+    PlanStore store(properties, table);
+    const auto compile = [&](const Split& split) {
+      return compile_split(*prepared, split, table, properties);
+    };
+    HET_ASSIGN(PlanReport report,
+               plan_by_policy(policy_for(properties), *prepared, table, store, compile));
+    PlanCandidate& chosen = report.candidates[report.chosen];
+    if (wants_dump(properties)) HET_TRY(dump(*prepared, chosen.placement, table));
+    const std::string text = explain(*prepared, report, table);
+    log(LogLevel::Info, "model '{}' on {}:\n{}", model.name(), full_name_, text);
+    const auto compiled = std::static_pointer_cast<HeteroCompiledModel>(chosen.compiled);
+    compiled->set_explanation(text);
+    return compiled;
   }
 
  private:
@@ -189,7 +207,7 @@ class HeteroDevice final : public Device {
     return {};
   }
 
-  Result<std::shared_ptr<CompiledModel>> compile_split(const Model& prepared, Split split,
+  Result<std::shared_ptr<CompiledModel>> compile_split(const Model& prepared, const Split& split,
                                                        const SupportTable& table,
                                                        const Properties& properties) const {
     HeteroParts parts;
@@ -198,7 +216,7 @@ class HeteroDevice final : public Device {
     parts.outputs = output_ports(prepared);
     parts.device = full_name_;
     parts.properties = properties;
-    for (Subgraph& subgraph : split.subgraphs) {
+    for (const Subgraph& subgraph : split.subgraphs) {
       const auto device = std::ranges::find_if(table.devices(), [&](const PlacementDevice& d) {
         return d.member->name == subgraph.device;
       });
@@ -210,11 +228,13 @@ class HeteroDevice final : public Device {
       }
       parts.subgraphs.push_back(std::move(*compiled));
       parts.memory_kinds.push_back(device->member->device->direct_memory_kinds().size());
-      subgraph.model.reset();
+      parts.split.subgraphs.push_back({subgraph.name, subgraph.device, subgraph.nodes, nullptr,
+                                       subgraph.inputs, subgraph.dependencies});
     }
-    log(LogLevel::Info, "model '{}' runs on {} as {} subgraphs", prepared.name(), full_name_,
-        split.subgraphs.size());
-    parts.split = std::move(split);
+    parts.split.subgraph_of = split.subgraph_of;
+    parts.split.input_readers = split.input_readers;
+    parts.split.outputs = split.outputs;
+    parts.split.cuts = split.cuts;
     return std::make_shared<HeteroCompiledModel>(std::move(parts));
   }
 

@@ -170,6 +170,20 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "HETERO",
                 .doc = "subgraphs that the model was split into"},
+    PropertyDef{.name = "HETERO_PLAN",
+                .read_only = true,
+                .devices = "HETERO",
+                .doc = "how a model was placed: candidates with their times, subgraphs, cuts"},
+    PropertyDef{.name = "HETERO_POLICY",
+                .type = PropertyType::Choice,
+                .default_value = "priority",
+                .choices = "priority|latency|parallel|throughput",
+                .devices = "HETERO",
+                .doc = "priority: every node on the first device that takes it; the others measure "
+                       "devices and plans when the model is compiled, for one request (latency), "
+                       "one with branches side by side (parallel) or many requests (throughput), "
+                       "and never choose a plan that is slower than the best device alone; "
+                       "priority with DETERMINISTIC=YES"},
     PropertyDef{.name = "HETERO_STRICT",
                 .type = PropertyType::Boolean,
                 .default_value = "NO",

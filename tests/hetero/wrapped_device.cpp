@@ -15,10 +15,12 @@ using Behaviour = std::shared_ptr<WrappedBehaviour>;
 
 class WrappedRequest final : public DeviceRequest, private StreamJob, private CompletionSink {
  public:
-  WrappedRequest(std::string model, size_t number, std::unique_ptr<NestedRequest> inner,
-                 Behaviour behaviour, std::shared_ptr<StreamExecutor> queue)
+  WrappedRequest(std::string model, size_t number, const std::vector<ProfileRow>& rows,
+                 std::unique_ptr<NestedRequest> inner, Behaviour behaviour,
+                 std::shared_ptr<StreamExecutor> queue)
       : model_(std::move(model)),
         number_(number),
+        rows_(rows),
         inner_(std::move(inner)),
         behaviour_(std::move(behaviour)),
         queue_(std::move(queue)) {}
@@ -29,7 +31,9 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
     queue_->submit(*this);
   }
   void cancel() override { inner_->cancel(); }
-  std::vector<ProfileRow> profiling() const override { return inner_->request().profiling(); }
+  std::vector<ProfileRow> profiling() const override {
+    return behaviour_->speed ? rows_ : inner_->request().profiling();
+  }
 
  private:
   void run(size_t) override {
@@ -41,6 +45,11 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
       ended_.wait(lock, [this] { return has_ended_; });
       has_ended_ = false;
       status = status_;
+    }
+    if (behaviour_->speed) {
+      std::chrono::microseconds all{0};
+      for (const ProfileRow& row : rows_) all += std::chrono::microseconds(row.real_us);
+      std::this_thread::sleep_until(trace.start + all);
     }
     std::this_thread::sleep_for(behaviour_->duration);
     trace.end = std::chrono::steady_clock::now();
@@ -63,6 +72,7 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
 
   const std::string model_;
   const size_t number_;
+  const std::vector<ProfileRow>& rows_;  ///< of the compiled model
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
   std::mutex mutex_;  ///< protects status_ and has_ended_; taken alone
@@ -76,10 +86,11 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
 
 class WrappedModel final : public CompiledModel {
  public:
-  WrappedModel(std::shared_ptr<CompiledModel> inner, std::string device, Behaviour behaviour,
-               std::shared_ptr<StreamExecutor> queue)
+  WrappedModel(std::shared_ptr<CompiledModel> inner, std::vector<ProfileRow> rows,
+               std::string device, Behaviour behaviour, std::shared_ptr<StreamExecutor> queue)
       : CompiledModel(inner->name(), inner->inputs(), inner->outputs()),
         inner_(std::move(inner)),
+        rows_(std::move(rows)),
         device_(std::move(device)),
         behaviour_(std::move(behaviour)),
         queue_(std::move(queue)) {}
@@ -92,12 +103,13 @@ class WrappedModel final : public CompiledModel {
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override {
     HET_ASSIGN(std::unique_ptr<NestedRequest> inner, NestedRequest::create(inner_));
-    return std::make_unique<WrappedRequest>(name(), requests_++, std::move(inner), behaviour_,
-                                            queue_);
+    return std::make_unique<WrappedRequest>(name(), requests_++, rows_, std::move(inner),
+                                            behaviour_, queue_);
   }
 
  private:
   std::shared_ptr<CompiledModel> inner_;
+  const std::vector<ProfileRow> rows_;
   const std::string device_;
   Behaviour behaviour_;
   std::shared_ptr<StreamExecutor> queue_;
@@ -146,7 +158,15 @@ class WrappedDevice final : public Device {
       behaviour_->compiled_with.push_back(properties);
     }
     HET_ASSIGN(auto inner, inner_->compile_model(model, properties, nullptr));
-    return std::make_shared<WrappedModel>(std::move(inner), kind_, behaviour_, queue_);
+    std::vector<ProfileRow> times;
+    for (const auto& node : model.nodes()) {
+      if (!behaviour_->speed) break;
+      ProfileRow row{node->name(), ProfileStatus::Executed, node->op_type(), "simulated"};
+      row.real_us = behaviour_->speed(*node).count();
+      times.push_back(std::move(row));
+    }
+    return std::make_shared<WrappedModel>(std::move(inner), std::move(times), kind_, behaviour_,
+                                          queue_);
   }
 
  private:

@@ -27,6 +27,9 @@ struct WrappedBehaviour {
   std::function<std::string(const Model& model, const Node& node)> refuse;
   /// Time that every execution takes beside the real one.
   std::chrono::milliseconds duration{0};
+  /// The device's speed: an execution takes what its nodes take together, and rows of profiles say
+  /// so. Empty: REF's.
+  std::function<std::chrono::microseconds(const Node& node)> speed;
   /// What execution number `count` ends with; counted from 0 over all models.
   std::function<Status(size_t count)> outcome;
 

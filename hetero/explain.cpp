@@ -1,0 +1,66 @@
+#include "hetero/explain.h"
+
+#include <algorithm>
+
+namespace het::hetero {
+namespace {
+
+std::string bytes_text(const TensorDesc& desc) {
+  const auto bytes = dense_size_bytes(desc);
+  return bytes ? fmt::format("{} bytes", *bytes) : std::string("sized at run time");
+}
+
+/// The first reader of a cut on its other side.
+const Node* reader_of(const Model& prepared, const Split& split, const CutValue& cut) {
+  const Value* const value = prepared.find_value(cut.name);
+  if (value == nullptr) return nullptr;
+  for (size_t n = 0; n < prepared.nodes().size(); ++n) {
+    const Node& node = *prepared.nodes()[n];
+    if (split.subgraph_of[n] == cut.producer.subgraph) continue;
+    if (std::ranges::find(node.inputs(), value) != node.inputs().end()) return &node;
+  }
+  return nullptr;
+}
+
+size_t index_of(const Model& prepared, const Node* node) {
+  const auto& nodes = prepared.nodes();
+  return static_cast<size_t>(
+      std::ranges::find_if(nodes, [&](const auto& other) { return other.get() == node; }) -
+      nodes.begin());
+}
+
+}  // namespace
+
+std::string explain(const Model& prepared, const PlanReport& report, const SupportTable& table) {
+  const PlanCandidate& chosen = report.candidates[report.chosen];
+  const Split& split = chosen.placement.split;
+  std::string text = describe(report, table);
+  for (size_t i = 0; i < split.subgraphs.size(); ++i) {
+    const Subgraph& subgraph = split.subgraphs[i];
+    const Node& first = *prepared.nodes()[subgraph.nodes.front()];
+    const Node& last = *prepared.nodes()[subgraph.nodes.back()];
+    text += fmt::format("\nsubgraph{} on {}: {} nodes, {} ({}) to {} ({})", i + 1, subgraph.device,
+                        subgraph.nodes.size(), first.name(), first.op_type(), last.name(),
+                        last.op_type());
+    if (subgraph.dependencies.empty()) continue;
+    text += "; after";
+    for (const size_t before : subgraph.dependencies)
+      text += fmt::format(" subgraph{}", before + 1);
+  }
+  for (const CutValue& cut : split.cuts) {
+    text += fmt::format("\n'{}' {}, {}: subgraph{} on {} to", cut.name, to_string(cut.desc),
+                        bytes_text(cut.desc), cut.producer.subgraph + 1,
+                        split.subgraphs[cut.producer.subgraph].device);
+    for (const SubgraphPort& reader : cut.readers) {
+      text += fmt::format(" subgraph{} on {}", reader.subgraph + 1,
+                          split.subgraphs[reader.subgraph].device);
+    }
+    const Node* const reader = reader_of(prepared, split, cut);
+    if (reader == nullptr) continue;
+    const std::string& reason = chosen.placement.reasons[index_of(prepared, reader)];
+    if (!reason.empty()) text += fmt::format(" because of '{}': {}", reader->name(), reason);
+  }
+  return text;
+}
+
+}  // namespace het::hetero

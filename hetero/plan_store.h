@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hetero/placement.h"
+#include "inference/choice_store.h"
+#include "inference/model.h"
+#include "inference/properties.h"
+
+namespace het::hetero {
+
+/// What measuring chose for a model.
+struct StoredPlan {
+  std::vector<size_t> devices;  ///< per node
+  bool in_stages = false;       ///< split_in_stages()
+};
+
+/// Plans in CACHE_DIR: by model, devices with their properties, and policy. An entry that does not
+/// fit counts as none. Thread-bound.
+class PlanStore {
+ public:
+  PlanStore(const Properties& properties, const SupportTable& table);
+
+  std::optional<StoredPlan> find(std::string_view policy, const Model& prepared);
+  void keep(std::string_view policy, const Model& prepared, const StoredPlan& plan,
+            std::map<std::string, double> times_us);
+
+ private:
+  std::string key_of(std::string_view policy, const Model& prepared) const;
+
+  size_t devices_;
+  std::string device_key_;
+  std::optional<ChoiceStore> store_;  ///< none where CACHE_DIR is empty
+};
+
+}  // namespace het::hetero

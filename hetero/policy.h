@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hetero/placement.h"
+#include "hetero/plan_store.h"
+#include "inference/device.h"
+#include "inference/model.h"
+#include "inference/properties.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// What a placement is best at.
+enum class Policy {
+  Priority,    ///< the order of the list, as OpenVINO
+  Latency,     ///< one request, one thing at a time
+  Parallel,    ///< one request, branches on several devices at once
+  Throughput,  ///< many requests in flight
+};
+
+std::string_view to_string(Policy policy);
+/// HETERO_POLICY.
+Policy policy_of(const Properties& properties);
+
+/// A placement that was considered.
+struct PlanCandidate {
+  std::string name;  ///< "GPU alone", "by priority", "latency", "latency, again" ...
+  Placement placement;
+  bool is_single = false;      ///< all nodes on one device
+  bool in_stages = false;      ///< split_in_stages()
+  double predicted_ms = 0;     ///< of a request or, for throughput, from result to result
+  double measured_ms = 0;      ///< the same, median; 0: was not run
+  double measured_spread = 0;  ///< quartiles' distance over the median
+  std::shared_ptr<CompiledModel> compiled;
+};
+
+/// How a placement was found, for logs and --explain.
+struct PlanReport {
+  Policy policy = Policy::Priority;
+  std::vector<PlanCandidate> candidates;  ///< `compiled` of the chosen one only
+  size_t chosen = 0;
+};
+
+/// Compiles a split of the model.
+using CompileSplit = std::function<Result<std::shared_ptr<CompiledModel>>(const Split& split)>;
+
+/// Measures nodes and transfers, plans, and times the best plans and every device that can run the
+/// model alone, one after the other in rounds. A plan of several devices is chosen where its median
+/// is more than 3 % better than the best single device's, or where no device runs all. Subgraphs of
+/// a plan are measured again, the costs corrected and the plan made anew, at most three times.
+/// What was chosen is kept in `store`, and found there it is taken as it is. Results are the same
+/// whatever is chosen, up to the devices' precision. Fails where the model cannot run.
+Result<PlanReport> plan_by_policy(Policy policy, const Model& prepared, SupportTable& table,
+                                  PlanStore& store, const CompileSplit& compile);
+
+/// The candidates as a table, the chosen one marked.
+std::string describe(const PlanReport& report, const SupportTable& table);
+
+}  // namespace het::hetero

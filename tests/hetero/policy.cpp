@@ -1,0 +1,171 @@
+#include "hetero/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "hetero/stages.h"
+#include "tests/hetero/hetero_testing.h"
+
+namespace het::hetero {
+namespace {
+
+using std::chrono::microseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Plans over two devices of known speeds.
+class HeteroPolicyTest : public HeteroDeviceTest {
+ protected:
+  void SetUp() override {
+    HeteroDeviceTest::SetUp();
+    set_speed(*fast_, {});
+    set_speed(*other_, {});
+  }
+
+  /// Milliseconds by operator type, others in no time.
+  static void set_speed(WrappedBehaviour& behaviour, std::map<std::string, int> milliseconds) {
+    behaviour.speed = [milliseconds](const Node& node) -> microseconds {
+      const auto time = milliseconds.find(node.op_type());
+      return microseconds(time == milliseconds.end() ? 0 : 1000 * time->second);
+    };
+  }
+
+  std::string plan(const Model& model, const std::string& policy, Properties properties = {}) {
+    properties["HETERO_POLICY"] = policy;
+    compiled_ = compile(model, "HETERO:FAST,OTHER", properties);
+    EXPECT_NE(compiled_, nullptr);
+    if (compiled_ == nullptr) compiled_ = compile(model, "REF");
+    return property(*compiled_, "HETERO_PLAN");
+  }
+  void forget() {
+    for (const auto& behaviour : {fast_, other_}) {
+      std::lock_guard lock(behaviour->mutex);
+      behaviour->executions.clear();
+    }
+  }
+
+  std::shared_ptr<CompiledModel> compiled_;
+};
+
+std::unique_ptr<Model> chain() {
+  ModelMaker maker("chain");
+  Value* x = maker.input({1, 64});
+  for (const char* type : {"Tanh", "Sigmoid", "Neg"}) x = maker.op(type, {x});
+  maker.output(x);
+  return maker.model().clone();
+}
+
+TEST_F(HeteroPolicyTest, LatencyTakesTheFasterDeviceForEveryPart) {
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 4}});
+  set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
+  const auto model = chain();
+  const std::string text = plan(*model, "latency");
+  EXPECT_THAT(text, HasSubstr("* latency"));
+  EXPECT_THAT(text, HasSubstr("FAST alone"));
+  EXPECT_THAT(text, HasSubstr("OTHER alone"));
+  // Neg stays where its input is.
+  EXPECT_EQ(property(*compiled_, "HETERO_NUMBER_OF_SUBMODELS"), "2") << text;
+  expect_results_of_ref(*model, *compiled_);
+}
+
+TEST_F(HeteroPolicyTest, ADeviceAloneIsTakenWhereSeveralGainNothing) {
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 4}, {"Neg", 4}});
+  set_speed(*other_, {{"Tanh", 4}, {"Sigmoid", 4}, {"Neg", 5}});
+  const auto model = chain();
+  for (const char* policy : {"latency", "parallel"}) {
+    const std::string text = plan(*model, policy);
+    EXPECT_EQ(property(*compiled_, "HETERO_NUMBER_OF_SUBMODELS"), "1") << text;
+  }
+}
+
+TEST_F(HeteroPolicyTest, PriorityMeasuresNothing) {
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}});
+  const auto model = chain();
+  EXPECT_THAT(plan(*model, "priority"), HasSubstr("* by priority"));
+  EXPECT_THAT(plan(*model, "latency", {{"DETERMINISTIC", "YES"}}), HasSubstr("* by priority"));
+  EXPECT_TRUE(fast_->executions.empty());
+  EXPECT_TRUE(other_->executions.empty());
+}
+
+TEST_F(HeteroPolicyTest, ParallelRunsBranchesSideBySide) {
+  set_speed(*fast_, {{"Sigmoid", 20}, {"Tanh", 20}});
+  set_speed(*other_, {{"Sigmoid", 20}, {"Tanh", 20}});
+  const auto model = diamond();
+  const std::string text = plan(*model, "parallel");
+  EXPECT_THAT(text, HasSubstr("* parallel")) << text;
+  expect_results_of_ref(*model, *compiled_);
+  forget();
+  auto request = *compiled_->create_infer_request();
+  ASSERT_TRUE(request->infer().ok());
+  const auto longest = [](const WrappedBehaviour& behaviour) {
+    return *std::ranges::max_element(behaviour.executions, {},
+                                     [](const TracedExecution& e) { return e.end - e.start; });
+  };
+  const TracedExecution fast = longest(*fast_);
+  const TracedExecution other = longest(*other_);
+  EXPECT_LT(fast.start, other.end);
+  EXPECT_LT(other.start, fast.end);
+}
+
+TEST_F(HeteroPolicyTest, ThroughputKeepsBothDevicesBusy) {
+  set_speed(*fast_, {{"Tanh", 8}, {"Sigmoid", 8}});
+  set_speed(*other_, {{"Tanh", 8}, {"Sigmoid", 8}});
+  const auto model = chain();
+  const std::string text = plan(*model, "throughput");
+  EXPECT_THAT(text, HasSubstr("* throughput"));
+  EXPECT_EQ(property(*compiled_, "EXECUTION_DEVICES").size(), std::string("FAST OTHER").size());
+  expect_results_of_ref(*model, *compiled_);
+}
+
+TEST_F(HeteroPolicyTest, AffinitiesAndSupportBindThePlanner) {
+  set_speed(*fast_, {{"Tanh", 1}, {"Sigmoid", 1}, {"Neg", 1}});
+  set_speed(*other_, {{"Tanh", 9}, {"Sigmoid", 9}, {"Neg", 9}});
+  refuse_types(*fast_, {"Neg"});
+  const auto model = chain();
+  const std::string text = plan(*model, "latency", {{"HETERO_AFFINITY", R"({"Tanh0":"OTHER"})"}});
+  EXPECT_THAT(text, Not(HasSubstr("FAST alone")));
+  // The wish and the refusal stay, whatever it costs.
+  auto request = *compiled_->create_infer_request();
+  forget();
+  ASSERT_TRUE(request->infer().ok());
+  EXPECT_FALSE(other_->executions.empty());
+  expect_results_of_ref(*model, *compiled_);
+}
+
+TEST_F(HeteroPolicyTest, PlansAreKept) {
+  const std::string folder =
+      std::filesystem::path(testing::TempDir()) / ("plans" + std::to_string(getpid()));
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 4}});
+  set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
+  const auto model = chain();
+  const Properties cache = {{"CACHE_DIR", folder}};
+  EXPECT_THAT(plan(*model, "latency", cache), HasSubstr("* latency"));
+  forget();
+  EXPECT_THAT(plan(*model, "latency", cache), HasSubstr("* as stored"));
+  EXPECT_TRUE(fast_->executions.empty());
+  EXPECT_EQ(property(*compiled_, "HETERO_NUMBER_OF_SUBMODELS"), "2");
+  expect_results_of_ref(*model, *compiled_);
+  // Another policy, other properties, and a device that takes less: measured anew.
+  EXPECT_THAT(plan(*model, "parallel", cache), Not(HasSubstr("as stored")));
+  refuse_types(*fast_, {"Tanh"});
+  EXPECT_THAT(plan(*model, "latency", cache), Not(HasSubstr("as stored")));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(HeteroPolicyTest, StagesBeginAndEndWhereOthersWait) {
+  const auto model = diamond();
+  const auto split = split_in_stages(*model, {"A", "A", "B", "A"});
+  ASSERT_TRUE(split) << split.error().message();
+  ASSERT_EQ(split->subgraphs.size(), 4u);
+  EXPECT_EQ(split->subgraphs[0].device, "A");
+  // Nothing to overlap with: as few subgraphs as without stages.
+  const auto chained = split_in_stages(*chain(), {"A", "A", "B"});
+  EXPECT_EQ(chained->subgraphs.size(), 2u);
+}
+
+}  // namespace
+}  // namespace het::hetero
