@@ -21,33 +21,19 @@ size_t parse_count(const std::string& text) {
 }  // namespace
 
 HeteroCompiledModel::HeteroCompiledModel(HeteroParts parts)
-    : CompiledModel(parts.name, parts.inputs, parts.outputs),
-      parts_(std::move(parts)),
-      dependents_(parts_.split.subgraphs.size()) {
-  for (size_t i = 0; i < dependents_.size(); ++i) {
-    for (const size_t before : parts_.split.subgraphs[i].dependencies) {
-      dependents_[before].push_back(i);
-    }
-  }
-  for (size_t i = 0; i < parts_.split.cuts.size(); ++i) {
-    const CutValue& cut = parts_.split.cuts[i];
-    if (!cut.desc.is_static()) {
-      unsized_cuts_.push_back(i);
-    } else if (std::ranges::any_of(parts_.split.outputs, [&](const TensorSource& source) {
-                 return source.kind == TensorSource::Kind::SubgraphOutput &&
-                        SubgraphPort{source.subgraph, source.index} == cut.producer;
-               })) {
-      delivered_cuts_.push_back(i);
-    }
-  }
+    : CompiledModel(parts.name, parts.inputs, parts.outputs), parts_(std::move(parts)) {}
+
+std::shared_ptr<const HeteroPlan> HeteroCompiledModel::plan() const {
+  return parts_.fail_over != nullptr ? parts_.fail_over->plan() : parts_.plan;
 }
 
 Result<std::string> HeteroCompiledModel::get_property(std::string_view name) const {
   if (const auto member = split_member_property(name)) return member_property(*member);
   HET_ASSIGN(const PropertyDef* def, find_property(name, parts_.device));
-  const auto& subgraphs = parts_.split.subgraphs;
+  const std::shared_ptr<const HeteroPlan> plan = this->plan();
+  const auto& subgraphs = plan->split.subgraphs;
   if (def->name == "HETERO_NUMBER_OF_SUBMODELS") return std::to_string(subgraphs.size());
-  if (def->name == "HETERO_PLAN") return explanation_;
+  if (def->name == "HETERO_PLAN") return plan->explanation;
   if (def->name == "MULTI_DEVICE_PRIORITIES") return parse_device_name(parts_.device).arguments;
   if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(parts_.device);
   if (def->name == "NETWORK_NAME") return this->name();
@@ -65,7 +51,7 @@ Result<std::string> HeteroCompiledModel::get_property(std::string_view name) con
     // One request a device is on its way while the next one comes: what keeps all of them busy.
     std::map<std::string_view, size_t> wanted;
     for (size_t i = 0; i < subgraphs.size(); ++i) {
-      HET_ASSIGN(const std::string text, parts_.subgraphs[i]->get_property(def->name));
+      HET_ASSIGN(const std::string text, plan->subgraphs[i]->get_property(def->name));
       size_t& count = wanted[subgraphs[i].device];
       count = std::max(count, parse_count(text));
     }
@@ -74,17 +60,18 @@ Result<std::string> HeteroCompiledModel::get_property(std::string_view name) con
     return std::to_string(std::max<size_t>(sum, 1));
   }
   // Of the first device that has it, which is that of the first subgraph where several do.
-  for (const auto& model : parts_.subgraphs) {
+  for (const auto& model : plan->subgraphs) {
     if (auto value = model->get_property(def->name)) return value;
   }
   return property_text(parts_.properties, def->name);
 }
 
 Result<std::string> HeteroCompiledModel::member_property(const MemberProperty& property) const {
-  for (size_t i = 0; i < parts_.subgraphs.size(); ++i) {
-    const std::string& device = parts_.split.subgraphs[i].device;
+  const std::shared_ptr<const HeteroPlan> plan = this->plan();
+  for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
+    const std::string& device = plan->split.subgraphs[i].device;
     if (device != property.device && parse_device_name(device).kind != property.device) continue;
-    return parts_.subgraphs[i]->get_property(property.name);
+    return plan->subgraphs[i]->get_property(property.name);
   }
   return error(StatusCode::NotFound, "no subgraph of model '{}' runs on '{}'", this->name(),
                property.device);

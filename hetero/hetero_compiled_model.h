@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "hetero/subgraph_splitter.h"
+#include "hetero/fail_over.h"
+#include "hetero/hetero_plan.h"
 #include "inference/device.h"
 #include "inference/properties.h"
 #include "inference/status.h"
@@ -18,12 +18,10 @@ struct HeteroParts {
   std::string name;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  Split split;                                            ///< the subgraphs' models may be gone
-  std::vector<std::shared_ptr<CompiledModel>> subgraphs;  ///< per subgraph of `split`
-  /// Per subgraph: how many kinds of memory beside the host's its device takes directly.
-  std::vector<size_t> memory_kinds;
-  std::string device;     ///< the whole name, "HETERO:GPU,CPU"
-  Properties properties;  ///< as given, validated for `device`
+  std::shared_ptr<const HeteroPlan> plan;
+  std::unique_ptr<FailOver> fail_over;  ///< null: errors of devices are final
+  std::string device;                   ///< the whole name, "HETERO:GPU,CPU"
+  Properties properties;                ///< as given, validated for `device`
 };
 
 /// A model whose subgraphs run on several devices, each as soon as what it reads is there.
@@ -35,15 +33,9 @@ class HeteroCompiledModel final : public CompiledModel {
   Result<std::string> get_property(std::string_view name) const override;
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
 
-  /// HETERO_PLAN; before anybody else has the model.
-  void set_explanation(std::string text) { explanation_ = std::move(text); }
-  const HeteroParts& parts() const { return parts_; }
-  /// Per subgraph those that wait for it.
-  const std::vector<std::vector<size_t>>& dependents() const { return dependents_; }
-  /// Cuts that are outputs of the model too: their tensor may be another in each execution.
-  const std::vector<size_t>& delivered_cuts() const { return delivered_cuts_; }
-  /// Cuts that are sized at run time.
-  const std::vector<size_t>& unsized_cuts() const { return unsized_cuts_; }
+  /// The one that executions begin with now.
+  std::shared_ptr<const HeteroPlan> plan() const;
+  FailOver* fail_over() const { return parts_.fail_over.get(); }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
@@ -53,10 +45,6 @@ class HeteroCompiledModel final : public CompiledModel {
   Result<std::string> member_property(const MemberProperty& property) const;
 
   const HeteroParts parts_;
-  std::string explanation_;
-  std::vector<std::vector<size_t>> dependents_;
-  std::vector<size_t> delivered_cuts_;
-  std::vector<size_t> unsized_cuts_;
 };
 
 }  // namespace het::hetero

@@ -1,63 +1,53 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
+#include "hetero/fail_over.h"
 #include "hetero/hetero_compiled_model.h"
+#include "hetero/hetero_execution.h"
 #include "inference/device.h"
-#include "inference/infer_request.h"
-#include "inference/status.h"
+#include "inference/stream_executor.h"
 
 namespace het::hetero {
 
-/// One execution: a request per subgraph. Each starts on the thread that ended the last subgraph it
-/// waited for, so nobody blocks. A tensor that goes from one subgraph to others is the producer's
-/// output and the readers' input at once.
-class HeteroRequest final : public DeviceRequest {
+/// A request of a HETERO model: runs the plan and, where a device fails, what takes its place, from
+/// the start with the inputs that it has kept. Nobody but the thread of FailOver makes executions.
+class HeteroRequest final : public DeviceRequest, private CompletionSink, private StreamJob {
  public:
   static Result<std::unique_ptr<HeteroRequest>> create(const HeteroCompiledModel& model);
   ~HeteroRequest() override;
 
   void start(RequestIo& io, CompletionSink& sink) override;
   void cancel() override;
-  std::vector<ProfileRow> profiling() const override;
-  Tensor own_input(size_t index) const override;
-  Tensor own_output(size_t index) const override;
+  std::vector<ProfileRow> profiling() const override { return execution_->profiling(); }
+  Tensor own_input(size_t index) const override { return execution_->own_input(index); }
+  Tensor own_output(size_t index) const override { return execution_->own_output(index); }
 
  private:
-  struct Part {
-    std::unique_ptr<InferRequest> request;
-    std::atomic<size_t> waits_for = 0;
-    bool ran = false;  ///< in the last execution
-  };
-
   explicit HeteroRequest(const HeteroCompiledModel& model);
-  Status share_tensors();
-  Status bind(RequestIo& io);
-  Status bind_input(RequestIo& io, size_t index);
-  void launch(size_t part);
-  /// On a device's thread.
-  void part_ended(size_t part, const Status& status);
-  void fail(size_t part, const Status& status);
-  Status hand_over(size_t part);
-  Status pass_on(const CutValue& cut);
-  void finish();
-  Status deliver();
-  Result<Tensor> source_tensor(const TensorSource& source) const;
+  /// Of the execution.
+  void complete(Status status) override;
+  /// On FailOver's thread: another plan, then the execution.
+  void run(size_t stream) override;
+  Status change_plan();
+  void finish(Status status);
 
   const HeteroCompiledModel& model_;
-  const Split& split_;
+  FailOver* const fail_over_;  ///< null: errors are final
+  uint64_t version_ = 0;       ///< of the execution's plan
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
-  std::atomic<size_t> running_ = 0;  ///< parts that were started and have not ended
-  std::atomic<size_t> ended_ = 0;
-  std::atomic<bool> stopped_ = false;  ///< no more parts start
-  std::mutex mutex_;                   ///< protects first_error_; taken alone
-  Status first_error_;
-  std::vector<std::unique_ptr<Part>> parts_;  // last: their ends wait for running callbacks
+  std::vector<std::vector<ImageRegion>> images_;  ///< per input, until the execution ends
+  Status failure_;                                ///< why run() has to find another plan
+  std::atomic<bool> cancelled_ = false;
+  /// Protects execution_ as cancel() sees it; taken before the mutexes of requests in it.
+  std::mutex mutex_;
+  std::unique_ptr<HeteroExecution> execution_;
 };
 
 }  // namespace het::hetero

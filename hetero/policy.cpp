@@ -81,15 +81,15 @@ class Timing {
 class Planner {
  public:
   Planner(Policy policy, const Model& prepared, SupportTable& table, PlanStore& store,
-          const CompileSplit& compile)
-      : policy_(policy), prepared_(prepared), table_(table), store_(store), compile_(compile) {
+          const PlanFactory& factory)
+      : policy_(policy), prepared_(prepared), table_(table), store_(store), factory_(factory) {
     report_.policy = policy;
   }
 
   Result<PlanReport> run() {
     HET_TRY(add_by_priority());
     if (policy_ == Policy::Priority) {
-      HET_ASSIGN(report_.candidates[0].compiled, compile_(report_.candidates[0].placement.split));
+      HET_TRY(compile(report_.candidates[0]));
       return std::move(report_);
     }
     HET_ASSIGN(const bool is_stored, take_stored());
@@ -278,7 +278,7 @@ class Planner {
 
   Status compile(PlanCandidate& candidate) {
     if (candidate.compiled != nullptr) return {};
-    HET_ASSIGN(candidate.compiled, compile_(candidate.placement.split));
+    HET_ASSIGN(candidate.compiled, factory_.compile(candidate.placement.split));
     return {};
   }
 
@@ -288,7 +288,8 @@ class Planner {
     std::vector<Timing> timings;
     for (PlanCandidate& candidate : candidates) {
       HET_TRY(compile(candidate));
-      HET_ASSIGN(Timing timing, Timing::create(policy_, *candidate.compiled));
+      HET_ASSIGN(const auto model, factory_.model_of(candidate.compiled));
+      HET_ASSIGN(Timing timing, Timing::create(policy_, *model));
       HET_ASSIGN(const double first, timing.run());
       (void)first;  // warms up
       timings.push_back(std::move(timing));
@@ -338,7 +339,7 @@ class Planner {
   const Model& prepared_;
   SupportTable& table_;
   PlanStore& store_;
-  const CompileSplit& compile_;
+  const PlanFactory& factory_;
   PlanReport report_;
 };
 
@@ -367,8 +368,8 @@ Policy policy_of(const Properties& properties) {
 }
 
 Result<PlanReport> plan_by_policy(Policy policy, const Model& prepared, SupportTable& table,
-                                  PlanStore& store, const CompileSplit& compile) {
-  return Planner(policy, prepared, table, store, compile).run();
+                                  PlanStore& store, const PlanFactory& factory) {
+  return Planner(policy, prepared, table, store, factory).run();
 }
 
 std::string describe(const PlanReport& report, const SupportTable& table) {

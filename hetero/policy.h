@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hetero/hetero_plan.h"
 #include "hetero/placement.h"
 #include "hetero/plan_store.h"
 #include "inference/device.h"
@@ -37,7 +38,7 @@ struct PlanCandidate {
   double predicted_ms = 0;     ///< of a request or, for throughput, from result to result
   double measured_ms = 0;      ///< the same, median; 0: was not run
   double measured_spread = 0;  ///< quartiles' distance over the median
-  std::shared_ptr<CompiledModel> compiled;
+  std::shared_ptr<HeteroPlan> compiled;
 };
 
 /// How a placement was found, for logs and --explain.
@@ -47,8 +48,13 @@ struct PlanReport {
   size_t chosen = 0;
 };
 
-/// Compiles a split of the model.
-using CompileSplit = std::function<Result<std::shared_ptr<CompiledModel>>(const Split& split)>;
+/// What planning needs of the model's compiler.
+struct PlanFactory {
+  std::function<Result<std::shared_ptr<HeteroPlan>>(const Split& split)> compile;
+  /// The plan as a model that can be timed.
+  std::function<Result<std::shared_ptr<CompiledModel>>(std::shared_ptr<const HeteroPlan> plan)>
+      model_of;
+};
 
 /// Measures nodes and transfers, plans, and times the best plans and every device that can run the
 /// model alone, one after the other in rounds. A plan of several devices is chosen where its median
@@ -57,7 +63,7 @@ using CompileSplit = std::function<Result<std::shared_ptr<CompiledModel>>(const 
 /// What was chosen is kept in `store`, and found there it is taken as it is. Results are the same
 /// whatever is chosen, up to the devices' precision. Fails where the model cannot run.
 Result<PlanReport> plan_by_policy(Policy policy, const Model& prepared, SupportTable& table,
-                                  PlanStore& store, const CompileSplit& compile);
+                                  PlanStore& store, const PlanFactory& factory);
 
 /// The candidates as a table, the chosen one marked.
 std::string describe(const PlanReport& report, const SupportTable& table);

@@ -166,6 +166,12 @@ constexpr std::array kTable = {
                 .doc = "write hetero_affinity_MODEL and hetero_subgraphs_MODEL as .dot, .svg and "
                        ".json into the working directory; so does OPENVINO_HETERO_VISUALIZE=1 in "
                        "the environment"},
+    PropertyDef{.name = "HETERO_FAIL_OVER",
+                .type = PropertyType::Boolean,
+                .default_value = "YES",
+                .devices = "HETERO",
+                .doc = "a request whose device fails is run again on the others, and later ones go "
+                       "there; not with HETERO_STRICT"},
     PropertyDef{.name = "HETERO_NUMBER_OF_SUBMODELS",
                 .read_only = true,
                 .devices = "HETERO",
@@ -184,6 +190,14 @@ constexpr std::array kTable = {
                        "one with branches side by side (parallel) or many requests (throughput), "
                        "and never choose a plan that is slower than the best device alone; "
                        "priority with DETERMINISTIC=YES"},
+    PropertyDef{.name = "HETERO_RETRY_INTERVAL",
+                .type = PropertyType::Integer,
+                .default_value = "10000",
+                .minimum = 0,
+                .maximum = std::numeric_limits<int32_t>::max(),
+                .devices = "HETERO",
+                .doc = "milliseconds until a device that failed is tried again beside running "
+                       "requests, and taken back where it works; 0: never"},
     PropertyDef{.name = "HETERO_STRICT",
                 .type = PropertyType::Boolean,
                 .default_value = "NO",

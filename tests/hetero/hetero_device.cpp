@@ -234,7 +234,7 @@ TEST_F(HeteroDeviceTest, AFailingDeviceEndsTheExecutionOnly) {
   other_->outcome = [](size_t count) {
     return count == 0 ? Status(StatusCode::DeviceLost, "the link is down") : Status();
   };
-  const auto compiled = compile(*model, "HETERO:FAST,OTHER");
+  const auto compiled = compile(*model, "HETERO:FAST,OTHER", {{"HETERO_FAIL_OVER", "NO"}});
   auto request = *compiled->create_infer_request();
   const Status status = request->infer();
   EXPECT_EQ(status.code(), StatusCode::DeviceLost);

@@ -28,7 +28,11 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
   void start(RequestIo& io, CompletionSink& sink) override {
     io_ = &io;
     sink_ = &sink;
-    queue_->submit(*this);
+    if (behaviour_->ends_inline) {
+      run(0);
+    } else {
+      queue_->submit(*this);
+    }
   }
   void cancel() override { inner_->cancel(); }
   std::vector<ProfileRow> profiling() const override {
@@ -102,6 +106,7 @@ class WrappedModel final : public CompiledModel {
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override {
+    if (behaviour_->request_outcome) HET_TRY(behaviour_->request_outcome());
     HET_ASSIGN(std::unique_ptr<NestedRequest> inner, NestedRequest::create(inner_));
     return std::make_unique<WrappedRequest>(name(), requests_++, rows_, std::move(inner),
                                             behaviour_, queue_);
@@ -153,6 +158,7 @@ class WrappedDevice final : public Device {
       if (row.supported()) continue;
       return error(StatusCode::NotSupported, "node '{}': {}", row.node_name, row.reason);
     }
+    if (behaviour_->compile_outcome) HET_TRY(behaviour_->compile_outcome());
     {
       std::lock_guard lock(behaviour_->mutex);
       behaviour_->compiled_with.push_back(properties);

@@ -32,6 +32,11 @@ struct WrappedBehaviour {
   std::function<std::chrono::microseconds(const Node& node)> speed;
   /// What execution number `count` ends with; counted from 0 over all models.
   std::function<Status(size_t count)> outcome;
+  /// What making a compiled model, and a request of one, ends with; empty: well.
+  std::function<Status()> compile_outcome;
+  std::function<Status()> request_outcome;
+  /// Executions end in start() itself, before it returns.
+  bool ends_inline = false;
 
   std::mutex mutex;  ///< protects the members below; taken alone
   std::vector<TracedExecution> executions;

@@ -1,0 +1,282 @@
+#include "hetero/hetero_compiler.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "hetero/explain.h"
+#include "hetero/graph_dump.h"
+#include "hetero/hetero_compiled_model.h"
+#include "hetero/plan_store.h"
+#include "hetero/policy.h"
+#include "hetero/stages.h"
+#include "inference/dynamic_model.h"
+#include "inference/log.h"
+#include "inference/passes/prepare_model.h"
+#include "inference/ports.h"
+
+namespace het::hetero {
+namespace {
+
+bool wants_dump(const Properties& properties) {
+  if (property_boolean(properties, "HETERO_DUMP_GRAPH_DOT")) return true;
+  // OpenVINO's switch: any value but these.
+  const char* const variable = std::getenv("OPENVINO_HETERO_VISUALIZE");
+  if (variable == nullptr) return false;
+  const std::string_view value = variable;
+  return !value.empty() && value != "0" && value != "NO" && value != "OFF" && value != "FALSE";
+}
+
+/// HETERO_AFFINITY is a file or the rules themselves.
+Result<AffinityRules> affinity_rules(const Properties& properties) {
+  const std::string text = property_text(properties, "HETERO_AFFINITY");
+  if (text.empty()) return AffinityRules();
+  if (text.starts_with('{')) return AffinityRules::parse(text, "HETERO_AFFINITY");
+  return AffinityRules::read(text);
+}
+
+/// Measuring is what DETERMINISTIC excludes.
+Policy policy_for(const Properties& properties) {
+  return property_boolean(properties, "DETERMINISTIC") ? Policy::Priority : policy_of(properties);
+}
+
+/// For nodes of the user's model what was decided for the prepared one's.
+std::vector<NodeSupport> rows_of(const Model& original, const Model& prepared,
+                                 const Placement& placement, const SupportTable& table) {
+  std::map<std::string_view, size_t> stand_ins;
+  for (size_t n = 0; n < prepared.nodes().size(); ++n) {
+    for (const std::string& name : prepared.nodes()[n]->original_names()) {
+      const auto [place, is_new] = stand_ins.emplace(name, n);
+      if (!is_new && placement.devices[n] == Placement::kNowhere) place->second = n;
+    }
+  }
+  std::vector<NodeSupport> rows;
+  for (const auto& node : original.nodes()) {
+    NodeSupport row{node->name(), node->qualified_type(), {}, {}};
+    const auto stand_in = stand_ins.find(node->name());
+    if (stand_in == stand_ins.end()) {
+      row.device = table.devices().back().member->name;
+      row.reason = "folded or removed when compiled";
+    } else {
+      const size_t device = placement.devices[stand_in->second];
+      if (device != Placement::kNowhere) row.device = table.devices()[device].member->name;
+      row.reason = placement.reasons[stand_in->second];
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// What reads values that are sized at run time is compiled for the sizes that come.
+Result<std::shared_ptr<CompiledModel>> compile_subgraph(const Model& model,
+                                                        const MemberDevice& member,
+                                                        const Properties& properties) {
+  if (check_inputs_static(model).ok()) {
+    return member.device->compile_model(model, properties, nullptr);
+  }
+  return DynamicCompiledModel::create(model, {member.device, properties, nullptr});
+}
+
+/// One execution with zeros.
+Status run_once(CompiledModel& model) {
+  HET_ASSIGN(const auto request, model.create_infer_request());
+  for (size_t i = 0; i < model.inputs().size(); ++i) {
+    const Tensor& input = request->input(i);
+    if (input.bytes() != nullptr) std::memset(input.bytes(), 0, input.size_bytes());
+  }
+  return request->infer();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<HeteroCompiler>> HeteroCompiler::create(const Model& model,
+                                                               std::string device,
+                                                               std::vector<MemberDevice> members,
+                                                               Properties properties,
+                                                               bool is_query) {
+  std::shared_ptr<HeteroCompiler> compiler(
+      new HeteroCompiler(std::move(device), std::move(members), std::move(properties)));
+  compiler->prepared_ = model.clone();
+  if (is_query) {
+    HET_TRY(prepare_model_for_query(*compiler->prepared_));
+  } else {
+    HET_TRY(prepare_model(*compiler->prepared_));
+  }
+  HET_ASSIGN(compiler->wishes_, compiler->find_all_wishes(model));
+  return compiler;
+}
+
+HeteroCompiler::HeteroCompiler(std::string device, std::vector<MemberDevice> members,
+                               Properties properties)
+    : device_(std::move(device)),
+      members_(std::move(members)),
+      properties_(std::move(properties)) {}
+
+/// Of the user's model, since rules may name nodes that are folded or removed when prepared.
+Result<std::vector<AffinityWish>> HeteroCompiler::find_all_wishes(const Model& original) const {
+  HET_ASSIGN(const AffinityRules rules, affinity_rules(properties_));
+  std::vector<std::string> names;
+  for (const MemberDevice& member : members_) {
+    names.push_back(member.name);
+    names.push_back(parse_device_name(member.name).kind);
+  }
+  HET_ASSIGN(const std::vector<AffinityWish> given, find_wishes(original, rules, names));
+  std::unordered_map<std::string_view, const AffinityWish*> by_name;
+  for (size_t n = 0; n < given.size(); ++n) {
+    if (!given[n].device.empty()) by_name[original.nodes()[n]->name()] = &given[n];
+  }
+  const bool is_strict = property_boolean(properties_, "HETERO_STRICT");
+  std::vector<AffinityWish> wishes(prepared_->nodes().size());
+  for (size_t n = 0; n < wishes.size(); ++n) {
+    if (is_strict) wishes[n] = {members_[0].name, "HETERO_STRICT"};
+    for (const std::string& name : prepared_->nodes()[n]->original_names()) {
+      const auto wish = by_name.find(name);
+      if (wish != by_name.end()) wishes[n] = *wish->second;
+    }
+  }
+  return wishes;
+}
+
+/// Nodes that were wished onto a lost device go where others would.
+Result<SupportTable> HeteroCompiler::support_table(const std::set<std::string>& lost) const {
+  std::vector<PlacementDevice> devices;
+  for (const MemberDevice& member : members_) {
+    if (lost.contains(member.name)) continue;
+    devices.push_back({&member, member_properties(member, properties_, kOwnProperties)});
+  }
+  if (devices.empty()) return error(StatusCode::DeviceLost, "no device is left");
+  std::vector<AffinityWish> wishes = wishes_;
+  for (AffinityWish& wish : wishes) {
+    const bool is_there = std::ranges::any_of(devices, [&](const PlacementDevice& device) {
+      return device.member->name == wish.device ||
+             parse_device_name(device.member->name).kind == wish.device;
+    });
+    if (!lost.empty() && !is_there) wish = {};
+  }
+  return SupportTable::create(*prepared_, std::move(devices), wishes);
+}
+
+Result<std::vector<NodeSupport>> HeteroCompiler::query(const Model& original) const {
+  HET_ASSIGN(SupportTable table, support_table({}));
+  HET_ASSIGN(const Placement placement, place_by_priority(*prepared_, table));
+  return rows_of(original, *prepared_, placement, table);
+}
+
+Result<std::shared_ptr<CompiledModel>> HeteroCompiler::compile() {
+  const bool may_fail_over = members_.size() > 1 &&
+                             property_boolean(properties_, "HETERO_FAIL_OVER") &&
+                             !property_boolean(properties_, "HETERO_STRICT");
+  std::set<std::string> lost;
+  HET_ASSIGN(auto plan, may_fail_over ? make_plan_without(lost) : make_plan(lost));
+  return wrap(std::move(plan), may_fail_over);
+}
+
+Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::make_plan_without(
+    std::set<std::string>& lost) {
+  while (true) {
+    failed_device_.clear();
+    auto plan = make_plan(lost);
+    if (plan) return plan;
+    const Status& cause = plan.error();
+    if (failed_device_.empty() || !blames_device(cause) || lost.size() + 1 == members_.size()) {
+      return plan;
+    }
+    log(LogLevel::Warning, "{} failed, the model is compiled without it: {}", failed_device_,
+        cause.message());
+    lost.insert(failed_device_);
+  }
+}
+
+Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::make_plan(
+    const std::set<std::string>& lost) {
+  HET_ASSIGN(SupportTable table, support_table(lost));
+  PlanStore store(properties_, table);
+  const PlanFactory factory = {[this](const Split& split) { return compile_split(split); },
+                               [this](std::shared_ptr<const HeteroPlan> plan) {
+                                 return wrap(std::move(plan), /*may_fail_over=*/false);
+                               }};
+  const Policy policy = lost.empty() ? policy_for(properties_) : Policy::Priority;
+  HET_ASSIGN(PlanReport report, plan_by_policy(policy, *prepared_, table, store, factory));
+  const PlanCandidate& chosen = report.candidates[report.chosen];
+  if (wants_dump(properties_)) HET_TRY(dump(chosen.placement, table));
+  if (lost.empty()) {
+    first_devices_.clear();
+    for (const size_t d : chosen.placement.devices) {
+      first_devices_.push_back(table.devices()[d].member->name);
+    }
+    first_in_stages_ = chosen.in_stages;
+  }
+  const std::shared_ptr<HeteroPlan> plan = chosen.compiled;
+  plan->explanation = explain(*prepared_, report, table);
+  log(LogLevel::Info, "model '{}' on {}:\n{}", prepared_->name(), device_, plan->explanation);
+  return plan;
+}
+
+Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::first_plan_again() {
+  if (first_devices_.empty()) return make_plan({});
+  if (first_in_stages_) {
+    HET_ASSIGN(const Split split, split_in_stages(*prepared_, first_devices_));
+    return compile_split(split);
+  }
+  HET_ASSIGN(const Split split, split_model(*prepared_, first_devices_));
+  return compile_split(split);
+}
+
+Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& split) {
+  std::vector<std::shared_ptr<CompiledModel>> models;
+  std::vector<size_t> memory_kinds;
+  for (const Subgraph& subgraph : split.subgraphs) {
+    const auto member = std::ranges::find(members_, subgraph.device, &MemberDevice::name);
+    auto compiled = compile_subgraph(*subgraph.model, *member,
+                                     member_properties(*member, properties_, kOwnProperties));
+    if (!compiled) {
+      failed_device_ = subgraph.device;
+      return Failure(compiled.error().with_context(
+          fmt::format("cannot compile {} ({} nodes) for {}", subgraph.name, subgraph.nodes.size(),
+                      subgraph.device)));
+    }
+    models.push_back(std::move(*compiled));
+    memory_kinds.push_back(member->device->direct_memory_kinds().size());
+  }
+  return std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds));
+}
+
+Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<const HeteroPlan> plan,
+                                                            bool may_fail_over) {
+  HeteroParts parts;
+  parts.name = prepared_->name();
+  parts.inputs = input_ports(*prepared_);
+  parts.outputs = output_ports(*prepared_);
+  parts.device = device_;
+  parts.properties = properties_;
+  if (may_fail_over) {
+    const auto replan = [self = shared_from_this()](std::set<std::string>& lost) {
+      return lost.empty() ? self->first_plan_again() : self->make_plan_without(lost);
+    };
+    const auto probe = [self = shared_from_this()](const std::shared_ptr<const HeteroPlan>& tried) {
+      const auto model = self->wrap(tried, /*may_fail_over=*/false);
+      return model ? run_once(**model) : Status(model.error());
+    };
+    HET_ASSIGN(parts.fail_over, FailOver::create(plan, replan, probe,
+                                                 std::chrono::milliseconds(property_integer(
+                                                     properties_, "HETERO_RETRY_INTERVAL"))));
+  }
+  parts.plan = std::move(plan);
+  return std::make_shared<HeteroCompiledModel>(std::move(parts));
+}
+
+Status HeteroCompiler::dump(const Placement& placement, const SupportTable& table) const {
+  HET_ASSIGN(std::vector<std::string> paths,
+             dump_affinity(*prepared_, rows_of(*prepared_, *prepared_, placement, table)));
+  if (!placement.split.subgraphs.empty()) {
+    HET_ASSIGN(const std::vector<std::string> more, dump_subgraphs(*prepared_, placement.split));
+    paths.insert(paths.end(), more.begin(), more.end());
+  }
+  for (const std::string& path : paths) log(LogLevel::Info, "wrote {}", path);
+  return {};
+}
+
+}  // namespace het::hetero

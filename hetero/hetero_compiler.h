@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hetero/affinity.h"
+#include "hetero/device_list.h"
+#include "hetero/hetero_plan.h"
+#include "hetero/placement.h"
+#include "inference/device.h"
+#include "inference/model.h"
+#include "inference/properties.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// What stays with HETERO; everything else goes to the devices that know it.
+inline constexpr std::array<std::string_view, 7> kOwnProperties = {
+    "HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_FAIL_OVER",       "HETERO_POLICY",
+    "HETERO_STRICT",   "HETERO_RETRY_INTERVAL", "MULTI_DEVICE_PRIORITIES"};
+
+/// One model on its way over several devices: support, placement, compiled plans. It lives as long
+/// as plans may have to be made anew. Thread-compatible.
+class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
+ public:
+  /// Prepares a copy of the model. For a query unbound dimensions are allowed. `device` is the
+  /// whole name ("HETERO:GPU,CPU"), `properties` are validated for it.
+  static Result<std::shared_ptr<HeteroCompiler>> create(const Model& model, std::string device,
+                                                        std::vector<MemberDevice> members,
+                                                        Properties properties, bool is_query);
+
+  /// Rows for the user's model.
+  Result<std::vector<NodeSupport>> query(const Model& original) const;
+  /// A device that fails to compile is left out with a warning where fail-over is on.
+  Result<std::shared_ptr<CompiledModel>> compile();
+
+ private:
+  HeteroCompiler(std::string device, std::vector<MemberDevice> members, Properties properties);
+  Result<std::vector<AffinityWish>> find_all_wishes(const Model& original) const;
+  Result<SupportTable> support_table(const std::set<std::string>& lost) const;
+  /// By the policy, or by priority where devices are lost: streams wait for the plan.
+  Result<std::shared_ptr<const HeteroPlan>> make_plan(const std::set<std::string>& lost);
+  /// The same; devices that fail to compile are added to `lost`, with a warning each.
+  Result<std::shared_ptr<const HeteroPlan>> make_plan_without(std::set<std::string>& lost);
+  Result<std::shared_ptr<const HeteroPlan>> first_plan_again();
+  Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split);
+  Result<std::shared_ptr<CompiledModel>> wrap(std::shared_ptr<const HeteroPlan> plan,
+                                              bool may_fail_over);
+  Status dump(const Placement& placement, const SupportTable& table) const;
+
+  const std::string device_;
+  const std::vector<MemberDevice> members_;
+  const Properties properties_;
+  std::unique_ptr<Model> prepared_;
+  std::vector<AffinityWish> wishes_;        ///< per node of prepared_
+  std::vector<std::string> first_devices_;  ///< per node, of the plan without losses
+  bool first_in_stages_ = false;
+  std::string failed_device_;  ///< of the last compile_split()
+};
+
+}  // namespace het::hetero

@@ -1,0 +1,254 @@
+#include "hetero/hetero_execution.h"
+
+#include <utility>
+
+namespace het::hetero {
+namespace {
+
+/// The memory of an output that the application gave, else the handle.
+Status deliver_output(RequestIo& io, size_t index, const Tensor& result) {
+  Tensor& given = io.output(index);
+  const bool is_other_memory =
+      !given.empty() && given.desc() == result.desc() &&
+      (given.buffer() != result.buffer() || given.offset() != result.offset());
+  if (is_other_memory) return copy_tensor(result, given);
+  io.set_output(index, result);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
+    std::shared_ptr<const HeteroPlan> plan, const std::vector<Port>& inputs,
+    const std::vector<Port>& outputs, std::string& failed_device) {
+  std::unique_ptr<HeteroExecution> execution(new HeteroExecution(std::move(plan), inputs, outputs));
+  for (size_t i = 0; i < execution->plan_->subgraphs.size(); ++i) {
+    auto part = std::make_unique<Part>();
+    failed_device = execution->split_.subgraphs[i].device;
+    HET_ASSIGN(part->request, execution->plan_->subgraphs[i]->create_infer_request());
+    part->request->set_callback(
+        [raw = execution.get(), i](const Status& status) { raw->part_ended(i, status); });
+    execution->parts_.push_back(std::move(part));
+  }
+  failed_device.clear();
+  HET_TRY(execution->share_tensors());
+  return execution;
+}
+
+HeteroExecution::HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
+                                 const std::vector<Port>& inputs, const std::vector<Port>& outputs)
+    : plan_(std::move(plan)), split_(plan_->split), inputs_(inputs), outputs_(outputs) {}
+
+HeteroExecution::~HeteroExecution() = default;
+
+/// Of the devices at both ends of a cut, the one that takes most kinds of memory has the place: an
+/// accelerator's host memory is as good for others, but not the reverse.
+Status HeteroExecution::share_tensors() {
+  const std::vector<size_t>& kinds = plan_->memory_kinds;
+  for (const CutValue& cut : split_.cuts) {
+    InferRequest& producer = *parts_[cut.producer.subgraph]->request;
+    Tensor tensor = producer.output(cut.producer.index);
+    if (tensor.empty()) continue;
+    size_t most = kinds[cut.producer.subgraph];
+    for (const SubgraphPort& reader : cut.readers) {
+      if (kinds[reader.subgraph] <= most) continue;
+      most = kinds[reader.subgraph];
+      tensor = parts_[reader.subgraph]->request->input(reader.index);
+    }
+    HET_TRY(producer.set_output(cut.producer.index, tensor));
+    for (const SubgraphPort& reader : cut.readers) {
+      HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
+    }
+  }
+  return {};
+}
+
+Tensor HeteroExecution::own_input(size_t index) const {
+  const std::vector<SubgraphPort>& readers = split_.input_readers[index];
+  return readers.empty() ? Tensor() : parts_[readers[0].subgraph]->request->input(readers[0].index);
+}
+
+Tensor HeteroExecution::own_output(size_t index) const {
+  const TensorSource& source = split_.outputs[index];
+  // An output that is there twice has one place, which is the first one's.
+  for (size_t i = 0; i < index; ++i) {
+    const TensorSource& other = split_.outputs[i];
+    if (other.kind == source.kind && other.subgraph == source.subgraph &&
+        other.index == source.index) {
+      return {};
+    }
+  }
+  return source.kind == TensorSource::Kind::SubgraphOutput
+             ? parts_[source.subgraph]->request->output(source.index)
+             : Tensor();
+}
+
+void HeteroExecution::start(RequestIo& io, CompletionSink& sink) {
+  io_ = &io;
+  sink_ = &sink;
+  stopped_ = false;
+  ended_ = 0;
+  first_error_ = {};
+  failed_device_.clear();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    parts_[i]->waits_for = split_.subgraphs[i].dependencies.size();
+    parts_[i]->ran = false;
+  }
+  if (Status status = bind(io); !status.ok()) {
+    sink.complete(std::move(status));
+    return;
+  }
+  // Counts as a part until all are under way that wait for none.
+  running_ = 1;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (split_.subgraphs[i].dependencies.empty()) launch(i);
+  }
+  if (--running_ == 0) finish();
+}
+
+void HeteroExecution::cancel() {
+  stopped_ = true;
+  for (const auto& part : parts_) part->request->cancel();
+}
+
+Status HeteroExecution::bind(RequestIo& io) {
+  for (const TensorSource& source : split_.outputs) {
+    if (source.kind != TensorSource::Kind::ModelInput) continue;
+    // An output that is an input needs the picture's tensor, whatever devices convert.
+    HET_TRY(io.preprocess_pending(inputs_));
+    break;
+  }
+  for (size_t i = 0; i < io.input_count(); ++i) HET_TRY(bind_input(io, i));
+  for (size_t i = 0; i < io.output_count(); ++i) {
+    const TensorSource& source = split_.outputs[i];
+    if (source.kind != TensorSource::Kind::SubgraphOutput || io.output(i).empty()) continue;
+    InferRequest& producer = *parts_[source.subgraph]->request;
+    if (io.output(i).desc() == outputs_[i].desc) {
+      HET_TRY(producer.set_output(source.index, io.output(i)));
+    }
+  }
+  for (const size_t cut : plan_->delivered_cuts) HET_TRY(pass_on(split_.cuts[cut]));
+  return {};
+}
+
+Status HeteroExecution::bind_input(RequestIo& io, size_t index) {
+  const std::vector<ImageRegion> images = io.take_images(index);
+  bool is_first = true;
+  for (const SubgraphPort& reader : split_.input_readers[index]) {
+    InferRequest& request = *parts_[reader.subgraph]->request;
+    const bool has_images = !images.empty();
+    // Every reader of a picture converts it on its device, so only one may do it in this tensor.
+    if (!io.input(index).empty() && (is_first || !has_images)) {
+      HET_TRY(request.set_input(reader.index, io.input(index)));
+    } else if (has_images && request.input(reader.index).buffer() == io.input(index).buffer()) {
+      HET_ASSIGN(Tensor own, Tensor::allocate(io.input(index).desc()));
+      HET_TRY(request.set_input(reader.index, std::move(own)));
+    }
+    for (size_t b = 0; b < images.size(); ++b) {
+      if (images[b].image.plane_count == 0) continue;
+      HET_TRY(request.set_image(reader.index, images[b].image, images[b].roi, b));
+    }
+    is_first = false;
+  }
+  return {};
+}
+
+void HeteroExecution::launch(size_t part) {
+  if (stopped_) return;
+  ++running_;
+  parts_[part]->ran = true;
+  // Its end is counted by part_ended(), even when the device ends it at once.
+  if (Status status = parts_[part]->request->start_async(); !status.ok()) {
+    fail(part, status);
+    --running_;  // never the last: the caller counts too
+  }
+}
+
+void HeteroExecution::part_ended(size_t part, const Status& status) {
+  Status result = status;
+  if (result.ok()) result = hand_over(part);
+  if (result.ok()) {
+    ++ended_;
+    for (const size_t next : plan_->dependents[part]) {
+      if (--parts_[next]->waits_for == 0) launch(next);
+    }
+  } else {
+    fail(part, result);
+  }
+  if (--running_ == 0) finish();
+}
+
+/// Outputs that are sized at run time have a new tensor each time.
+Status HeteroExecution::hand_over(size_t part) {
+  for (const size_t cut : plan_->unsized_cuts) {
+    if (split_.cuts[cut].producer.subgraph == part) HET_TRY(pass_on(split_.cuts[cut]));
+  }
+  return {};
+}
+
+Status HeteroExecution::pass_on(const CutValue& cut) {
+  const Tensor& tensor = parts_[cut.producer.subgraph]->request->output(cut.producer.index);
+  for (const SubgraphPort& reader : cut.readers) {
+    HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
+  }
+  return {};
+}
+
+void HeteroExecution::fail(size_t part, const Status& status) {
+  stopped_ = true;
+  const Subgraph& subgraph = split_.subgraphs[part];
+  std::lock_guard lock(mutex_);
+  if (!first_error_.ok()) return;
+  failed_device_ = subgraph.device;
+  first_error_ = status.with_context(fmt::format("{} on {}", subgraph.name, subgraph.device));
+}
+
+void HeteroExecution::finish() {
+  Status status;
+  {
+    std::lock_guard lock(mutex_);
+    status = first_error_;
+  }
+  if (status.ok() && ended_ < parts_.size()) {
+    status = error(StatusCode::Cancelled, "the execution was cancelled");
+  }
+  if (status.ok()) status = deliver();
+  // The outer request may start again, or end its life, as soon as it is complete.
+  CompletionSink* const sink = sink_;
+  sink->complete(std::move(status));
+}
+
+Status HeteroExecution::deliver() {
+  for (size_t i = 0; i < split_.outputs.size(); ++i) {
+    HET_ASSIGN(const Tensor result, source_tensor(split_.outputs[i]));
+    HET_TRY(deliver_output(*io_, i, result));
+  }
+  return {};
+}
+
+Result<Tensor> HeteroExecution::source_tensor(const TensorSource& source) const {
+  switch (source.kind) {
+    case TensorSource::Kind::ModelInput:
+      // Not the application's own memory: it may write the next input there.
+      return io_->input(source.index).clone();
+    case TensorSource::Kind::Constant:
+      return source.constant.clone();
+    case TensorSource::Kind::SubgraphOutput:
+      break;
+  }
+  return parts_[source.subgraph]->request->output(source.index);
+}
+
+std::vector<ProfileRow> HeteroExecution::profiling() const {
+  std::vector<ProfileRow> rows;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i]->ran) continue;
+    for (ProfileRow& row : parts_[i]->request->profiling()) {
+      row.node_name = fmt::format("subgraph{}: {}", i + 1, row.node_name);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace het::hetero

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hetero/hetero_plan.h"
+#include "inference/device.h"
+#include "inference/infer_request.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// Runs a plan: a request per subgraph. Each starts on the thread that ended the last subgraph it
+/// waited for, so nobody blocks. A tensor that goes from one subgraph to others is the producer's
+/// output and the readers' input at once.
+class HeteroExecution {
+ public:
+  /// `inputs` and `outputs` are the model's; they outlive the execution. Where a device fails,
+  /// `failed_device` says which.
+  static Result<std::unique_ptr<HeteroExecution>> create(std::shared_ptr<const HeteroPlan> plan,
+                                                         const std::vector<Port>& inputs,
+                                                         const std::vector<Port>& outputs,
+                                                         std::string& failed_device);
+  ~HeteroExecution();
+  HeteroExecution(const HeteroExecution&) = delete;
+  HeteroExecution& operator=(const HeteroExecution&) = delete;
+
+  const HeteroPlan& plan() const { return *plan_; }
+
+  /// As DeviceRequest, here and below.
+  void start(RequestIo& io, CompletionSink& sink);
+  void cancel();
+  std::vector<ProfileRow> profiling() const;
+  Tensor own_input(size_t index) const;
+  Tensor own_output(size_t index) const;
+  /// The device whose subgraph failed first in the last execution; empty when none did.
+  const std::string& failed_device() const { return failed_device_; }
+
+ private:
+  struct Part {
+    std::unique_ptr<InferRequest> request;
+    std::atomic<size_t> waits_for = 0;
+    bool ran = false;  ///< in the last execution
+  };
+
+  HeteroExecution(std::shared_ptr<const HeteroPlan> plan, const std::vector<Port>& inputs,
+                  const std::vector<Port>& outputs);
+  Status share_tensors();
+  Status bind(RequestIo& io);
+  Status bind_input(RequestIo& io, size_t index);
+  void launch(size_t part);
+  /// On a device's thread.
+  void part_ended(size_t part, const Status& status);
+  void fail(size_t part, const Status& status);
+  Status hand_over(size_t part);
+  Status pass_on(const CutValue& cut);
+  void finish();
+  Status deliver();
+  Result<Tensor> source_tensor(const TensorSource& source) const;
+
+  const std::shared_ptr<const HeteroPlan> plan_;
+  const Split& split_;
+  const std::vector<Port>& inputs_;
+  const std::vector<Port>& outputs_;
+  RequestIo* io_ = nullptr;
+  CompletionSink* sink_ = nullptr;
+  std::atomic<size_t> running_ = 0;  ///< parts that were started and have not ended
+  std::atomic<size_t> ended_ = 0;
+  std::atomic<bool> stopped_ = false;  ///< no more parts start
+  std::mutex mutex_;                   ///< protects the two below; taken alone
+  Status first_error_;
+  std::string failed_device_;
+  std::vector<std::unique_ptr<Part>> parts_;  // last: their ends wait for running callbacks
+};
+
+}  // namespace het::hetero
