@@ -118,6 +118,14 @@ Assignment CostModel::assignment(const std::vector<size_t>& node_devices) const 
   return result;
 }
 
+double CostModel::seconds(const std::vector<size_t>& nodes, size_t device) const {
+  std::set<size_t> units;
+  for (const size_t n : nodes) units.insert(unit_of_[n]);
+  double sum = 0.0;
+  for (const size_t unit : units) sum += problem_.units[unit].seconds[device];
+  return sum;
+}
+
 void CostModel::correct(const std::vector<size_t>& nodes, size_t device, double factor) {
   std::set<size_t> units;
   for (const size_t n : nodes) units.insert(unit_of_[n]);

@@ -23,6 +23,8 @@ class CostModel {
   /// The units of a placement of nodes; those whose nodes are on several devices get that of the
   /// last one.
   Assignment assignment(const std::vector<size_t>& node_devices) const;
+  /// What nodes take on a device, with all of their units.
+  double seconds(const std::vector<size_t>& nodes, size_t device) const;
   /// Multiplies the times of nodes on a device, after they were measured together.
   void correct(const std::vector<size_t>& nodes, size_t device, double factor);
 

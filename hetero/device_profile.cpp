@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "hetero/planner/plan_problem.h"
+#include "hetero/zero_request.h"
 #include "inference/infer_request.h"
 #include "inference/log.h"
 #include "inference/passes/prepare_model.h"
@@ -37,12 +37,7 @@ Result<std::unique_ptr<InferRequest>> request_for(const Model& model, const Plac
   if (with_rows) properties["PERF_COUNT"] = "YES";
   HET_ASSIGN(const std::shared_ptr<CompiledModel> compiled,
              device.member->device->compile_model(model, properties, nullptr));
-  HET_ASSIGN(std::unique_ptr<InferRequest> request, compiled->create_infer_request());
-  for (size_t i = 0; i < compiled->inputs().size(); ++i) {
-    const Tensor& input = request->input(i);
-    if (input.bytes() != nullptr) std::memset(input.bytes(), 0, input.size_bytes());
-  }
-  return request;
+  return zero_request(*compiled);
 }
 
 /// Rows of one subgraph on its device.

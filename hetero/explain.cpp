@@ -42,12 +42,17 @@ std::string explain(const Model& prepared, const PlanReport& report, const Suppo
     text += fmt::format("\nsubgraph{} on {}: {} nodes, {} ({}) to {} ({})", i + 1, subgraph.device,
                         subgraph.nodes.size(), first.name(), first.op_type(), last.name(),
                         last.op_type());
+    if (i < report.subgraphs.size()) {
+      text += fmt::format(", predicted {:.3f} ms, alone measured {:.3f} ms",
+                          report.subgraphs[i].predicted_ms, report.subgraphs[i].measured_ms);
+    }
     if (subgraph.dependencies.empty()) continue;
     text += "; after";
     for (const size_t before : subgraph.dependencies)
       text += fmt::format(" subgraph{}", before + 1);
   }
-  for (const CutValue& cut : split.cuts) {
+  for (size_t i = 0; i < split.cuts.size(); ++i) {
+    const CutValue& cut = split.cuts[i];
     text += fmt::format("\n'{}' {}, {}: subgraph{} on {} to", cut.name, to_string(cut.desc),
                         bytes_text(cut.desc), cut.producer.subgraph + 1,
                         split.subgraphs[cut.producer.subgraph].device);
@@ -55,6 +60,7 @@ std::string explain(const Model& prepared, const PlanReport& report, const Suppo
       text += fmt::format(" subgraph{} on {}", reader.subgraph + 1,
                           split.subgraphs[reader.subgraph].device);
     }
+    if (i < report.cut_ms.size()) text += fmt::format(", {:.3f} ms", report.cut_ms[i]);
     const Node* const reader = reader_of(prepared, split, cut);
     if (reader == nullptr) continue;
     const std::string& reason = chosen.placement.reasons[index_of(prepared, reader)];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "hetero/plan_store.h"
 #include "hetero/policy.h"
 #include "hetero/stages.h"
+#include "hetero/zero_request.h"
 #include "inference/dynamic_model.h"
 #include "inference/log.h"
 #include "inference/passes/prepare_model.h"
@@ -78,16 +78,6 @@ Result<std::shared_ptr<CompiledModel>> compile_subgraph(const Model& model,
     return member.device->compile_model(model, properties, nullptr);
   }
   return DynamicCompiledModel::create(model, {member.device, properties, nullptr});
-}
-
-/// One execution with zeros.
-Status run_once(CompiledModel& model) {
-  HET_ASSIGN(const auto request, model.create_infer_request());
-  for (size_t i = 0; i < model.inputs().size(); ++i) {
-    const Tensor& input = request->input(i);
-    if (input.bytes() != nullptr) std::memset(input.bytes(), 0, input.size_bytes());
-  }
-  return request->infer();
 }
 
 }  // namespace
@@ -199,7 +189,9 @@ Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::make_plan(
                                  return wrap(std::move(plan), /*may_fail_over=*/false);
                                }};
   const Policy policy = lost.empty() ? policy_for(properties_) : Policy::Priority;
-  HET_ASSIGN(PlanReport report, plan_by_policy(policy, *prepared_, table, store, factory));
+  HET_ASSIGN(PlanReport report,
+             plan_by_policy({policy, property_boolean(properties_, "HETERO_EXPLAIN")}, *prepared_,
+                            table, store, factory));
   const PlanCandidate& chosen = report.candidates[report.chosen];
   if (wants_dump(properties_)) HET_TRY(dump(chosen.placement, table));
   if (lost.empty()) {
@@ -258,7 +250,9 @@ Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<cons
     };
     const auto probe = [self = shared_from_this()](const std::shared_ptr<const HeteroPlan>& tried) {
       const auto model = self->wrap(tried, /*may_fail_over=*/false);
-      return model ? run_once(**model) : Status(model.error());
+      if (!model) return Status(model.error());
+      const auto request = zero_request(**model);
+      return request ? (*request)->infer() : Status(request.error());
     };
     HET_ASSIGN(parts.fail_over, FailOver::create(plan, replan, probe,
                                                  std::chrono::milliseconds(property_integer(

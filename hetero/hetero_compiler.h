@@ -19,9 +19,9 @@
 namespace het::hetero {
 
 /// What stays with HETERO; everything else goes to the devices that know it.
-inline constexpr std::array<std::string_view, 7> kOwnProperties = {
-    "HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_FAIL_OVER",       "HETERO_POLICY",
-    "HETERO_STRICT",   "HETERO_RETRY_INTERVAL", "MULTI_DEVICE_PRIORITIES"};
+inline constexpr std::array<std::string_view, 8> kOwnProperties = {
+    "HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN", "HETERO_FAIL_OVER",
+    "HETERO_POLICY",   "HETERO_RETRY_INTERVAL", "HETERO_STRICT",  "MULTI_DEVICE_PRIORITIES"};
 
 /// One model on its way over several devices: support, placement, compiled plans. It lives as long
 /// as plans may have to be made anew. Thread-compatible.

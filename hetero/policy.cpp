@@ -14,8 +14,10 @@
 #include "hetero/planner/single_device.h"
 #include "hetero/planner/throughput_plan.h"
 #include "hetero/stages.h"
+#include "hetero/zero_request.h"
 #include "inference/infer_request.h"
 #include "inference/log.h"
+#include "inference/passes/prepare_model.h"
 
 namespace het::hetero {
 namespace {
@@ -29,12 +31,6 @@ constexpr int kMostRounds = 25;
 constexpr int kMostPlanRounds = 3;
 /// A plan of several devices has to be better than one device by this.
 constexpr double kLeastGain = 0.03;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -51,7 +47,7 @@ class Timing {
       count = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
     }
     for (size_t i = 0; i < count; ++i) {
-      HET_ASSIGN(timing.requests_.emplace_back(), model.create_infer_request());
+      HET_ASSIGN(timing.requests_.emplace_back(), zero_request(model));
     }
     return timing;
   }
@@ -80,20 +76,28 @@ class Timing {
 
 class Planner {
  public:
-  Planner(Policy policy, const Model& prepared, SupportTable& table, PlanStore& store,
+  Planner(PlanOptions options, const Model& prepared, SupportTable& table, PlanStore& store,
           const PlanFactory& factory)
-      : policy_(policy), prepared_(prepared), table_(table), store_(store), factory_(factory) {
-    report_.policy = policy;
+      : options_(options),
+        policy_(options.policy == Policy::Priority ? Policy::Latency : options.policy),
+        prepared_(prepared),
+        table_(table),
+        store_(store),
+        factory_(factory) {
+    report_.policy = options.policy;
   }
 
   Result<PlanReport> run() {
     HET_TRY(add_by_priority());
-    if (policy_ == Policy::Priority) {
+    const bool is_by_priority = options_.policy == Policy::Priority;
+    if (is_by_priority && !options_.explain) {
       HET_TRY(compile(report_.candidates[0]));
       return std::move(report_);
     }
-    HET_ASSIGN(const bool is_stored, take_stored());
-    if (is_stored) return std::move(report_);
+    if (!options_.explain) {
+      HET_ASSIGN(const bool is_stored, take_stored());
+      if (is_stored) return std::move(report_);
+    }
     // Pass 1: costs of what devices said they take, after by-priority's subgraphs were confirmed.
     HET_ASSIGN(const NodeTimes nodes, measure_nodes(prepared_, table_, kProfileSeconds));
     const TransferTimes transfers = measure_transfers(table_);
@@ -111,7 +115,13 @@ class Planner {
     // Pass 4: what is faster in fact.
     HET_TRY(time_candidates());
     choose();
-    keep();
+    if (is_by_priority) {
+      tell_of_better();
+      report_.chosen = 0;
+    } else {
+      keep();
+    }
+    if (options_.explain) HET_TRY(time_subgraphs(costs, transfers));
     for (size_t i = 0; i < report_.candidates.size(); ++i) {
       if (i != report_.chosen) report_.candidates[i].compiled = nullptr;
     }
@@ -122,6 +132,45 @@ class Planner {
   double predicted(const PlanProblem& problem, const Assignment& assignment) const {
     return policy_ == Policy::Throughput ? period(problem, assignment, LinkUse::None)
                                          : latency(problem, assignment);
+  }
+
+  void tell_of_better() const {
+    if (report_.chosen == 0) return;
+    const PlanCandidate& best = report_.candidates[report_.chosen];
+    log(LogLevel::Info,
+        "model '{}' by priority takes {:.3f} ms, and {:.3f} ms as '{}': HETERO_POLICY=latency "
+        "would choose that",
+        prepared_.name(), report_.candidates[0].measured_ms, best.measured_ms, best.name);
+  }
+
+  Status time_subgraphs(const CostModel& costs, const TransferTimes& transfers) {
+    const PlanCandidate& chosen = report_.candidates[report_.chosen];
+    const Split& split = chosen.placement.split;
+    const auto device_of = [&](size_t subgraph) {
+      return chosen.placement.devices[split.subgraphs[subgraph].nodes[0]];
+    };
+    for (size_t i = 0; i < split.subgraphs.size(); ++i) {
+      PlanReport::SubgraphTime& time = report_.subgraphs.emplace_back();
+      time.predicted_ms = 1e3 * costs.seconds(split.subgraphs[i].nodes, device_of(i));
+      if (!check_inputs_static(*split.subgraphs[i].model).ok()) continue;
+      HET_ASSIGN(const auto request, zero_request(*chosen.compiled->subgraphs[i]));
+      HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
+      time.measured_ms = 1e3 * seconds;
+    }
+    for (const CutValue& cut : split.cuts) {
+      double& ms = report_.cut_ms.emplace_back(0.0);
+      const auto bytes = dense_size_bytes(cut.desc);
+      const size_t from = device_of(cut.producer.subgraph);
+      std::vector<size_t> reached = {from};
+      for (const SubgraphPort& reader : cut.readers) {
+        const size_t to = device_of(reader.subgraph);
+        if (std::ranges::find(reached, to) != reached.end()) continue;
+        reached.push_back(to);
+        ms += 1e3 * transfers.times[from * transfers.places + to].seconds(
+                        bytes ? static_cast<double>(*bytes) : 0.0);
+      }
+    }
+    return {};
   }
 
   Result<bool> take_stored() {
@@ -251,26 +300,14 @@ class Planner {
     HET_TRY(compile(candidate));
     for (const Subgraph& subgraph : candidate.placement.split.subgraphs) {
       const size_t device = candidate.placement.devices[subgraph.nodes[0]];
-      double predicted_seconds = 0;
-      std::vector<bool> seen(costs.problem().units.size());
-      for (const size_t node : subgraph.nodes) {
-        const size_t unit = costs.unit_of()[node];
-        if (seen[unit]) continue;
-        seen[unit] = true;
-        predicted_seconds += costs.problem().units[unit].seconds[device];
-      }
-      auto compiled = table_.devices()[device].member->device->compile_model(
-          *subgraph.model, table_.devices()[device].properties, nullptr);
-      if (!compiled) continue;
-      HET_ASSIGN(const auto request, (*compiled)->create_infer_request());
-      std::vector<double> samples;
-      for (int i = 0; i <= kLeastRounds; ++i) {
-        const auto start = Clock::now();
-        HET_TRY(request->infer());
-        if (i > 0) samples.push_back(since(start));
-      }
+      const double predicted_seconds = costs.seconds(subgraph.nodes, device);
+      const size_t place =
+          static_cast<size_t>(&subgraph - candidate.placement.split.subgraphs.data());
+      if (!check_inputs_static(*subgraph.model).ok()) continue;
+      HET_ASSIGN(const auto request, zero_request(*candidate.compiled->subgraphs[place]));
+      HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
       if (predicted_seconds <= 0) continue;
-      const double factor = std::clamp(median(std::move(samples)) / predicted_seconds, 0.25, 4.0);
+      const double factor = std::clamp(seconds / predicted_seconds, 0.25, 4.0);
       costs.correct(subgraph.nodes, device, factor);
     }
     return {};
@@ -335,7 +372,8 @@ class Planner {
     }
   }
 
-  const Policy policy_;
+  const PlanOptions options_;
+  const Policy policy_;  ///< what is planned for
   const Model& prepared_;
   SupportTable& table_;
   PlanStore& store_;
@@ -367,9 +405,9 @@ Policy policy_of(const Properties& properties) {
   return Policy::Priority;
 }
 
-Result<PlanReport> plan_by_policy(Policy policy, const Model& prepared, SupportTable& table,
+Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
                                   PlanStore& store, const PlanFactory& factory) {
-  return Planner(policy, prepared, table, store, factory).run();
+  return Planner(options, prepared, table, store, factory).run();
 }
 
 std::string describe(const PlanReport& report, const SupportTable& table) {

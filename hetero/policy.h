@@ -41,11 +41,25 @@ struct PlanCandidate {
   std::shared_ptr<HeteroPlan> compiled;
 };
 
-/// How a placement was found, for logs and --explain.
+/// How a placement was found, for logs and HETERO_PLAN.
 struct PlanReport {
   Policy policy = Policy::Priority;
   std::vector<PlanCandidate> candidates;  ///< `compiled` of the chosen one only
   size_t chosen = 0;
+  /// Of the chosen candidate, with PlanOptions::explain: per subgraph, and per cut to all readers.
+  struct SubgraphTime {
+    double predicted_ms = 0;
+    double measured_ms = 0;  ///< alone
+  };
+  std::vector<SubgraphTime> subgraphs;
+  std::vector<double> cut_ms;
+};
+
+struct PlanOptions {
+  Policy policy = Policy::Priority;
+  /// Everything is measured: under Priority too, which it does not change, and where a plan is
+  /// stored.
+  bool explain = false;
 };
 
 /// What planning needs of the model's compiler.
@@ -62,7 +76,7 @@ struct PlanFactory {
 /// a plan are measured again, the costs corrected and the plan made anew, at most three times.
 /// What was chosen is kept in `store`, and found there it is taken as it is. Results are the same
 /// whatever is chosen, up to the devices' precision. Fails where the model cannot run.
-Result<PlanReport> plan_by_policy(Policy policy, const Model& prepared, SupportTable& table,
+Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
                                   PlanStore& store, const PlanFactory& factory);
 
 /// The candidates as a table, the chosen one marked.

@@ -166,6 +166,12 @@ constexpr std::array kTable = {
                 .doc = "write hetero_affinity_MODEL and hetero_subgraphs_MODEL as .dot, .svg and "
                        ".json into the working directory; so does OPENVINO_HETERO_VISUALIZE=1 in "
                        "the environment"},
+    PropertyDef{.name = "HETERO_EXPLAIN",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "HETERO",
+                .doc = "measure everything for HETERO_PLAN, under priority and with a stored plan "
+                       "too"},
     PropertyDef{.name = "HETERO_FAIL_OVER",
                 .type = PropertyType::Boolean,
                 .default_value = "YES",

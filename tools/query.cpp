@@ -13,13 +13,28 @@ namespace {
 struct QueryOptions {
   std::string model;
   std::string device = "CPU";
+  std::string properties;
+  bool explain = false;
   PreparationOptions preparation;
 };
 
+/// Compiles and prints how the model was placed.
+Result<bool> print_plan(const QueryOptions& options) {
+  const std::shared_ptr<Core> core = het::core();
+  HET_ASSIGN(const auto model, load_model(*core, options.model, options.preparation));
+  HET_ASSIGN(Properties properties, parse_properties(options.properties));
+  properties["HETERO_EXPLAIN"] = "YES";
+  HET_ASSIGN(const auto compiled, core->compile_model(*model, options.device, properties));
+  HET_ASSIGN(const std::string plan, compiled->get_property("HETERO_PLAN"));
+  std::printf("%s\n", plan.c_str());
+  return true;
+}
+
 Result<bool> print_support(const QueryOptions& options) {
   const std::shared_ptr<Core> core = het::core();
+  HET_ASSIGN(const Properties properties, parse_properties(options.properties));
   HET_ASSIGN(const auto model, load_unbound_model(*core, options.model, options.preparation));
-  HET_ASSIGN(const auto nodes, core->query_model(*model, options.device));
+  HET_ASSIGN(const auto nodes, core->query_model(*model, options.device, properties));
   size_t supported = 0;
   for (const NodeSupport& node : nodes) {
     supported += node.supported() ? 1 : 0;
@@ -41,9 +56,13 @@ void add_query_command(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<QueryOptions>();
   command->add_option("model", options->model, "Model file")->required();
   command->add_option("-d,--device", options->device, "Device");
+  command->add_option("--properties", options->properties,
+                      "KEY=VALUE,KEY=VALUE such as HETERO_POLICY=latency");
+  command->add_flag("--explain", options->explain,
+                    "Compile for HETERO, measure, and print why the model was placed as it was");
   add_preparation_options(*command, options->preparation);
   command->callback([options, &exit_status] {
-    const auto all = print_support(*options);
+    const auto all = options->explain ? print_plan(*options) : print_support(*options);
     exit_status = !all ? report(all.error()) : *all ? kExitOk : kExitFailed;
   });
 }

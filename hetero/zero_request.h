@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "inference/device.h"
+#include "inference/infer_request.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// A request whose inputs are zeros, to see how long it takes or whether it ends well. Inputs that
+/// are sized at run time are left empty.
+Result<std::unique_ptr<InferRequest>> zero_request(CompiledModel& model);
+
+/// The middle of the seconds that `runs` executions take, after one that warms up.
+Result<double> median_seconds(InferRequest& request, size_t runs);
+
+}  // namespace het::hetero
