@@ -5,6 +5,8 @@
 #include <gst/video/video.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "pipeline_run.h"
 #include "reference_run.h"
 #include "test_files.h"
@@ -43,6 +45,25 @@ TEST(Reference, PicturesAndVideosTogether) {
   print("all", all);
   EXPECT_GE(all.found_share(), 0.98);
   EXPECT_LE(all.extra_share(), 0.02);
+}
+
+TEST(Reference, ASplitModelFindsTheSame) {
+  const auto pictures = shared_file("expected/onnx_reference.json");
+  if (!pictures) GTEST_SKIP() << "the shared data (HET_SHARED_DATA) is absent";
+  // Convolutions on the GPU device, what joins them on the CPU's: many changes of device.
+  const ScratchFolder folder;
+  std::ofstream(folder.file("affinity.json"))
+      << R"({"rules": [{"type": "Concat", "device": "CPU"}, {"type": "Softmax", "device": "CPU"}]})";
+  const std::string model = "ultraface_rfb_320";
+  const MatchCounts counts = compare_pictures(
+      model,
+      detector(model) + " device=HETERO:GPU,CPU nireq=3 ie-config=HETERO_AFFINITY=" +
+          folder.file("affinity.json"),
+      test::read_picture_reference(*pictures, model + ".onnx"));
+  print(model, counts);
+  EXPECT_GT(counts.wanted, 0);
+  EXPECT_GE(counts.found_share(), 0.98);
+  EXPECT_LE(counts.extra_share(), 0.02);
 }
 
 TEST(Reference, JpegCapsSayFullRangeBt601) {

@@ -52,6 +52,12 @@ def devices(hetero):
 @case
 def query(hetero):
     expect(hetero.run("query", hetero.detector, "-d", "CPU").stdout, "Conv", "nodes run on CPU")
+    wish = "HETERO_AFFINITY={\"rules\":[{\"type\":\"Conv\",\"device\":\"REF\"}]}"
+    rows = hetero.run("query", hetero.detector, "-d", "HETERO:CPU,REF", "--properties", wish).stdout
+    expect(rows, "REF      Conv", "nodes run on HETERO:CPU,REF")
+    plan = hetero.run("query", hetero.detector, "-d", "HETERO:CPU,REF", "--explain", "--properties", wish).stdout
+    expect(plan, "policy priority", "by priority", "subgraph2 on REF", "predicted", "bytes", "because of")
+    expect(hetero.run("query", hetero.detector, "-d", "HETERO:CPU,FPU", status=1).stderr, "FPU")
 
 
 def protobuf(*fields):
