@@ -60,7 +60,7 @@ constexpr std::array kTable = {
                 .devices = "*",
                 .doc = "fixed rules choose algorithms and types, never a measurement"},
     PropertyDef{.name = "DEVICE_PROPERTIES",
-                .devices = "HETERO",
+                .devices = "HETERO,MULTI",
                 .doc =
                     "properties of single devices: {CPU:{NUM_STREAMS:2},GPU:{PERF_COUNT:YES}} or "
                     "the same as JSON; GPU.PERF_COUNT=YES says one of them"},
@@ -233,9 +233,10 @@ constexpr std::array kTable = {
                 .devices = "GPU",
                 .doc = "of this model beside others on the device"},
     PropertyDef{.name = "MULTI_DEVICE_PRIORITIES",
-                .devices = "BATCH,HETERO",
+                .devices = "BATCH,HETERO,MULTI",
                 .doc = "what may also follow the colon of the device's name: GPU(8) for BATCH, "
-                       "GPU,CPU for HETERO"},
+                       "GPU,CPU for HETERO, GPU(2),CPU for MULTI, where a compiled model takes "
+                       "another order or less devices at any time"},
     PropertyDef{.name = "NETWORK_NAME",
                 .read_only = true,
                 .devices = "*",
@@ -345,7 +346,7 @@ bool contains(std::string_view list, std::string_view word) {
 bool understands(const PropertyDef& def, std::string_view device) {
   if (def.devices == "*") return true;
   while (!device.empty()) {
-    const size_t end = device.find_first_of(":,");
+    const size_t end = device.find_first_of(":,;");
     const std::string_view part = device.substr(0, end);
     if (contains(def.devices, part.substr(0, part.find_first_of(".(")))) return true;
     if (end == std::string_view::npos) break;
@@ -444,8 +445,9 @@ bool is_member(std::string_view member, std::string_view device) {
   device.remove_prefix(colon + 1);
   while (!device.empty()) {
     const size_t end = device.find_first_of(":,;");
-    const std::string_view part = device.substr(0, end);
-    if (part == member || part.substr(0, part.find_first_of(".(")) == member) return true;
+    std::string_view part = device.substr(0, end);
+    part = part.substr(0, part.find('('));
+    if (part == member || part.substr(0, part.find('.')) == member) return true;
     if (end == std::string_view::npos) break;
     device.remove_prefix(end + 1);
   }
