@@ -25,7 +25,7 @@ TEST(Core, ListsItsDevices) {
   std::erase_if(devices, [](const std::string& name) { return name.starts_with("GPU"); });
   EXPECT_EQ(devices, (std::vector<std::string>{"CPU", "REF"}));
   EXPECT_EQ(core()->devices().kinds(),
-            (std::vector<std::string>{"CPU", "GPU", "REF", "HETERO", "MULTI", "BATCH"}));
+            (std::vector<std::string>{"CPU", "GPU", "REF", "HETERO", "MULTI", "AUTO", "BATCH"}));
 }
 
 TEST(Core, UnknownDeviceIsAnErrorThatListsTheKnown) {
