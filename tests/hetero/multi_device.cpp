@@ -267,8 +267,33 @@ TEST_F(MultiDeviceTest, WhatRunsIsAskedToEnd) {
   for (CheckedRequest& request : requests) start(request);
   requests[0].request->cancel();
   fast_gate_.open();
-  (void)requests[0].request->wait();
+  EXPECT_EQ(requests[0].request->wait().code(), StatusCode::Cancelled);
   for (const size_t i : {1, 2}) expect_right(requests[i]);
+}
+
+TEST_F(MultiDeviceTest, ACancelIsNotLostWhileAWorkerStarts) {
+  const auto model = diamond();
+  const auto compiled = compile(*model, "MULTI:FAST(1)");
+  std::vector<CheckedRequest> requests = make_requests(*model, *compiled, 2);
+  fast_gate_.close();
+  for (CheckedRequest& request : requests) start(request);
+  // The worker has taken the waiting request, and the device forgets what came before its start.
+  std::atomic<bool> has_cancelled = false;
+  fast_->refuse_start = [&] {
+    fast_gate_.close();
+    requests[1].request->cancel();
+    has_cancelled = true;
+    return Status();
+  };
+  fast_gate_.open();
+  expect_right(requests[0]);
+  EXPECT_TRUE(has_cancelled);
+  // Its end came after the other's start.
+  fast_gate_.open();
+  EXPECT_EQ(requests[1].request->wait().code(), StatusCode::Cancelled);
+  fast_->refuse_start = nullptr;
+  start(requests[1]);
+  expect_right(requests[1]);
 }
 
 TEST_F(MultiDeviceTest, RequestsMayBeCancelledAtAnyTime) {
@@ -456,6 +481,8 @@ TEST_F(MultiDeviceTest, StateFollowsItsStream) {
   }
   EXPECT_GT(runs(*fast_), 0u);
   EXPECT_GT(runs(*other_), 0u);
+  EXPECT_TRUE(compiled->set_property({{"MULTI_DEVICE_PRIORITIES", "OTHER"}}).ok());
+  EXPECT_EQ(property(*compiled, "MULTI_DEVICE_PRIORITIES"), "OTHER");
 }
 
 TEST_F(MultiDeviceTest, UnboundShapesAreCompiledOnAllDevices) {

@@ -33,13 +33,17 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
         return sink.complete(std::move(status));
       }
     }
+    is_cancelled_ = false;
     const size_t now = ++behaviour_->in_flight;
     for (size_t most = behaviour_->most_in_flight; most < now;) {
       if (behaviour_->most_in_flight.compare_exchange_weak(most, now)) break;
     }
     queue_->submit(*this);
   }
-  void cancel() override { inner_->cancel(); }
+  void cancel() override {
+    is_cancelled_ = true;
+    inner_->cancel();
+  }
   std::vector<ProfileRow> profiling() const override {
     return behaviour_->speed ? rows_ : inner_->request().profiling();
   }
@@ -47,6 +51,10 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
  private:
   void run(size_t) override {
     if (behaviour_->before) behaviour_->before();
+    if (is_cancelled_) {
+      --behaviour_->in_flight;
+      return sink_->complete(error(StatusCode::Cancelled, "cancelled in the queue"));
+    }
     TracedExecution trace{model_,
                           number_,
                           io_->input_count() > 0 ? io_->input(0).bytes() : nullptr,
@@ -95,6 +103,7 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
   std::condition_variable ended_;
   Status status_;
   bool has_ended_ = false;
+  std::atomic<bool> is_cancelled_ = false;
   std::unique_ptr<NestedRequest> inner_;
   Behaviour behaviour_;
   std::shared_ptr<StreamExecutor> queue_;

@@ -39,7 +39,7 @@ struct WrappedBehaviour {
   std::function<void()> before;
   /// Runs when a model is compiled: may take its time, and fail.
   std::function<Status(const Model& model)> compiling;
-  /// Executions that end inside start(), with this.
+  /// Runs first in every start(), which ends the execution with what it returns unless that is ok.
   std::function<Status()> refuse_start;
   /// Executions that were started and have not ended, and the most there were.
   std::atomic<size_t> in_flight = 0;
