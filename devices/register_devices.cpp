@@ -5,8 +5,10 @@
 #include "devices/cpu/cpu_device.h"
 #include "devices/gpu/gpu_device.h"
 #include "devices/ref/ref_device.h"
+#include "hetero/auto_device.h"
 #include "hetero/batch_device.h"
 #include "hetero/hetero_device.h"
+#include "hetero/multi_device.h"
 
 namespace het {
 namespace {
@@ -40,6 +42,8 @@ void register_devices(Core& core) {
   core.devices().add("GPU", gpu::make_device, gpu::device_ids);
   core.devices().add("REF", ref::make_device, exists_once);
   core.devices().add("HETERO", hetero::make_hetero_device, {}, true);
+  core.devices().add("MULTI", hetero::make_multi_device, {}, true);
+  core.devices().add("AUTO", hetero::make_auto_device, {}, true);
   core.devices().add("BATCH", hetero::make_batch_device, {}, true);
 }
 

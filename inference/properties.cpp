@@ -60,7 +60,7 @@ constexpr std::array kTable = {
                 .devices = "*",
                 .doc = "fixed rules choose algorithms and types, never a measurement"},
     PropertyDef{.name = "DEVICE_PROPERTIES",
-                .devices = "HETERO",
+                .devices = "AUTO,HETERO,MULTI",
                 .doc =
                     "properties of single devices: {CPU:{NUM_STREAMS:2},GPU:{PERF_COUNT:YES}} or "
                     "the same as JSON; GPU.PERF_COUNT=YES says one of them"},
@@ -75,6 +75,12 @@ constexpr std::array kTable = {
                 .default_value = "YES",
                 .devices = "CPU",
                 .doc = "use all hardware threads of a core; not under LATENCY unless given"},
+    PropertyDef{.name = "ENABLE_STARTUP_FALLBACK",
+                .type = PropertyType::Boolean,
+                .default_value = "YES",
+                .devices = "AUTO",
+                .doc = "CPU runs requests while a better device compiles; not with "
+                       "DETERMINISTIC=YES"},
     PropertyDef{.name = "EXECUTION_DEVICES",
                 .read_only = true,
                 .devices = "*",
@@ -253,9 +259,10 @@ constexpr std::array kTable = {
                 .devices = "GPU",
                 .doc = "of this model beside others on the device"},
     PropertyDef{.name = "MULTI_DEVICE_PRIORITIES",
-                .devices = "BATCH,HETERO",
+                .devices = "AUTO,BATCH,HETERO,MULTI",
                 .doc = "what may also follow the colon of the device's name: GPU(8) for BATCH, "
-                       "GPU,CPU for HETERO"},
+                       "GPU,CPU for HETERO and AUTO, GPU(2),CPU for MULTI, where a compiled model "
+                       "takes another order or less devices at any time"},
     PropertyDef{.name = "NETWORK_NAME",
                 .read_only = true,
                 .devices = "*",
@@ -361,11 +368,26 @@ bool contains(std::string_view list, std::string_view word) {
   return false;
 }
 
+/// "AUTO" and "AUTO:-GPU" stand for whatever devices there are.
+bool is_open_list(std::string_view device) {
+  if (device.substr(0, device.find(':')) != "AUTO") return false;
+  return device.size() <= 5 || device.find('-') != std::string_view::npos;
+}
+
+/// True for a row that devices know which compute.
+bool is_of_single_devices(const PropertyDef& def) {
+  for (const std::string_view device : {"CPU", "GPU", "REF"}) {
+    if (contains(def.devices, device)) return true;
+  }
+  return false;
+}
+
 /// `device` as users write it; one of its parts suffices: "BATCH:GPU.0(8)" is BATCH and GPU.
 bool understands(const PropertyDef& def, std::string_view device) {
   if (def.devices == "*") return true;
+  if (is_open_list(device) && is_of_single_devices(def)) return true;
   while (!device.empty()) {
-    const size_t end = device.find_first_of(":,");
+    const size_t end = device.find_first_of(":,;");
     const std::string_view part = device.substr(0, end);
     if (contains(def.devices, part.substr(0, part.find_first_of(".(")))) return true;
     if (end == std::string_view::npos) break;
@@ -460,12 +482,14 @@ size_t find_comma(std::string_view text) {
 /// "GPU" and "GPU.1" are members of "HETERO:GPU.1,CPU".
 bool is_member(std::string_view member, std::string_view device) {
   const size_t colon = device.find(':');
+  if (is_open_list(device)) return true;
   if (colon == std::string_view::npos) return false;
   device.remove_prefix(colon + 1);
   while (!device.empty()) {
     const size_t end = device.find_first_of(":,;");
-    const std::string_view part = device.substr(0, end);
-    if (part == member || part.substr(0, part.find_first_of(".(")) == member) return true;
+    std::string_view part = device.substr(0, end);
+    part = part.substr(0, part.find('('));
+    if (part == member || part.substr(0, part.find('.')) == member) return true;
     if (end == std::string_view::npos) break;
     device.remove_prefix(end + 1);
   }

@@ -142,6 +142,10 @@ Result<std::string> StatefulCompiledModel::get_property(std::string_view name) c
   return inner_->get_property(name);
 }
 
+Status StatefulCompiledModel::set_property(const Properties& properties) {
+  return inner_->set_property(properties);
+}
+
 Result<Tensor> StatefulCompiledModel::allocate_tensor(const TensorDesc& desc) {
   return inner_->allocate_tensor(desc);
 }

@@ -24,7 +24,7 @@ class HeteroFailOverTest : public HeteroDeviceTest {
     HeteroDeviceTest::SetUp();
     refuse_types(*fast_, {"Tanh"});
     fast_->outcome = [this](size_t) { return state("in its callback"); };
-    fast_->compile_outcome = [this] { return state("at compile"); };
+    fast_->compiling = [this](const Model&) { return state("at compile"); };
     fast_->request_outcome = [this] { return state("making a request"); };
   }
 
@@ -65,7 +65,7 @@ TEST_F(HeteroFailOverTest, NewRequestsDoWithoutALostDevice) {
 TEST_F(HeteroFailOverTest, TwoDevicesMayFailAtOnce) {
   const auto model = diamond();
   refuse_types(*other_, {"Sigmoid"});
-  other_->compile_outcome = [this] { return state("at compile"); };
+  other_->compiling = [this](const Model&) { return state("at compile"); };
   other_->outcome = [this](size_t) { return state("in its callback"); };
   const auto compiled = compile(*model, "HETERO:FAST,OTHER,REF", {{"HETERO_RETRY_INTERVAL", "0"}});
   EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "FAST OTHER");

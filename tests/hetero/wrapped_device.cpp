@@ -28,20 +28,43 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
   void start(RequestIo& io, CompletionSink& sink) override {
     io_ = &io;
     sink_ = &sink;
+    if (behaviour_->refuse_start) {
+      if (Status status = behaviour_->refuse_start(); !status.ok()) {
+        return sink.complete(std::move(status));
+      }
+    }
+    is_cancelled_ = false;
+    const size_t now = ++behaviour_->in_flight;
+    for (size_t most = behaviour_->most_in_flight; most < now;) {
+      if (behaviour_->most_in_flight.compare_exchange_weak(most, now)) break;
+    }
     if (behaviour_->ends_inline) {
       run(0);
     } else {
       queue_->submit(*this);
     }
   }
-  void cancel() override { inner_->cancel(); }
+  void cancel() override {
+    is_cancelled_ = true;
+    inner_->cancel();
+  }
   std::vector<ProfileRow> profiling() const override {
     return behaviour_->speed ? rows_ : inner_->request().profiling();
   }
 
  private:
   void run(size_t) override {
-    TracedExecution trace{model_, number_, std::chrono::steady_clock::now(), {}};
+    if (behaviour_->before) behaviour_->before();
+    if (is_cancelled_) {
+      --behaviour_->in_flight;
+      return sink_->complete(error(StatusCode::Cancelled, "cancelled in the queue"));
+    }
+    TracedExecution trace{model_,
+                          number_,
+                          io_->input_count() > 0 ? io_->input(0).bytes() : nullptr,
+                          io_->output_count() > 0 ? io_->output(0).bytes() : nullptr,
+                          std::chrono::steady_clock::now(),
+                          {}};
     inner_->start(*io_, *this);
     Status status;
     {
@@ -64,6 +87,7 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
       behaviour_->executions.push_back(std::move(trace));
     }
     if (status.ok() && behaviour_->outcome) status = behaviour_->outcome(count);
+    --behaviour_->in_flight;
     sink_->complete(std::move(status));
   }
 
@@ -83,6 +107,7 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
   std::condition_variable ended_;
   Status status_;
   bool has_ended_ = false;
+  std::atomic<bool> is_cancelled_ = false;
   std::unique_ptr<NestedRequest> inner_;
   Behaviour behaviour_;
   std::shared_ptr<StreamExecutor> queue_;
@@ -97,7 +122,10 @@ class WrappedModel final : public CompiledModel {
         rows_(std::move(rows)),
         device_(std::move(device)),
         behaviour_(std::move(behaviour)),
-        queue_(std::move(queue)) {}
+        queue_(std::move(queue)) {
+    ++behaviour_->live_models;
+  }
+  ~WrappedModel() override { --behaviour_->live_models; }
 
   Result<std::string> get_property(std::string_view name) const override {
     if (name == "EXECUTION_DEVICES") return device_;
@@ -158,11 +186,11 @@ class WrappedDevice final : public Device {
       if (row.supported()) continue;
       return error(StatusCode::NotSupported, "node '{}': {}", row.node_name, row.reason);
     }
-    if (behaviour_->compile_outcome) HET_TRY(behaviour_->compile_outcome());
     {
       std::lock_guard lock(behaviour_->mutex);
       behaviour_->compiled_with.push_back(properties);
     }
+    if (behaviour_->compiling) HET_TRY(behaviour_->compiling(model));
     HET_ASSIGN(auto inner, inner_->compile_model(model, properties, nullptr));
     std::vector<ProfileRow> times;
     for (const auto& node : model.nodes()) {

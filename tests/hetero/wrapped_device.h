@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -16,7 +17,9 @@ namespace het::hetero {
 /// One execution on a WrappedDevice.
 struct TracedExecution {
   std::string model;
-  size_t request = 0;  ///< number of the request among those of its compiled model
+  size_t request = 0;                 ///< number of the request among those of its compiled model
+  const std::byte* input = nullptr;   ///< address of the first input
+  const std::byte* output = nullptr;  ///< address of the first output, before the execution
   std::chrono::steady_clock::time_point start;
   std::chrono::steady_clock::time_point end;
 };
@@ -32,11 +35,20 @@ struct WrappedBehaviour {
   std::function<std::chrono::microseconds(const Node& node)> speed;
   /// What execution number `count` ends with; counted from 0 over all models.
   std::function<Status(size_t count)> outcome;
-  /// What making a compiled model, and a request of one, ends with; empty: well.
-  std::function<Status()> compile_outcome;
+  /// What making a request of a compiled model ends with; empty: well.
   std::function<Status()> request_outcome;
   /// Executions end in start() itself, before it returns.
   bool ends_inline = false;
+  /// Runs on the device's thread before each execution: may hold it up.
+  std::function<void()> before;
+  /// Runs when a model is compiled: may take its time, and fail.
+  std::function<Status(const Model& model)> compiling;
+  /// Runs first in every start(), which ends the execution with what it returns unless that is ok.
+  std::function<Status()> refuse_start;
+  /// Executions that were started and have not ended, and the most there were.
+  std::atomic<size_t> in_flight = 0;
+  std::atomic<size_t> most_in_flight = 0;
+  std::atomic<size_t> live_models = 0;  ///< compiled models that exist
 
   std::mutex mutex;  ///< protects the members below; taken alone
   std::vector<TracedExecution> executions;

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hetero/multi_dispatcher.h"
+#include "inference/device.h"
+#include "inference/model.h"
+#include "inference/properties.h"
+#include "inference/status.h"
+#include "inference/stream_executor.h"
+
+namespace het::hetero {
+
+/// A device that AUTO may choose.
+struct AutoCandidate {
+  std::string name;
+  std::shared_ptr<Device> device;
+  std::optional<size_t> limit;
+  Properties properties;  ///< that it compiles with
+};
+
+/// What an AutoCompiledModel is made from.
+struct AutoParts {
+  std::string device;                    ///< the whole name with the devices, "AUTO:GPU,CPU"
+  Properties properties;                 ///< as given, validated for `device`
+  AutoCandidate current;                 ///< runs requests at once
+  std::shared_ptr<CompiledModel> model;  ///< on it
+  std::vector<AutoCandidate> better;  ///< of which the first that compiles takes over; may be empty
+  std::unique_ptr<Model> source;      ///< for these
+};
+
+/// A model on one device. While a better one compiles, on a thread of its own, requests run on
+/// another; then new ones go to the better one, and the first model is let go when the last
+/// request there has ended. Destroying it waits for a compile that is under way.
+class AutoCompiledModel final : public CompiledModel, private StreamJob {
+ public:
+  static Result<std::shared_ptr<CompiledModel>> create(AutoParts parts);
+  ~AutoCompiledModel() override;
+
+  /// EXECUTION_DEVICES is in brackets, "(CPU)", as long as another device may take over.
+  Result<std::string> get_property(std::string_view name) const override;
+  Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
+
+ protected:
+  Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
+
+ private:
+  explicit AutoCompiledModel(AutoParts parts);
+  Result<std::string> member_property(const MemberProperty& property) const;
+  std::shared_ptr<CompiledModel> current_model() const;
+  size_t wanted_requests() const;
+  /// On the thread that compiles.
+  void run(size_t stream) override;
+  Status take_over(const AutoCandidate& candidate);
+
+  const std::string device_;
+  const Properties properties_;
+  const std::vector<AutoCandidate> better_;
+  std::atomic<bool> is_stopping_ = false;
+  mutable std::mutex mutex_;  ///< protects the next three; taken alone
+  std::string current_;       ///< the device that new requests run on
+  std::shared_ptr<CompiledModel> model_;
+  bool is_settled_ = false;        ///< no other device will take over
+  std::unique_ptr<Model> source_;  ///< of the thread that compiles, once it runs
+  std::unique_ptr<MultiDispatcher> dispatcher_;
+  std::unique_ptr<StreamExecutor> compiler_;  // last: its job uses everything else
+};
+
+}  // namespace het::hetero

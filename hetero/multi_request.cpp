@@ -1,0 +1,25 @@
+#include "hetero/multi_request.h"
+
+#include "hetero/multi_dispatcher.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+void MultiRequest::start(RequestIo& io, CompletionSink& sink) {
+  io_ = &io;
+  sink_ = &sink;
+  dispatcher_.submit(*this);
+}
+
+void MultiRequest::cancel() {
+  dispatcher_.cancel(*this);
+}
+
+void MultiRequest::run(size_t) {
+  rows_.clear();
+  // The outer request may start again, or end its life, as soon as it is complete.
+  CompletionSink* const sink = sink_;
+  sink->complete(error(StatusCode::Cancelled, "the request was cancelled before a device had it"));
+}
+
+}  // namespace het::hetero
