@@ -50,6 +50,9 @@ class Context {
   void count_copy() { ++copies_; }
   size_t copies() const { return copies_; }
 
+  /// Taken alone while a request enqueues a map and its unmap.
+  std::mutex& mapping_mutex() { return mapping_mutex_; }
+
   /// A queue of our own, in order.
   Result<QueueHandle> create_queue(bool profiled, Urgency priority = Urgency::Default,
                                    Urgency throttle = Urgency::Default) const;
@@ -62,6 +65,7 @@ class Context {
   ProgramCache programs_;
   SurfaceImport surfaces_;
   std::atomic<size_t> copies_{0};
+  std::mutex mapping_mutex_;
   struct Trial {
     std::once_flag once;
     bool passed = false;  ///< set under `once`

@@ -1,5 +1,7 @@
 #include "devices/gpu/port_memory.h"
 
+#include <mutex>
+
 #include "devices/gpu/host_buffer.h"
 
 namespace het::gpu {
@@ -72,8 +74,11 @@ Result<Memory> direct_memory(Context& context, const Tensor& tensor) {
 }
 
 /// Hands shared memory to the device or back to the host: where memory is unified, a pair of map
-/// and unmap only keeps caches coherent.
-Status synchronise(cl_command_queue queue, cl_mem memory, size_t bytes, cl_map_flags flags) {
+/// and unmap only keeps caches coherent. Several requests may do so with one buffer, which PoCL's
+/// list of mappings does not stand: one at a time.
+Status synchronise(Context& context, cl_command_queue queue, cl_mem memory, size_t bytes,
+                   cl_map_flags flags) {
+  const std::lock_guard lock(context.mapping_mutex());
   cl_int code = CL_SUCCESS;
   void* const address =
       clEnqueueMapBuffer(queue, memory, CL_FALSE, flags, 0, bytes, 0, nullptr, nullptr, &code);
@@ -89,7 +94,7 @@ Result<cl_mem> PortMemory::send(Context& context, cl_command_queue queue, const 
   HET_ASSIGN(direct_, direct_memory(context, given));
   if (direct_ != nullptr) {
     if (!is_opencl(given)) {
-      HET_TRY(synchronise(queue, direct_->get(), bytes, CL_MAP_READ | CL_MAP_WRITE));
+      HET_TRY(synchronise(context, queue, direct_->get(), bytes, CL_MAP_READ | CL_MAP_WRITE));
     }
     return direct_->get();
   }
@@ -143,7 +148,7 @@ Status PortMemory::fetch(Context& context, cl_command_queue queue, cl_mem made, 
   const size_t bytes = given.empty() ? dense_.size_bytes() : given.size_bytes();
   if (bytes == 0) return {};
   if (direct_ != nullptr && direct_->get() == made) {
-    return is_opencl(given) ? Status() : synchronise(queue, made, bytes, CL_MAP_READ);
+    return is_opencl(given) ? Status() : synchronise(context, queue, made, bytes, CL_MAP_READ);
   }
   if (is_opencl(given)) {
     return cl_status(clEnqueueCopyBuffer(queue, made, memory_of(given), 0, given.offset(), bytes, 0,
