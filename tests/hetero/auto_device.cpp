@@ -126,7 +126,8 @@ TEST_F(AutoDeviceTest, NoRequestIsLostOrRunTwiceWhenTheAcceleratorTakesOver) {
       });
     }
     for (CheckedRequest& request : requests) start(request);
-    std::this_thread::sleep_for(milliseconds(5 + round * 3));
+    ASSERT_TRUE(eventually(
+        [&] { return std::ranges::all_of(ended, [&](const auto& n) { return n > round; }); }));
     compile_gate_.open();
     ASSERT_TRUE(runs_on(*compiled, "FAST"));
     ASSERT_TRUE(eventually([&] { return cpu_->live_models == 0; }));
