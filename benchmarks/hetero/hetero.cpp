@@ -1,9 +1,9 @@
 // HETERO on simulated and real devices, beside OpenVINO's greedy rule, ONE runtime's rank and the
 // best single device:
 //   bench_hetero plan MODEL...                  on paper, all simulated machines
-//   bench_hetero run [--scale X] MODEL...       executed by HETERO on simulated machines
-//   bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices
-//   bench_hetero overhead MODEL...              HETERO:CPU beside CPU, alternating
+//   bench_hetero run [--scale X] [--requests N] MODEL...       executed by HETERO on simulated
+//   machines bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices bench_hetero
+//   overhead MODEL...              HETERO:CPU beside CPU, alternating
 // --csv FILE writes a line per comparison.
 #include <fmt/format.h>
 
@@ -12,8 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <numeric>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +33,7 @@ struct Options {
   std::string devices = "GPU,CPU";
   std::string csv;
   double scale = 10;
+  size_t requests = 0;  ///< of pipelines; 0: what HETERO advises
 };
 
 double median(std::vector<double> values) {
@@ -72,22 +72,33 @@ Result<double> measure_latency(CompiledModel& model, size_t times) {
   return median(std::move(samples));
 }
 
-Result<double> measure_throughput(CompiledModel& model, size_t frames) {
+/// Frames a second while the pipeline is full: from one result to that `frames` later. `requests`
+/// 0: OPTIMAL_NUMBER_OF_INFER_REQUESTS. `begins` and `ends` are called at both.
+Result<double> measure_throughput(CompiledModel& model, size_t frames, size_t requests_wanted,
+                                  const std::function<void()>& begins = {},
+                                  const std::function<void()>& ends = {}) {
   HET_ASSIGN(const std::string text, model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
-  const size_t count = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
+  const size_t best = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
+  const size_t count = requests_wanted > 0 ? requests_wanted : best;
   std::vector<std::unique_ptr<InferRequest>> requests(count);
   for (auto& request : requests) {
     HET_ASSIGN(request, model.create_infer_request());
-    HET_TRY(request->infer());
+    HET_TRY(request->start_async());
   }
-  const auto start = Clock::now();
-  for (size_t frame = 0; frame < frames; ++frame) {
+  Clock::time_point start;
+  for (size_t frame = 0; frame < frames + 2 * count; ++frame) {
     InferRequest& request = *requests[frame % count];
-    if (frame >= count) HET_TRY(request.wait());
-    HET_TRY(request.start_async());
+    HET_TRY(request.wait());
+    if (frame == 2 * count - 1) {
+      start = Clock::now();
+      if (begins) begins();
+    }
+    if (frame + 1 < frames + 2 * count) HET_TRY(request.start_async());
   }
+  const double seconds = since(start);
+  if (ends) ends();
   for (const auto& request : requests) HET_TRY(request->wait());
-  return static_cast<double>(frames) / since(start);
+  return static_cast<double>(frames) / seconds;
 }
 
 int64_t busiest_ns(const std::vector<std::unique_ptr<std::atomic<int64_t>>>& all) {
@@ -112,7 +123,7 @@ struct RunTotals {
 Status run_machine(const std::string& name, const Model& model, const SimulatedMachine& machine,
                    const Options& options, RunTotals& totals) {
   constexpr size_t kSamples = 5;
-  constexpr size_t kFrames = 24;
+  constexpr size_t kFrames = 40;
   Core core;
   register_devices(core);
   const std::unique_ptr<Model> prepared = model.clone();
@@ -127,7 +138,7 @@ Status run_machine(const std::string& name, const Model& model, const SimulatedM
     const auto alone = core.compile_model(model, device.name);
     if (!alone) continue;  // does not take all
     HET_ASSIGN(const double latency, measure_latency(**alone, kSamples));
-    HET_ASSIGN(const double rate, measure_throughput(**alone, kFrames));
+    HET_ASSIGN(const double rate, measure_throughput(**alone, kFrames, 0));
     single_latency = std::min(single_latency, latency);
     single_rate = std::max(single_rate, rate);
   }
@@ -147,17 +158,19 @@ Status run_machine(const std::string& name, const Model& model, const SimulatedM
     double gain = 0;
     double share = 0;
     if (is_rate) {
-      for (const auto* all : {&simulation->device_busy_ns, &simulation->link_busy_ns}) {
-        for (const auto& busy : *all) *busy = 0;
-      }
-      HET_ASSIGN(const double rate, measure_throughput(*compiled, kFrames));
-      HET_ASSIGN(const std::string count,
-                 compiled->get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
-      // The requests' first executions count as busy as well.
-      const double frames = kFrames + std::strtod(count.c_str(), nullptr);
-      const double bound = 1e9 * frames /
-                           static_cast<double>(std::max(busiest_ns(simulation->device_busy_ns),
-                                                        busiest_ns(simulation->link_busy_ns)));
+      int64_t busiest = 1;
+      const auto begins = [&] {
+        for (const auto* all : {&simulation->device_busy_ns, &simulation->link_busy_ns}) {
+          for (const auto& busy : *all) *busy = 0;
+        }
+      };
+      const auto ends = [&] {
+        busiest =
+            std::max(busiest_ns(simulation->device_busy_ns), busiest_ns(simulation->link_busy_ns));
+      };
+      HET_ASSIGN(const double rate,
+                 measure_throughput(*compiled, kFrames, options.requests, begins, ends));
+      const double bound = 1e9 * static_cast<double>(kFrames) / static_cast<double>(busiest);
       gain = rate / single_rate;
       share = rate / bound;
       ++totals.pipelines;
@@ -304,6 +317,8 @@ int run(int argc, char** argv) {
       options.models.push_back(name);
     } else if (name == "--scale") {
       options.scale = std::strtod(argv[++i], nullptr);
+    } else if (name == "--requests") {
+      options.requests = std::strtoul(argv[++i], nullptr, 10);
     } else if (name == "--csv") {
       options.csv = argv[++i];
     } else if (name == "--devices") {
@@ -316,7 +331,7 @@ int run(int argc, char** argv) {
     if (options.command == "real" || options.command == "overhead") return run_real(options);
   }
   fmt::print(stderr,
-             "usage: bench_hetero plan|run|real|overhead [--csv FILE] [--scale X] "
+             "usage: bench_hetero plan|run|real|overhead [--csv FILE] [--scale X] [--requests N] "
              "[--devices GPU,CPU] MODEL...\n");
   return 2;
 }
