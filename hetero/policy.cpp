@@ -130,7 +130,7 @@ class Planner {
 
  private:
   double predicted(const PlanProblem& problem, const Assignment& assignment) const {
-    return policy_ == Policy::Throughput ? period(problem, assignment, LinkUse::None)
+    return policy_ == Policy::Throughput ? period(problem, assignment, LinkUse::OnePerPair)
                                          : latency(problem, assignment);
   }
 
@@ -268,8 +268,7 @@ class Planner {
       assignment = std::move(plan.schedule.assignment);
       seconds = plan.seconds;
     } else {
-      HET_ASSIGN(const ThroughputPlan plan,
-                 throughput_plan(costs.problem(), {.links = LinkUse::None, .one_plan = true}));
+      HET_ASSIGN(const ThroughputPlan plan, throughput_plan(costs.problem(), {.one_plan = true}));
       assignment = plan.plans[0].assignment;
       seconds = 1.0 / plan.frames_per_second;
     }

@@ -40,7 +40,7 @@ OURS = {
     "tools/": ("inference/", "devices/register_devices.h"),
     "examples/": ("inference/", "devices/register_devices.h"),
     # Kernels and the planner are measured by themselves too.
-    "benchmarks/": ("inference/", "devices/register_devices.h", "devices/cpu/", "devices/gpu/", "hetero/planner/"),
+    "benchmarks/": ("inference/", "devices/register_devices.h", "devices/cpu/", "devices/gpu/", "hetero/planner/", "hetero/cost_model.h"),
     "tests/": ("inference/", "devices/", "hetero/", "gst/", "tools/"),
 }
 

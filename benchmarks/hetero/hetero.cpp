@@ -1,0 +1,344 @@
+// HETERO on simulated and real devices, beside OpenVINO's greedy rule, ONE runtime's rank and the
+// best single device:
+//   bench_hetero plan MODEL...                  on paper, all simulated machines
+//   bench_hetero run [--scale X] [--requests N] MODEL...       executed by HETERO on simulated
+//   machines bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices bench_hetero
+//   overhead MODEL...              HETERO:CPU beside CPU, alternating
+// --csv FILE writes a line per comparison.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/hetero/plan_comparison.h"
+#include "benchmarks/hetero/simulated_machine.h"
+#include "devices/register_devices.h"
+#include "inference/infer_request.h"
+#include "inference/passes/prepare_model.h"
+
+namespace het::hetero {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string command;
+  std::vector<std::string> models;
+  std::string devices = "GPU,CPU";
+  std::string csv;
+  double scale = 10;
+  size_t requests = 0;  ///< of pipelines; 0: what HETERO advises
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// With unknown dimensions bound: 1 for the batch, else `other`.
+Result<std::unique_ptr<Model>> read(Core& core, const std::string& path) {
+  HET_ASSIGN(std::unique_ptr<Model> model, core.read_model(path));
+  std::map<std::string, Shape> shapes;
+  for (const ModelInput& input : model->inputs()) {
+    Shape shape = input.value->desc().shape;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i] < 0) shape[i] = i == 0 ? 1 : i + 1 == shape.size() && shape.size() < 4 ? 2 : 320;
+    }
+    if (shape.size() == 4 && shape[1] == 3 && shape[2] == 32) shape[3] = 320;
+    shapes[input.value->name()] = std::move(shape);
+  }
+  HET_TRY(model->reshape(shapes));
+  return model;
+}
+
+Result<double> measure_latency(CompiledModel& model, size_t times) {
+  HET_ASSIGN(const auto request, model.create_infer_request());
+  std::vector<double> samples;
+  for (size_t i = 0; i <= times; ++i) {
+    const auto start = Clock::now();
+    HET_TRY(request->infer());
+    if (i > 0) samples.push_back(since(start));
+  }
+  return median(std::move(samples));
+}
+
+/// Frames a second while the pipeline is full: from one result to that `frames` later. `requests`
+/// 0: OPTIMAL_NUMBER_OF_INFER_REQUESTS. `begins` and `ends` are called at both.
+Result<double> measure_throughput(CompiledModel& model, size_t frames, size_t requests_wanted,
+                                  const std::function<void()>& begins = {},
+                                  const std::function<void()>& ends = {}) {
+  HET_ASSIGN(const std::string text, model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
+  const size_t best = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
+  const size_t count = requests_wanted > 0 ? requests_wanted : best;
+  std::vector<std::unique_ptr<InferRequest>> requests(count);
+  for (auto& request : requests) {
+    HET_ASSIGN(request, model.create_infer_request());
+    HET_TRY(request->start_async());
+  }
+  Clock::time_point start;
+  for (size_t frame = 0; frame < frames + 2 * count; ++frame) {
+    InferRequest& request = *requests[frame % count];
+    HET_TRY(request.wait());
+    if (frame == 2 * count - 1) {
+      start = Clock::now();
+      if (begins) begins();
+    }
+    if (frame + 1 < frames + 2 * count) HET_TRY(request.start_async());
+  }
+  const double seconds = since(start);
+  if (ends) ends();
+  for (const auto& request : requests) HET_TRY(request->wait());
+  return static_cast<double>(frames) / seconds;
+}
+
+int64_t busiest_ns(const std::vector<std::unique_ptr<std::atomic<int64_t>>>& all) {
+  int64_t most = 0;
+  for (const auto& busy : all) most = std::max<int64_t>(most, *busy);
+  return most;
+}
+
+/// What all runs of one command add up to.
+struct RunTotals {
+  size_t runs = 0;
+  size_t slower = 0;  ///< by more than 3 %
+  double log_gain = 0;
+  double worst_gain = 1e9;
+  size_t pipelines = 0;
+  double least_share = 1e9;
+  double share_sum = 0;
+  size_t wrong = 0;
+};
+
+/// One model on one machine under the three policies, beside its single devices.
+Status run_machine(const std::string& name, const Model& model, const SimulatedMachine& machine,
+                   const Options& options, RunTotals& totals) {
+  constexpr size_t kSamples = 5;
+  constexpr size_t kFrames = 40;
+  Core core;
+  register_devices(core);
+  const std::unique_ptr<Model> prepared = model.clone();
+  HET_TRY(prepare_model(*prepared));
+  HET_ASSIGN(const auto simulation, make_simulation(core, machine, *prepared, options.scale));
+  add_simulated_devices(core, simulation);
+  double single_latency = 1e9;
+  double single_rate = 0;
+  std::string list;
+  for (const SimulatedSpeed& device : machine.devices) {
+    list += (list.empty() ? "" : ",") + device.name;
+    const auto alone = core.compile_model(model, device.name);
+    if (!alone) continue;  // does not take all
+    HET_ASSIGN(const double latency, measure_latency(**alone, kSamples));
+    HET_ASSIGN(const double rate, measure_throughput(**alone, kFrames, 0));
+    single_latency = std::min(single_latency, latency);
+    single_rate = std::max(single_rate, rate);
+  }
+  for (const char* policy : {"latency", "parallel", "throughput"}) {
+    HET_ASSIGN(const auto compiled,
+               core.compile_model(model, "HETERO:" + list, {{"HETERO_POLICY", policy}}));
+    const bool is_rate = std::string_view(policy) == "throughput";
+    HET_ASSIGN(const std::string subgraphs, compiled->get_property("HETERO_NUMBER_OF_SUBMODELS"));
+    // Inputs and results are what CPU computed, or counted.
+    HET_ASSIGN(const auto request, compiled->create_infer_request());
+    for (size_t i = 0; i < compiled->inputs().size(); ++i) {
+      HET_TRY(request->set_input(i, simulation->values.at(compiled->inputs()[i].name)));
+    }
+    simulation->checks_inputs = true;
+    HET_TRY(request->infer());
+    simulation->checks_inputs = false;
+    double gain = 0;
+    double share = 0;
+    if (is_rate) {
+      int64_t busiest = 1;
+      const auto begins = [&] {
+        for (const auto* all : {&simulation->device_busy_ns, &simulation->link_busy_ns}) {
+          for (const auto& busy : *all) *busy = 0;
+        }
+      };
+      const auto ends = [&] {
+        busiest =
+            std::max(busiest_ns(simulation->device_busy_ns), busiest_ns(simulation->link_busy_ns));
+      };
+      HET_ASSIGN(const double rate,
+                 measure_throughput(*compiled, kFrames, options.requests, begins, ends));
+      const double bound = 1e9 * static_cast<double>(kFrames) / static_cast<double>(busiest);
+      gain = rate / single_rate;
+      share = rate / bound;
+      ++totals.pipelines;
+      totals.share_sum += share;
+      totals.least_share = std::min(totals.least_share, share);
+    } else {
+      HET_ASSIGN(const double latency, measure_latency(*compiled, kSamples));
+      gain = single_latency / latency;
+    }
+    ++totals.runs;
+    totals.slower += gain < 0.97;
+    totals.log_gain += std::log(gain);
+    totals.worst_gain = std::min(totals.worst_gain, gain);
+    fmt::print("{:<38} {:<14} {:<10} {:>3} subgraphs, {:.3f} of the best device{}\n", name,
+               machine.name, policy, subgraphs, gain,
+               is_rate ? fmt::format(", {:.3f} of the bound", share) : "");
+    std::fflush(stdout);
+  }
+  totals.wrong += simulation->wrong_inputs;
+  return {};
+}
+
+int run_simulated(const Options& options) {
+  RunTotals totals;
+  Core core;
+  register_devices(core);
+  for (const std::string& path : options.models) {
+    const std::string name = std::filesystem::path(path).stem().string();
+    const auto model = read(core, path);
+    for (const SimulatedMachine& machine : simulated_machines()) {
+      const Status status =
+          model ? run_machine(name, **model, machine, options, totals) : Status(model.error());
+      if (!status.ok()) fmt::print("{} on {}: {}\n", name, machine.name, status.message());
+    }
+  }
+  if (totals.runs == 0) return 1;
+  fmt::print(
+      "{} runs: {} slower than the best device by more than 3 %, worst {:.3f}, mean gain {:.3f}; "
+      "{} pipelines reach {:.3f} of their bound, {:.3f} at least; {} inputs of subgraphs differ "
+      "from CPU's values\n",
+      totals.runs, totals.slower, totals.worst_gain,
+      std::exp(totals.log_gain / static_cast<double>(totals.runs)), totals.pipelines,
+      totals.share_sum / static_cast<double>(totals.pipelines), totals.least_share, totals.wrong);
+  return totals.wrong == 0 ? 0 : 1;
+}
+
+int plan_all(const Options& options) {
+  Core core;
+  register_devices(core);
+  PlanComparison comparison(options.csv);
+  for (const std::string& path : options.models) {
+    const std::string name = std::filesystem::path(path).stem().string();
+    auto model = read(core, path);
+    Status status = model ? prepare_model(**model) : Status(model.error());
+    if (status.ok()) status = comparison.add(name, **model);
+    if (!status.ok()) fmt::print("left out: {}: {}\n", name, status.message());
+  }
+  comparison.print_summary();
+  return 0;
+}
+
+Status measure_real(Core& core, const std::string& path, const Options& options) {
+  HET_ASSIGN(const auto model, read(core, path));
+  const std::string name = std::filesystem::path(path).stem().string();
+  const Properties precision = {{"INFERENCE_PRECISION_HINT", "f32"}};
+  double best = 1e9;
+  std::string rest = options.devices;
+  while (!rest.empty()) {
+    const std::string device = rest.substr(0, rest.find(','));
+    rest = rest.size() > device.size() ? rest.substr(device.size() + 1) : "";
+    const auto alone = core.compile_model(*model, device, precision);
+    if (!alone) continue;
+    HET_ASSIGN(const double latency, measure_latency(**alone, 9));
+    fmt::print("{:<38} {:<10} {:>9.3f} ms\n", name, device, 1e3 * latency);
+    best = std::min(best, latency);
+  }
+  for (const char* policy : {"priority", "latency", "parallel"}) {
+    Properties properties = precision;
+    properties["HETERO_POLICY"] = policy;
+    HET_ASSIGN(const auto compiled,
+               core.compile_model(*model, "HETERO:" + options.devices, properties));
+    HET_ASSIGN(const double latency, measure_latency(*compiled, 9));
+    HET_ASSIGN(const std::string parts, compiled->get_property("HETERO_NUMBER_OF_SUBMODELS"));
+    fmt::print("{:<38} {:<10} {:>9.3f} ms, {} subgraphs, {:.3f} of the best device\n", name, policy,
+               1e3 * latency, parts, best / latency);
+    std::fflush(stdout);
+  }
+  return {};
+}
+
+/// Medians of alternating rounds, and the quartiles of the rounds' ratios.
+Status measure_overhead(Core& core, const std::string& path) {
+  constexpr size_t kRounds = 41;
+  HET_ASSIGN(const auto model, read(core, path));
+  std::vector<std::unique_ptr<InferRequest>> requests;
+  for (const char* device : {"CPU", "HETERO:CPU"}) {
+    HET_ASSIGN(const auto compiled, core.compile_model(*model, device));
+    HET_ASSIGN(requests.emplace_back(), compiled->create_infer_request());
+    HET_TRY(requests.back()->infer());
+  }
+  HET_TRY(requests[0]->infer());
+  std::vector<double> cpu, hetero, ratios;
+  for (size_t round = 0; round < kRounds; ++round) {
+    double seconds[2] = {};
+    for (size_t i = 0; i < 2; ++i) {
+      const size_t which = (i + round) % 2;
+      const size_t times = 5;
+      const auto start = Clock::now();
+      for (size_t k = 0; k < times; ++k) HET_TRY(requests[which]->infer());
+      seconds[which] = since(start) / static_cast<double>(times);
+    }
+    cpu.push_back(seconds[0]);
+    hetero.push_back(seconds[1]);
+    ratios.push_back(seconds[1] / seconds[0]);
+  }
+  std::ranges::sort(ratios);
+  fmt::print("{:<38} CPU {:>8.3f} ms, HETERO:CPU {:>8.3f} ms, ratio {:.4f} ({:.4f}..{:.4f})\n",
+             std::filesystem::path(path).stem().string(), 1e3 * median(cpu), 1e3 * median(hetero),
+             ratios[kRounds / 2], ratios[kRounds / 4], ratios[kRounds * 3 / 4]);
+  std::fflush(stdout);
+  return {};
+}
+
+int run_real(const Options& options) {
+  const std::shared_ptr<Core> core = het::core();
+  int failed = 0;
+  for (const std::string& path : options.models) {
+    const Status status = options.command == "overhead" ? measure_overhead(*core, path)
+                                                        : measure_real(*core, path, options);
+    if (status.ok()) continue;
+    fmt::print("{}: {}\n", path, status.message());
+    failed = 1;
+  }
+  return failed;
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  if (argc > 1) options.command = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    const std::string name = argv[i];
+    const bool has_value = name.starts_with("--") && i + 1 < argc;
+    if (!has_value) {
+      options.models.push_back(name);
+    } else if (name == "--scale") {
+      options.scale = std::strtod(argv[++i], nullptr);
+    } else if (name == "--requests") {
+      options.requests = std::strtoul(argv[++i], nullptr, 10);
+    } else if (name == "--csv") {
+      options.csv = argv[++i];
+    } else if (name == "--devices") {
+      options.devices = argv[++i];
+    }
+  }
+  if (!options.models.empty()) {
+    if (options.command == "plan") return plan_all(options);
+    if (options.command == "run") return run_simulated(options);
+    if (options.command == "real" || options.command == "overhead") return run_real(options);
+  }
+  fmt::print(stderr,
+             "usage: bench_hetero plan|run|real|overhead [--csv FILE] [--scale X] [--requests N] "
+             "[--devices GPU,CPU] MODEL...\n");
+  return 2;
+}
+
+}  // namespace
+}  // namespace het::hetero
+
+int main(int argc, char** argv) {
+  return het::hetero::run(argc, argv);
+}

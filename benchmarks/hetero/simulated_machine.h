@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/model.h"
+#include "inference/stream_executor.h"
+
+namespace het::hetero {
+
+/// How fast a simulated device is and what it takes.
+struct SimulatedSpeed {
+  std::string name;
+  double convolution = 0;  ///< flops a second
+  double depthwise = 0;
+  double product = 0;  ///< of matrices
+  double bytes = 0;    ///< a second, of all inputs and outputs
+  double start = 0;    ///< seconds a node
+  std::set<std::string>
+      lacks;  ///< operator types; "depthwise" for convolutions of one channel each
+};
+
+/// Devices and the links between their memories. The last device is the processor: it takes every
+/// node, and its memory is the host's.
+struct SimulatedMachine {
+  std::string name;
+  std::vector<SimulatedSpeed> devices;
+  double link_start = 0;  ///< seconds a transfer
+  double link_bytes = 0;  ///< a second
+
+  size_t home() const { return devices.size() - 1; }
+  double transfer_seconds(double bytes) const { return link_start + bytes / link_bytes; }
+};
+
+bool takes(const SimulatedSpeed& device, const Node& node);
+/// Computed by the kernel of the convolution before it.
+bool is_fused(const Model& model, const Node& node);
+double node_seconds(const SimulatedSpeed& device, const Model& model, const Node& node);
+
+/// What the devices of one machine share while a model runs. They sleep the modelled times, made
+/// `scale` times as long.
+struct Simulation {
+  SimulatedMachine machine;
+  double scale = 1;
+  std::map<std::string, Tensor> values;  ///< of the model, by name, as CPU computed them
+  std::set<std::string> results;         ///< values that leave the model: they go home
+  std::atomic<bool> checks_inputs{false};
+  std::atomic<size_t> wrong_inputs{0};  ///< that were not what CPU computed
+  std::vector<std::unique_ptr<std::atomic<int64_t>>> device_busy_ns;
+  std::vector<std::unique_ptr<std::atomic<int64_t>>> link_busy_ns;  ///< [from * devices + to]
+  std::vector<std::unique_ptr<StreamExecutor>> queues;              ///< one per device
+  std::vector<std::unique_ptr<StreamExecutor>> links;
+
+  std::mutex mutex;  ///< protects places; taken alone
+  /// The devices that have a buffer's content.
+  std::map<const Buffer*, uint32_t> places;
+};
+
+/// Sets the shared parts up and computes all values of the prepared model on CPU, inputs ramps.
+Result<std::shared_ptr<Simulation>> make_simulation(Core& core, const SimulatedMachine& machine,
+                                                    const Model& prepared, double scale);
+/// Registers the machine's devices, under their names.
+void add_simulated_devices(Core& core, const std::shared_ptr<Simulation>& simulation);
+
+}  // namespace het::hetero
