@@ -183,15 +183,15 @@ class Splitter {
         }
         inputs.push_back(input != nullptr ? own.at(input) : nullptr);
       }
-      const Node& added = add_copy(original, std::move(inputs), model);
+      const Node* const added = add_copy(original, std::move(inputs), model);
       for (size_t k = 0; k < original.outputs().size(); ++k) {
         const Value* output = original.outputs()[k];
-        own[output] = added.outputs()[k];
-        model.set_desc(added.outputs()[k], output->desc());
+        own[output] = added->outputs()[k];
+        model.set_desc(added->outputs()[k], output->desc());
         const auto place = crossing_.find(output);
         if (place == crossing_.end()) continue;
         place->second = {index, model.outputs().size()};
-        model.add_output(output->name(), added.outputs()[k]);
+        model.add_output(output->name(), added->outputs()[k]);
       }
     }
   }
@@ -227,7 +227,7 @@ class Splitter {
     }
   }
 
-  static const Node& add_copy(const Node& original, std::vector<Value*> inputs, Model& model) {
+  static const Node* add_copy(const Node& original, std::vector<Value*> inputs, Model& model) {
     std::vector<std::string> names;
     for (const Value* output : original.outputs()) names.push_back(output->name());
     Node* const added = model.add_node(original.name(), original.op_type(), original.domain(),
@@ -235,7 +235,7 @@ class Splitter {
     if (original.op() == nullptr) model.mark_unsupported(added, original.unsupported_reason());
     added->set_affinity(original.affinity());
     added->add_original_names(original.original_names());
-    return *added;
+    return added;
   }
 
   /// Pass 5. Who reads what from whom.
