@@ -56,7 +56,7 @@ def query(hetero):
     rows = hetero.run("query", hetero.detector, "-d", "HETERO:CPU,REF", "--properties", wish).stdout
     expect(rows, "REF      Conv", "nodes run on HETERO:CPU,REF")
     plan = hetero.run("query", hetero.detector, "-d", "HETERO:CPU,REF", "--explain", "--properties", wish).stdout
-    expect(plan, "policy priority", "by priority", "subgraph2 on REF", "predicted", "bytes", "because of")
+    expect(plan, "policy priority", "by priority", "subgraph1 on REF", "predicted", "bytes", "because of")
     expect(hetero.run("query", hetero.detector, "-d", "HETERO:CPU,FPU", status=1).stderr, "FPU")
 
 
