@@ -262,10 +262,9 @@ TEST_F(AutoDeviceTest, ACompileMayOutliveTheModel) {
     auto compiled = compile(*model, "AUTO:FAST,CPU");
     std::vector<CheckedRequest> requests = make_requests(*model, *compiled, 3);
     for (CheckedRequest& request : requests) start(request);
-    std::atomic<bool> is_open = false;
+    // The compile may have begun or not: either way nothing of it is left.
     std::thread opener([&] {
       std::this_thread::sleep_for(milliseconds(round));
-      is_open = true;
       compile_gate_.open();
     });
     if (round % 2 == 0) {
@@ -273,7 +272,6 @@ TEST_F(AutoDeviceTest, ACompileMayOutliveTheModel) {
     }
     requests.clear();
     compiled.reset();
-    EXPECT_TRUE(is_open);
     EXPECT_EQ(fast_->live_models, 0u);
     EXPECT_EQ(cpu_->live_models, 0u);
     opener.join();
