@@ -100,16 +100,11 @@ class AutoDevice final : public Device {
     if (def->name == "FULL_DEVICE_NAME") return "The best device for a model";
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(full_name_);
     if (def->name == "MULTI_DEVICE_PRIORITIES") return parse_device_name(full_name_).arguments;
-    for (const LimitedMember& limited : list_.members) {
-      const auto value = limited.member.defaults.find(std::string(def->name));
-      if (value != limited.member.defaults.end()) return value->second;
-      if (auto answer = limited.member.device->get_property(def->name)) return answer;
-    }
-    return std::string(def->default_value);
+    return property_of_members(devices_of(list_.members), *def);
   }
 
   std::vector<MemoryKind> direct_memory_kinds() const override {
-    return common_memory_kinds(list_.members);
+    return common_memory_kinds(devices_of(list_.members));
   }
 
   Result<std::vector<NodeSupport>> query_model(const Model& model,

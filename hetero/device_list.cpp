@@ -45,6 +45,27 @@ Result<std::vector<MemberDevice>> parse_device_list(Core& core, std::string_view
   return members;
 }
 
+std::vector<MemoryKind> common_memory_kinds(const std::vector<const MemberDevice*>& members) {
+  if (members.empty()) return {MemoryKind::Host};
+  std::vector<MemoryKind> kinds = members[0]->device->direct_memory_kinds();
+  for (const MemberDevice* member : members) {
+    const std::vector<MemoryKind> others = member->device->direct_memory_kinds();
+    std::erase_if(kinds,
+                  [&](MemoryKind kind) { return std::ranges::find(others, kind) == others.end(); });
+  }
+  return kinds;
+}
+
+std::string property_of_members(const std::vector<const MemberDevice*>& members,
+                                const PropertyDef& def) {
+  for (const MemberDevice* member : members) {
+    const auto value = member->defaults.find(std::string(def.name));
+    if (value != member->defaults.end()) return value->second;
+    if (auto answer = member->device->get_property(def.name)) return *answer;
+  }
+  return std::string(def.default_value);
+}
+
 Properties member_properties(const MemberDevice& member, const Properties& properties,
                              std::span<const std::string_view> own) {
   const std::string kind = parse_device_name(member.name).kind;

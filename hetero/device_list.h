@@ -26,6 +26,14 @@ struct MemberDevice {
 Result<std::vector<MemberDevice>> parse_device_list(Core& core, std::string_view owner,
                                                     std::string_view list);
 
+/// What all of them take, since pictures go to any of them; the host's where there is none.
+std::vector<MemoryKind> common_memory_kinds(const std::vector<const MemberDevice*>& members);
+
+/// A property that the composite device leaves to its members: as set for the first one that has
+/// it, or as that answers; else the table's default.
+std::string property_of_members(const std::vector<const MemberDevice*>& members,
+                                const PropertyDef& def);
+
 /// What a member is compiled with: properties for it alone ("GPU.NUM_STREAMS"; "GPU.0.NUM_STREAMS"
 /// before "GPU.NUM_STREAMS"), then the owner's that it understands, then its defaults. `properties`
 /// are validated for the owner; `own` are names of properties that stay with the owner.

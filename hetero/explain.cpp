@@ -10,23 +10,16 @@ std::string bytes_text(const TensorDesc& desc) {
   return bytes ? fmt::format("{} bytes", *bytes) : std::string("sized at run time");
 }
 
-/// The first reader of a cut on its other side.
-const Node* reader_of(const Model& prepared, const Split& split, const CutValue& cut) {
+/// The index of a cut's first reader on its other side; that of no node where there is none.
+size_t reader_of(const Model& prepared, const Split& split, const CutValue& cut) {
   const Value* const value = prepared.find_value(cut.name);
-  if (value == nullptr) return nullptr;
+  if (value == nullptr) return prepared.nodes().size();
   for (size_t n = 0; n < prepared.nodes().size(); ++n) {
     const Node& node = *prepared.nodes()[n];
     if (split.subgraph_of[n] == cut.producer.subgraph) continue;
-    if (std::ranges::find(node.inputs(), value) != node.inputs().end()) return &node;
+    if (std::ranges::find(node.inputs(), value) != node.inputs().end()) return n;
   }
-  return nullptr;
-}
-
-size_t index_of(const Model& prepared, const Node* node) {
-  const auto& nodes = prepared.nodes();
-  return static_cast<size_t>(
-      std::ranges::find_if(nodes, [&](const auto& other) { return other.get() == node; }) -
-      nodes.begin());
+  return prepared.nodes().size();
 }
 
 }  // namespace
@@ -61,10 +54,11 @@ std::string explain(const Model& prepared, const PlanReport& report, const Suppo
                           split.subgraphs[reader.subgraph].device);
     }
     if (i < report.cut_ms.size()) text += fmt::format(", {:.3f} ms", report.cut_ms[i]);
-    const Node* const reader = reader_of(prepared, split, cut);
-    if (reader == nullptr) continue;
-    const std::string& reason = chosen.placement.reasons[index_of(prepared, reader)];
-    if (!reason.empty()) text += fmt::format(" because of '{}': {}", reader->name(), reason);
+    const size_t reader = reader_of(prepared, split, cut);
+    if (reader == prepared.nodes().size()) continue;
+    const std::string& reason = chosen.placement.reasons[reader];
+    if (!reason.empty())
+      text += fmt::format(" because of '{}': {}", prepared.nodes()[reader]->name(), reason);
   }
   return text;
 }

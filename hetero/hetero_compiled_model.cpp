@@ -1,25 +1,15 @@
 #include "hetero/hetero_compiled_model.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
 #include "hetero/hetero_request.h"
+#include "hetero/multi_compiled_model.h"
 #include "inference/device_registry.h"
 #include "inference/infer_request.h"
 
 namespace het::hetero {
-namespace {
-
-size_t parse_count(const std::string& text) {
-  size_t count = 1;
-  std::from_chars(text.data(), text.data() + text.size(), count);
-  return std::max<size_t>(count, 1);
-}
-
-}  // namespace
-
 HeteroCompiledModel::HeteroCompiledModel(HeteroParts parts)
     : CompiledModel(parts.name, parts.inputs, parts.outputs), parts_(std::move(parts)) {}
 
@@ -51,9 +41,8 @@ Result<std::string> HeteroCompiledModel::get_property(std::string_view name) con
     // One request a device is on its way while the next one comes: what keeps all of them busy.
     std::map<std::string_view, size_t> wanted;
     for (size_t i = 0; i < subgraphs.size(); ++i) {
-      HET_ASSIGN(const std::string text, plan->subgraphs[i]->get_property(def->name));
       size_t& count = wanted[subgraphs[i].device];
-      count = std::max(count, parse_count(text));
+      count = std::max(count, optimal_requests(*plan->subgraphs[i]));
     }
     size_t sum = 0;
     for (const auto& [device, count] : wanted) sum += count;

@@ -27,24 +27,11 @@ class HeteroDevice final : public Device {
     if (std::ranges::find(kOwnProperties, def->name) != kOwnProperties.end()) {
       return std::string(def->default_value);
     }
-    for (const MemberDevice& member : members_) {
-      const auto value = member.defaults.find(std::string(def->name));
-      if (value != member.defaults.end()) return value->second;
-      if (auto answer = member.device->get_property(def->name)) return answer;
-    }
-    return std::string(def->default_value);
+    return property_of_members(pointers(), *def);
   }
 
-  /// What all of them take: pictures go to whichever reads them.
   std::vector<MemoryKind> direct_memory_kinds() const override {
-    if (members_.empty()) return Device::direct_memory_kinds();
-    std::vector<MemoryKind> kinds = members_[0].device->direct_memory_kinds();
-    for (const MemberDevice& member : members_) {
-      const std::vector<MemoryKind> others = member.device->direct_memory_kinds();
-      std::erase_if(
-          kinds, [&](MemoryKind kind) { return std::ranges::find(others, kind) == others.end(); });
-    }
-    return kinds;
+    return common_memory_kinds(pointers());
   }
 
   Result<std::vector<NodeSupport>> query_model(const Model& model,
@@ -71,6 +58,12 @@ class HeteroDevice final : public Device {
   }
 
  private:
+  std::vector<const MemberDevice*> pointers() const {
+    std::vector<const MemberDevice*> members;
+    for (const MemberDevice& member : members_) members.push_back(&member);
+    return members;
+  }
+
   Status check_members() const {
     if (!members_.empty()) return {};
     return error(StatusCode::InvalidArgument,

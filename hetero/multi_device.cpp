@@ -44,16 +44,11 @@ class MultiDevice final : public Device {
     if (def->name == "FULL_DEVICE_NAME") return "Requests over several devices";
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(full_name_);
     if (def->name == "MULTI_DEVICE_PRIORITIES") return parse_device_name(full_name_).arguments;
-    for (const LimitedMember& limited : members_) {
-      const auto value = limited.member.defaults.find(std::string(def->name));
-      if (value != limited.member.defaults.end()) return value->second;
-      if (auto answer = limited.member.device->get_property(def->name)) return answer;
-    }
-    return std::string(def->default_value);
+    return property_of_members(devices_of(members_), *def);
   }
 
   std::vector<MemoryKind> direct_memory_kinds() const override {
-    return common_memory_kinds(members_);
+    return common_memory_kinds(devices_of(members_));
   }
 
   Result<std::vector<NodeSupport>> query_model(const Model& model,
@@ -143,17 +138,6 @@ Result<std::vector<NodeSupport>> query_any(const std::vector<LimitedMember>& mem
     }
   }
   return refused;
-}
-
-std::vector<MemoryKind> common_memory_kinds(const std::vector<LimitedMember>& members) {
-  if (members.empty()) return {MemoryKind::Host};
-  std::vector<MemoryKind> kinds = members[0].member.device->direct_memory_kinds();
-  for (const LimitedMember& limited : members) {
-    const std::vector<MemoryKind> others = limited.member.device->direct_memory_kinds();
-    std::erase_if(kinds,
-                  [&](MemoryKind kind) { return std::ranges::find(others, kind) == others.end(); });
-  }
-  return kinds;
 }
 
 Result<std::shared_ptr<Device>> make_multi_device(Core& core, std::string_view arguments) {

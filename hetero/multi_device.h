@@ -30,7 +30,4 @@ Result<std::vector<NodeSupport>> query_any(const std::vector<LimitedMember>& mem
                                            const Model& model, const Properties& properties,
                                            std::span<const std::string_view> own);
 
-/// What all devices take: pictures go to any of them.
-std::vector<MemoryKind> common_memory_kinds(const std::vector<LimitedMember>& members);
-
 }  // namespace het::hetero

@@ -59,6 +59,12 @@ Result<std::vector<ListedDevice>> parse_listed_devices(std::string_view owner,
   return entries;
 }
 
+std::vector<const MemberDevice*> devices_of(const std::vector<LimitedMember>& members) {
+  std::vector<const MemberDevice*> devices;
+  for (const LimitedMember& limited : members) devices.push_back(&limited.member);
+  return devices;
+}
+
 Result<std::vector<LimitedMember>> find_members(Core& core, std::string_view owner,
                                                 const std::vector<ListedDevice>& entries) {
   std::vector<LimitedMember> members;

@@ -29,6 +29,9 @@ struct LimitedMember {
   std::optional<size_t> limit;
 };
 
+/// Without their limits; as long as `members` lives.
+std::vector<const MemberDevice*> devices_of(const std::vector<LimitedMember>& members);
+
 /// The devices of such entries; fails as parse_device_list() does.
 Result<std::vector<LimitedMember>> find_members(Core& core, std::string_view owner,
                                                 const std::vector<ListedDevice>& entries);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <utility>
 
 #include "hetero/cost_model.h"
 #include "hetero/device_profile.h"
+#include "hetero/multi_compiled_model.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/parallel_plan.h"
 #include "hetero/planner/single_device.h"
@@ -26,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kProfileSeconds = 0.5;  ///< a device
 constexpr double kTimingSeconds = 1.0;   ///< all candidates together
+constexpr size_t kMostRequests = 64;
 constexpr int kLeastRounds = 3;
 constexpr int kMostRounds = 25;
 constexpr int kMostPlanRounds = 3;
@@ -41,11 +42,8 @@ class Timing {
  public:
   static Result<Timing> create(Policy policy, CompiledModel& model) {
     Timing timing;
-    size_t count = 1;
-    if (policy == Policy::Throughput) {
-      HET_ASSIGN(const std::string text, model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
-      count = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
-    }
+    const size_t count =
+        policy == Policy::Throughput ? std::min(optimal_requests(model), kMostRequests) : 1;
     for (size_t i = 0; i < count; ++i) {
       HET_ASSIGN(timing.requests_.emplace_back(), zero_request(model));
     }
@@ -297,13 +295,13 @@ class Planner {
   /// Subgraphs take another time together than their nodes did among others.
   Status correct(CostModel& costs, PlanCandidate& candidate) {
     HET_TRY(compile(candidate));
-    for (const Subgraph& subgraph : candidate.placement.split.subgraphs) {
+    const std::vector<Subgraph>& subgraphs = candidate.placement.split.subgraphs;
+    for (size_t i = 0; i < subgraphs.size(); ++i) {
+      const Subgraph& subgraph = subgraphs[i];
       const size_t device = candidate.placement.devices[subgraph.nodes[0]];
       const double predicted_seconds = costs.seconds(subgraph.nodes, device);
-      const size_t place =
-          static_cast<size_t>(&subgraph - candidate.placement.split.subgraphs.data());
       if (!check_inputs_static(*subgraph.model).ok()) continue;
-      HET_ASSIGN(const auto request, zero_request(*candidate.compiled->subgraphs[place]));
+      HET_ASSIGN(const auto request, zero_request(*candidate.compiled->subgraphs[i]));
       HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
       if (predicted_seconds <= 0) continue;
       const double factor = std::clamp(seconds / predicted_seconds, 0.25, 4.0);

@@ -521,7 +521,7 @@ TEST_P(SplitFile, GivesTheSameResults) {
   const std::filesystem::path path =
       std::filesystem::path(shared ? shared : "") / "models" / GetParam();
   if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << "the shared data is absent (HET_SHARED_DATA)";
+    GTEST_SKIP() << "the shared data (HET_SHARED_DATA) has no " << path;
   }
   auto model = core()->read_model(path.string());
   ASSERT_TRUE(model) << model.error().message();
