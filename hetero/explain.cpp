@@ -22,12 +22,11 @@ size_t reader_of(const Model& prepared, const Split& split, const CutValue& cut)
   return prepared.nodes().size();
 }
 
-}  // namespace
-
-std::string explain(const Model& prepared, const PlanReport& report, const SupportTable& table) {
-  const PlanCandidate& chosen = report.candidates[report.chosen];
-  const Split& split = chosen.placement.split;
-  std::string text = describe(report, table);
+/// `times` has nothing where nothing was measured.
+std::string explain_way(const Model& prepared, const Placement& placement,
+                        const PlanReport::WayTimes& times) {
+  const Split& split = placement.split;
+  std::string text;
   for (size_t i = 0; i < split.subgraphs.size(); ++i) {
     const Subgraph& subgraph = split.subgraphs[i];
     const Node& first = *prepared.nodes()[subgraph.nodes.front()];
@@ -35,9 +34,9 @@ std::string explain(const Model& prepared, const PlanReport& report, const Suppo
     text += fmt::format("\nsubgraph{} on {}: {} nodes, {} ({}) to {} ({})", i + 1, subgraph.device,
                         subgraph.nodes.size(), first.name(), first.op_type(), last.name(),
                         last.op_type());
-    if (i < report.subgraphs.size()) {
+    if (i < times.subgraphs.size()) {
       text += fmt::format(", predicted {:.3f} ms, alone measured {:.3f} ms",
-                          report.subgraphs[i].predicted_ms, report.subgraphs[i].measured_ms);
+                          times.subgraphs[i].predicted_ms, times.subgraphs[i].measured_ms);
     }
     if (subgraph.dependencies.empty()) continue;
     text += "; after";
@@ -53,12 +52,25 @@ std::string explain(const Model& prepared, const PlanReport& report, const Suppo
       text += fmt::format(" subgraph{} on {}", reader.subgraph + 1,
                           split.subgraphs[reader.subgraph].device);
     }
-    if (i < report.cut_ms.size()) text += fmt::format(", {:.3f} ms", report.cut_ms[i]);
+    if (i < times.cut_ms.size()) text += fmt::format(", {:.3f} ms", times.cut_ms[i]);
     const size_t reader = reader_of(prepared, split, cut);
     if (reader == prepared.nodes().size()) continue;
-    const std::string& reason = chosen.placement.reasons[reader];
+    const std::string& reason = placement.reasons[reader];
     if (!reason.empty())
       text += fmt::format(" because of '{}': {}", prepared.nodes()[reader]->name(), reason);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string explain(const Model& prepared, const PlanReport& report, const SupportTable& table) {
+  const std::vector<CandidateWay>& ways = report.candidates[report.chosen].ways;
+  std::string text = describe(report, table);
+  for (size_t i = 0; i < ways.size(); ++i) {
+    if (ways.size() > 1) text += fmt::format("\n{:.0f} % of all executions:", 100 * ways[i].share);
+    text += explain_way(prepared, ways[i].placement,
+                        i < report.times.size() ? report.times[i] : PlanReport::WayTimes());
   }
   return text;
 }

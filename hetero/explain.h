@@ -3,7 +3,7 @@
 #include <string>
 
 #include "hetero/placement.h"
-#include "hetero/policy.h"
+#include "hetero/plan_report.h"
 #include "inference/model.h"
 
 namespace het::hetero {

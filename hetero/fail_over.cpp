@@ -16,13 +16,6 @@ int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-bool uses(const HeteroPlan& plan, const std::string& device) {
-  for (const Subgraph& subgraph : plan.split.subgraphs) {
-    if (subgraph.device == device) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool blames_device(const Status& status) {
@@ -46,7 +39,7 @@ class FailOver::ReturnJob final : public StreamJob {
   FailOver& owner_;
 };
 
-Result<std::unique_ptr<FailOver>> FailOver::create(std::shared_ptr<const HeteroPlan> first,
+Result<std::unique_ptr<FailOver>> FailOver::create(std::shared_ptr<const PlanMix> first,
                                                    Replan replan, Probe probe,
                                                    std::chrono::milliseconds retry) {
   std::unique_ptr<FailOver> fail_over(
@@ -55,7 +48,7 @@ Result<std::unique_ptr<FailOver>> FailOver::create(std::shared_ptr<const HeteroP
   return fail_over;
 }
 
-FailOver::FailOver(std::shared_ptr<const HeteroPlan> first, Replan replan, Probe probe,
+FailOver::FailOver(std::shared_ptr<const PlanMix> first, Replan replan, Probe probe,
                    std::chrono::milliseconds retry)
     : replan_(std::move(replan)),
       probe_(std::move(probe)),
@@ -66,7 +59,7 @@ FailOver::FailOver(std::shared_ptr<const HeteroPlan> first, Replan replan, Probe
 
 FailOver::~FailOver() = default;
 
-std::shared_ptr<const HeteroPlan> FailOver::plan() const {
+std::shared_ptr<const PlanMix> FailOver::plan() const {
   std::lock_guard lock(mutex_);
   return plan_;
 }
@@ -74,7 +67,7 @@ std::shared_ptr<const HeteroPlan> FailOver::plan() const {
 Status FailOver::lose(const std::string& device, const HeteroPlan& used, const Status& cause) {
   std::lock_guard planning(planning_);
   // Of the requests that were in flight, the first to come makes the plan.
-  if (plan().get() != &used && !uses(*plan(), device)) return {};
+  if (!plan()->contains(used) && !plan()->uses(device)) return {};
   std::set<std::string> lost = lost_;
   lost.insert(device);
   auto plan = replan_(lost);

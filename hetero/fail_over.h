@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "hetero/hetero_plan.h"
+#include "hetero/plan_mix.h"
 #include "inference/status.h"
 #include "inference/stream_executor.h"
 
@@ -19,23 +19,22 @@ namespace het::hetero {
 /// not what it was given.
 bool blames_device(const Status& status);
 
-/// The plan of a compiled model while devices fail and return. Thread-safe.
+/// The plans of a compiled model while devices fail and return. Thread-safe.
 class FailOver {
  public:
-  /// A plan without these devices; those that fail on the way are added. Called by one thread at a
+  /// Plans without these devices; those that fail on the way are added. Called by one thread at a
   /// time.
-  using Replan =
-      std::function<Result<std::shared_ptr<const HeteroPlan>>(std::set<std::string>& lost)>;
+  using Replan = std::function<Result<std::shared_ptr<const PlanMix>>(std::set<std::string>& lost)>;
   /// Runs a plan once, with any input.
-  using Probe = std::function<Status(const std::shared_ptr<const HeteroPlan>& plan)>;
+  using Probe = std::function<Status(const std::shared_ptr<const PlanMix>& plan)>;
 
   /// A lost device is tried again `retry` after it failed; never when that is zero.
-  static Result<std::unique_ptr<FailOver>> create(std::shared_ptr<const HeteroPlan> first,
+  static Result<std::unique_ptr<FailOver>> create(std::shared_ptr<const PlanMix> first,
                                                   Replan replan, Probe probe,
                                                   std::chrono::milliseconds retry);
   ~FailOver();
 
-  std::shared_ptr<const HeteroPlan> plan() const;
+  std::shared_ptr<const PlanMix> plan() const;
   /// Grows with every change of the plan.
   uint64_t version() const { return version_; }
 
@@ -50,7 +49,7 @@ class FailOver {
 
  private:
   class ReturnJob;
-  FailOver(std::shared_ptr<const HeteroPlan> first, Replan replan, Probe probe,
+  FailOver(std::shared_ptr<const PlanMix> first, Replan replan, Probe probe,
            std::chrono::milliseconds retry);
   void try_return();
 
@@ -62,7 +61,7 @@ class FailOver {
   std::mutex planning_;          ///< protects lost_, serialises plans; before mutex_
   std::set<std::string> lost_;
   mutable std::mutex mutex_;  ///< protects plan_; taken last
-  std::shared_ptr<const HeteroPlan> plan_;
+  std::shared_ptr<const PlanMix> plan_;
   std::unique_ptr<ReturnJob> return_job_;
   std::unique_ptr<StreamExecutor> threads_;  // last: its threads use everything else
 };

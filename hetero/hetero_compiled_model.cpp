@@ -13,54 +13,65 @@ namespace het::hetero {
 HeteroCompiledModel::HeteroCompiledModel(HeteroParts parts)
     : CompiledModel(parts.name, parts.inputs, parts.outputs), parts_(std::move(parts)) {}
 
-std::shared_ptr<const HeteroPlan> HeteroCompiledModel::plan() const {
+std::shared_ptr<const PlanMix> HeteroCompiledModel::plan() const {
   return parts_.fail_over != nullptr ? parts_.fail_over->plan() : parts_.plan;
 }
 
 Result<std::string> HeteroCompiledModel::get_property(std::string_view name) const {
   if (const auto member = split_member_property(name)) return member_property(*member);
   HET_ASSIGN(const PropertyDef* def, find_property(name, parts_.device));
-  const std::shared_ptr<const HeteroPlan> plan = this->plan();
-  const auto& subgraphs = plan->split.subgraphs;
-  if (def->name == "HETERO_NUMBER_OF_SUBMODELS") return std::to_string(subgraphs.size());
-  if (def->name == "HETERO_PLAN") return plan->explanation;
+  const std::shared_ptr<const PlanMix> plan = this->plan();
+  if (def->name == "HETERO_NUMBER_OF_SUBMODELS") {
+    size_t sum = 0;
+    for (const PlanWay& way : plan->ways()) sum += way.plan->subgraphs.size();
+    return std::to_string(sum);
+  }
+  if (def->name == "HETERO_PLAN") return plan->explanation();
   if (def->name == "MULTI_DEVICE_PRIORITIES") return parse_device_name(parts_.device).arguments;
   if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(parts_.device);
   if (def->name == "NETWORK_NAME") return this->name();
   if (def->name == "EXECUTION_DEVICES") {
     std::vector<std::string_view> used;
     std::string text;
-    for (const Subgraph& subgraph : subgraphs) {
-      if (std::ranges::find(used, subgraph.device) != used.end()) continue;
-      used.push_back(subgraph.device);
-      text += (text.empty() ? "" : " ") + subgraph.device;
+    for (const PlanWay& way : plan->ways()) {
+      for (const Subgraph& subgraph : way.plan->split.subgraphs) {
+        if (std::ranges::find(used, subgraph.device) != used.end()) continue;
+        used.push_back(subgraph.device);
+        text += (text.empty() ? "" : " ") + subgraph.device;
+      }
     }
     return text;
   }
   if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
     // One request a device is on its way while the next one comes: what keeps all of them busy.
     std::map<std::string_view, size_t> wanted;
-    for (size_t i = 0; i < subgraphs.size(); ++i) {
-      size_t& count = wanted[subgraphs[i].device];
-      count = std::max(count, optimal_requests(*plan->subgraphs[i]));
+    for (const PlanWay& way : plan->ways()) {
+      for (size_t i = 0; i < way.plan->subgraphs.size(); ++i) {
+        size_t& count = wanted[way.plan->split.subgraphs[i].device];
+        count = std::max(count, optimal_requests(*way.plan->subgraphs[i]));
+      }
     }
     size_t sum = 0;
     for (const auto& [device, count] : wanted) sum += count;
-    return std::to_string(std::max<size_t>(sum, 1));
+    return std::to_string(std::max({sum, plan->requests(), size_t{1}}));
   }
   // Of the first device that has it, which is that of the first subgraph where several do.
-  for (const auto& model : plan->subgraphs) {
-    if (auto value = model->get_property(def->name)) return value;
+  for (const PlanWay& way : plan->ways()) {
+    for (const auto& model : way.plan->subgraphs) {
+      if (auto value = model->get_property(def->name)) return value;
+    }
   }
   return property_text(parts_.properties, def->name);
 }
 
 Result<std::string> HeteroCompiledModel::member_property(const MemberProperty& property) const {
-  const std::shared_ptr<const HeteroPlan> plan = this->plan();
-  for (size_t i = 0; i < plan->subgraphs.size(); ++i) {
-    const std::string& device = plan->split.subgraphs[i].device;
-    if (device != property.device && parse_device_name(device).kind != property.device) continue;
-    return plan->subgraphs[i]->get_property(property.name);
+  const std::shared_ptr<const PlanMix> plan = this->plan();
+  for (const PlanWay& way : plan->ways()) {
+    for (size_t i = 0; i < way.plan->subgraphs.size(); ++i) {
+      const std::string& device = way.plan->split.subgraphs[i].device;
+      if (device != property.device && parse_device_name(device).kind != property.device) continue;
+      return way.plan->subgraphs[i]->get_property(property.name);
+    }
   }
   return error(StatusCode::NotFound, "no subgraph of model '{}' runs on '{}'", this->name(),
                property.device);

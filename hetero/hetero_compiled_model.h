@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hetero/fail_over.h"
-#include "hetero/hetero_plan.h"
+#include "hetero/plan_mix.h"
 #include "inference/device.h"
 #include "inference/properties.h"
 #include "inference/status.h"
@@ -18,7 +18,7 @@ struct HeteroParts {
   std::string name;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  std::shared_ptr<const HeteroPlan> plan;
+  std::shared_ptr<const PlanMix> plan;
   std::unique_ptr<FailOver> fail_over;  ///< null: errors of devices are final
   std::string device;                   ///< the whole name, "HETERO:GPU,CPU"
   Properties properties;                ///< as given, validated for `device`
@@ -34,7 +34,7 @@ class HeteroCompiledModel final : public CompiledModel {
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
 
   /// The one that executions begin with now.
-  std::shared_ptr<const HeteroPlan> plan() const;
+  std::shared_ptr<const PlanMix> plan() const;
   FailOver* fail_over() const { return parts_.fail_over.get(); }
 
  protected:

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hetero/candidate_timing.h"
 #include "hetero/explain.h"
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
@@ -164,7 +165,7 @@ Result<std::shared_ptr<CompiledModel>> HeteroCompiler::compile() {
   return wrap(std::move(plan), may_fail_over);
 }
 
-Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::make_plan_without(
+Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan_without(
     std::set<std::string>& lost) {
   while (true) {
     failed_device_.clear();
@@ -180,41 +181,41 @@ Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::make_plan_without(
   }
 }
 
-Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::make_plan(
+Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(
     const std::set<std::string>& lost) {
   HET_ASSIGN(SupportTable table, support_table(lost));
   PlanStore store(properties_, table);
   const PlanFactory factory = {[this](const Split& split) { return compile_split(split); },
-                               [this](std::shared_ptr<const HeteroPlan> plan) {
+                               [this](std::shared_ptr<const PlanMix> plan) {
                                  return wrap(std::move(plan), /*may_fail_over=*/false);
                                }};
   const Policy policy = lost.empty() ? policy_for(properties_) : Policy::Priority;
   HET_ASSIGN(PlanReport report,
-             plan_by_policy({policy, property_boolean(properties_, "HETERO_EXPLAIN")}, *prepared_,
-                            table, store, factory));
+             plan_by_policy({.policy = policy,
+                             .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
+                             .mixes = property_boolean(properties_, "HETERO_MIXES")},
+                            *prepared_, table, store, factory));
   const PlanCandidate& chosen = report.candidates[report.chosen];
-  if (wants_dump(properties_)) HET_TRY(dump(chosen.placement, table));
-  if (lost.empty()) {
-    first_devices_.clear();
-    for (const size_t d : chosen.placement.devices) {
-      first_devices_.push_back(table.devices()[d].member->name);
-    }
-    first_in_stages_ = chosen.in_stages;
-  }
-  const std::shared_ptr<HeteroPlan> plan = chosen.compiled;
-  plan->explanation = explain(*prepared_, report, table);
-  log(LogLevel::Info, "model '{}' on {}:\n{}", prepared_->name(), device_, plan->explanation);
+  // Of several placements the one that most executions take.
+  if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));
+  if (lost.empty()) first_ = to_stored(chosen);
+  const auto plan = mix_of(chosen, explain(*prepared_, report, table));
+  log(LogLevel::Info, "model '{}' on {}:\n{}", prepared_->name(), device_, plan->explanation());
   return plan;
 }
 
-Result<std::shared_ptr<const HeteroPlan>> HeteroCompiler::first_plan_again() {
-  if (first_devices_.empty()) return make_plan({});
-  if (first_in_stages_) {
-    HET_ASSIGN(const Split split, split_in_stages(*prepared_, first_devices_));
-    return compile_split(split);
+Result<std::shared_ptr<const PlanMix>> HeteroCompiler::first_plan_again() {
+  if (first_.ways.empty()) return make_plan({});
+  std::vector<PlanWay> ways;
+  for (const StoredWay& way : first_.ways) {
+    std::vector<std::string> names;
+    for (const size_t d : way.devices) names.push_back(members_[d].name);
+    HET_ASSIGN(const Split split,
+               way.in_stages ? split_in_stages(*prepared_, names) : split_model(*prepared_, names));
+    HET_ASSIGN(std::shared_ptr<const HeteroPlan> plan, compile_split(split));
+    ways.push_back({std::move(plan), way.share});
   }
-  HET_ASSIGN(const Split split, split_model(*prepared_, first_devices_));
-  return compile_split(split);
+  return std::make_shared<const PlanMix>(std::move(ways), first_.requests);
 }
 
 Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& split) {
@@ -236,7 +237,7 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
   return std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds));
 }
 
-Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<const HeteroPlan> plan,
+Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<const PlanMix> plan,
                                                             bool may_fail_over) {
   HeteroParts parts;
   parts.name = prepared_->name();
@@ -248,7 +249,7 @@ Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<cons
     const auto replan = [self = shared_from_this()](std::set<std::string>& lost) {
       return lost.empty() ? self->first_plan_again() : self->make_plan_without(lost);
     };
-    const auto probe = [self = shared_from_this()](const std::shared_ptr<const HeteroPlan>& tried) {
+    const auto probe = [self = shared_from_this()](const std::shared_ptr<const PlanMix>& tried) {
       const auto model = self->wrap(tried, /*may_fail_over=*/false);
       if (!model) return Status(model.error());
       const auto request = zero_request(**model);

@@ -11,6 +11,8 @@
 #include "hetero/device_list.h"
 #include "hetero/hetero_plan.h"
 #include "hetero/placement.h"
+#include "hetero/plan_mix.h"
+#include "hetero/plan_store.h"
 #include "inference/device.h"
 #include "inference/model.h"
 #include "inference/properties.h"
@@ -19,9 +21,10 @@
 namespace het::hetero {
 
 /// What stays with HETERO; everything else goes to the devices that know it.
-inline constexpr std::array<std::string_view, 8> kOwnProperties = {
-    "HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN", "HETERO_FAIL_OVER",
-    "HETERO_POLICY",   "HETERO_RETRY_INTERVAL", "HETERO_STRICT",  "MULTI_DEVICE_PRIORITIES"};
+inline constexpr std::array<std::string_view, 9> kOwnProperties = {
+    "HETERO_AFFINITY",       "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN",
+    "HETERO_FAIL_OVER",      "HETERO_MIXES",          "HETERO_POLICY",
+    "HETERO_RETRY_INTERVAL", "HETERO_STRICT",         "MULTI_DEVICE_PRIORITIES"};
 
 /// One model on its way over several devices: support, placement, compiled plans. It lives as long
 /// as plans may have to be made anew. Thread-compatible.
@@ -43,12 +46,12 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   Result<std::vector<AffinityWish>> find_all_wishes(const Model& original) const;
   Result<SupportTable> support_table(const std::set<std::string>& lost) const;
   /// By the policy, or by priority where devices are lost: streams wait for the plan.
-  Result<std::shared_ptr<const HeteroPlan>> make_plan(const std::set<std::string>& lost);
+  Result<std::shared_ptr<const PlanMix>> make_plan(const std::set<std::string>& lost);
   /// The same; devices that fail to compile are added to `lost`, with a warning each.
-  Result<std::shared_ptr<const HeteroPlan>> make_plan_without(std::set<std::string>& lost);
-  Result<std::shared_ptr<const HeteroPlan>> first_plan_again();
+  Result<std::shared_ptr<const PlanMix>> make_plan_without(std::set<std::string>& lost);
+  Result<std::shared_ptr<const PlanMix>> first_plan_again();
   Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split);
-  Result<std::shared_ptr<CompiledModel>> wrap(std::shared_ptr<const HeteroPlan> plan,
+  Result<std::shared_ptr<CompiledModel>> wrap(std::shared_ptr<const PlanMix> plan,
                                               bool may_fail_over);
   Status dump(const Placement& placement, const SupportTable& table) const;
 
@@ -56,10 +59,9 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   const std::vector<MemberDevice> members_;
   const Properties properties_;
   std::unique_ptr<Model> prepared_;
-  std::vector<AffinityWish> wishes_;        ///< per node of prepared_
-  std::vector<std::string> first_devices_;  ///< per node, of the plan without losses
-  bool first_in_stages_ = false;
-  std::string failed_device_;  ///< of the last compile_split()
+  std::vector<AffinityWish> wishes_;  ///< per node of prepared_
+  StoredPlan first_;                  ///< the plan without losses
+  std::string failed_device_;         ///< of the last compile_split()
 };
 
 }  // namespace het::hetero

@@ -23,7 +23,6 @@ struct HeteroPlan {
   /// Cuts that are outputs of the model too: their tensor may be another in each execution.
   std::vector<size_t> delivered_cuts;
   std::vector<size_t> unsized_cuts;  ///< cuts that are sized at run time
-  std::string explanation;           ///< HETERO_PLAN
 };
 
 }  // namespace het::hetero

@@ -19,21 +19,45 @@ Status HeteroRequest::change_plan() {
   while (true) {
     // The version first: a plan that comes between the two is taken twice, not missed.
     if (fail_over_ != nullptr) version_ = fail_over_->version();
-    const std::shared_ptr<const HeteroPlan> plan = model_.plan();
+    std::shared_ptr<const PlanMix> plan = model_.plan();
     std::string failed_device;
-    auto execution =
-        HeteroExecution::create(plan, model_.inputs(), model_.outputs(), failed_device);
-    if (execution) {
+    const HeteroPlan* failed_plan = nullptr;
+    auto executions = make_executions(*plan, failed_plan, failed_device);
+    if (executions) {
       std::lock_guard lock(mutex_);
-      execution_.swap(*execution);
+      plan_ = std::move(plan);
+      executions_.swap(*executions);
+      execution_ = executions_[0].get();
       return {};
     }
-    const Status& cause = execution.error();
+    const Status& cause = executions.error();
     if (fail_over_ == nullptr || failed_device.empty() || !blames_device(cause)) {
       return Failure(cause);
     }
-    HET_TRY(fail_over_->lose(failed_device, *plan, cause));
+    HET_TRY(fail_over_->lose(failed_device, *failed_plan, cause));
   }
+}
+
+Result<std::vector<std::unique_ptr<HeteroExecution>>> HeteroRequest::make_executions(
+    const PlanMix& plan, const HeteroPlan*& failed_plan, std::string& failed_device) const {
+  std::vector<std::unique_ptr<HeteroExecution>> executions;
+  for (const PlanWay& way : plan.ways()) {
+    failed_plan = way.plan.get();
+    HET_ASSIGN(executions.emplace_back(),
+               HeteroExecution::create(way.plan, model_.inputs(), model_.outputs(), failed_device));
+  }
+  return executions;
+}
+
+void HeteroRequest::begin() {
+  HeteroExecution* next = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    execution_ = executions_[plan_->next_way()].get();
+    next = execution_;
+  }
+  // Nothing of the request may be used after its end.
+  next->start(*io_, *this);
 }
 
 void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
@@ -41,7 +65,7 @@ void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
   sink_ = &sink;
   cancelled_ = false;
   if (fail_over_ == nullptr) {
-    execution_->start(io, *this);
+    begin();
     return;
   }
   for (size_t i = 0; i < images_.size(); ++i) images_[i] = io.images(i);
@@ -50,7 +74,7 @@ void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
     fail_over_->submit(*this);
     return;
   }
-  execution_->start(io, *this);
+  begin();
 }
 
 void HeteroRequest::cancel() {
@@ -86,7 +110,7 @@ void HeteroRequest::run(size_t) {
     io_->clear_images(i);
     for (size_t b = 0; b < images_[i].size(); ++b) io_->set_image(i, b, images_[i][b]);
   }
-  execution_->start(*io_, *this);
+  begin();
 }
 
 void HeteroRequest::finish(Status status) {

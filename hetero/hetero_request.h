@@ -15,7 +15,7 @@
 
 namespace het::hetero {
 
-/// A request of a HETERO model: runs the plan and, where a device fails, what takes its place, from
+/// A request of a HETERO model: runs a plan and, where a device fails, what takes its place, from
 /// the start with the inputs that it has kept. Nobody but the thread of FailOver makes executions.
 class HeteroRequest final : public DeviceRequest, private CompletionSink, private StreamJob {
  public:
@@ -25,8 +25,8 @@ class HeteroRequest final : public DeviceRequest, private CompletionSink, privat
   void start(RequestIo& io, CompletionSink& sink) override;
   void cancel() override;
   std::vector<ProfileRow> profiling() const override { return execution_->profiling(); }
-  Tensor own_input(size_t index) const override { return execution_->own_input(index); }
-  Tensor own_output(size_t index) const override { return execution_->own_output(index); }
+  Tensor own_input(size_t index) const override { return executions_[0]->own_input(index); }
+  Tensor own_output(size_t index) const override { return executions_[0]->own_output(index); }
 
  private:
   explicit HeteroRequest(const HeteroCompiledModel& model);
@@ -35,6 +35,11 @@ class HeteroRequest final : public DeviceRequest, private CompletionSink, privat
   /// On FailOver's thread: another plan, then the execution.
   void run(size_t stream) override;
   Status change_plan();
+  /// Of every way of the plan; errors say whose device failed.
+  Result<std::vector<std::unique_ptr<HeteroExecution>>> make_executions(
+      const PlanMix& plan, const HeteroPlan*& failed_plan, std::string& failed_device) const;
+  /// The next execution, on the way whose turn it is.
+  void begin();
   void finish(Status status);
 
   const HeteroCompiledModel& model_;
@@ -45,9 +50,11 @@ class HeteroRequest final : public DeviceRequest, private CompletionSink, privat
   std::vector<std::vector<ImageRegion>> images_;  ///< per input, until the execution ends
   Status failure_;                                ///< why run() has to find another plan
   std::atomic<bool> cancelled_ = false;
-  /// Protects execution_ as cancel() sees it; taken before the mutexes of requests in it.
+  /// Protects what follows as cancel() sees it; taken before the mutexes of requests in it.
   std::mutex mutex_;
-  std::unique_ptr<HeteroExecution> execution_;
+  std::shared_ptr<const PlanMix> plan_;
+  std::vector<std::unique_ptr<HeteroExecution>> executions_;  ///< per way of plan_
+  HeteroExecution* execution_ = nullptr;                      ///< the last one begun
 };
 
 }  // namespace het::hetero

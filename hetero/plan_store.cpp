@@ -9,41 +9,88 @@
 namespace het::hetero {
 namespace {
 
-/// "stages 0x12 1x3": twelve nodes on device 0, three on device 1.
+constexpr size_t kMostWays = 16;
+constexpr size_t kMostRequests = 1024;
+
+/// "4 requests; 0.75 stages 0x12 1x3; 0.25 merged 1x15": of a way twelve nodes on device 0, three
+/// on device 1.
 std::string to_text(const StoredPlan& plan) {
-  std::string text = plan.in_stages ? "stages" : "merged";
-  for (size_t n = 0; n < plan.devices.size();) {
-    size_t end = n + 1;
-    while (end < plan.devices.size() && plan.devices[end] == plan.devices[n]) ++end;
-    text += fmt::format(" {}x{}", plan.devices[n], end - n);
-    n = end;
+  std::string text = fmt::format("{} requests", plan.requests);
+  for (const StoredWay& way : plan.ways) {
+    text += fmt::format("; {:.6f} {}", way.share, way.in_stages ? "stages" : "merged");
+    for (size_t n = 0; n < way.devices.size();) {
+      size_t end = n + 1;
+      while (end < way.devices.size() && way.devices[end] == way.devices[n]) ++end;
+      text += fmt::format(" {}x{}", way.devices[n], end - n);
+      n = end;
+    }
   }
   return text;
 }
 
-std::optional<StoredPlan> parse(std::string_view text, size_t nodes, size_t devices) {
-  StoredPlan plan;
-  plan.in_stages = text.starts_with("stages");
-  while (true) {
-    const size_t blank = text.find(' ');
-    if (blank == std::string_view::npos) break;
-    text.remove_prefix(blank + 1);
+/// Reads what to_text() writes; after the first mismatch everything fails.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+  bool ended() const { return rest_.empty(); }
+
+  bool take(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
+  template <class T>
+  bool number(T& value) {
+    const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (result.ec != std::errc()) return false;
+    rest_.remove_prefix(static_cast<size_t>(result.ptr - rest_.data()));
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+bool read_way(Reader& reader, size_t nodes, size_t devices, StoredWay& way) {
+  if (!reader.number(way.share) || !(way.share > 0 && way.share <= 1)) return false;
+  way.in_stages = reader.take(" stages");
+  if (!way.in_stages && !reader.take(" merged")) return false;
+  while (reader.take(" ")) {
     size_t device = 0;
     size_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto first = std::from_chars(text.data(), end, device);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != 'x') return std::nullopt;
-    const auto second = std::from_chars(first.ptr + 1, end, count);
-    if (second.ec != std::errc() || device >= devices || count > nodes - plan.devices.size()) {
+    if (!reader.number(device) || !reader.take("x") || !reader.number(count)) return false;
+    if (device >= devices || count > nodes - way.devices.size()) return false;
+    way.devices.insert(way.devices.end(), count, device);
+  }
+  return way.devices.size() == nodes;
+}
+
+std::optional<StoredPlan> parse(std::string_view text, size_t nodes, size_t devices) {
+  StoredPlan plan;
+  Reader reader(text);
+  if (!reader.number(plan.requests) || plan.requests > kMostRequests || !reader.take(" requests")) {
+    return std::nullopt;
+  }
+  while (reader.take("; ")) {
+    if (plan.ways.size() == kMostWays ||
+        !read_way(reader, nodes, devices, plan.ways.emplace_back())) {
       return std::nullopt;
     }
-    plan.devices.insert(plan.devices.end(), count, device);
   }
-  if (plan.devices.size() != nodes) return std::nullopt;
+  if (plan.ways.empty() || !reader.ended()) return std::nullopt;
   return plan;
 }
 
 }  // namespace
+
+StoredPlan to_stored(const PlanCandidate& candidate) {
+  StoredPlan plan{candidate.requests, {}};
+  for (const CandidateWay& way : candidate.ways) {
+    plan.ways.push_back({way.placement.devices, way.in_stages, way.share});
+  }
+  return plan;
+}
 
 PlanStore::PlanStore(const Properties& properties, const SupportTable& table)
     : devices_(table.devices().size()) {

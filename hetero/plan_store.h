@@ -6,17 +6,27 @@
 #include <vector>
 
 #include "hetero/placement.h"
+#include "hetero/plan_report.h"
 #include "inference/choice_store.h"
 #include "inference/model.h"
 #include "inference/properties.h"
 
 namespace het::hetero {
 
-/// What measuring chose for a model.
-struct StoredPlan {
+/// A placement and its part of the executions.
+struct StoredWay {
   std::vector<size_t> devices;  ///< per node
   bool in_stages = false;       ///< split_in_stages()
+  double share = 1;
 };
+
+/// What measuring chose for a model.
+struct StoredPlan {
+  size_t requests = 0;  ///< PlanCandidate::requests
+  std::vector<StoredWay> ways;
+};
+
+StoredPlan to_stored(const PlanCandidate& candidate);
 
 /// Plans in CACHE_DIR: by model, devices with their properties, and policy. An entry that does not
 /// fit counts as none. Thread-bound.

@@ -1,14 +1,14 @@
 #include "hetero/policy.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
 
+#include "hetero/candidate_timing.h"
 #include "hetero/cost_model.h"
 #include "hetero/device_profile.h"
-#include "hetero/multi_compiled_model.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/parallel_plan.h"
 #include "hetero/planner/single_device.h"
@@ -22,55 +22,38 @@
 namespace het::hetero {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kProfileSeconds = 0.5;  ///< a device
-constexpr double kTimingSeconds = 1.0;   ///< all candidates together
-constexpr size_t kMostRequests = 64;
 constexpr int kLeastRounds = 3;
-constexpr int kMostRounds = 25;
 constexpr int kMostPlanRounds = 3;
+/// Of a mix; others get nothing.
+constexpr size_t kMostWays = 4;
+constexpr double kLeastShare = 0.02;
 /// A plan of several devices has to be better than one device by this.
 constexpr double kLeastGain = 0.03;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+/// Seconds from frame to frame where placements take these parts of the frames.
+double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shares) {
+  Loads sum;
+  for (const PlanShare& part : shares) {
+    const Loads one = loads(problem, part.assignment, LinkUse::OnePerPair);
+    sum.devices.resize(one.devices.size());
+    sum.links.resize(one.links.size());
+    for (size_t i = 0; i < one.devices.size(); ++i) sum.devices[i] += part.share * one.devices[i];
+    for (size_t i = 0; i < one.links.size(); ++i) sum.links[i] += part.share * one.links[i];
+  }
+  return std::max(std::ranges::max(sum.devices), std::ranges::max(sum.links));
 }
 
-/// One way to run a compiled model that a policy is about.
-class Timing {
- public:
-  static Result<Timing> create(Policy policy, CompiledModel& model) {
-    Timing timing;
-    const size_t count =
-        policy == Policy::Throughput ? std::min(optimal_requests(model), kMostRequests) : 1;
-    for (size_t i = 0; i < count; ++i) {
-      HET_ASSIGN(timing.requests_.emplace_back(), zero_request(model));
-    }
-    return timing;
+/// By Little's law: while the slowest way's frame is on its way, others begin; one waits.
+size_t requests_for(const PlanProblem& problem, const std::vector<PlanShare>& shares,
+                    double period_seconds) {
+  double longest = 0;
+  for (const PlanShare& part : shares) {
+    longest = std::max(longest, latency(problem, part.assignment));
   }
-
-  /// Seconds a request takes or, with several in flight, from one result to the next.
-  Result<double> run() {
-    const auto start = Clock::now();
-    if (requests_.size() == 1) {
-      HET_TRY(requests_[0]->infer());
-      return since(start);
-    }
-    constexpr size_t kTimes = 3;
-    for (size_t i = 0; i < kTimes; ++i) {
-      for (const auto& request : requests_) {
-        if (i > 0) HET_TRY(request->wait());
-        HET_TRY(request->start_async());
-      }
-    }
-    for (const auto& request : requests_) HET_TRY(request->wait());
-    return since(start) / static_cast<double>(kTimes * requests_.size());
-  }
-
- private:
-  std::vector<std::unique_ptr<InferRequest>> requests_;
-};
+  if (!(period_seconds > 0)) return 0;
+  return 1 + static_cast<size_t>(std::ceil(std::min(longest / period_seconds, 64.0) - 1e-9));
+}
 
 class Planner {
  public:
@@ -101,17 +84,19 @@ class Planner {
     const TransferTimes transfers = measure_transfers(table_);
     CostModel costs(prepared_, nodes, transfers);
     report_.candidates[0].predicted_ms =
-        1e3 * predicted(costs.problem(), costs.assignment(report_.candidates[0].placement.devices));
+        1e3 * predicted(costs.problem(),
+                        costs.assignment(report_.candidates[0].ways[0].placement.devices));
     // Pass 2: every device alone.
     for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
     // Pass 3: the planner's, until measuring its subgraphs changes nothing.
     for (int round = 0; round < kMostPlanRounds; ++round) {
-      HET_ASSIGN(const bool is_new, add_plan(costs, round));
+      HET_ASSIGN(const bool is_new, add_plans(costs, round));
       if (!is_new || round + 1 == kMostPlanRounds) break;
       HET_TRY(correct(costs, report_.candidates.back()));
     }
     // Pass 4: what is faster in fact.
-    HET_TRY(time_candidates());
+    HET_TRY(compile_all());
+    HET_TRY(time_candidates(policy_, report_.candidates, factory_));
     choose();
     if (is_by_priority) {
       tell_of_better();
@@ -121,7 +106,8 @@ class Planner {
     }
     if (options_.explain) HET_TRY(time_subgraphs(costs, transfers));
     for (size_t i = 0; i < report_.candidates.size(); ++i) {
-      if (i != report_.chosen) report_.candidates[i].compiled = nullptr;
+      if (i == report_.chosen) continue;
+      for (CandidateWay& way : report_.candidates[i].ways) way.compiled = nullptr;
     }
     return std::move(report_);
   }
@@ -142,30 +128,32 @@ class Planner {
   }
 
   Status time_subgraphs(const CostModel& costs, const TransferTimes& transfers) {
-    const PlanCandidate& chosen = report_.candidates[report_.chosen];
-    const Split& split = chosen.placement.split;
-    const auto device_of = [&](size_t subgraph) {
-      return chosen.placement.devices[split.subgraphs[subgraph].nodes[0]];
-    };
-    for (size_t i = 0; i < split.subgraphs.size(); ++i) {
-      PlanReport::SubgraphTime& time = report_.subgraphs.emplace_back();
-      time.predicted_ms = 1e3 * costs.seconds(split.subgraphs[i].nodes, device_of(i));
-      if (!check_inputs_static(*split.subgraphs[i].model).ok()) continue;
-      HET_ASSIGN(const auto request, zero_request(*chosen.compiled->subgraphs[i]));
-      HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
-      time.measured_ms = 1e3 * seconds;
-    }
-    for (const CutValue& cut : split.cuts) {
-      double& ms = report_.cut_ms.emplace_back(0.0);
-      const auto bytes = dense_size_bytes(cut.desc);
-      const size_t from = device_of(cut.producer.subgraph);
-      std::vector<size_t> reached = {from};
-      for (const SubgraphPort& reader : cut.readers) {
-        const size_t to = device_of(reader.subgraph);
-        if (std::ranges::find(reached, to) != reached.end()) continue;
-        reached.push_back(to);
-        ms += 1e3 * transfers.times[from * transfers.places + to].seconds(
-                        bytes ? static_cast<double>(*bytes) : 0.0);
+    for (const CandidateWay& way : report_.candidates[report_.chosen].ways) {
+      PlanReport::WayTimes& times = report_.times.emplace_back();
+      const Split& split = way.placement.split;
+      const auto device_of = [&](size_t subgraph) {
+        return way.placement.devices[split.subgraphs[subgraph].nodes[0]];
+      };
+      for (size_t i = 0; i < split.subgraphs.size(); ++i) {
+        auto& time = times.subgraphs.emplace_back();
+        time.predicted_ms = 1e3 * costs.seconds(split.subgraphs[i].nodes, device_of(i));
+        if (!check_inputs_static(*split.subgraphs[i].model).ok()) continue;
+        HET_ASSIGN(const auto request, zero_request(*way.compiled->subgraphs[i]));
+        HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
+        time.measured_ms = 1e3 * seconds;
+      }
+      for (const CutValue& cut : split.cuts) {
+        double& ms = times.cut_ms.emplace_back(0.0);
+        const auto bytes = dense_size_bytes(cut.desc);
+        const size_t from = device_of(cut.producer.subgraph);
+        std::vector<size_t> reached = {from};
+        for (const SubgraphPort& reader : cut.readers) {
+          const size_t to = device_of(reader.subgraph);
+          if (std::ranges::find(reached, to) != reached.end()) continue;
+          reached.push_back(to);
+          ms += 1e3 * transfers.times[from * transfers.places + to].seconds(
+                          bytes ? static_cast<double>(*bytes) : 0.0);
+        }
       }
     }
     return {};
@@ -174,15 +162,20 @@ class Planner {
   Result<bool> take_stored() {
     const std::optional<StoredPlan> plan = store_.find(to_string(policy_), prepared_);
     if (!plan) return false;
-    for (size_t n = 0; n < plan->devices.size(); ++n) {
-      if (!table_.supports(n, plan->devices[n])) return false;
-    }
     PlanCandidate candidate;
     candidate.name = "as stored";
-    HET_ASSIGN(candidate.placement, make_placement(plan->devices, plan->in_stages));
-    HET_ASSIGN(const bool taken, table_.confirm(candidate.placement.split));
-    if (!taken) return false;
-    candidate.is_single = uses_one_device(candidate.placement);
+    candidate.requests = plan->requests;
+    for (const StoredWay& stored : plan->ways) {
+      for (size_t n = 0; n < stored.devices.size(); ++n) {
+        if (!table_.supports(n, stored.devices[n])) return false;
+      }
+      HET_ASSIGN(CandidateWay way, make_way(stored.devices, stored.in_stages));
+      way.share = stored.share;
+      HET_ASSIGN(const bool taken, table_.confirm(way.placement.split));
+      if (!taken) return false;
+      candidate.ways.push_back(std::move(way));
+    }
+    candidate.is_single = uses_one_device(candidate);
     HET_TRY(compile(candidate));
     report_.candidates.clear();
     report_.candidates.push_back(std::move(candidate));
@@ -194,36 +187,46 @@ class Planner {
     for (const PlanCandidate& candidate : report_.candidates) {
       times_us[candidate.name] = 1e3 * candidate.measured_ms;
     }
-    const PlanCandidate& chosen = report_.candidates[report_.chosen];
-    store_.keep(to_string(policy_), prepared_, {chosen.placement.devices, chosen.in_stages},
+    store_.keep(to_string(policy_), prepared_, to_stored(report_.candidates[report_.chosen]),
                 std::move(times_us));
   }
 
   Status add_by_priority() {
     PlanCandidate candidate;
     candidate.name = "by priority";
-    HET_ASSIGN(candidate.placement, place_by_priority(prepared_, table_));
-    HET_TRY(check_complete(prepared_, candidate.placement, table_));
-    candidate.is_single = uses_one_device(candidate.placement);
+    CandidateWay& way = candidate.ways.emplace_back();
+    HET_ASSIGN(way.placement, place_by_priority(prepared_, table_));
+    HET_TRY(check_complete(prepared_, way.placement, table_));
+    candidate.is_single = uses_one_device(candidate);
     report_.candidates.push_back(std::move(candidate));
     return {};
   }
 
-  static bool uses_one_device(const Placement& placement) {
-    return std::ranges::adjacent_find(placement.devices, std::not_equal_to<>()) ==
-           placement.devices.end();
+  static bool uses_one_device(const PlanCandidate& candidate) {
+    const size_t first = candidate.ways[0].placement.devices[0];
+    return std::ranges::all_of(candidate.ways, [&](const CandidateWay& way) {
+      return std::ranges::count(way.placement.devices, first) == std::ssize(way.placement.devices);
+    });
   }
 
-  bool is_known(const Placement& placement) const {
-    return std::ranges::any_of(report_.candidates, [&](const PlanCandidate& candidate) {
-      return candidate.placement.devices == placement.devices &&
-             candidate.placement.split.subgraphs.size() == placement.split.subgraphs.size();
+  static bool is_same(const CandidateWay& a, const CandidateWay& b) {
+    return a.placement.devices == b.placement.devices &&
+           a.placement.split.subgraphs.size() == b.placement.split.subgraphs.size();
+  }
+
+  /// Mixes are always new: their shares are.
+  bool is_known(const PlanCandidate& candidate) const {
+    if (candidate.ways.size() > 1) return false;
+    return std::ranges::any_of(report_.candidates, [&](const PlanCandidate& known) {
+      return known.ways.size() == 1 && is_same(known.ways[0], candidate.ways[0]);
     });
   }
 
   /// The placement of nodes on these devices; empty reasons say it was the planner.
-  Result<Placement> make_placement(std::vector<size_t> devices, bool in_stages) {
-    Placement placement;
+  Result<CandidateWay> make_way(std::vector<size_t> devices, bool in_stages) const {
+    CandidateWay way;
+    way.in_stages = in_stages;
+    Placement& placement = way.placement;
     placement.devices = std::move(devices);
     placement.reasons.assign(placement.devices.size(), std::string(to_string(policy_)));
     std::vector<std::string> names;
@@ -233,7 +236,7 @@ class Planner {
     } else {
       HET_ASSIGN(placement.split, split_model(prepared_, names));
     }
-    return placement;
+    return way;
   }
 
   Status add_single(const CostModel& costs, size_t device) {
@@ -242,108 +245,119 @@ class Planner {
     PlanCandidate candidate;
     candidate.name = table_.devices()[device].member->name + " alone";
     candidate.is_single = true;
-    HET_ASSIGN(candidate.placement,
-               make_placement(costs.node_devices(plan.assignment), /*in_stages=*/false));
+    HET_ASSIGN(candidate.ways.emplace_back(),
+               make_way(costs.node_devices(plan.assignment), /*in_stages=*/false));
     candidate.predicted_ms = 1e3 * predicted(costs.problem(), plan.assignment);
-    if (report_.candidates[0].placement.devices == candidate.placement.devices) {
-      report_.candidates[0].name = candidate.name;
+    PlanCandidate& by_priority = report_.candidates[0];
+    if (by_priority.ways[0].placement.devices == candidate.ways[0].placement.devices) {
+      by_priority.name = candidate.name;
     } else {
       report_.candidates.push_back(std::move(candidate));
     }
     return {};
   }
 
-  /// False where the plan is one of the candidates already.
-  Result<bool> add_plan(const CostModel& costs, int round) {
-    Assignment assignment;
-    double seconds = 0;
-    if (policy_ == Policy::Latency) {
-      HET_ASSIGN(LatencyPlan plan, latency_plan(costs.problem()));
-      assignment = std::move(plan.assignment);
-      seconds = plan.seconds;
-    } else if (policy_ == Policy::Parallel) {
-      HET_ASSIGN(ParallelPlan plan, parallel_plan(costs.problem()));
-      assignment = std::move(plan.schedule.assignment);
-      seconds = plan.seconds;
-    } else {
-      HET_ASSIGN(const ThroughputPlan plan, throughput_plan(costs.problem(), {.one_plan = true}));
-      assignment = plan.plans[0].assignment;
-      seconds = 1.0 / plan.frames_per_second;
-    }
-    bool is_new = false;
+  /// False where the plans are among the candidates already.
+  Result<bool> add_plans(const CostModel& costs, int round) {
+    const PlanProblem& problem = costs.problem();
     const std::string suffix = round == 0 ? "" : fmt::format(", round {}", round + 1);
-    // Branches only overlap where subgraphs end as early as somebody waits for them; what that
-    // costs in starts is measured.
-    for (const bool in_stages : {false, true}) {
-      if (in_stages && policy_ != Policy::Parallel) continue;
-      PlanCandidate candidate;
-      candidate.name =
-          fmt::format("{}{}{}", to_string(policy_), in_stages ? " in stages" : "", suffix);
-      HET_ASSIGN(candidate.placement, make_placement(costs.node_devices(assignment), in_stages));
-      candidate.in_stages = in_stages;
-      candidate.predicted_ms = 1e3 * seconds;
-      candidate.is_single = uses_one_device(candidate.placement);
-      if (is_known(candidate.placement)) continue;
-      HET_ASSIGN(const bool taken, table_.confirm(candidate.placement.split));
-      if (!taken) continue;
-      report_.candidates.push_back(std::move(candidate));
-      is_new = true;
+    if (policy_ == Policy::Latency) {
+      HET_ASSIGN(const LatencyPlan plan, latency_plan(problem));
+      return add(costs, "latency" + suffix, {{plan.assignment, 1}}, plan.seconds);
     }
-    return is_new;
+    if (policy_ == Policy::Parallel) {
+      HET_ASSIGN(const ParallelPlan plan, parallel_plan(problem));
+      const std::vector<PlanShare> whole = {{plan.schedule.assignment, 1}};
+      HET_ASSIGN(const bool is_new, add(costs, "parallel" + suffix, whole, plan.seconds));
+      // Branches only overlap where subgraphs end as early as somebody waits for them; what that
+      // costs in starts is measured.
+      HET_ASSIGN(const bool is_new_in_stages,
+                 add(costs, "parallel in stages" + suffix, whole, plan.seconds,
+                     /*in_stages=*/true));
+      return is_new || is_new_in_stages;
+    }
+    HET_ASSIGN(const ThroughputPlan one, throughput_plan(problem, {.one_plan = true}));
+    HET_ASSIGN(const bool is_new, add(costs, "throughput" + suffix, {{one.plans[0].assignment, 1}},
+                                      1 / one.frames_per_second));
+    if (!options_.mixes) return is_new;
+    HET_ASSIGN(const ThroughputPlan mix, throughput_plan(problem));
+    std::vector<PlanShare> shares;
+    double sum = 0;
+    for (const PlanShare& part : mix.plans) {
+      if (shares.size() == kMostWays || part.share < kLeastShare) break;
+      shares.push_back(part);
+      sum += part.share;
+    }
+    for (PlanShare& part : shares) part.share /= sum;
+    // Worth a try where it is better on paper by what it has to be better in fact.
+    const double seconds = mix_period(problem, shares);
+    if (shares.size() < 2 || seconds * one.frames_per_second * (1 + kLeastGain) > 1) return is_new;
+    HET_ASSIGN(const bool is_mixed, add(costs, "mix" + suffix, shares, seconds));
+    return is_new || is_mixed;
+  }
+
+  /// True where it is a candidate now that was none before.
+  Result<bool> add(const CostModel& costs, std::string name, const std::vector<PlanShare>& shares,
+                   double seconds, bool in_stages = false) {
+    PlanCandidate candidate;
+    candidate.name = std::move(name);
+    candidate.predicted_ms = 1e3 * seconds;
+    for (const PlanShare& part : shares) {
+      HET_ASSIGN(CandidateWay way, make_way(costs.node_devices(part.assignment), in_stages));
+      way.share = part.share;
+      candidate.ways.push_back(std::move(way));
+    }
+    candidate.is_single = uses_one_device(candidate);
+    if (policy_ == Policy::Throughput) {
+      candidate.requests = requests_for(costs.problem(), shares, seconds);
+    }
+    if (is_known(candidate)) return false;
+    for (const CandidateWay& way : candidate.ways) {
+      HET_ASSIGN(const bool taken, table_.confirm(way.placement.split));
+      if (!taken) return false;
+    }
+    report_.candidates.push_back(std::move(candidate));
+    return true;
   }
 
   /// Subgraphs take another time together than their nodes did among others.
   Status correct(CostModel& costs, PlanCandidate& candidate) {
     HET_TRY(compile(candidate));
-    const std::vector<Subgraph>& subgraphs = candidate.placement.split.subgraphs;
-    for (size_t i = 0; i < subgraphs.size(); ++i) {
-      const Subgraph& subgraph = subgraphs[i];
-      const size_t device = candidate.placement.devices[subgraph.nodes[0]];
-      const double predicted_seconds = costs.seconds(subgraph.nodes, device);
-      if (!check_inputs_static(*subgraph.model).ok()) continue;
-      HET_ASSIGN(const auto request, zero_request(*candidate.compiled->subgraphs[i]));
-      HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
-      if (predicted_seconds <= 0) continue;
-      const double factor = std::clamp(seconds / predicted_seconds, 0.25, 4.0);
-      costs.correct(subgraph.nodes, device, factor);
-    }
-    return {};
-  }
-
-  Status compile(PlanCandidate& candidate) {
-    if (candidate.compiled != nullptr) return {};
-    HET_ASSIGN(candidate.compiled, factory_.compile(candidate.placement.split));
-    return {};
-  }
-
-  Status time_candidates() {
-    std::vector<PlanCandidate>& candidates = report_.candidates;
-    if (candidates.size() == 1) return compile(candidates[0]);
-    std::vector<Timing> timings;
-    for (PlanCandidate& candidate : candidates) {
-      HET_TRY(compile(candidate));
-      HET_ASSIGN(const auto model, factory_.model_of(candidate.compiled));
-      HET_ASSIGN(Timing timing, Timing::create(policy_, *model));
-      HET_ASSIGN(const double first, timing.run());
-      (void)first;  // warms up
-      timings.push_back(std::move(timing));
-    }
-    std::vector<std::vector<double>> samples(candidates.size());
-    const auto start = Clock::now();
-    for (int round = 0;
-         round < kLeastRounds || (round < kMostRounds && since(start) < kTimingSeconds); ++round) {
-      for (size_t i = 0; i < timings.size(); ++i) {
-        HET_ASSIGN(const double seconds, timings[i].run());
-        samples[i].push_back(seconds);
+    for (const CandidateWay& way : candidate.ways) {
+      const std::vector<Subgraph>& subgraphs = way.placement.split.subgraphs;
+      for (size_t i = 0; i < subgraphs.size(); ++i) {
+        const Subgraph& subgraph = subgraphs[i];
+        const size_t device = way.placement.devices[subgraph.nodes[0]];
+        const double predicted_seconds = costs.seconds(subgraph.nodes, device);
+        if (!check_inputs_static(*subgraph.model).ok()) continue;
+        HET_ASSIGN(const auto request, zero_request(*way.compiled->subgraphs[i]));
+        HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
+        if (predicted_seconds <= 0) continue;
+        const double factor = std::clamp(seconds / predicted_seconds, 0.25, 4.0);
+        costs.correct(subgraph.nodes, device, factor);
       }
     }
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      std::ranges::sort(samples[i]);
-      const size_t count = samples[i].size();
-      candidates[i].measured_ms = 1e3 * samples[i][count / 2];
-      candidates[i].measured_spread =
-          (samples[i][count * 3 / 4] - samples[i][count / 4]) / samples[i][count / 2];
+    return {};
+  }
+
+  /// Mixes mostly have ways that are candidates themselves.
+  Status compile(PlanCandidate& candidate) {
+    for (CandidateWay& way : candidate.ways) {
+      if (way.compiled != nullptr) continue;
+      for (const PlanCandidate& other : report_.candidates) {
+        for (const CandidateWay& known : other.ways) {
+          if (known.compiled != nullptr && is_same(known, way)) way.compiled = known.compiled;
+        }
+      }
+      if (way.compiled == nullptr) {
+        HET_ASSIGN(way.compiled, factory_.compile(way.placement.split));
+      }
     }
+    return {};
+  }
+
+  Status compile_all() {
+    for (PlanCandidate& candidate : report_.candidates) HET_TRY(compile(candidate));
     return {};
   }
 
@@ -380,55 +394,9 @@ class Planner {
 
 }  // namespace
 
-std::string_view to_string(Policy policy) {
-  switch (policy) {
-    case Policy::Latency:
-      return "latency";
-    case Policy::Parallel:
-      return "parallel";
-    case Policy::Throughput:
-      return "throughput";
-    case Policy::Priority:
-      break;
-  }
-  return "priority";
-}
-
-Policy policy_of(const Properties& properties) {
-  const std::string text = property_text(properties, "HETERO_POLICY");
-  for (const Policy policy : {Policy::Latency, Policy::Parallel, Policy::Throughput}) {
-    if (text == to_string(policy)) return policy;
-  }
-  return Policy::Priority;
-}
-
 Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
                                   PlanStore& store, const PlanFactory& factory) {
   return Planner(options, prepared, table, store, factory).run();
-}
-
-std::string describe(const PlanReport& report, const SupportTable& table) {
-  std::string text = fmt::format("{:<24} {:>9} {:>13} {:>12} {:>7}  {}",
-                                 fmt::format("policy {}", to_string(report.policy)), "subgraphs",
-                                 "predicted ms", "measured ms", "spread", "nodes");
-  for (size_t i = 0; i < report.candidates.size(); ++i) {
-    const PlanCandidate& candidate = report.candidates[i];
-    std::string nodes;
-    for (size_t d = 0; d < table.devices().size(); ++d) {
-      const auto count = std::ranges::count(candidate.placement.devices, d);
-      if (count == 0) continue;
-      nodes +=
-          fmt::format("{}{} {}", nodes.empty() ? "" : ", ", table.devices()[d].member->name, count);
-    }
-    text += fmt::format(
-        "\n{}{:<22} {:>9} {:>13.3f} {:>12} {:>7}  {}", i == report.chosen ? "* " : "  ",
-        candidate.name, candidate.placement.split.subgraphs.size(), candidate.predicted_ms,
-        candidate.measured_ms > 0 ? fmt::format("{:.3f}", candidate.measured_ms) : std::string("-"),
-        candidate.measured_ms > 0 ? fmt::format("{:.0f} %", 100 * candidate.measured_spread)
-                                  : std::string("-"),
-        nodes);
-  }
-  return text;
 }
 
 }  // namespace het::hetero

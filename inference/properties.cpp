@@ -184,6 +184,12 @@ constexpr std::array kTable = {
                 .devices = "HETERO",
                 .doc = "a request whose device fails is run again on the others, and later ones go "
                        "there; not with HETERO_STRICT"},
+    PropertyDef{.name = "HETERO_MIXES",
+                .type = PropertyType::Boolean,
+                .default_value = "YES",
+                .devices = "HETERO",
+                .doc = "under the policy throughput, whether executions may be shared among "
+                       "several placements; NO: all take the same"},
     PropertyDef{.name = "HETERO_NUMBER_OF_SUBMODELS",
                 .read_only = true,
                 .devices = "HETERO",

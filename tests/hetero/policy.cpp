@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 
+#include "hetero/plan_mix.h"
 #include "hetero/stages.h"
 #include "tests/hetero/hetero_testing.h"
 
@@ -119,6 +121,80 @@ TEST_F(HeteroPolicyTest, ThroughputKeepsBothDevicesBusy) {
   EXPECT_THAT(text, HasSubstr("* throughput"));
   EXPECT_EQ(property(*compiled_, "EXECUTION_DEVICES").size(), std::string("FAST OTHER").size());
   expect_results_of_ref(*model, *compiled_);
+}
+
+/// One node that counts, so that no plan can use both devices for a frame.
+class HeteroMixTest : public HeteroPolicyTest {
+ protected:
+  void SetUp() override {
+    HeteroPolicyTest::SetUp();
+    set_speed(*fast_, {{"Tanh", 10}});
+    set_speed(*other_, {{"Tanh", 20}});
+  }
+
+  static size_t executions(WrappedBehaviour& behaviour) {
+    std::lock_guard lock(behaviour.mutex);
+    return behaviour.executions.size();
+  }
+
+  const std::unique_ptr<Model> model_ = chain();
+};
+
+TEST_F(HeteroMixTest, ExecutionsAreSharedWhereOnePlanCannotUseBothDevices) {
+  const std::string text = plan(*model_, "throughput");
+  EXPECT_THAT(text, HasSubstr("* mix"));
+  EXPECT_THAT(text, HasSubstr("% of all executions:"));
+  EXPECT_EQ(property(*compiled_, "EXECUTION_DEVICES"), "FAST OTHER");
+  EXPECT_EQ(property(*compiled_, "HETERO_NUMBER_OF_SUBMODELS"), "2");
+  // One frame on OTHER while FAST runs two, and one waits.
+  EXPECT_GE(std::stoul(property(*compiled_, "OPTIMAL_NUMBER_OF_INFER_REQUESTS")), 4u);
+  forget();
+  expect_results_of_ref(*model_, *compiled_);
+  auto request = *compiled_->create_infer_request();
+  const size_t before = executions(*fast_) + executions(*other_);
+  for (size_t i = before; i < 12; ++i) ASSERT_TRUE(request->infer().ok());
+  EXPECT_NEAR(executions(*fast_), 8.0, 1.0);
+  EXPECT_NEAR(executions(*other_), 4.0, 1.0);
+}
+
+TEST_F(HeteroMixTest, AllTakeTheSameWhereMixesAreOff) {
+  const std::string text = plan(*model_, "throughput", {{"HETERO_MIXES", "NO"}});
+  EXPECT_THAT(text, Not(HasSubstr("mix")));
+  EXPECT_THAT(property(*compiled_, "EXECUTION_DEVICES"), "FAST");
+}
+
+TEST_F(HeteroMixTest, MixesAreKept) {
+  const std::string folder =
+      std::filesystem::path(testing::TempDir()) / ("mixes" + std::to_string(getpid()));
+  const Properties cache = {{"CACHE_DIR", folder}};
+  EXPECT_THAT(plan(*model_, "throughput", cache), HasSubstr("* mix"));
+  const std::string requests = property(*compiled_, "OPTIMAL_NUMBER_OF_INFER_REQUESTS");
+  forget();
+  const std::string text = plan(*model_, "throughput", cache);
+  EXPECT_THAT(text, HasSubstr("* as stored"));
+  EXPECT_THAT(text, HasSubstr("% of all executions:"));
+  EXPECT_EQ(property(*compiled_, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"), requests);
+  EXPECT_TRUE(fast_->executions.empty());
+  expect_results_of_ref(*model_, *compiled_);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(HeteroMixTest, RequestsOfALostDeviceTakeTheOthersWay) {
+  EXPECT_THAT(plan(*model_, "throughput"), HasSubstr("* mix"));
+  fast_->outcome = [](size_t) { return Status(error(StatusCode::DeviceLost, "gone")); };
+  for (int i = 0; i < 3; ++i) expect_results_of_ref(*model_, *compiled_);
+  EXPECT_EQ(property(*compiled_, "EXECUTION_DEVICES"), "OTHER");
+}
+
+TEST(PlanMix, TurnsFollowTheShares) {
+  const PlanMix mix({{nullptr, 0.5}, {nullptr, 0.3}, {nullptr, 0.2}});
+  std::array<double, 3> counts{};
+  for (int i = 1; i <= 640; ++i) {
+    ++counts[mix.next_way()];
+    for (size_t w = 0; w < counts.size(); ++w) {
+      EXPECT_NEAR(counts[w], i * mix.ways()[w].share, 1.0 + i / 64.0) << i;
+    }
+  }
 }
 
 TEST_F(HeteroPolicyTest, AffinitiesAndSupportBindThePlanner) {

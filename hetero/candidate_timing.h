@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hetero/plan_report.h"
+#include "hetero/policy.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// Times candidates, which are compiled, one after the other in rounds for about a second, and
+/// writes their medians and spreads: seconds a request or, for throughput, from result to result
+/// with as many requests in flight as the candidate's model advises.
+Status time_candidates(Policy policy, std::vector<PlanCandidate>& candidates,
+                       const PlanFactory& factory);
+
+/// The candidate's compiled plans.
+std::shared_ptr<const PlanMix> mix_of(const PlanCandidate& candidate, std::string explanation = {});
+
+}  // namespace het::hetero
