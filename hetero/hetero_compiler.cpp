@@ -44,6 +44,15 @@ Policy policy_for(const Properties& properties) {
   return property_boolean(properties, "DETERMINISTIC") ? Policy::Priority : policy_of(properties);
 }
 
+Executor executor_for(const Properties& properties) {
+  const std::string text = property_text(properties, "HETERO_EXECUTOR");
+  if (text == "LINEAR") return Executor::Linear;
+  if (text == "DATAFLOW") return Executor::Dataflow;
+  if (text == "PARALLEL") return Executor::Parallel;
+  // What this policy plans for.
+  return policy_for(properties) == Policy::Latency ? Executor::Linear : Executor::Parallel;
+}
+
 /// For nodes of the user's model what was decided for the prepared one's.
 std::vector<NodeSupport> rows_of(const Model& original, const Model& prepared,
                                  const Placement& placement, const SupportTable& table) {
@@ -234,7 +243,8 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
     models.push_back(std::move(*compiled));
     memory_kinds.push_back(member->device->direct_memory_kinds().size());
   }
-  return std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds));
+  return std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds),
+                                      executor_for(properties_));
 }
 
 Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<const PlanMix> plan,

@@ -21,10 +21,10 @@
 namespace het::hetero {
 
 /// What stays with HETERO; everything else goes to the devices that know it.
-inline constexpr std::array<std::string_view, 9> kOwnProperties = {
-    "HETERO_AFFINITY",       "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN",
-    "HETERO_FAIL_OVER",      "HETERO_MIXES",          "HETERO_POLICY",
-    "HETERO_RETRY_INTERVAL", "HETERO_STRICT",         "MULTI_DEVICE_PRIORITIES"};
+inline constexpr std::array<std::string_view, 10> kOwnProperties = {
+    "HETERO_AFFINITY",  "HETERO_DUMP_GRAPH_DOT",  "HETERO_EXECUTOR", "HETERO_EXPLAIN",
+    "HETERO_FAIL_OVER", "HETERO_MIXES",           "HETERO_POLICY",   "HETERO_RETRY_INTERVAL",
+    "HETERO_STRICT",    "MULTI_DEVICE_PRIORITIES"};
 
 /// One model on its way over several devices: support, placement, compiled plans. It lives as long
 /// as plans may have to be made anew. Thread-compatible.

@@ -100,10 +100,24 @@ void HeteroExecution::start(RequestIo& io, CompletionSink& sink) {
   }
   // Counts as a part until all are under way that wait for none.
   running_ = 1;
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    if (split_.subgraphs[i].dependencies.empty()) launch(i);
+  if (plan_->turns.empty()) {
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (split_.subgraphs[i].dependencies.empty()) launch(i);
+    }
+  } else {
+    launch_next();
   }
   if (--running_ == 0) finish();
+}
+
+/// Where one part runs at a time, only its end gets here.
+void HeteroExecution::launch_next() {
+  size_t next = parts_.size();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i]->ran || parts_[i]->waits_for > 0) continue;
+    if (next == parts_.size() || plan_->turns[i] < plan_->turns[next]) next = i;
+  }
+  if (next < parts_.size()) launch(next);
 }
 
 void HeteroExecution::cancel() {
@@ -169,9 +183,11 @@ void HeteroExecution::part_ended(size_t part, const Status& status) {
   if (result.ok()) result = hand_over(part);
   if (result.ok()) {
     ++ended_;
+    const bool is_one_at_a_time = !plan_->turns.empty();
     for (const size_t next : plan_->dependents[part]) {
-      if (--parts_[next]->waits_for == 0) launch(next);
+      if (--parts_[next]->waits_for == 0 && !is_one_at_a_time) launch(next);
     }
+    if (is_one_at_a_time) launch_next();
   } else {
     fail(part, result);
   }

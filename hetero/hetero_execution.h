@@ -52,6 +52,7 @@ class HeteroExecution {
   Status share_tensors();
   Status bind(RequestIo& io);
   Status bind_input(RequestIo& io, size_t index);
+  void launch_next();
   void launch(size_t part);
   /// On a device's thread.
   void part_ended(size_t part, const Status& status);

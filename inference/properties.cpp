@@ -172,6 +172,14 @@ constexpr std::array kTable = {
                 .doc = "write hetero_affinity_MODEL and hetero_subgraphs_MODEL as .dot, .svg and "
                        ".json into the working directory; so does OPENVINO_HETERO_VISUALIZE=1 in "
                        "the environment"},
+    PropertyDef{.name = "HETERO_EXECUTOR",
+                .type = PropertyType::Choice,
+                .default_value = "AUTO",
+                .choices = "AUTO|LINEAR|DATAFLOW|PARALLEL",
+                .devices = "HETERO",
+                .doc = "subgraphs of one request: one at a time in the model's order (LINEAR) or "
+                       "the one with most behind it first (DATAFLOW), or all that can (PARALLEL); "
+                       "AUTO: LINEAR under the policy latency, else PARALLEL"},
     PropertyDef{.name = "HETERO_EXPLAIN",
                 .type = PropertyType::Boolean,
                 .default_value = "NO",

@@ -47,7 +47,7 @@ class PlanComparison {
 
   std::FILE* csv_ = nullptr;
   std::array<std::array<Tally, kRules>, kObjectives> tallies_{};
-  size_t mixed_ = 0;  ///< throughput plans whose links made them slower than one device
+  size_t mixed_ = 0;  ///< throughput plans of several placements
 };
 
 }  // namespace het::hetero
