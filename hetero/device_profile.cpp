@@ -43,10 +43,26 @@ Result<std::unique_ptr<InferRequest>> request_for(const Model& model, const Plac
 /// Rows of one subgraph on its device.
 class SubgraphTimes {
  public:
-  SubgraphTimes(const Model& prepared, NodeTimes& times) : times_(times) {
+  SubgraphTimes(const Model& prepared, NodeTimes& times, ProfileStore& store)
+      : prepared_(prepared), times_(times), store_(store) {
     for (size_t n = 0; n < prepared.nodes().size(); ++n) {
       nodes_[prepared.nodes()[n]->name()] = n;
     }
+  }
+
+  /// False where it has to be measured.
+  bool take_stored(const Subgraph& subgraph, size_t d) {
+    std::vector<ProfileStore::NodeTime> known;
+    for (const size_t n : subgraph.nodes) {
+      const auto time = store_.find(*prepared_.nodes()[n], d);
+      if (!time) return false;
+      known.push_back(*time);
+    }
+    for (size_t i = 0; i < known.size(); ++i) {
+      times_.seconds[subgraph.nodes[i]][d] = known[i].seconds;
+      times_.is_fused[subgraph.nodes[i]][d] = known[i].is_fused;
+    }
+    return true;
   }
 
   Status measure(const Subgraph& subgraph, const PlacementDevice& device, size_t d,
@@ -70,11 +86,16 @@ class SubgraphTimes {
       }
     }
     for (auto& [node, seconds] : samples) times_.seconds[node][d] = median(std::move(seconds));
+    for (const size_t n : subgraph.nodes) {
+      store_.add(*prepared_.nodes()[n], d, {times_.seconds[n][d], times_.is_fused[n][d]});
+    }
     return {};
   }
 
  private:
+  const Model& prepared_;
   NodeTimes& times_;
+  ProfileStore& store_;
   std::unordered_map<std::string_view, size_t> nodes_;
 };
 
@@ -132,7 +153,7 @@ Result<double> chain_seconds(int64_t elements, const PlacementDevice& from,
 }
 
 /// Where a device cannot be measured: as if through a slow link.
-constexpr TransferTime kUnmeasured = {100e-6, 1e-9};
+constexpr TransferTime kUnmeasured = {{100e-6, 1e-9}};
 
 Result<TransferTime> measure_transfer(const PlacementDevice& from, const PlacementDevice& to) {
   std::array<double, 2> rest{};
@@ -153,13 +174,13 @@ Result<TransferTime> measure_transfer(const PlacementDevice& from, const Placeme
 }  // namespace
 
 Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table,
-                                double budget_seconds) {
+                                ProfileStore& store, double budget_seconds) {
   const size_t nodes = prepared.nodes().size();
   const size_t devices = table.devices().size();
   NodeTimes times;
   times.seconds.assign(nodes, std::vector<double>(devices, 0.0));
   times.is_fused.assign(nodes, std::vector<bool>(devices, false));
-  SubgraphTimes subgraphs(prepared, times);
+  SubgraphTimes subgraphs(prepared, times, store);
   for (size_t d = 0; d < devices; ++d) {
     const PlacementDevice& device = table.devices()[d];
     std::vector<std::string> names(nodes, "another device");
@@ -174,6 +195,7 @@ Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table
     const auto start = Clock::now();
     for (size_t i = 0; i < split.subgraphs.size(); ++i) {
       if (split.subgraphs[i].device != device.member->name) continue;
+      if (subgraphs.take_stored(split.subgraphs[i], d)) continue;
       // The budget is shared evenly.
       const double part = static_cast<double>(i + 1) / static_cast<double>(split.subgraphs.size());
       const auto end = start + std::chrono::duration_cast<Clock::duration>(
@@ -189,7 +211,7 @@ Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table
   return times;
 }
 
-TransferTimes measure_transfers(const SupportTable& table) {
+TransferTimes measure_transfers(const SupportTable& table, ProfileStore& store) {
   const auto& devices = table.devices();
   TransferTimes result;
   result.home = devices.size();
@@ -205,9 +227,17 @@ TransferTimes measure_transfers(const SupportTable& table) {
     for (size_t to = 0; to < devices.size(); ++to) {
       if (from == to) continue;
       TransferTime& time = result.times[from * result.places + to];
+      if (const auto known = store.find_transfer(from, to)) {
+        time = TransferTime{*known};
+        continue;
+      }
       const auto measured = measure_transfer(devices[from], devices[to]);
       time = measured ? *measured : kUnmeasured;
-      if (!measured) log(LogLevel::Debug, "{}", measured.error().message());
+      if (measured) {
+        store.add_transfer(from, to, time);
+      } else {
+        log(LogLevel::Debug, "{}", measured.error().message());
+      }
     }
   }
   // The host as a place of its own is reached as fast as the slowest other device.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hetero/placement.h"
+#include "hetero/profile_store.h"
 #include "inference/model.h"
 #include "inference/status.h"
 
@@ -19,14 +20,13 @@ struct NodeTimes {
 
 /// Runs what each device takes of the model there, with PERF_COUNT, and takes the medians of the
 /// rows. One execution warms up; at least one more counts, and others until `budget` is over for a
-/// device. Inputs are zeros. What a device fails to compile or run counts as not taken.
+/// device. Inputs are zeros. What a device fails to compile or run counts as not taken. Subgraphs
+/// whose nodes are all in `store` are not run; times of the others are added to it.
 Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table,
-                                double budget_seconds);
+                                ProfileStore& store, double budget_seconds);
 
 /// What it costs to go on elsewhere: seconds = start + bytes * per_byte.
-struct TransferTime {
-  double start = 0;
-  double per_byte = 0;
+struct TransferTime : ProfileStore::Line {
   double seconds(double bytes) const { return start + bytes * per_byte; }
 };
 
@@ -40,7 +40,7 @@ struct TransferTimes {
 
 /// Runs two nodes on two devices and on one, with a few bytes between them and with many. The start
 /// of a subgraph counts as part of the transfer that it waits for. Devices that cannot run them get
-/// a cautious guess.
-TransferTimes measure_transfers(const SupportTable& table);
+/// a cautious guess. What `store` has is not run.
+TransferTimes measure_transfers(const SupportTable& table, ProfileStore& store);
 
 }  // namespace het::hetero

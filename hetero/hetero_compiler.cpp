@@ -193,7 +193,8 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan_without(
 Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(
     const std::set<std::string>& lost) {
   HET_ASSIGN(SupportTable table, support_table(lost));
-  PlanStore store(properties_, table);
+  PlanStore plans(properties_, table);
+  ProfileStore profiles(properties_, table);
   const PlanFactory factory = {[this](const Split& split) { return compile_split(split); },
                                [this](std::shared_ptr<const PlanMix> plan) {
                                  return wrap(std::move(plan), /*may_fail_over=*/false);
@@ -203,7 +204,7 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(
              plan_by_policy({.policy = policy,
                              .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
                              .mixes = property_boolean(properties_, "HETERO_MIXES")},
-                            *prepared_, table, store, factory));
+                            *prepared_, table, {plans, profiles}, factory));
   const PlanCandidate& chosen = report.candidates[report.chosen];
   // Of several placements the one that most executions take.
   if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <utility>
 
+#include "hetero/profile_store.h"
 #include "inference/checksum.h"
 #include "inference/passes/print_model.h"
 
@@ -94,18 +95,9 @@ StoredPlan to_stored(const PlanCandidate& candidate) {
 
 PlanStore::PlanStore(const Properties& properties, const SupportTable& table)
     : devices_(table.devices().size()) {
-  std::string machine;
-  for (const PlacementDevice& device : table.devices()) {
-    const auto full_name = device.member->device->get_property("FULL_DEVICE_NAME");
-    machine += fmt::format("{} {};", device.member->name, full_name ? *full_name : "");
-    device_key_ += device.member->name;
-    for (const auto& [name, value] : device.properties) {
-      if (name != "CACHE_DIR") device_key_ += fmt::format(" {}={}", name, value);
-    }
-    device_key_ += ";";
-  }
+  for (const PlacementDevice& device : table.devices()) device_key_ += device_text(device) + ";";
   const std::string folder = cache_dir(properties);
-  if (!folder.empty()) store_.emplace(folder, "HETERO", machine);
+  if (!folder.empty()) store_.emplace(folder, "HETERO", machine_text(table));
 }
 
 std::string PlanStore::key_of(std::string_view policy, const Model& prepared) const {

@@ -57,13 +57,13 @@ size_t requests_for(const PlanProblem& problem, const std::vector<PlanShare>& sh
 
 class Planner {
  public:
-  Planner(PlanOptions options, const Model& prepared, SupportTable& table, PlanStore& store,
+  Planner(PlanOptions options, const Model& prepared, SupportTable& table, Stores stores,
           const PlanFactory& factory)
       : options_(options),
         policy_(options.policy == Policy::Priority ? Policy::Latency : options.policy),
         prepared_(prepared),
         table_(table),
-        store_(store),
+        stores_(stores),
         factory_(factory) {
     report_.policy = options.policy;
   }
@@ -80,8 +80,10 @@ class Planner {
       if (is_stored) return std::move(report_);
     }
     // Pass 1: costs of what devices said they take, after by-priority's subgraphs were confirmed.
-    HET_ASSIGN(const NodeTimes nodes, measure_nodes(prepared_, table_, kProfileSeconds));
-    const TransferTimes transfers = measure_transfers(table_);
+    HET_ASSIGN(const NodeTimes nodes,
+               measure_nodes(prepared_, table_, stores_.profiles, kProfileSeconds));
+    const TransferTimes transfers = measure_transfers(table_, stores_.profiles);
+    stores_.profiles.save();
     CostModel costs(prepared_, nodes, transfers);
     report_.candidates[0].predicted_ms =
         1e3 * predicted(costs.problem(),
@@ -160,7 +162,7 @@ class Planner {
   }
 
   Result<bool> take_stored() {
-    const std::optional<StoredPlan> plan = store_.find(to_string(policy_), prepared_);
+    const std::optional<StoredPlan> plan = stores_.plans.find(to_string(policy_), prepared_);
     if (!plan) return false;
     PlanCandidate candidate;
     candidate.name = "as stored";
@@ -187,8 +189,8 @@ class Planner {
     for (const PlanCandidate& candidate : report_.candidates) {
       times_us[candidate.name] = 1e3 * candidate.measured_ms;
     }
-    store_.keep(to_string(policy_), prepared_, to_stored(report_.candidates[report_.chosen]),
-                std::move(times_us));
+    stores_.plans.keep(to_string(policy_), prepared_, to_stored(report_.candidates[report_.chosen]),
+                       std::move(times_us));
   }
 
   Status add_by_priority() {
@@ -387,7 +389,7 @@ class Planner {
   const Policy policy_;  ///< what is planned for
   const Model& prepared_;
   SupportTable& table_;
-  PlanStore& store_;
+  Stores stores_;
   const PlanFactory& factory_;
   PlanReport report_;
 };
@@ -395,8 +397,8 @@ class Planner {
 }  // namespace
 
 Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
-                                  PlanStore& store, const PlanFactory& factory) {
-  return Planner(options, prepared, table, store, factory).run();
+                                  Stores stores, const PlanFactory& factory) {
+  return Planner(options, prepared, table, stores, factory).run();
 }
 
 }  // namespace het::hetero

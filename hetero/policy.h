@@ -8,6 +8,7 @@
 #include "hetero/plan_mix.h"
 #include "hetero/plan_report.h"
 #include "hetero/plan_store.h"
+#include "hetero/profile_store.h"
 #include "inference/device.h"
 #include "inference/model.h"
 #include "inference/status.h"
@@ -23,6 +24,12 @@ struct PlanOptions {
   bool mixes = true;
 };
 
+/// What is known from before, in CACHE_DIR.
+struct Stores {
+  PlanStore& plans;
+  ProfileStore& profiles;
+};
+
 /// What planning needs of the model's compiler.
 struct PlanFactory {
   std::function<Result<std::shared_ptr<HeteroPlan>>(const Split& split)> compile;
@@ -35,9 +42,10 @@ struct PlanFactory {
 /// model alone, one after the other in rounds. What uses several devices is chosen where its median
 /// is more than 3 % better than the best single device's, or where no device runs all. Subgraphs of
 /// a plan are measured again, the costs corrected and the plan made anew, at most three times.
-/// What was chosen is kept in `store`, and found there it is taken as it is. Results are the same
-/// whatever is chosen, up to the devices' precision. Fails where the model cannot run.
+/// What was chosen and what was measured is kept in `stores`; a plan that is found there is taken
+/// as it is. Results are the same whatever is chosen, up to the devices' precision. Fails where the
+/// model cannot run.
 Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
-                                  PlanStore& store, const PlanFactory& factory);
+                                  Stores stores, const PlanFactory& factory);
 
 }  // namespace het::hetero

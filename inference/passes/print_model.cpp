@@ -62,6 +62,15 @@ std::string attribute_text(const Attribute& attribute) {
       attribute);
 }
 
+/// " {axis=1 keepdims=0}", or nothing.
+std::string attributes_text(const Node& node) {
+  std::string text;
+  for (const auto& [name, attribute] : node.attributes()) {
+    append(text, " ", fmt::format("{}={}", name, attribute_text(attribute)));
+  }
+  return text.empty() ? text : fmt::format(" {{{}}}", text);
+}
+
 void print(const Model& model, const std::string& indent, std::string& text) {
   for (const ModelInput& input : model.inputs()) {
     text += fmt::format("{}input {} : {}\n", indent, input.value->name(),
@@ -78,11 +87,7 @@ void print(const Model& model, const std::string& indent, std::string& text) {
     for (const Value* input : node->inputs()) {
       append(inputs, ", ", value_text(input));
     }
-    std::string attributes;
-    for (const auto& [name, attribute] : node->attributes()) {
-      append(attributes, " ", fmt::format("{}={}", name, attribute_text(attribute)));
-    }
-    if (!attributes.empty()) attributes = fmt::format(" {{{}}}", attributes);
+    const std::string attributes = attributes_text(*node);
     text += fmt::format("{}{} = {}({}){} : {}\n", indent, outputs, node->qualified_type(), inputs,
                         attributes, descs);
     for (const auto& [name, attribute] : node->attributes()) {
@@ -103,6 +108,23 @@ std::string print_model(const Model& model) {
   std::string text;
   print(model, "", text);
   return text;
+}
+
+std::string node_signature(const Node& node) {
+  std::string inputs;
+  for (const Value* input : node.inputs()) {
+    std::string text = input == nullptr ? "-" : desc_text(input->desc());
+    if (input != nullptr && input->is_constant()) {
+      text += " constant " + content_text(input->constant());
+    }
+    append(inputs, ", ", text);
+  }
+  std::string outputs;
+  for (const Value* output : node.outputs()) {
+    append(outputs, ", ", output == nullptr ? "-" : desc_text(output->desc()));
+  }
+  return fmt::format("{}({}){} : {}", node.qualified_type(), inputs, attributes_text(node),
+                     outputs);
 }
 
 }  // namespace het

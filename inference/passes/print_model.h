@@ -13,4 +13,8 @@ namespace het {
 /// their node, indented.
 HET_API std::string print_model(const Model& model);
 
+/// What a node computes, without names: operator, attributes, descriptions of its inputs (constants
+/// marked, small ones with their values) and outputs.
+HET_API std::string node_signature(const Node& node);
+
 }  // namespace het

@@ -232,6 +232,36 @@ TEST_F(HeteroPolicyTest, PlansAreKept) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(HeteroPolicyTest, TimesOfNodesAndTransfersAreKept) {
+  const std::string folder =
+      std::filesystem::path(testing::TempDir()) / ("times" + std::to_string(getpid()));
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 4}});
+  set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
+  const auto model = chain();
+  const Properties cache = {{"CACHE_DIR", folder}};
+  plan(*model, "latency", cache);
+  // Another policy with the same costs: whole candidates are timed, but no single nodes.
+  const auto models_with_rows = [&](WrappedBehaviour& behaviour) {
+    std::lock_guard lock(behaviour.mutex);
+    return std::ranges::count_if(behaviour.compiled_with, [](const Properties& properties) {
+      return properties.contains("PERF_COUNT");
+    });
+  };
+  const auto before = models_with_rows(*fast_) + models_with_rows(*other_);
+  EXPECT_GE(before, 2);
+  const std::string text = plan(*model, "parallel", cache);
+  EXPECT_EQ(models_with_rows(*fast_) + models_with_rows(*other_), before);
+  EXPECT_THAT(text, HasSubstr("* parallel"));
+  expect_results_of_ref(*model, *compiled_);
+  // Other properties of a device are another device; an empty CACHE_DIR has nothing.
+  plan(*model, "parallel", {{"CACHE_DIR", folder}, {"FAST.PERF_COUNT", "NO"}});
+  EXPECT_GT(models_with_rows(*fast_), 1);
+  const auto measured_again = models_with_rows(*other_);
+  plan(*model, "latency");
+  EXPECT_GT(models_with_rows(*other_), measured_again);
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(HeteroPolicyTest, StagesBeginAndEndWhereOthersWait) {
   const auto model = diamond();
   const auto split = split_in_stages(*model, {"A", "A", "B", "A"});
