@@ -24,11 +24,6 @@ const Node* only_reader(const Model& model, const Node& node) {
   return reader;
 }
 
-double bytes_of(const Value& value) {
-  const auto bytes = dense_size_bytes(value.desc());
-  return bytes ? static_cast<double>(*bytes) : 0.0;
-}
-
 }  // namespace
 
 CostModel::CostModel(const Model& prepared, const NodeTimes& nodes, const TransferTimes& transfers)
@@ -96,10 +91,11 @@ void CostModel::add_tensors(const Model& prepared, const TransferTimes& transfer
         prepared.outputs(), [&](const ModelOutput& out) { return out.value == value.get(); });
     if (tensor.consumers.empty() && !tensor.leaves) continue;
     if (tensor.producer == kOutside && tensor.consumers.empty()) continue;
-    const double bytes = bytes_of(*value);
     tensor.transfer_seconds.reserve(transfers.times.size());
-    for (const TransferTime& time : transfers.times) {
-      tensor.transfer_seconds.push_back(time.seconds(bytes));
+    for (size_t from = 0; from < transfers.places; ++from) {
+      for (size_t to = 0; to < transfers.places; ++to) {
+        tensor.transfer_seconds.push_back(transfers.seconds(from, to, value->desc()));
+      }
     }
     problem_.tensors.push_back(std::move(tensor));
   }

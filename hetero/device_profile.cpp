@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "hetero/zero_request.h"
 #include "inference/infer_request.h"
 #include "inference/log.h"
+#include "inference/passes/convert_ports.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::hetero {
@@ -121,28 +123,17 @@ const char* simple_operator(const PlacementDevice& device) {
   return nullptr;
 }
 
-/// The chain's parts, one after the other as the executor hands them over.
-Result<double> chain_seconds(int64_t elements, const PlacementDevice& from,
-                             const PlacementDevice& to) {
-  const char* const first = simple_operator(from);
-  const char* const second = simple_operator(to);
-  if (first == nullptr || second == nullptr) {
-    return error(StatusCode::NotSupported,
-                 "{} runs none of the operators that transfers are "
-                 "measured with",
-                 (first == nullptr ? from : to).member->name);
-  }
-  const std::unique_ptr<Model> model = chain(elements, first, second);
-  const bool is_split = from.member->name != to.member->name;
-  std::vector<std::unique_ptr<InferRequest>> requests;
-  if (is_split) {
-    HET_ASSIGN(const Split split, split_model(*model, {from.member->name, to.member->name}));
-    HET_ASSIGN(requests.emplace_back(), request_for(*split.subgraphs[0].model, from, false));
-    HET_ASSIGN(requests.emplace_back(), request_for(*split.subgraphs[1].model, to, false));
-    HET_TRY(requests[1]->set_input(0, requests[0]->output(0)));
-  } else {
-    HET_ASSIGN(requests.emplace_back(), request_for(*model, from, false));
-  }
+/// A device with what it is measured with.
+struct ChainDevice {
+  const PlacementDevice* device = nullptr;
+  const char* type = nullptr;  ///< an operator that it runs
+  std::array<double, 2>
+      own{};  ///< seconds of a chain on the device alone, with few and many elements
+};
+
+constexpr std::array<int64_t, 2> kSizes = {kFew, kMany};
+
+Result<double> seconds_of(const std::vector<std::unique_ptr<InferRequest>>& requests) {
   std::vector<double> samples;
   for (size_t run = 0; run <= kTransferSamples; ++run) {
     const auto start = Clock::now();
@@ -152,26 +143,107 @@ Result<double> chain_seconds(int64_t elements, const PlacementDevice& from,
   return median(std::move(samples));
 }
 
-/// Where a device cannot be measured: as if through a slow link.
-constexpr TransferTime kUnmeasured = {{100e-6, 1e-9}};
-
-Result<TransferTime> measure_transfer(const PlacementDevice& from, const PlacementDevice& to) {
-  std::array<double, 2> rest{};
-  for (const bool is_many : {false, true}) {
-    const int64_t elements = is_many ? kMany : kFew;
-    HET_ASSIGN(const double split, chain_seconds(elements, from, to));
-    HET_ASSIGN(const double on_from, chain_seconds(elements, from, from));
-    HET_ASSIGN(const double on_to, chain_seconds(elements, to, to));
-    // Half of the work is on either side.
-    rest[is_many ? 1 : 0] = split - 0.5 * (on_from + on_to);
+Result<ChainDevice> chain_device(const PlacementDevice& device) {
+  ChainDevice result{&device, simple_operator(device), {}};
+  if (result.type == nullptr) {
+    return error(StatusCode::NotSupported,
+                 "{} runs none of the operators that transfers are measured with",
+                 device.member->name);
   }
-  TransferTime time;
-  time.start = std::max(0.0, rest[0]);
-  time.per_byte = std::max(0.0, (rest[1] - time.start) / (4.0 * static_cast<double>(kMany - kFew)));
-  return time;
+  for (size_t i = 0; i < kSizes.size(); ++i) {
+    std::vector<std::unique_ptr<InferRequest>> requests(1);
+    HET_ASSIGN(requests[0],
+               request_for(*chain(kSizes[i], result.type, result.type), device, false));
+    HET_ASSIGN(result.own[i], seconds_of(requests));
+  }
+  return result;
 }
 
+/// The chain's parts, one after the other as the executor hands them over.
+Result<double> split_seconds(int64_t elements, const ChainDevice& from, const ChainDevice& to,
+                             Crossing crossing) {
+  const std::unique_ptr<Model> model = chain(elements, from.type, to.type);
+  HET_ASSIGN(const Split split,
+             split_model(*model, {from.device->member->name, to.device->member->name}));
+  if (crossing == Crossing::AsFloat16) {
+    HET_TRY(set_output_type(*split.subgraphs[0].model, 0, ElementType::Float16));
+    HET_TRY(set_input_type(*split.subgraphs[1].model, 0, ElementType::Float16));
+    HET_TRY(split.subgraphs[1].model->sort());
+  }
+  std::vector<std::unique_ptr<InferRequest>> requests(2);
+  HET_ASSIGN(requests[0], request_for(*split.subgraphs[0].model, *from.device, false));
+  HET_ASSIGN(requests[1], request_for(*split.subgraphs[1].model, *to.device, false));
+  HET_TRY(requests[1]->set_input(0, requests[0]->output(0)));
+  return seconds_of(requests);
+}
+
+/// Where a device cannot be measured: as if through a slow link.
+constexpr TransferTime kUnmeasured = {100e-6, 1e-9};
+/// What noise may not go below: one device learns that another has ended.
+constexpr double kLeastStart = 2e-6;
+
+class TransferMeasurement {
+ public:
+  TransferMeasurement(const std::vector<PlacementDevice>& devices, ProfileStore& store)
+      : devices_(devices), store_(store), chains_(devices.size()) {}
+
+  /// From the store, or measured and kept there, or guessed.
+  TransferTime time(size_t from, size_t to, Crossing crossing) {
+    const std::string& from_name = devices_[from].member->name;
+    const std::string& to_name = devices_[to].member->name;
+    if (const auto known = store_.find_transfer(from_name, to_name, crossing)) return *known;
+    const auto measured = measure(from, to, crossing);
+    if (!measured) {
+      log(LogLevel::Debug, "from {} to {}: {}", from_name, to_name, measured.error().message());
+      return kUnmeasured;
+    }
+    store_.add_transfer(from_name, to_name, crossing, *measured);
+    return *measured;
+  }
+
+ private:
+  /// Made when a transfer needs it.
+  Result<const ChainDevice*> chain_of(size_t d) {
+    if (!chains_[d]) {
+      HET_ASSIGN(chains_[d], chain_device(devices_[d]));
+    }
+    return &*chains_[d];
+  }
+
+  Result<TransferTime> measure(size_t first, size_t second, Crossing crossing) {
+    HET_ASSIGN(const ChainDevice* const from, chain_of(first));
+    HET_ASSIGN(const ChainDevice* const to, chain_of(second));
+    std::array<double, 2> rest{};
+    for (size_t i = 0; i < kSizes.size(); ++i) {
+      HET_ASSIGN(const double split, split_seconds(kSizes[i], *from, *to, crossing));
+      // Half of the work is on either side.
+      rest[i] = split - 0.5 * (from->own[i] + to->own[i]);
+    }
+    TransferTime time;
+    time.start = std::max(kLeastStart, rest[0]);
+    time.per_byte =
+        std::max(0.0, (rest[1] - time.start) / (4.0 * static_cast<double>(kMany - kFew)));
+    return time;
+  }
+
+  const std::vector<PlacementDevice>& devices_;
+  ProfileStore& store_;
+  std::vector<std::optional<ChainDevice>> chains_;
+};
+
 }  // namespace
+
+double TransferTimes::seconds(size_t from, size_t to, const TensorDesc& desc) const {
+  const auto size = dense_size_bytes(desc);
+  const double bytes = size ? static_cast<double>(*size) : 0.0;
+  const double as_it_is = times[from * places + to].seconds(bytes);
+  if (desc.type != ElementType::Float32) return as_it_is;
+  return std::min(as_it_is, half_times[from * places + to].seconds(bytes));
+}
+
+bool stores_half(const Properties& properties) {
+  return property_text(properties, "INFERENCE_PRECISION_HINT") == "f16";
+}
 
 Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table,
                                 ProfileStore& store, double budget_seconds) {
@@ -223,21 +295,15 @@ TransferTimes measure_transfers(const SupportTable& table, ProfileStore& store) 
   }
   result.places = devices.size() + (result.home == devices.size() ? 1 : 0);
   result.times.resize(result.places * result.places);
+  result.half_times.assign(result.times.size(), {kImpossible, 0});
+  TransferMeasurement measurement(devices, store);
   for (size_t from = 0; from < devices.size(); ++from) {
     for (size_t to = 0; to < devices.size(); ++to) {
       if (from == to) continue;
-      TransferTime& time = result.times[from * result.places + to];
-      if (const auto known = store.find_transfer(from, to)) {
-        time = TransferTime{*known};
-        continue;
-      }
-      const auto measured = measure_transfer(devices[from], devices[to]);
-      time = measured ? *measured : kUnmeasured;
-      if (measured) {
-        store.add_transfer(from, to, time);
-      } else {
-        log(LogLevel::Debug, "{}", measured.error().message());
-      }
+      const size_t pair = from * result.places + to;
+      result.times[pair] = measurement.time(from, to, Crossing::AsItIs);
+      if (!stores_half(devices[from].properties) && !stores_half(devices[to].properties)) continue;
+      result.half_times[pair] = measurement.time(from, to, Crossing::AsFloat16);
     }
   }
   // The host as a place of its own is reached as fast as the slowest other device.

@@ -25,18 +25,22 @@ struct NodeTimes {
 Result<NodeTimes> measure_nodes(const Model& prepared, const SupportTable& table,
                                 ProfileStore& store, double budget_seconds);
 
-/// What it costs to go on elsewhere: seconds = start + bytes * per_byte.
-struct TransferTime : ProfileStore::Line {
-  double seconds(double bytes) const { return start + bytes * per_byte; }
-};
-
 /// [from * places + to] over the devices and, where none of them computes in the host's memory, the
 /// host; zero within a place.
 struct TransferTimes {
   size_t home = 0;  ///< the first device that works in the host's memory, else the extra place
   size_t places = 0;
-  std::vector<TransferTime> times;
+  std::vector<TransferTime> times;  ///< by bytes of the tensor as it is
+  /// The same for float32 tensors that cross as float16, with the conversions, by bytes in float32;
+  /// infinite where neither side stores float16.
+  std::vector<TransferTime> half_times;
+
+  /// The cheaper way for a tensor; one of unknown size has no bytes.
+  double seconds(size_t from, size_t to, const TensorDesc& desc) const;
 };
+
+/// Whether a device stores float32 values of models as float16.
+bool stores_half(const Properties& properties);
 
 /// Runs two nodes on two devices and on one, with a few bytes between them and with many. The start
 /// of a subgraph counts as part of the transfer that it waits for. Devices that cannot run them get

@@ -23,8 +23,9 @@ size_t reader_of(const Model& prepared, const Split& split, const CutValue& cut)
 }
 
 /// `times` has nothing where nothing was measured.
-std::string explain_way(const Model& prepared, const Placement& placement,
+std::string explain_way(const Model& prepared, const CandidateWay& way,
                         const PlanReport::WayTimes& times) {
+  const Placement& placement = way.placement;
   const Split& split = placement.split;
   std::string text;
   for (size_t i = 0; i < split.subgraphs.size(); ++i) {
@@ -45,8 +46,9 @@ std::string explain_way(const Model& prepared, const Placement& placement,
   }
   for (size_t i = 0; i < split.cuts.size(); ++i) {
     const CutValue& cut = split.cuts[i];
-    text += fmt::format("\n'{}' {}, {}: subgraph{} on {} to", cut.name, to_string(cut.desc),
-                        bytes_text(cut.desc), cut.producer.subgraph + 1,
+    const TensorDesc& desc = way.compiled->split.cuts[i].desc;
+    text += fmt::format("\n'{}' {}, {}: subgraph{} on {} to", cut.name, to_string(desc),
+                        bytes_text(desc), cut.producer.subgraph + 1,
                         split.subgraphs[cut.producer.subgraph].device);
     for (const SubgraphPort& reader : cut.readers) {
       text += fmt::format(" subgraph{} on {}", reader.subgraph + 1,
@@ -69,7 +71,7 @@ std::string explain(const Model& prepared, const PlanReport& report, const Suppo
   std::string text = describe(report, table);
   for (size_t i = 0; i < ways.size(); ++i) {
     if (ways.size() > 1) text += fmt::format("\n{:.0f} % of all executions:", 100 * ways[i].share);
-    text += explain_way(prepared, ways[i].placement,
+    text += explain_way(prepared, ways[i],
                         i < report.times.size() ? report.times[i] : PlanReport::WayTimes());
   }
   return text;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hetero/candidate_timing.h"
+#include "hetero/device_profile.h"
 #include "hetero/explain.h"
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
@@ -194,7 +195,7 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(
     const std::set<std::string>& lost) {
   HET_ASSIGN(SupportTable table, support_table(lost));
   PlanStore plans(properties_, table);
-  ProfileStore profiles(properties_, table);
+  profiles_ = std::make_unique<ProfileStore>(properties_, table);
   const PlanFactory factory = {[this](const Split& split) { return compile_split(split); },
                                [this](std::shared_ptr<const PlanMix> plan) {
                                  return wrap(std::move(plan), /*may_fail_over=*/false);
@@ -204,7 +205,7 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(
              plan_by_policy({.policy = policy,
                              .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
                              .mixes = property_boolean(properties_, "HETERO_MIXES")},
-                            *prepared_, table, {plans, profiles}, factory));
+                            *prepared_, table, {plans, *profiles_}, factory));
   const PlanCandidate& chosen = report.candidates[report.chosen];
   // Of several placements the one that most executions take.
   if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));
@@ -231,10 +232,13 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::first_plan_again() {
 Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& split) {
   std::vector<std::shared_ptr<CompiledModel>> models;
   std::vector<size_t> memory_kinds;
-  for (const Subgraph& subgraph : split.subgraphs) {
+  HET_ASSIGN(const CutTypes types, choose_cut_types(split, crossing_rules()));
+  for (size_t i = 0; i < split.subgraphs.size(); ++i) {
+    const Subgraph& subgraph = split.subgraphs[i];
     const auto member = std::ranges::find(members_, subgraph.device, &MemberDevice::name);
-    auto compiled = compile_subgraph(*subgraph.model, *member,
-                                     member_properties(*member, properties_, kOwnProperties));
+    const Model& model = types.models[i] != nullptr ? *types.models[i] : *subgraph.model;
+    auto compiled =
+        compile_subgraph(model, *member, member_properties(*member, properties_, kOwnProperties));
     if (!compiled) {
       failed_device_ = subgraph.device;
       return Failure(compiled.error().with_context(
@@ -244,8 +248,28 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
     models.push_back(std::move(*compiled));
     memory_kinds.push_back(member->device->direct_memory_kinds().size());
   }
-  return std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds),
-                                      executor_for(properties_));
+  auto plan = std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds),
+                                           executor_for(properties_));
+  for (size_t i = 0; i < types.descs.size(); ++i) plan->split.cuts[i].desc = types.descs[i];
+  return plan;
+}
+
+CrossingRules HeteroCompiler::crossing_rules() const {
+  CrossingRules rules;
+  rules.is_half = [this](const std::string& name) {
+    const auto member = std::ranges::find(members_, name, &MemberDevice::name);
+    return stores_half(member_properties(*member, properties_, kOwnProperties));
+  };
+  rules.half_is_cheaper = [this](const std::string& from, const std::string& to,
+                                 const TensorDesc& desc) -> std::optional<bool> {
+    const auto as_it_is = profiles_->find_transfer(from, to, Crossing::AsItIs);
+    const auto as_half = profiles_->find_transfer(from, to, Crossing::AsFloat16);
+    const auto bytes = dense_size_bytes(desc);
+    if (!as_it_is || !as_half || !bytes) return std::nullopt;
+    const auto size = static_cast<double>(*bytes);
+    return as_half->seconds(size) < as_it_is->seconds(size);
+  };
+  return rules;
 }
 
 Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<const PlanMix> plan,

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "hetero/affinity.h"
+#include "hetero/cut_types.h"
 #include "hetero/device_list.h"
 #include "hetero/hetero_plan.h"
 #include "hetero/placement.h"
 #include "hetero/plan_mix.h"
 #include "hetero/plan_store.h"
+#include "hetero/profile_store.h"
 #include "inference/device.h"
 #include "inference/model.h"
 #include "inference/properties.h"
@@ -51,6 +53,7 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   Result<std::shared_ptr<const PlanMix>> make_plan_without(std::set<std::string>& lost);
   Result<std::shared_ptr<const PlanMix>> first_plan_again();
   Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split);
+  CrossingRules crossing_rules() const;
   Result<std::shared_ptr<CompiledModel>> wrap(std::shared_ptr<const PlanMix> plan,
                                               bool may_fail_over);
   Status dump(const Placement& placement, const SupportTable& table) const;
@@ -59,9 +62,10 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   const std::vector<MemberDevice> members_;
   const Properties properties_;
   std::unique_ptr<Model> prepared_;
-  std::vector<AffinityWish> wishes_;  ///< per node of prepared_
-  StoredPlan first_;                  ///< the plan without losses
-  std::string failed_device_;         ///< of the last compile_split()
+  std::vector<AffinityWish> wishes_;        ///< per node of prepared_
+  StoredPlan first_;                        ///< the plan without losses
+  std::unique_ptr<ProfileStore> profiles_;  ///< of the last make_plan()
+  std::string failed_device_;               ///< of the last compile_split()
 };
 
 }  // namespace het::hetero

@@ -146,15 +146,13 @@ class Planner {
       }
       for (const CutValue& cut : split.cuts) {
         double& ms = times.cut_ms.emplace_back(0.0);
-        const auto bytes = dense_size_bytes(cut.desc);
         const size_t from = device_of(cut.producer.subgraph);
         std::vector<size_t> reached = {from};
         for (const SubgraphPort& reader : cut.readers) {
           const size_t to = device_of(reader.subgraph);
           if (std::ranges::find(reached, to) != reached.end()) continue;
           reached.push_back(to);
-          ms += 1e3 * transfers.times[from * transfers.places + to].seconds(
-                          bytes ? static_cast<double>(*bytes) : 0.0);
+          ms += 1e3 * transfers.seconds(from, to, cut.desc);
         }
       }
     }

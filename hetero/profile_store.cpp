@@ -57,7 +57,10 @@ std::string device_text(const PlacementDevice& device) {
 }
 
 ProfileStore::ProfileStore(const Properties& properties, const SupportTable& table) {
-  for (const PlacementDevice& device : table.devices()) devices_.push_back(device_text(device));
+  for (const PlacementDevice& device : table.devices()) {
+    devices_.push_back(device_text(device));
+    devices_by_name_[device.member->name] = devices_.back();
+  }
   const std::string folder = cache_dir(properties);
   if (folder.empty()) return;
   store_.emplace(folder, "HETERO-times", machine_text(table));
@@ -71,8 +74,10 @@ std::string ProfileStore::key_of(const Node& node, size_t device) const {
                      checksum(devices_[device]));
 }
 
-std::string ProfileStore::transfer_key(size_t from, size_t to) const {
-  return fmt::format("from {} to {}", devices_[from], devices_[to]);
+std::string ProfileStore::transfer_key(const std::string& from, const std::string& to,
+                                       Crossing crossing) const {
+  return fmt::format("from {} to {}{}", devices_by_name_.at(from), devices_by_name_.at(to),
+                     crossing == Crossing::AsFloat16 ? " as float16" : "");
 }
 
 std::optional<ProfileStore::NodeTime> ProfileStore::find(const Node& node, size_t device) const {
@@ -89,19 +94,27 @@ void ProfileStore::add(const Node& node, size_t device, const NodeTime& time) {
               {std::string(time.is_fused ? kFused : kOwn), {{kNode, 1e6 * time.seconds}}});
 }
 
-std::optional<ProfileStore::Line> ProfileStore::find_transfer(size_t from, size_t to) const {
-  const auto choice = store_ ? store_->find(transfer_key(from, to)) : std::nullopt;
+std::optional<TransferTime> ProfileStore::find_transfer(const std::string& from,
+                                                        const std::string& to,
+                                                        Crossing crossing) const {
+  const std::string key = transfer_key(from, to, crossing);
+  if (const auto added = added_transfers_.find(key); added != added_transfers_.end()) {
+    return added->second;
+  }
+  const auto choice = store_ ? store_->find(key) : std::nullopt;
   if (!choice) return std::nullopt;
   const auto start = time_of(*choice, kStart);
   const auto per_megabyte = time_of(*choice, kPerMegabyte);
   if (!start || !per_megabyte) return std::nullopt;
-  return Line{*start, 1e-6 * *per_megabyte};
+  return TransferTime{*start, 1e-6 * *per_megabyte};
 }
 
-void ProfileStore::add_transfer(size_t from, size_t to, const Line& line) {
+void ProfileStore::add_transfer(const std::string& from, const std::string& to, Crossing crossing,
+                                const TransferTime& time) {
+  const std::string key = transfer_key(from, to, crossing);
+  added_transfers_[key] = time;
   if (!store_) return;
-  store_->add(transfer_key(from, to),
-              {"line", {{kStart, 1e6 * line.start}, {kPerMegabyte, 1e12 * line.per_byte}}});
+  store_->add(key, {"line", {{kStart, 1e6 * time.start}, {kPerMegabyte, 1e12 * time.per_byte}}});
 }
 
 void ProfileStore::save() {

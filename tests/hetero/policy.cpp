@@ -62,7 +62,7 @@ std::unique_ptr<Model> chain() {
 }
 
 TEST_F(HeteroPolicyTest, LatencyTakesTheFasterDeviceForEveryPart) {
-  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 4}});
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 6}});
   set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
   const auto model = chain();
   const std::string text = plan(*model, "latency");
@@ -215,7 +215,7 @@ TEST_F(HeteroPolicyTest, AffinitiesAndSupportBindThePlanner) {
 TEST_F(HeteroPolicyTest, PlansAreKept) {
   const std::string folder =
       std::filesystem::path(testing::TempDir()) / ("plans" + std::to_string(getpid()));
-  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 4}});
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 6}});
   set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
   const auto model = chain();
   const Properties cache = {{"CACHE_DIR", folder}};
@@ -235,7 +235,7 @@ TEST_F(HeteroPolicyTest, PlansAreKept) {
 TEST_F(HeteroPolicyTest, TimesOfNodesAndTransfersAreKept) {
   const std::string folder =
       std::filesystem::path(testing::TempDir()) / ("times" + std::to_string(getpid()));
-  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 4}});
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 6}});
   set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
   const auto model = chain();
   const Properties cache = {{"CACHE_DIR", folder}};
