@@ -44,10 +44,22 @@ std::vector<ProfileRow> average_counters(const BenchOptions& options, const Benc
   return rows;
 }
 
+/// Rows of split models in the shape that tools for OpenVINO's HETERO read, in microseconds.
+void print_subgraph_row(const ProfileRow& row) {
+  std::printf("%s: %s layerType: %s realTime: %lld cpu: %lld execType: %s\n",
+              row.node_name.c_str(), std::string(to_string(row.status)).c_str(),
+              row.layer_type.c_str(), static_cast<long long>(row.real_us),
+              static_cast<long long>(row.cpu_us), row.exec_type.c_str());
+}
+
 void print_counters(const std::vector<ProfileRow>& rows) {
   int64_t total_us = 0;
   for (const ProfileRow& row : rows) {
     total_us += row.real_us;
+    if (row.node_name.starts_with("subgraph")) {
+      print_subgraph_row(row);
+      continue;
+    }
     std::printf(
         "%-40s %-14s layerType: %-20s execType: %-28s realTime (ms): %8.3f cpuTime (ms): "
         "%8.3f %s %s %lld bytes\n",

@@ -7,6 +7,7 @@ shared data and are skipped (exit status 77, with the reason) where it is absent
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -244,6 +245,19 @@ def bench_preparation(hetero):
 def bench_counters(hetero):
     out = hetero.run("bench", hetero.detector, "-hint", "latency", "-niter", 3, "-pc", "-pcsort", "sort").stdout
     expect(out, "EXECUTED", "execType", "Total time:", "Throughput:", "float32", "bytes")
+
+
+@case
+def bench_counters_of_subgraphs(hetero):
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "config.json")
+        config.write_text(json.dumps({"HETERO": {"HETERO_AFFINITY": json.dumps({"rules": [{"type": "Conv", "device": "REF"}]})}}))
+        out = hetero.run("bench", hetero.detector, "-d", "HETERO:CPU,REF", "-niter", 3, "-pc", "--load_config", config).stdout
+    row = re.compile(r"^subgraph(\d+): .+: (?:EXECUTED|OPTIMIZED_OUT|NOT_RUN) layerType: \S* realTime: \d+ cpu: \d+ execType: \S*$")
+    rows = [row.match(line) for line in out.splitlines() if line.startswith("subgraph") and "realTime" in line]
+    if None in rows or {match[1] for match in rows} < {"1", "2"}:
+        raise AssertionError(out)
+    expect(out, "Total time:")
 
 
 @case
