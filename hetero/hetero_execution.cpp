@@ -16,6 +16,11 @@ Status deliver_output(RequestIo& io, size_t index, const Tensor& result) {
   return {};
 }
 
+/// Empty where the host does not see it without mapping.
+Tensor on_host(const Tensor& tensor) {
+  return tensor.bytes() != nullptr ? tensor : Tensor();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
@@ -49,11 +54,16 @@ Status HeteroExecution::share_tensors() {
     InferRequest& producer = *parts_[cut.producer.subgraph]->request;
     Tensor tensor = producer.output(cut.producer.index);
     if (tensor.empty()) continue;
+    // Memory that the host has to map is the producer's affair, and so is a failure to do so.
+    if (tensor.bytes() == nullptr) {
+      HET_ASSIGN(tensor, Tensor::allocate(tensor.desc()));
+    }
     size_t most = kinds[cut.producer.subgraph];
     for (const SubgraphPort& reader : cut.readers) {
-      if (kinds[reader.subgraph] <= most) continue;
+      const Tensor& place = parts_[reader.subgraph]->request->input(reader.index);
+      if (kinds[reader.subgraph] <= most || place.bytes() == nullptr) continue;
       most = kinds[reader.subgraph];
-      tensor = parts_[reader.subgraph]->request->input(reader.index);
+      tensor = place;
     }
     HET_TRY(producer.set_output(cut.producer.index, tensor));
     for (const SubgraphPort& reader : cut.readers) {
@@ -65,7 +75,8 @@ Status HeteroExecution::share_tensors() {
 
 Tensor HeteroExecution::own_input(size_t index) const {
   const std::vector<SubgraphPort>& readers = split_.input_readers[index];
-  return readers.empty() ? Tensor() : parts_[readers[0].subgraph]->request->input(readers[0].index);
+  if (readers.empty()) return {};
+  return on_host(parts_[readers[0].subgraph]->request->input(readers[0].index));
 }
 
 Tensor HeteroExecution::own_output(size_t index) const {
@@ -79,7 +90,7 @@ Tensor HeteroExecution::own_output(size_t index) const {
     }
   }
   return source.kind == TensorSource::Kind::SubgraphOutput
-             ? parts_[source.subgraph]->request->output(source.index)
+             ? on_host(parts_[source.subgraph]->request->output(source.index))
              : Tensor();
 }
 

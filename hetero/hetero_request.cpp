@@ -3,6 +3,28 @@
 #include <utility>
 
 namespace het::hetero {
+namespace {
+
+/// Whether pictures that the host has to map are still there.
+bool can_read(const std::vector<std::vector<ImageRegion>>& pictures) {
+  for (const std::vector<ImageRegion>& regions : pictures) {
+    for (const ImageRegion& region : regions) {
+      for (int p = 0; p < region.image.plane_count; ++p) {
+        Buffer& buffer = *region.image.planes[static_cast<size_t>(p)].buffer;
+        if (buffer.host() != nullptr) continue;
+        const auto mapped = buffer.map(MapAccess::Read);
+        if (mapped) {
+          buffer.unmap();
+        } else if (blames_device(mapped.error())) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<HeteroRequest>> HeteroRequest::create(const HeteroCompiledModel& model) {
   std::unique_ptr<HeteroRequest> request(new HeteroRequest(model));
@@ -21,8 +43,7 @@ Status HeteroRequest::change_plan() {
     if (fail_over_ != nullptr) version_ = fail_over_->version();
     std::shared_ptr<const PlanMix> plan = model_.plan();
     std::string failed_device;
-    const HeteroPlan* failed_plan = nullptr;
-    auto executions = make_executions(*plan, failed_plan, failed_device);
+    auto executions = make_executions(*plan, failed_device);
     if (executions) {
       std::lock_guard lock(mutex_);
       plan_ = std::move(plan);
@@ -34,15 +55,14 @@ Status HeteroRequest::change_plan() {
     if (fail_over_ == nullptr || failed_device.empty() || !blames_device(cause)) {
       return Failure(cause);
     }
-    HET_TRY(fail_over_->lose(failed_device, *failed_plan, cause));
+    HET_TRY(fail_over_->lose(failed_device, version_, cause));
   }
 }
 
 Result<std::vector<std::unique_ptr<HeteroExecution>>> HeteroRequest::make_executions(
-    const PlanMix& plan, const HeteroPlan*& failed_plan, std::string& failed_device) const {
+    const PlanMix& plan, std::string& failed_device) const {
   std::vector<std::unique_ptr<HeteroExecution>> executions;
   for (const PlanWay& way : plan.ways()) {
-    failed_plan = way.plan.get();
     HET_ASSIGN(executions.emplace_back(),
                HeteroExecution::create(way.plan, model_.inputs(), model_.outputs(), failed_device));
   }
@@ -84,7 +104,9 @@ void HeteroRequest::cancel() {
 }
 
 void HeteroRequest::complete(Status status) {
-  if (status.ok() || fail_over_ == nullptr || cancelled_ || !blames_device(status)) {
+  // An error that is no device's, of the host's memory say, would come again.
+  if (status.ok() || fail_over_ == nullptr || cancelled_ || !blames_device(status) ||
+      execution_->failed_device().empty()) {
     finish(std::move(status));
     return;
   }
@@ -96,7 +118,9 @@ void HeteroRequest::run(size_t) {
   const Status failure = std::exchange(failure_, {});
   Status status;
   if (!failure.ok()) {
-    status = fail_over_->lose(execution_->failed_device(), execution_->plan(), failure);
+    // Whoever reads a picture whose memory is gone fails; no device is to blame.
+    status = can_read(images_) ? fail_over_->lose(execution_->failed_device(), version_, failure)
+                               : failure;
   }
   if (status.ok()) status = change_plan();
   if (status.ok() && cancelled_) {

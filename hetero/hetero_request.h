@@ -37,14 +37,14 @@ class HeteroRequest final : public DeviceRequest, private CompletionSink, privat
   Status change_plan();
   /// Of every way of the plan; errors say whose device failed.
   Result<std::vector<std::unique_ptr<HeteroExecution>>> make_executions(
-      const PlanMix& plan, const HeteroPlan*& failed_plan, std::string& failed_device) const;
+      const PlanMix& plan, std::string& failed_device) const;
   /// The next execution, on the way whose turn it is.
   void begin();
   void finish(Status status);
 
   const HeteroCompiledModel& model_;
   FailOver* const fail_over_;  ///< null: errors are final
-  uint64_t version_ = 0;       ///< of the execution's plan
+  uint64_t version_ = 0;       ///< at which plan_ was taken
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
   std::vector<std::vector<ImageRegion>> images_;  ///< per input, until the execution ends
