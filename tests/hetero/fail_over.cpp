@@ -10,7 +10,10 @@
 #include <thread>
 
 #include "inference/log.h"
+#include "tests/hetero/fault_run.h"
 #include "tests/hetero/hetero_testing.h"
+#include "tests/hetero/saboteur.h"
+#include "tests/hetero/wrapped_memory.h"
 
 namespace het::hetero {
 namespace {
@@ -33,7 +36,27 @@ class HeteroFailOverTest : public HeteroDeviceTest {
     return error(StatusCode::DeviceLost, "the link is down {}", where);
   }
 
+  /// What has been told since the last call: "FAST: the link is down", "FAST is back".
+  std::vector<std::string> events(const CompiledModel& model) {
+    std::vector<std::string> texts;
+    for (const DeviceEvent& event : model.device_events(next_event_)) {
+      texts.push_back(event.device + (event.cause.empty() ? " is back" : ": " + event.cause));
+    }
+    return texts;
+  }
+  /// Until FAST is used or not.
+  static void infer_until(InferRequest& request, bool is_used) {
+    for (int i = 0; i < 2000; ++i) {
+      ASSERT_TRUE(request.infer().ok());
+      const std::string used = property(request.compiled_model(), "EXECUTION_DEVICES");
+      if ((used.find("FAST") != std::string::npos) == is_used) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    FAIL() << "FAST is " << (is_used ? "not used again" : "still used");
+  }
+
   std::atomic<bool> broken_ = false;
+  uint64_t next_event_ = 0;
 };
 
 TEST_F(HeteroFailOverTest, ARequestIsRunAgainOnTheOthers) {
@@ -154,6 +177,143 @@ TEST_F(HeteroFailOverTest, PicturesAreKeptUntilTheEnd) {
   }
   EXPECT_EQ(std::memcmp(results[0].bytes(), results[1].bytes(), results[0].size_bytes()), 0);
   EXPECT_EQ(image.planes[0].buffer.use_count(), 1);
+}
+
+TEST_F(HeteroFailOverTest, EveryCallOfADeviceMayFail) {
+  const auto model = diamond();
+  for (size_t c = 0; c < kDeviceCalls; ++c) {
+    const auto call = static_cast<DeviceCall>(c);
+    SCOPED_TRACE(to_string(call));
+    fast_ = std::make_shared<WrappedBehaviour>();
+    refuse_types(*fast_, {"Tanh"});
+    fast_->has_own_memory = true;
+    Saboteur saboteur(fast_);
+    Core core;
+    register_devices(core);
+    add_wrapped_device(core, "FAST", fast_);
+    if (call == DeviceCall::Compile) saboteur.plan({.call = call});
+    const auto compiled =
+        *core.compile_model(*model, "HETERO:FAST,REF", {{"HETERO_RETRY_INTERVAL", "0"}});
+    auto request = *compiled->create_infer_request();
+    if (call != DeviceCall::Compile) {
+      EXPECT_TRUE(request->infer().ok());
+      saboteur.plan({.call = call});
+    }
+    // Also makes a request and lets go of it.
+    expect_results_of_ref(*model, *compiled);
+    EXPECT_TRUE(request->infer().ok());
+    EXPECT_EQ(saboteur.hits(call), 1u);
+    EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "REF");
+    next_event_ = 0;
+    EXPECT_THAT(events(*compiled),
+                testing::ElementsAre(testing::AllOf(
+                    testing::StartsWith("FAST: "),
+                    HasSubstr(call == DeviceCall::Release ? "gone at submit" : "fault at"))));
+  }
+}
+
+TEST_F(HeteroFailOverTest, LossesAndReturnsAreTold) {
+  const auto model = diamond();
+  const auto compiled = compile(*model, "HETERO:FAST,REF", {{"HETERO_RETRY_INTERVAL", "5"}});
+  auto request = *compiled->create_infer_request();
+  EXPECT_TRUE(request->infer().ok());
+  EXPECT_THAT(events(*compiled), testing::IsEmpty());
+  broken_ = true;
+  infer_until(*request, false);
+  EXPECT_THAT(events(*compiled),
+              testing::ElementsAre(testing::AllOf(testing::StartsWith("FAST: "),
+                                                  HasSubstr("the link is down in its callback"))));
+  broken_ = false;
+  infer_until(*request, true);
+  EXPECT_THAT(events(*compiled), testing::ElementsAre("FAST is back"));
+  // Who asks later learns the same.
+  uint64_t from_start = 0;
+  EXPECT_EQ(compiled->device_events(from_start).size(), 2u);
+  EXPECT_EQ(from_start, next_event_);
+}
+
+TEST_F(HeteroFailOverTest, ADeviceThatFailedToCompileReturns) {
+  broken_ = true;
+  const auto model = diamond();
+  const auto compiled = compile(*model, "HETERO:FAST,REF", {{"HETERO_RETRY_INTERVAL", "5"}});
+  EXPECT_THAT(events(*compiled), testing::ElementsAre(testing::StartsWith("FAST: ")));
+  auto request = *compiled->create_infer_request();
+  EXPECT_TRUE(request->infer().ok());
+  broken_ = false;
+  infer_until(*request, true);
+  EXPECT_THAT(events(*compiled), testing::ElementsAre("FAST is back"));
+  expect_results_of_ref(*model, *compiled);
+}
+
+TEST_F(HeteroFailOverTest, OneOfTwoLostDevicesReturns) {
+  const auto model = diamond();
+  Saboteur other(other_);
+  const auto compiled = compile(*model, "HETERO:FAST,OTHER,REF", {{"HETERO_RETRY_INTERVAL", "5"}});
+  auto request = *compiled->create_infer_request();
+  broken_ = true;
+  other.plan({.call = DeviceCall::Callback});
+  infer_until(*request, false);
+  // The first one's failure may have hidden the other's.
+  EXPECT_TRUE(request->infer().ok());
+  EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "REF");
+  broken_ = false;
+  infer_until(*request, true);
+  EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "FAST REF");
+  expect_results_of_ref(*model, *compiled);
+  other.mend();
+  for (int i = 0; i < 2000 && property(*compiled, "EXECUTION_DEVICES") != "FAST OTHER"; ++i) {
+    ASSERT_TRUE(request->infer().ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "FAST OTHER");
+  EXPECT_EQ(events(*compiled).size(), 4u);
+}
+
+/// Whoever has to read it fails: no device is dropped for that.
+TEST_F(HeteroFailOverTest, APictureThatIsGoneBlamesNoDevice) {
+  ModelMaker by_device("picture");
+  by_device.output(by_device.op("Relu", {by_device.input({1, 3, 8, 8})}));
+  // HETERO itself converts a picture that is an output.
+  ModelMaker by_hetero("output");
+  Value* x = by_hetero.input({1, 3, 8, 8});
+  by_hetero.output(by_hetero.op("Relu", {x}));
+  by_hetero.output(x);
+  for (ModelMaker* maker : {&by_device, &by_hetero}) {
+    maker->model().set_preprocess(0, PreprocessDesc());
+    const auto compiled = compile(maker->model(), "HETERO:FAST,REF");
+    auto request = *compiled->create_infer_request();
+    const std::string used = property(*compiled, "EXECUTION_DEVICES");
+    bool is_gone = true;
+    const auto mapping = [&is_gone] {
+      return is_gone ? Status(StatusCode::DeviceLost, "the display is gone") : Status();
+    };
+    Image image = *make_host_image(PixelFormat::RGB, 16, 12);
+    const TensorDesc bytes{ElementType::UInt8,
+                           {static_cast<int64_t>(image.planes[0].buffer->size_bytes())}};
+    image.planes[0].buffer = allocate_wrapped_memory(bytes, {mapping, [] {}})->buffer();
+    ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+    const Status status = request->infer();
+    EXPECT_EQ(status.code(), StatusCode::DeviceLost);
+    EXPECT_THAT(status.message(), HasSubstr("the display is gone"));
+    EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), used);
+    next_event_ = 0;
+    EXPECT_THAT(events(*compiled), testing::IsEmpty());
+    is_gone = false;
+    ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+    EXPECT_TRUE(request->infer().ok());
+  }
+}
+
+/// A few of the runs of ./check.sh --long hetero_faults.
+TEST(HeteroFaults, PipelinesLoseNoFrame) {
+  FaultRuns faults;
+  for (size_t i = 0; i < 30; ++i) EXPECT_EQ(faults.run(2, i), "") << "run " << i;
+  for (size_t c = 0; c < kDeviceCalls; ++c) {
+    const auto call = static_cast<DeviceCall>(c);
+    EXPECT_GT(faults.hits(call), 0u) << to_string(call);
+  }
+  EXPECT_GT(faults.returns(), 0u);
+  EXPECT_GT(faults.second_faults(), 0u);
 }
 
 /// Faults at random moments while requests run all the time: every request ends well, with its own
