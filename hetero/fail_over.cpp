@@ -51,6 +51,7 @@ Result<std::unique_ptr<FailOver>> FailOver::create(Parts parts) {
 FailOver::FailOver(Parts parts)
     : replan_(std::move(parts.replan)),
       probe_(std::move(parts.probe)),
+      substitute_(std::move(parts.substitute)),
       events_(std::move(parts.events)),
       retry_(parts.retry),
       due_ns_(kNever),
@@ -84,6 +85,34 @@ Status FailOver::lose(const std::string& device, uint64_t version, const Status&
   pause_ = retry_;
   change(std::move(*plan), std::move(lost));
   return {};
+}
+
+Result<FailOver::Substitutes> FailOver::substitutes(const HeteroPlan& plan, uint64_t version,
+                                                    const std::vector<size_t>& subgraphs,
+                                                    const std::string& failed_device) {
+  std::lock_guard planning(planning_);
+  Substitutes found;
+  std::vector<size_t> missing;
+  for (const size_t subgraph : subgraphs) {
+    const std::string& device = plan.split.subgraphs[subgraph].device;
+    const auto last = lost_at_.find(device);
+    const bool is_lost = last != lost_at_.end() && last->second > version;
+    if (!is_lost && device != failed_device) continue;
+    const auto made = substitutes_.find({&plan, subgraph});
+    auto model = made != substitutes_.end() ? made->second.lock() : nullptr;
+    if (model != nullptr) {
+      found[subgraph] = std::move(model);
+    } else {
+      missing.push_back(subgraph);
+    }
+  }
+  if (missing.empty()) return found;
+  HET_ASSIGN(Substitutes made, substitute_(plan, missing, lost_));
+  for (auto& [subgraph, model] : made) {
+    substitutes_[{&plan, subgraph}] = model;
+    found[subgraph] = std::move(model);
+  }
+  return found;
 }
 
 void FailOver::retry_if_due() {
@@ -122,6 +151,7 @@ Result<std::shared_ptr<const PlanMix>> FailOver::plan_without_only(const LostDev
 
 void FailOver::change(std::shared_ptr<const PlanMix> plan, LostDevices lost) {
   lost_.swap(lost);
+  substitutes_.clear();
   {
     std::lock_guard lock(mutex_);
     plan_.swap(plan);

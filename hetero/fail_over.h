@@ -8,9 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hetero/device_events.h"
 #include "hetero/plan_mix.h"
+#include "inference/device.h"
 #include "inference/status.h"
 #include "inference/stream_executor.h"
 
@@ -31,11 +34,17 @@ class FailOver {
   using Replan = std::function<Result<std::shared_ptr<const PlanMix>>(LostDevices& lost)>;
   /// Runs a plan once, with any input.
   using Probe = std::function<Status(const std::shared_ptr<const PlanMix>& plan)>;
+  /// Per subgraph a model with the same ports.
+  using Substitutes = std::map<size_t, std::shared_ptr<CompiledModel>>;
+  /// Compiles these subgraphs of a plan for the devices that are left.
+  using Substitute = std::function<Result<Substitutes>(
+      const HeteroPlan& plan, const std::vector<size_t>& subgraphs, const LostDevices& lost)>;
   struct Parts {
     std::shared_ptr<const PlanMix> plan;
     LostDevices lost;  ///< that `plan` does without
     Replan replan;
     Probe probe;
+    Substitute substitute;
     std::shared_ptr<DeviceEvents> events;
     /// A lost device is tried again so long after it failed, then in growing intervals; never when
     /// that is zero.
@@ -55,6 +64,11 @@ class FailOver {
   /// the plan does without it. One event for each loss. Fails with `cause` where the model cannot
   /// run without the device. Takes as long as a compile.
   Status lose(const std::string& device, uint64_t version, const Status& cause);
+  /// For executions of a plan that was taken at `version`: what takes the place of those of these
+  /// subgraphs whose device failed or has been lost since. Takes as long as a compile.
+  Result<Substitutes> substitutes(const HeteroPlan& plan, uint64_t version,
+                                  const std::vector<size_t>& subgraphs,
+                                  const std::string& failed_device);
   /// Begins to try lost devices again when it is time. Never waits.
   void retry_if_due();
 
@@ -70,15 +84,18 @@ class FailOver {
 
   const Replan replan_;
   const Probe probe_;
+  const Substitute substitute_;
   const std::shared_ptr<DeviceEvents> events_;
   const std::chrono::milliseconds retry_;
   std::atomic<uint64_t> version_ = 0;
   std::atomic<int64_t> due_ns_;  ///< steady clock; the largest value: nothing to retry
-  std::mutex planning_;          ///< protects the next three, serialises plans; before mutex_
+  std::mutex planning_;          ///< protects the next four, serialises plans; before mutex_
   LostDevices lost_;
   std::map<std::string, uint64_t> lost_at_;  ///< the version since which there was no such device
   std::chrono::milliseconds pause_;          ///< until the next try
-  mutable std::mutex mutex_;                 ///< protects plan_; taken last
+  /// For those executions that go on beside others; they keep the plan, too.
+  std::map<std::pair<const HeteroPlan*, size_t>, std::weak_ptr<CompiledModel>> substitutes_;
+  mutable std::mutex mutex_;  ///< protects plan_; taken last
   std::shared_ptr<const PlanMix> plan_;
   std::unique_ptr<ReturnJob> return_job_;
   std::unique_ptr<StreamExecutor> threads_;  // last: its threads use everything else

@@ -11,6 +11,7 @@
 #include "hetero/explain.h"
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
+#include "hetero/multi_compiled_model.h"
 #include "hetero/plan_store.h"
 #include "hetero/policy.h"
 #include "hetero/stages.h"
@@ -197,7 +198,10 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan_without(LostDev
 Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevices& lost) {
   HET_ASSIGN(SupportTable table, support_table(lost));
   PlanStore plans(properties_, table);
-  profiles_ = std::make_unique<ProfileStore>(properties_, table);
+  // What is known about lost devices counts again when they return.
+  auto of_plan = std::make_unique<ProfileStore>(properties_, table);
+  ProfileStore& profiles = *of_plan;
+  if (lost.empty()) profiles_ = std::move(of_plan);
   const PlanFactory factory = {
       [this](const Split& split) { return compile_split(split); },
       [this](std::shared_ptr<const PlanMix> plan) { return wrap(std::move(plan)); }};
@@ -206,7 +210,7 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevic
              plan_by_policy({.policy = policy,
                              .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
                              .mixes = property_boolean(properties_, "HETERO_MIXES")},
-                            *prepared_, table, {plans, *profiles_}, factory));
+                            *prepared_, table, {plans, profiles}, factory));
   const PlanCandidate& chosen = report.candidates[report.chosen];
   // Of several placements the one that most executions take.
   if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));
@@ -255,6 +259,50 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
   return plan;
 }
 
+Result<Split> HeteroCompiler::split_again(const HeteroPlan& plan) const {
+  std::vector<std::string> names;
+  for (const size_t subgraph : plan.split.subgraph_of) {
+    names.push_back(plan.split.subgraphs[subgraph].device);
+  }
+  for (const auto& split_by : {split_model, split_in_stages}) {
+    HET_ASSIGN(Split split, split_by(*prepared_, names));
+    if (std::ranges::equal(split.subgraphs, plan.split.subgraphs, {}, &Subgraph::nodes,
+                           &Subgraph::nodes)) {
+      return split;
+    }
+  }
+  return error(StatusCode::Internal, "the plan cannot be made again");
+}
+
+Result<FailOver::Substitutes> HeteroCompiler::compile_elsewhere(
+    const HeteroPlan& plan, const std::vector<size_t>& subgraphs, const LostDevices& lost) const {
+  HET_ASSIGN(const Split split, split_again(plan));
+  HET_ASSIGN(const CutTypes types, choose_cut_types(split, crossing_rules()));
+  std::vector<MemberDevice> members;
+  std::string device = "HETERO:";
+  for (const MemberDevice& member : members_) {
+    if (lost.contains(member.name)) continue;
+    device += (members.empty() ? "" : ",") + member.name;
+    members.push_back(member);
+  }
+  Properties properties = properties_;
+  for (const char* name : {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN",
+                           "HETERO_POLICY", "MULTI_DEVICE_PRIORITIES"}) {
+    properties.erase(name);
+  }
+  properties["HETERO_RETRY_INTERVAL"] = "0";
+  FailOver::Substitutes made;
+  for (const size_t i : subgraphs) {
+    const auto model =
+        (types.models[i] != nullptr ? types.models[i] : split.subgraphs[i].model)->clone();
+    for (const auto& node : model->nodes()) node->set_affinity({});
+    HET_ASSIGN(const auto compiler, create(*model, device, members, properties, false));
+    HET_ASSIGN(made[i], compiler->compile());
+    HET_TRY(check_same_ports(*plan.subgraphs[i], *made[i]));
+  }
+  return made;
+}
+
 CrossingRules HeteroCompiler::crossing_rules() const {
   CrossingRules rules;
   rules.is_half = [this](const std::string& name) {
@@ -286,6 +334,11 @@ Result<std::unique_ptr<FailOver>> HeteroCompiler::make_fail_over(
     if (!model) return Status(model.error());
     const auto request = zero_request(**model);
     return request ? (*request)->infer() : Status(request.error());
+  };
+  parts.substitute = [self = shared_from_this()](const HeteroPlan& failed,
+                                                 const std::vector<size_t>& subgraphs,
+                                                 const LostDevices& devices) {
+    return self->compile_elsewhere(failed, subgraphs, devices);
   };
   parts.events = events_;
   parts.retry = std::chrono::milliseconds(property_integer(properties_, "HETERO_RETRY_INTERVAL"));

@@ -53,6 +53,12 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   Result<std::shared_ptr<const PlanMix>> make_plan_without(LostDevices& lost);
   Result<std::shared_ptr<const PlanMix>> first_plan_again();
   Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split);
+  /// Subgraphs of a plan on HETERO over the other devices.
+  Result<FailOver::Substitutes> compile_elsewhere(const HeteroPlan& plan,
+                                                  const std::vector<size_t>& subgraphs,
+                                                  const LostDevices& lost) const;
+  /// The plan's split, with models; splitting has no choice but the devices.
+  Result<Split> split_again(const HeteroPlan& plan) const;
   CrossingRules crossing_rules() const;
   Result<std::shared_ptr<CompiledModel>> wrap(std::shared_ptr<const PlanMix> plan,
                                               std::unique_ptr<FailOver> fail_over = nullptr);
@@ -67,7 +73,7 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   std::vector<AffinityWish> wishes_;  ///< per node of prepared_
   std::shared_ptr<DeviceEvents> events_;
   StoredPlan first_;                        ///< the plan without losses
-  std::unique_ptr<ProfileStore> profiles_;  ///< of the last make_plan()
+  std::unique_ptr<ProfileStore> profiles_;  ///< of all devices
   std::string failed_device_;               ///< of the last compile_split()
 };
 

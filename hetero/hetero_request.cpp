@@ -3,28 +3,6 @@
 #include <utility>
 
 namespace het::hetero {
-namespace {
-
-/// Whether pictures that the host has to map are still there.
-bool can_read(const std::vector<std::vector<ImageRegion>>& pictures) {
-  for (const std::vector<ImageRegion>& regions : pictures) {
-    for (const ImageRegion& region : regions) {
-      for (int p = 0; p < region.image.plane_count; ++p) {
-        Buffer& buffer = *region.image.planes[static_cast<size_t>(p)].buffer;
-        if (buffer.host() != nullptr) continue;
-        const auto mapped = buffer.map(MapAccess::Read);
-        if (mapped) {
-          buffer.unmap();
-        } else if (blames_device(mapped.error())) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<HeteroRequest>> HeteroRequest::create(const HeteroCompiledModel& model) {
   std::unique_ptr<HeteroRequest> request(new HeteroRequest(model));
@@ -33,7 +11,7 @@ Result<std::unique_ptr<HeteroRequest>> HeteroRequest::create(const HeteroCompile
 }
 
 HeteroRequest::HeteroRequest(const HeteroCompiledModel& model)
-    : model_(model), fail_over_(model.fail_over()), images_(model.inputs().size()) {}
+    : model_(model), fail_over_(model.fail_over()) {}
 
 HeteroRequest::~HeteroRequest() = default;
 
@@ -77,7 +55,7 @@ void HeteroRequest::begin() {
     next = execution_;
   }
   // Nothing of the request may be used after its end.
-  next->start(*io_, *this);
+  next->start(*io_, *this, fail_over_ != nullptr);
 }
 
 void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
@@ -88,7 +66,6 @@ void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
     begin();
     return;
   }
-  for (size_t i = 0; i < images_.size(); ++i) images_[i] = io.images(i);
   fail_over_->retry_if_due();
   if (fail_over_->version() != version_) {
     fail_over_->submit(*this);
@@ -116,29 +93,47 @@ void HeteroRequest::complete(Status status) {
 
 void HeteroRequest::run(size_t) {
   const Status failure = std::exchange(failure_, {});
+  bool resumes = false;
   Status status;
-  if (!failure.ok()) {
-    // Whoever reads a picture whose memory is gone fails; no device is to blame.
-    status = can_read(images_) ? fail_over_->lose(execution_->failed_device(), version_, failure)
-                               : failure;
-  }
-  if (status.ok()) status = change_plan();
+  if (!failure.ok()) status = recover(failure, resumes);
+  if (status.ok() && !resumes) status = change_plan();
   if (status.ok() && cancelled_) {
     status = error(StatusCode::Cancelled, "the execution was cancelled");
   }
-  if (!status.ok()) {
-    finish(std::move(status));
-    return;
-  }
-  for (size_t i = 0; i < images_.size(); ++i) {
-    io_->clear_images(i);
-    for (size_t b = 0; b < images_[i].size(); ++b) io_->set_image(i, b, images_[i][b]);
-  }
+  if (!status.ok()) return finish(std::move(status));
+  if (resumes) return execution_->resume();
   begin();
 }
 
+Status HeteroRequest::recover(const Status& failure, bool& resumes) {
+  // Whoever reads a picture whose memory is gone fails; no device is to blame.
+  if (!execution_->can_read_pictures()) return failure;
+  HET_TRY(fail_over_->lose(execution_->failed_device(), version_, failure));
+  if (execution_->has_results()) {
+    const Status replaced = replace_lost();
+    resumes = replaced.ok();
+    if (resumes || !execution_->can_restart()) return replaced;
+  }
+  execution_->return_pictures();
+  return {};
+}
+
+Status HeteroRequest::replace_lost() {
+  HeteroExecution::Requests requests;
+  HET_ASSIGN(const FailOver::Substitutes models,
+             fail_over_->substitutes(execution_->plan(), version_, execution_->left_over(),
+                                     execution_->failed_device()));
+  for (const auto& [subgraph, model] : models) {
+    HET_ASSIGN(std::unique_ptr<InferRequest> request, model->create_infer_request());
+    requests.emplace_back(subgraph, std::move(request));
+  }
+  // The old ones go after the lock.
+  std::lock_guard lock(mutex_);
+  return execution_->replace(requests);
+}
+
 void HeteroRequest::finish(Status status) {
-  for (auto& images : images_) images.clear();
+  if (!status.ok()) execution_->drop_pictures();
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(std::move(status));

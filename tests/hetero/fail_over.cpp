@@ -304,6 +304,122 @@ TEST_F(HeteroFailOverTest, APictureThatIsGoneBlamesNoDevice) {
   }
 }
 
+/// Relu on OTHER, Sigmoid on FAST, Tanh on REF.
+class HeteroResumeTest : public HeteroFailOverTest {
+ protected:
+  void SetUp() override {
+    HeteroFailOverTest::SetUp();
+    refuse_types(*fast_, {"Relu", "Tanh"});
+    refuse_types(*other_, {"Sigmoid", "Tanh"});
+    Value* x = maker_.op("Relu", {maker_.input({1, 3, 8, 8})});
+    maker_.output(maker_.op("Tanh", {maker_.op("Sigmoid", {x})}));
+  }
+  std::shared_ptr<CompiledModel> compile_chain() {
+    return compile(maker_.model(), "HETERO:OTHER,FAST,REF", {{"HETERO_RETRY_INTERVAL", "0"}});
+  }
+  static size_t executions(WrappedBehaviour& behaviour) {
+    std::lock_guard lock(behaviour.mutex);
+    return behaviour.executions.size();
+  }
+
+  ModelMaker maker_{"chain"};
+};
+
+TEST_F(HeteroResumeTest, WhatHasEndedIsNotRunAgain) {
+  for (const bool has_own_memory : {false, true}) {
+    broken_ = false;
+    fast_->has_own_memory = other_->has_own_memory = has_own_memory;
+    const auto compiled = compile_chain();
+    ASSERT_EQ(property(*compiled, "EXECUTION_DEVICES"), "OTHER FAST REF");
+    const auto ref = compile(maker_.model(), "REF");
+    auto wanted = *ref->create_infer_request();
+    const std::vector<Tensor> inputs = inputs_of(*ref);
+    const std::vector<Tensor> expected = infer(*wanted, inputs);
+    std::vector<std::unique_ptr<InferRequest>> requests;
+    for (int i = 0; i < 3; ++i) requests.push_back(*compiled->create_infer_request());
+    broken_ = true;
+    const size_t before = executions(*other_);
+    // All on the plan with FAST.
+    for (auto& request : requests) {
+      ASSERT_TRUE(request->set_input(0, inputs[0]).ok());
+      ASSERT_TRUE(request->start_async().ok());
+    }
+    for (auto& request : requests) {
+      const Status status = request->wait();
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(
+          std::memcmp(request->output(0).bytes(), expected[0].bytes(), expected[0].size_bytes()),
+          0);
+    }
+    EXPECT_EQ(executions(*other_), before + requests.size());
+    EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "OTHER REF");
+    for (auto& request : requests) EXPECT_TRUE(request->infer().ok());
+    expect_results_of_ref(maker_.model(), *compiled);
+    next_event_ = 0;
+    EXPECT_EQ(events(*compiled).size(), 1u);
+  }
+}
+
+TEST_F(HeteroResumeTest, ASecondLossIsSurvivedToo) {
+  // OTHER takes FAST's place and fails there, then in its own.
+  refuse_types(*other_, {"Tanh"});
+  fast_->refuse = [](const Model&, const Node& node) -> std::string {
+    return node.op_type() == "Sigmoid" ? "" : "Sigmoid only";
+  };
+  const auto compiled =
+      compile(maker_.model(), "HETERO:FAST,OTHER,REF", {{"HETERO_RETRY_INTERVAL", "0"}});
+  ASSERT_EQ(property(*compiled, "EXECUTION_DEVICES"), "OTHER FAST REF");
+  auto request = *compiled->create_infer_request();
+  Saboteur other(other_);
+  broken_ = true;
+  other.plan({.call = DeviceCall::Callback, .after = 1});
+  const Status status = request->infer();
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(other.hits(DeviceCall::Callback), 1u);
+  expect_results_of_ref(maker_.model(), *compiled);
+  EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "REF");
+}
+
+/// A decoder needs its surfaces back while the rest of the model still runs.
+TEST_F(HeteroResumeTest, APictureGoesOnceItsReadersHaveEnded) {
+  maker_.model().set_preprocess(0, PreprocessDesc());
+  const auto compiled = compile_chain();
+  auto request = *compiled->create_infer_request();
+  std::vector<std::byte> pixels(16 * 12 * 3, std::byte{77});
+  std::atomic<bool> is_released = false;
+  bool was_released = false;
+  fast_->before = [&] { was_released = is_released; };
+  for (const bool fails : {false, true}) {
+    Image image = *make_host_image(PixelFormat::RGB, 16, 12);
+    image.planes[0].buffer =
+        wrap_host_memory(pixels.data(), pixels.size(), [&] { is_released = true; });
+    ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+    image = {};
+    is_released = was_released = false;
+    broken_ = fails;
+    const size_t before = executions(*other_);
+    const Status status = request->infer();
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(was_released);
+    EXPECT_EQ(executions(*other_), before + 1);
+  }
+  EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "OTHER REF");
+}
+
+TEST_F(HeteroFailOverTest, AHalfDeviceReturns) {
+  // What crosses as float16 is decided by what was measured between devices, lost ones included.
+  const auto model = diamond();
+  const auto compiled =
+      compile(*model, "HETERO:FAST,REF",
+              {{"HETERO_RETRY_INTERVAL", "5"}, {"FAST.INFERENCE_PRECISION_HINT", "f16"}});
+  ASSERT_NE(compiled, nullptr);
+  auto request = *compiled->create_infer_request();
+  broken_ = true;
+  infer_until(*request, false);
+  broken_ = false;
+  infer_until(*request, true);
+}
+
 /// A few of the runs of ./check.sh --long hetero_faults.
 TEST(HeteroFaults, PipelinesLoseNoFrame) {
   FaultRuns faults;
