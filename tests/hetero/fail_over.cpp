@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "inference/log.h"
+#include "inference/stateful_model.h"
 #include "tests/hetero/fault_run.h"
 #include "tests/hetero/hetero_testing.h"
 #include "tests/hetero/saboteur.h"
@@ -226,10 +227,14 @@ TEST_F(HeteroFailOverTest, LossesAndReturnsAreTold) {
   broken_ = false;
   infer_until(*request, true);
   EXPECT_THAT(events(*compiled), testing::ElementsAre("FAST is back"));
-  // Who asks later learns the same.
-  uint64_t from_start = 0;
-  EXPECT_EQ(compiled->device_events(from_start).size(), 2u);
-  EXPECT_EQ(from_start, next_event_);
+  // Who asks later learns the same, also through what keeps state outside of devices.
+  const StatefulCompiledModel outer(compiled, {});
+  for (const CompiledModel* asked : {static_cast<const CompiledModel*>(&outer),
+                                     static_cast<const CompiledModel*>(compiled.get())}) {
+    uint64_t from_start = 0;
+    EXPECT_EQ(asked->device_events(from_start).size(), 2u);
+    EXPECT_EQ(from_start, next_event_);
+  }
 }
 
 TEST_F(HeteroFailOverTest, ADeviceThatFailedToCompileReturns) {
