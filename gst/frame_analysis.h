@@ -54,6 +54,9 @@ class FrameAnalysis {
   /// Waits for the requests of the frame in front and attaches what they found. False: the queue
   /// was closed meanwhile.
   Result<bool> finish(QueuedFrame& frame);
+  /// Devices that the model lost and took back since the last call. Of the source task.
+  std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
+  const std::string& model_name() const { return model_->compiled().name(); }
 
  private:
   FrameAnalysis() = default;
@@ -72,6 +75,7 @@ class FrameAnalysis {
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;
+  uint64_t event_ = 0;  ///< the next of the model's
   std::atomic<bool> warned_of_empty_region_ = false;
 };
 

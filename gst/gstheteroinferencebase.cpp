@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "allocation.h"
+#include "device_message.h"
 #include "element_error.h"
 #include "frame_analysis.h"
 #include "frame_map.h"
@@ -105,6 +106,9 @@ void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
   if (!ready) {
     fail(self, analysis, ready.error());
     return;
+  }
+  for (const het::DeviceEvent& event : analysis.device_events()) {
+    het::gst::post_device_event(GST_ELEMENT(self), analysis.model_name(), event);
   }
   if (!*ready || !analysis.queue().pop()) return;
   GstBuffer* buffer = std::exchange(frame.buffer, nullptr);

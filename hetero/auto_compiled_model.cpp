@@ -28,6 +28,7 @@ AutoCompiledModel::AutoCompiledModel(AutoParts parts)
       device_(std::move(parts.device)),
       properties_(std::move(parts.properties)),
       better_(std::move(parts.better)),
+      events_(std::move(parts.events)),
       current_(std::move(parts.current.name)),
       model_(std::move(parts.model)),
       is_settled_(better_.empty()),
@@ -42,8 +43,7 @@ void AutoCompiledModel::run(size_t) {
     if (is_stopping_) return;
     const Status status = take_over(candidate);
     if (status.ok()) return source_.reset();
-    log(LogLevel::Warning, "model '{}' on {} runs without {}: {}", name(), device_, candidate.name,
-        status.message());
+    events_->add({candidate.name, status.message()});
   }
   source_.reset();
   std::lock_guard lock(mutex_);

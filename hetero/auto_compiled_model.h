@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hetero/device_events.h"
 #include "hetero/multi_dispatcher.h"
 #include "inference/device.h"
 #include "inference/model.h"
@@ -34,6 +36,7 @@ struct AutoParts {
   std::shared_ptr<CompiledModel> model;  ///< on it
   std::vector<AutoCandidate> better;  ///< of which the first that compiles takes over; may be empty
   std::unique_ptr<Model> source;      ///< for these
+  std::shared_ptr<DeviceEvents> events;
 };
 
 /// A model on one device. While a better one compiles, on a thread of its own, requests run on
@@ -47,6 +50,9 @@ class AutoCompiledModel final : public CompiledModel, private StreamJob {
   /// EXECUTION_DEVICES is in brackets, "(CPU)", as long as another device may take over.
   Result<std::string> get_property(std::string_view name) const override;
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
+  std::vector<DeviceEvent> device_events(uint64_t& next) const override {
+    return events_->since(next);
+  }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
@@ -63,6 +69,7 @@ class AutoCompiledModel final : public CompiledModel, private StreamJob {
   const std::string device_;
   const Properties properties_;
   const std::vector<AutoCandidate> better_;
+  const std::shared_ptr<DeviceEvents> events_;
   std::atomic<bool> is_stopping_ = false;
   mutable std::mutex mutex_;  ///< protects the next three; taken alone
   std::string current_;       ///< the device that new requests run on

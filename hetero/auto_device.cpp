@@ -163,17 +163,17 @@ class AutoDevice final : public Device {
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (i != start_up) order.push_back(i);
     }
+    const auto events = std::make_shared<DeviceEvents>(model.name(), full_name_);
     std::string reasons;
     for (const size_t i : order) {
       const AutoCandidate& candidate = candidates[i];
       auto compiled = candidate.device->compile_model(model, candidate.properties, nullptr);
       if (!compiled) {
         reasons += fmt::format("\n  {}: {}", candidate.name, compiled.error().message());
-        log(LogLevel::Warning, "model '{}' on {} runs without {}: {}", model.name(), full_name_,
-            candidate.name, compiled.error().message());
+        events->add({candidate.name, compiled.error().message()});
         continue;
       }
-      AutoParts parts{full_name_, properties, candidate, std::move(*compiled), {}, nullptr};
+      AutoParts parts{full_name_, properties, candidate, std::move(*compiled), {}, nullptr, events};
       if (i == start_up && i > 0) {
         parts.better.assign(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(i));
         parts.source = model.clone();

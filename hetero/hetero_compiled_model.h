@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hetero/device_events.h"
 #include "hetero/fail_over.h"
 #include "hetero/plan_mix.h"
 #include "inference/device.h"
@@ -20,8 +22,9 @@ struct HeteroParts {
   std::vector<Port> outputs;
   std::shared_ptr<const PlanMix> plan;
   std::unique_ptr<FailOver> fail_over;  ///< null: errors of devices are final
-  std::string device;                   ///< the whole name, "HETERO:GPU,CPU"
-  Properties properties;                ///< as given, validated for `device`
+  std::shared_ptr<DeviceEvents> events;
+  std::string device;     ///< the whole name, "HETERO:GPU,CPU"
+  Properties properties;  ///< as given, validated for `device`
 };
 
 /// A model whose subgraphs run on several devices, each as soon as what it reads is there.
@@ -32,6 +35,10 @@ class HeteroCompiledModel final : public CompiledModel {
   /// Also of single devices: "GPU.NUM_STREAMS".
   Result<std::string> get_property(std::string_view name) const override;
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
+
+  std::vector<DeviceEvent> device_events(uint64_t& next) const override {
+    return parts_.events->since(next);
+  }
 
   /// The one that executions begin with now.
   std::shared_ptr<const PlanMix> plan() const;

@@ -11,6 +11,7 @@
 #include "hetero/explain.h"
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
+#include "hetero/multi_compiled_model.h"
 #include "hetero/plan_store.h"
 #include "hetero/policy.h"
 #include "hetero/stages.h"
@@ -101,6 +102,7 @@ Result<std::shared_ptr<HeteroCompiler>> HeteroCompiler::create(const Model& mode
   std::shared_ptr<HeteroCompiler> compiler(
       new HeteroCompiler(std::move(device), std::move(members), std::move(properties)));
   compiler->prepared_ = model.clone();
+  compiler->events_ = std::make_shared<DeviceEvents>(model.name(), compiler->device_);
   if (is_query) {
     HET_TRY(prepare_model_for_query(*compiler->prepared_));
   } else {
@@ -142,7 +144,7 @@ Result<std::vector<AffinityWish>> HeteroCompiler::find_all_wishes(const Model& o
 }
 
 /// Nodes that were wished onto a lost device go where others would.
-Result<SupportTable> HeteroCompiler::support_table(const std::set<std::string>& lost) const {
+Result<SupportTable> HeteroCompiler::support_table(const LostDevices& lost) const {
   std::vector<PlacementDevice> devices;
   for (const MemberDevice& member : members_) {
     if (lost.contains(member.name)) continue;
@@ -170,13 +172,17 @@ Result<std::shared_ptr<CompiledModel>> HeteroCompiler::compile() {
   const bool may_fail_over = members_.size() > 1 &&
                              property_boolean(properties_, "HETERO_FAIL_OVER") &&
                              !property_boolean(properties_, "HETERO_STRICT");
-  std::set<std::string> lost;
+  LostDevices lost;
   HET_ASSIGN(auto plan, may_fail_over ? make_plan_without(lost) : make_plan(lost));
-  return wrap(std::move(plan), may_fail_over);
+  for (const auto& [name, cause] : lost) events_->add({name, cause});
+  std::unique_ptr<FailOver> fail_over;
+  if (may_fail_over) {
+    HET_ASSIGN(fail_over, make_fail_over(plan, std::move(lost)));
+  }
+  return wrap(std::move(plan), std::move(fail_over));
 }
 
-Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan_without(
-    std::set<std::string>& lost) {
+Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan_without(LostDevices& lost) {
   while (true) {
     failed_device_.clear();
     auto plan = make_plan(lost);
@@ -185,27 +191,26 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan_without(
     if (failed_device_.empty() || !blames_device(cause) || lost.size() + 1 == members_.size()) {
       return plan;
     }
-    log(LogLevel::Warning, "{} failed, the model is compiled without it: {}", failed_device_,
-        cause.message());
-    lost.insert(failed_device_);
+    lost.emplace(failed_device_, cause.message());
   }
 }
 
-Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(
-    const std::set<std::string>& lost) {
+Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevices& lost) {
   HET_ASSIGN(SupportTable table, support_table(lost));
   PlanStore plans(properties_, table);
-  profiles_ = std::make_unique<ProfileStore>(properties_, table);
-  const PlanFactory factory = {[this](const Split& split) { return compile_split(split); },
-                               [this](std::shared_ptr<const PlanMix> plan) {
-                                 return wrap(std::move(plan), /*may_fail_over=*/false);
-                               }};
+  // What is known about lost devices counts again when they return.
+  auto of_plan = std::make_unique<ProfileStore>(properties_, table);
+  ProfileStore& profiles = *of_plan;
+  if (lost.empty()) profiles_ = std::move(of_plan);
+  const PlanFactory factory = {
+      [this](const Split& split) { return compile_split(split); },
+      [this](std::shared_ptr<const PlanMix> plan) { return wrap(std::move(plan)); }};
   const Policy policy = lost.empty() ? policy_for(properties_) : Policy::Priority;
   HET_ASSIGN(PlanReport report,
              plan_by_policy({.policy = policy,
                              .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
                              .mixes = property_boolean(properties_, "HETERO_MIXES")},
-                            *prepared_, table, {plans, *profiles_}, factory));
+                            *prepared_, table, {plans, profiles}, factory));
   const PlanCandidate& chosen = report.candidates[report.chosen];
   // Of several placements the one that most executions take.
   if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));
@@ -254,6 +259,50 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
   return plan;
 }
 
+Result<Split> HeteroCompiler::split_again(const HeteroPlan& plan) const {
+  std::vector<std::string> names;
+  for (const size_t subgraph : plan.split.subgraph_of) {
+    names.push_back(plan.split.subgraphs[subgraph].device);
+  }
+  for (const auto& split_by : {split_model, split_in_stages}) {
+    HET_ASSIGN(Split split, split_by(*prepared_, names));
+    if (std::ranges::equal(split.subgraphs, plan.split.subgraphs, {}, &Subgraph::nodes,
+                           &Subgraph::nodes)) {
+      return split;
+    }
+  }
+  return error(StatusCode::Internal, "the plan cannot be made again");
+}
+
+Result<FailOver::Substitutes> HeteroCompiler::compile_elsewhere(
+    const HeteroPlan& plan, const std::vector<size_t>& subgraphs, const LostDevices& lost) const {
+  HET_ASSIGN(const Split split, split_again(plan));
+  HET_ASSIGN(const CutTypes types, choose_cut_types(split, crossing_rules()));
+  std::vector<MemberDevice> members;
+  std::string device = "HETERO:";
+  for (const MemberDevice& member : members_) {
+    if (lost.contains(member.name)) continue;
+    device += (members.empty() ? "" : ",") + member.name;
+    members.push_back(member);
+  }
+  Properties properties = properties_;
+  for (const char* name : {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN",
+                           "HETERO_POLICY", "MULTI_DEVICE_PRIORITIES"}) {
+    properties.erase(name);
+  }
+  properties["HETERO_RETRY_INTERVAL"] = "0";
+  FailOver::Substitutes made;
+  for (const size_t i : subgraphs) {
+    const auto model =
+        (types.models[i] != nullptr ? types.models[i] : split.subgraphs[i].model)->clone();
+    for (const auto& node : model->nodes()) node->set_affinity({});
+    HET_ASSIGN(const auto compiler, create(*model, device, members, properties, false));
+    HET_ASSIGN(made[i], compiler->compile());
+    HET_TRY(check_same_ports(*plan.subgraphs[i], *made[i]));
+  }
+  return made;
+}
+
 CrossingRules HeteroCompiler::crossing_rules() const {
   CrossingRules rules;
   rules.is_half = [this](const std::string& name) {
@@ -272,29 +321,41 @@ CrossingRules HeteroCompiler::crossing_rules() const {
   return rules;
 }
 
+Result<std::unique_ptr<FailOver>> HeteroCompiler::make_fail_over(
+    std::shared_ptr<const PlanMix> plan, LostDevices lost) {
+  FailOver::Parts parts;
+  parts.plan = std::move(plan);
+  parts.lost = std::move(lost);
+  parts.replan = [self = shared_from_this()](LostDevices& devices) {
+    return devices.empty() ? self->first_plan_again() : self->make_plan_without(devices);
+  };
+  parts.probe = [self = shared_from_this()](const std::shared_ptr<const PlanMix>& tried) {
+    const auto model = self->wrap(tried);
+    if (!model) return Status(model.error());
+    const auto request = zero_request(**model);
+    return request ? (*request)->infer() : Status(request.error());
+  };
+  parts.substitute = [self = shared_from_this()](const HeteroPlan& failed,
+                                                 const std::vector<size_t>& subgraphs,
+                                                 const LostDevices& devices) {
+    return self->compile_elsewhere(failed, subgraphs, devices);
+  };
+  parts.events = events_;
+  parts.retry = std::chrono::milliseconds(property_integer(properties_, "HETERO_RETRY_INTERVAL"));
+  return FailOver::create(std::move(parts));
+}
+
 Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<const PlanMix> plan,
-                                                            bool may_fail_over) {
+                                                            std::unique_ptr<FailOver> fail_over) {
   HeteroParts parts;
   parts.name = prepared_->name();
   parts.inputs = input_ports(*prepared_);
   parts.outputs = output_ports(*prepared_);
   parts.device = device_;
   parts.properties = properties_;
-  if (may_fail_over) {
-    const auto replan = [self = shared_from_this()](std::set<std::string>& lost) {
-      return lost.empty() ? self->first_plan_again() : self->make_plan_without(lost);
-    };
-    const auto probe = [self = shared_from_this()](const std::shared_ptr<const PlanMix>& tried) {
-      const auto model = self->wrap(tried, /*may_fail_over=*/false);
-      if (!model) return Status(model.error());
-      const auto request = zero_request(**model);
-      return request ? (*request)->infer() : Status(request.error());
-    };
-    HET_ASSIGN(parts.fail_over, FailOver::create(plan, replan, probe,
-                                                 std::chrono::milliseconds(property_integer(
-                                                     properties_, "HETERO_RETRY_INTERVAL"))));
-  }
   parts.plan = std::move(plan);
+  parts.fail_over = std::move(fail_over);
+  parts.events = events_;
   return std::make_shared<HeteroCompiledModel>(std::move(parts));
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "hetero/affinity.h"
 #include "hetero/cut_types.h"
 #include "hetero/device_list.h"
+#include "hetero/fail_over.h"
 #include "hetero/hetero_plan.h"
 #include "hetero/placement.h"
 #include "hetero/plan_mix.h"
@@ -46,25 +46,34 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
  private:
   HeteroCompiler(std::string device, std::vector<MemberDevice> members, Properties properties);
   Result<std::vector<AffinityWish>> find_all_wishes(const Model& original) const;
-  Result<SupportTable> support_table(const std::set<std::string>& lost) const;
+  Result<SupportTable> support_table(const LostDevices& lost) const;
   /// By the policy, or by priority where devices are lost: streams wait for the plan.
-  Result<std::shared_ptr<const PlanMix>> make_plan(const std::set<std::string>& lost);
-  /// The same; devices that fail to compile are added to `lost`, with a warning each.
-  Result<std::shared_ptr<const PlanMix>> make_plan_without(std::set<std::string>& lost);
+  Result<std::shared_ptr<const PlanMix>> make_plan(const LostDevices& lost);
+  /// The same; devices that fail to compile are added to `lost`.
+  Result<std::shared_ptr<const PlanMix>> make_plan_without(LostDevices& lost);
   Result<std::shared_ptr<const PlanMix>> first_plan_again();
   Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split);
+  /// Subgraphs of a plan on HETERO over the other devices.
+  Result<FailOver::Substitutes> compile_elsewhere(const HeteroPlan& plan,
+                                                  const std::vector<size_t>& subgraphs,
+                                                  const LostDevices& lost) const;
+  /// The plan's split, with models; splitting has no choice but the devices.
+  Result<Split> split_again(const HeteroPlan& plan) const;
   CrossingRules crossing_rules() const;
   Result<std::shared_ptr<CompiledModel>> wrap(std::shared_ptr<const PlanMix> plan,
-                                              bool may_fail_over);
+                                              std::unique_ptr<FailOver> fail_over = nullptr);
+  Result<std::unique_ptr<FailOver>> make_fail_over(std::shared_ptr<const PlanMix> plan,
+                                                   LostDevices lost);
   Status dump(const Placement& placement, const SupportTable& table) const;
 
   const std::string device_;
   const std::vector<MemberDevice> members_;
   const Properties properties_;
   std::unique_ptr<Model> prepared_;
-  std::vector<AffinityWish> wishes_;        ///< per node of prepared_
+  std::vector<AffinityWish> wishes_;  ///< per node of prepared_
+  std::shared_ptr<DeviceEvents> events_;
   StoredPlan first_;                        ///< the plan without losses
-  std::unique_ptr<ProfileStore> profiles_;  ///< of the last make_plan()
+  std::unique_ptr<ProfileStore> profiles_;  ///< of all devices
   std::string failed_device_;               ///< of the last compile_split()
 };
 

@@ -1,6 +1,9 @@
 #include "hetero/hetero_execution.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "hetero/fail_over.h"
 
 namespace het::hetero {
 namespace {
@@ -14,6 +17,11 @@ Status deliver_output(RequestIo& io, size_t index, const Tensor& result) {
   if (is_other_memory) return copy_tensor(result, given);
   io.set_output(index, result);
   return {};
+}
+
+/// Empty where the host does not see it without mapping.
+Tensor on_host(const Tensor& tensor) {
+  return tensor.bytes() != nullptr ? tensor : Tensor();
 }
 
 }  // namespace
@@ -37,7 +45,11 @@ Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
 
 HeteroExecution::HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
                                  const std::vector<Port>& inputs, const std::vector<Port>& outputs)
-    : plan_(std::move(plan)), split_(plan_->split), inputs_(inputs), outputs_(outputs) {}
+    : plan_(std::move(plan)),
+      split_(plan_->split),
+      inputs_(inputs),
+      outputs_(outputs),
+      pictures_(inputs.size()) {}
 
 HeteroExecution::~HeteroExecution() = default;
 
@@ -49,11 +61,16 @@ Status HeteroExecution::share_tensors() {
     InferRequest& producer = *parts_[cut.producer.subgraph]->request;
     Tensor tensor = producer.output(cut.producer.index);
     if (tensor.empty()) continue;
+    // Memory that the host has to map is the producer's affair, and so is a failure to do so.
+    if (tensor.bytes() == nullptr) {
+      HET_ASSIGN(tensor, Tensor::allocate(tensor.desc()));
+    }
     size_t most = kinds[cut.producer.subgraph];
     for (const SubgraphPort& reader : cut.readers) {
-      if (kinds[reader.subgraph] <= most) continue;
+      const Tensor& place = parts_[reader.subgraph]->request->input(reader.index);
+      if (kinds[reader.subgraph] <= most || place.bytes() == nullptr) continue;
       most = kinds[reader.subgraph];
-      tensor = parts_[reader.subgraph]->request->input(reader.index);
+      tensor = place;
     }
     HET_TRY(producer.set_output(cut.producer.index, tensor));
     for (const SubgraphPort& reader : cut.readers) {
@@ -65,7 +82,8 @@ Status HeteroExecution::share_tensors() {
 
 Tensor HeteroExecution::own_input(size_t index) const {
   const std::vector<SubgraphPort>& readers = split_.input_readers[index];
-  return readers.empty() ? Tensor() : parts_[readers[0].subgraph]->request->input(readers[0].index);
+  if (readers.empty()) return {};
+  return on_host(parts_[readers[0].subgraph]->request->input(readers[0].index));
 }
 
 Tensor HeteroExecution::own_output(size_t index) const {
@@ -79,11 +97,11 @@ Tensor HeteroExecution::own_output(size_t index) const {
     }
   }
   return source.kind == TensorSource::Kind::SubgraphOutput
-             ? parts_[source.subgraph]->request->output(source.index)
+             ? on_host(parts_[source.subgraph]->request->output(source.index))
              : Tensor();
 }
 
-void HeteroExecution::start(RequestIo& io, CompletionSink& sink) {
+void HeteroExecution::start(RequestIo& io, CompletionSink& sink, bool keeps_pictures) {
   io_ = &io;
   sink_ = &sink;
   stopped_ = false;
@@ -92,17 +110,28 @@ void HeteroExecution::start(RequestIo& io, CompletionSink& sink) {
   failed_device_.clear();
   for (size_t i = 0; i < parts_.size(); ++i) {
     parts_[i]->waits_for = split_.subgraphs[i].dependencies.size();
+    parts_[i]->is_first = split_.subgraphs[i].dependencies.empty();
     parts_[i]->ran = false;
+    parts_[i]->is_done = false;
+  }
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    pictures_[i].regions = keeps_pictures ? io.images(i) : std::vector<ImageRegion>();
+    pictures_[i].were_given = !pictures_[i].regions.empty();
+    pictures_[i].readers = split_.input_readers[i].size();
   }
   if (Status status = bind(io); !status.ok()) {
     sink.complete(std::move(status));
     return;
   }
+  launch_first();
+}
+
+void HeteroExecution::launch_first() {
   // Counts as a part until all are under way that wait for none.
   running_ = 1;
   if (plan_->turns.empty()) {
     for (size_t i = 0; i < parts_.size(); ++i) {
-      if (split_.subgraphs[i].dependencies.empty()) launch(i);
+      if (parts_[i]->is_first) launch(i);
     }
   } else {
     launch_next();
@@ -149,6 +178,7 @@ Status HeteroExecution::bind_input(RequestIo& io, size_t index) {
   const std::vector<ImageRegion> images = io.take_images(index);
   bool is_first = true;
   for (const SubgraphPort& reader : split_.input_readers[index]) {
+    if (parts_[reader.subgraph]->is_done) continue;
     InferRequest& request = *parts_[reader.subgraph]->request;
     const bool has_images = !images.empty();
     // Every reader of a picture converts it on its device, so only one may do it in this tensor.
@@ -182,6 +212,7 @@ void HeteroExecution::part_ended(size_t part, const Status& status) {
   Status result = status;
   if (result.ok()) result = hand_over(part);
   if (result.ok()) {
+    keep_results(part);
     ++ended_;
     const bool is_one_at_a_time = !plan_->turns.empty();
     for (const size_t next : plan_->dependents[part]) {
@@ -215,8 +246,121 @@ void HeteroExecution::fail(size_t part, const Status& status) {
   const Subgraph& subgraph = split_.subgraphs[part];
   std::lock_guard lock(mutex_);
   if (!first_error_.ok()) return;
-  failed_device_ = subgraph.device;
+  if (!parts_[part]->is_replaced) failed_device_ = subgraph.device;
   first_error_ = status.with_context(fmt::format("{} on {}", subgraph.name, subgraph.device));
+}
+
+void HeteroExecution::keep_results(size_t part) {
+  // Tensors that are sized at run time are the device's.
+  if (!plan_->unsized_cuts.empty()) return;
+  const InferRequest& request = *parts_[part]->request;
+  for (size_t i = 0; i < request.compiled_model().outputs().size(); ++i) {
+    if (request.output(i).empty() || request.output(i).bytes() == nullptr) return;
+  }
+  parts_[part]->is_done = true;
+  for (const TensorSource& source : split_.subgraphs[part].inputs) {
+    if (source.kind != TensorSource::Kind::ModelInput) continue;
+    Pictures& pictures = pictures_[source.index];
+    if (--pictures.readers == 0) pictures.regions.clear();
+  }
+}
+
+bool HeteroExecution::has_results() const {
+  return std::ranges::any_of(parts_, [](const auto& part) { return part->is_done; });
+}
+
+bool HeteroExecution::can_restart() const {
+  return std::ranges::none_of(pictures_, [](const Pictures& pictures) {
+    return pictures.were_given && pictures.regions.empty();
+  });
+}
+
+bool HeteroExecution::can_read_pictures() const {
+  for (const Pictures& pictures : pictures_) {
+    for (const ImageRegion& region : pictures.regions) {
+      for (int p = 0; p < region.image.plane_count; ++p) {
+        Buffer& buffer = *region.image.planes[static_cast<size_t>(p)].buffer;
+        if (buffer.host() != nullptr) continue;
+        const auto mapped = buffer.map(MapAccess::Read);
+        if (mapped) {
+          buffer.unmap();
+        } else if (blames_device(mapped.error())) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void HeteroExecution::return_pictures() {
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    io_->clear_images(i);
+    for (size_t b = 0; b < pictures_[i].regions.size(); ++b) {
+      io_->set_image(i, b, std::move(pictures_[i].regions[b]));
+    }
+    pictures_[i].regions.clear();
+  }
+}
+
+void HeteroExecution::drop_pictures() {
+  for (Pictures& pictures : pictures_) pictures.regions.clear();
+}
+
+std::vector<size_t> HeteroExecution::left_over() const {
+  std::vector<size_t> left;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i]->is_done && !parts_[i]->is_replaced) left.push_back(i);
+  }
+  return left;
+}
+
+Status HeteroExecution::replace(Requests& requests) {
+  for (auto& [index, request] : requests) {
+    const InferRequest& old = *parts_[index]->request;
+    for (size_t i = 0; i < old.compiled_model().inputs().size(); ++i) {
+      // What only the old device reaches is filled by pictures, again.
+      if (on_host(old.input(i)).empty()) continue;
+      HET_TRY(request->set_input(i, old.input(i)));
+    }
+    for (size_t i = 0; i < old.compiled_model().outputs().size(); ++i) {
+      if (on_host(old.output(i)).empty()) continue;
+      HET_TRY(request->set_output(i, old.output(i)));
+    }
+  }
+  for (auto& [index, request] : requests) {
+    request->set_callback([this, i = index](const Status& status) { part_ended(i, status); });
+    parts_[index]->request.swap(request);
+    parts_[index]->is_replaced = true;
+  }
+  stopped_ = false;
+  return {};
+}
+
+void HeteroExecution::resume() {
+  ended_ = 0;
+  first_error_ = {};
+  failed_device_.clear();
+  const auto is_done = [this](size_t part) { return parts_[part]->is_done; };
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const std::vector<size_t>& before = split_.subgraphs[i].dependencies;
+    const auto done = static_cast<size_t>(std::ranges::count_if(before, is_done));
+    parts_[i]->waits_for = before.size() - done;
+    parts_[i]->is_first = done == before.size() && !is_done(i);
+    parts_[i]->ran = is_done(i);
+    if (is_done(i)) ++ended_;
+  }
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    if (pictures_[i].regions.empty()) continue;
+    for (size_t b = 0; b < pictures_[i].regions.size(); ++b) {
+      io_->set_image(i, b, pictures_[i].regions[b]);
+    }
+    if (Status status = bind_input(*io_, i); !status.ok()) {
+      sink_->complete(std::move(status));
+      return;
+    }
+  }
+  launch_first();
 }
 
 void HeteroExecution::finish() {
@@ -228,7 +372,10 @@ void HeteroExecution::finish() {
   if (status.ok() && ended_ < parts_.size()) {
     status = error(StatusCode::Cancelled, "the execution was cancelled");
   }
-  if (status.ok()) status = deliver();
+  if (status.ok()) {
+    drop_pictures();
+    status = deliver();
+  }
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(std::move(status));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hetero/hetero_plan.h"
@@ -16,7 +17,8 @@ namespace het::hetero {
 
 /// Runs a plan: a request per subgraph. Each starts on the thread that ended the last subgraph it
 /// waited for, so nobody blocks. A tensor that goes from one subgraph to others is the producer's
-/// output and the readers' input at once.
+/// output and the readers' input at once. After a failure it can go on behind what has ended well,
+/// with other requests for what has not.
 class HeteroExecution {
  public:
   /// `inputs` and `outputs` are the model's; they outlive the execution. Where a device fails,
@@ -31,26 +33,59 @@ class HeteroExecution {
 
   const HeteroPlan& plan() const { return *plan_; }
 
-  /// As DeviceRequest, here and below.
-  void start(RequestIo& io, CompletionSink& sink);
+  /// As DeviceRequest, here and below. Where `keeps_pictures`, they are kept until the host has
+  /// what comes out of every subgraph that reads them.
+  void start(RequestIo& io, CompletionSink& sink, bool keeps_pictures);
   void cancel();
   std::vector<ProfileRow> profiling() const;
   Tensor own_input(size_t index) const;
   Tensor own_output(size_t index) const;
-  /// The device whose subgraph failed first in the last execution; empty when none did.
+  /// The device whose subgraph failed first in the last execution; empty when none did, and for
+  /// what replace() gave.
   const std::string& failed_device() const { return failed_device_; }
+
+  // After an execution that failed, here and below.
+
+  /// Whether something has ended whose results the host sees.
+  bool has_results() const;
+  /// False where a picture has been let go of: only resume() is left.
+  bool can_restart() const;
+  /// False where the host has to map one and cannot.
+  bool can_read_pictures() const;
+  /// Hands those that were kept back to the request.
+  void return_pictures();
+  void drop_pictures();
+  /// Subgraphs that have to run, but for those that replace() has dealt with.
+  std::vector<size_t> left_over() const;
+  using Requests = std::vector<std::pair<size_t, std::unique_ptr<InferRequest>>>;
+  /// Takes other requests for these subgraphs, with the tensors of the old ones, which come back.
+  /// The caller excludes cancel(), which counts from here on.
+  Status replace(Requests& requests);
+  /// Runs what has not ended.
+  void resume();
 
  private:
   struct Part {
     std::unique_ptr<InferRequest> request;
     std::atomic<size_t> waits_for = 0;
-    bool ran = false;  ///< in the last execution
+    bool is_first = false;     ///< waits for nothing
+    bool ran = false;          ///< in the last execution
+    bool is_done = false;      ///< and has results that the host sees
+    bool is_replaced = false;  ///< its request is not of the plan
+  };
+  /// Of an input, for as long as somebody may have to read it again.
+  struct Pictures {
+    std::vector<ImageRegion> regions;
+    std::atomic<size_t> readers = 0;
+    bool were_given = false;
   };
 
   HeteroExecution(std::shared_ptr<const HeteroPlan> plan, const std::vector<Port>& inputs,
                   const std::vector<Port>& outputs);
   Status share_tensors();
   Status bind(RequestIo& io);
+  /// Begins the subgraphs that wait for none.
+  void launch_first();
   Status bind_input(RequestIo& io, size_t index);
   void launch_next();
   void launch(size_t part);
@@ -58,6 +93,8 @@ class HeteroExecution {
   void part_ended(size_t part, const Status& status);
   void fail(size_t part, const Status& status);
   Status hand_over(size_t part);
+  /// Notes results that the host sees, and lets go of pictures that nobody reads any more.
+  void keep_results(size_t part);
   Status pass_on(const CutValue& cut);
   void finish();
   Status deliver();
@@ -69,6 +106,7 @@ class HeteroExecution {
   const std::vector<Port>& outputs_;
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
+  std::vector<Pictures> pictures_;   ///< per input
   std::atomic<size_t> running_ = 0;  ///< parts that were started and have not ended
   std::atomic<size_t> ended_ = 0;
   std::atomic<bool> stopped_ = false;  ///< no more parts start

@@ -11,7 +11,7 @@ Result<std::unique_ptr<HeteroRequest>> HeteroRequest::create(const HeteroCompile
 }
 
 HeteroRequest::HeteroRequest(const HeteroCompiledModel& model)
-    : model_(model), fail_over_(model.fail_over()), images_(model.inputs().size()) {}
+    : model_(model), fail_over_(model.fail_over()) {}
 
 HeteroRequest::~HeteroRequest() = default;
 
@@ -21,8 +21,7 @@ Status HeteroRequest::change_plan() {
     if (fail_over_ != nullptr) version_ = fail_over_->version();
     std::shared_ptr<const PlanMix> plan = model_.plan();
     std::string failed_device;
-    const HeteroPlan* failed_plan = nullptr;
-    auto executions = make_executions(*plan, failed_plan, failed_device);
+    auto executions = make_executions(*plan, failed_device);
     if (executions) {
       std::lock_guard lock(mutex_);
       plan_ = std::move(plan);
@@ -34,15 +33,14 @@ Status HeteroRequest::change_plan() {
     if (fail_over_ == nullptr || failed_device.empty() || !blames_device(cause)) {
       return Failure(cause);
     }
-    HET_TRY(fail_over_->lose(failed_device, *failed_plan, cause));
+    HET_TRY(fail_over_->lose(failed_device, version_, cause));
   }
 }
 
 Result<std::vector<std::unique_ptr<HeteroExecution>>> HeteroRequest::make_executions(
-    const PlanMix& plan, const HeteroPlan*& failed_plan, std::string& failed_device) const {
+    const PlanMix& plan, std::string& failed_device) const {
   std::vector<std::unique_ptr<HeteroExecution>> executions;
   for (const PlanWay& way : plan.ways()) {
-    failed_plan = way.plan.get();
     HET_ASSIGN(executions.emplace_back(),
                HeteroExecution::create(way.plan, model_.inputs(), model_.outputs(), failed_device));
   }
@@ -57,7 +55,7 @@ void HeteroRequest::begin() {
     next = execution_;
   }
   // Nothing of the request may be used after its end.
-  next->start(*io_, *this);
+  next->start(*io_, *this, fail_over_ != nullptr);
 }
 
 void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
@@ -68,7 +66,6 @@ void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
     begin();
     return;
   }
-  for (size_t i = 0; i < images_.size(); ++i) images_[i] = io.images(i);
   fail_over_->retry_if_due();
   if (fail_over_->version() != version_) {
     fail_over_->submit(*this);
@@ -84,7 +81,9 @@ void HeteroRequest::cancel() {
 }
 
 void HeteroRequest::complete(Status status) {
-  if (status.ok() || fail_over_ == nullptr || cancelled_ || !blames_device(status)) {
+  // An error that is no device's, of the host's memory say, would come again.
+  if (status.ok() || fail_over_ == nullptr || cancelled_ || !blames_device(status) ||
+      execution_->failed_device().empty()) {
     finish(std::move(status));
     return;
   }
@@ -94,27 +93,47 @@ void HeteroRequest::complete(Status status) {
 
 void HeteroRequest::run(size_t) {
   const Status failure = std::exchange(failure_, {});
+  bool resumes = false;
   Status status;
-  if (!failure.ok()) {
-    status = fail_over_->lose(execution_->failed_device(), execution_->plan(), failure);
-  }
-  if (status.ok()) status = change_plan();
+  if (!failure.ok()) status = recover(failure, resumes);
+  if (status.ok() && !resumes) status = change_plan();
   if (status.ok() && cancelled_) {
     status = error(StatusCode::Cancelled, "the execution was cancelled");
   }
-  if (!status.ok()) {
-    finish(std::move(status));
-    return;
-  }
-  for (size_t i = 0; i < images_.size(); ++i) {
-    io_->clear_images(i);
-    for (size_t b = 0; b < images_[i].size(); ++b) io_->set_image(i, b, images_[i][b]);
-  }
+  if (!status.ok()) return finish(std::move(status));
+  if (resumes) return execution_->resume();
   begin();
 }
 
+Status HeteroRequest::recover(const Status& failure, bool& resumes) {
+  // Whoever reads a picture whose memory is gone fails; no device is to blame.
+  if (!execution_->can_read_pictures()) return failure;
+  HET_TRY(fail_over_->lose(execution_->failed_device(), version_, failure));
+  if (execution_->has_results()) {
+    const Status replaced = replace_lost();
+    resumes = replaced.ok();
+    if (resumes || !execution_->can_restart()) return replaced;
+  }
+  execution_->return_pictures();
+  return {};
+}
+
+Status HeteroRequest::replace_lost() {
+  HeteroExecution::Requests requests;
+  HET_ASSIGN(const FailOver::Substitutes models,
+             fail_over_->substitutes(execution_->plan(), version_, execution_->left_over(),
+                                     execution_->failed_device()));
+  for (const auto& [subgraph, model] : models) {
+    HET_ASSIGN(std::unique_ptr<InferRequest> request, model->create_infer_request());
+    requests.emplace_back(subgraph, std::move(request));
+  }
+  // The old ones go after the lock.
+  std::lock_guard lock(mutex_);
+  return execution_->replace(requests);
+}
+
 void HeteroRequest::finish(Status status) {
-  for (auto& images : images_) images.clear();
+  if (!status.ok()) execution_->drop_pictures();
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(std::move(status));

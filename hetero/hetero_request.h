@@ -15,8 +15,9 @@
 
 namespace het::hetero {
 
-/// A request of a HETERO model: runs a plan and, where a device fails, what takes its place, from
-/// the start with the inputs that it has kept. Nobody but the thread of FailOver makes executions.
+/// A request of a HETERO model: runs a plan and, where a device fails, goes on behind what the host
+/// has, with others in the device's place; from the start by a new plan where it has nothing.
+/// Nobody but the thread of FailOver makes executions.
 class HeteroRequest final : public DeviceRequest, private CompletionSink, private StreamJob {
  public:
   static Result<std::unique_ptr<HeteroRequest>> create(const HeteroCompiledModel& model);
@@ -35,20 +36,22 @@ class HeteroRequest final : public DeviceRequest, private CompletionSink, privat
   /// On FailOver's thread: another plan, then the execution.
   void run(size_t stream) override;
   Status change_plan();
+  /// After a failure: other requests in the execution, which then `resumes`, or its pictures back.
+  Status recover(const Status& failure, bool& resumes);
+  Status replace_lost();
   /// Of every way of the plan; errors say whose device failed.
   Result<std::vector<std::unique_ptr<HeteroExecution>>> make_executions(
-      const PlanMix& plan, const HeteroPlan*& failed_plan, std::string& failed_device) const;
+      const PlanMix& plan, std::string& failed_device) const;
   /// The next execution, on the way whose turn it is.
   void begin();
   void finish(Status status);
 
   const HeteroCompiledModel& model_;
   FailOver* const fail_over_;  ///< null: errors are final
-  uint64_t version_ = 0;       ///< of the execution's plan
+  uint64_t version_ = 0;       ///< at which plan_ was taken
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
-  std::vector<std::vector<ImageRegion>> images_;  ///< per input, until the execution ends
-  Status failure_;                                ///< why run() has to find another plan
+  Status failure_;  ///< why run() has to find another plan
   std::atomic<bool> cancelled_ = false;
   /// Protects what follows as cancel() sees it; taken before the mutexes of requests in it.
   std::mutex mutex_;

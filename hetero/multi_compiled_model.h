@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hetero/device_events.h"
 #include "hetero/multi_dispatcher.h"
 #include "inference/device.h"
 #include "inference/properties.h"
@@ -27,6 +29,7 @@ struct MultiParts {
   std::string device;                ///< the whole name, "MULTI:GPU(2),CPU"
   std::vector<MultiMember> members;  ///< with the same ports, in the order of priority
   Properties properties;             ///< as given, validated for `device`
+  std::shared_ptr<DeviceEvents> events;
 };
 
 /// How many requests a compiled model wants; at least 1.
@@ -45,6 +48,9 @@ class MultiCompiledModel final : public CompiledModel {
   Status set_property(const Properties& properties) override;
   /// Of the device that takes most kinds of memory: the others read its host memory as well.
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
+  std::vector<DeviceEvent> device_events(uint64_t& next) const override {
+    return parts_.events->since(next);
+  }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;

@@ -6,7 +6,6 @@
 
 #include "hetero/multi_compiled_model.h"
 #include "inference/device_registry.h"
-#include "inference/log.h"
 #include "inference/properties.h"
 
 namespace het::hetero {
@@ -90,7 +89,8 @@ Result<std::shared_ptr<CompiledModel>> compile_for_all(const std::string& full_n
                                                        const Model& model,
                                                        const Properties& properties,
                                                        std::span<const std::string_view> own) {
-  MultiParts parts{full_name, {}, properties};
+  MultiParts parts{
+      full_name, {}, properties, std::make_shared<DeviceEvents>(model.name(), full_name)};
   std::string reasons;
   for (const LimitedMember& limited : members) {
     const MemberDevice& member = limited.member;
@@ -102,8 +102,7 @@ Result<std::shared_ptr<CompiledModel>> compile_for_all(const std::string& full_n
     }
     if (!status.ok()) {
       reasons += fmt::format("\n  {}: {}", member.name, status.message());
-      log(LogLevel::Warning, "model '{}' on {} runs without {}: {}", model.name(), full_name,
-          member.name, status.message());
+      parts.events->add({member.name, status.message()});
       continue;
     }
     const size_t limit = limited.limit.value_or(optimal_requests(**compiled));

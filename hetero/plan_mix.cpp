@@ -37,10 +37,6 @@ bool PlanMix::uses(std::string_view device) const {
   });
 }
 
-bool PlanMix::contains(const HeteroPlan& plan) const {
-  return std::ranges::any_of(ways_, [&](const PlanWay& way) { return way.plan.get() == &plan; });
-}
-
 size_t PlanMix::next_way() const {
   return turns_.empty() ? 0 : turns_[started_.fetch_add(1, std::memory_order_relaxed) % kTurns];
 }

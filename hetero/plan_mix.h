@@ -29,7 +29,6 @@ class PlanMix {
   size_t requests() const { return requests_; }
   const std::string& explanation() const { return explanation_; }  ///< HETERO_PLAN
   bool uses(std::string_view device) const;
-  bool contains(const HeteroPlan& plan) const;
   /// The way of the next execution: at any time each has had its share, to less than one execution
   /// (and shares are rounded to parts of kTurns).
   size_t next_way() const;

@@ -57,6 +57,10 @@ Result<Tensor> CompiledModel::allocate_tensor(const TensorDesc& desc) {
   return Tensor::allocate(desc);
 }
 
+std::vector<DeviceEvent> CompiledModel::device_events(uint64_t&) const {
+  return {};
+}
+
 Result<Tensor> DeviceContext::wrap(TensorDesc, const MemoryHandle&, std::function<void()>) {
   return error(StatusCode::NotSupported, "a context of {} takes no memory of the application",
                device_name());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <map>
@@ -45,6 +46,12 @@ struct NodeSupport {
   std::string device;  ///< empty when unsupported
   std::string reason;  ///< why unsupported, or a remark ("runs the reference implementation")
   bool supported() const { return !device.empty(); }
+};
+
+/// A compiled model goes on without a device, or with it again.
+struct DeviceEvent {
+  std::string device;
+  std::string cause;  ///< why it was lost; empty: it is back
 };
 
 /// A part of a picture that shall become one batch item of an input.
@@ -113,6 +120,9 @@ class HET_API CompiledModel : public std::enable_shared_from_this<CompiledModel>
   virtual Status reset_state(std::string_view stream);
   /// Memory for a request's input or output, where the device reaches it best; host by default.
   virtual Result<Tensor> allocate_tensor(const TensorDesc& desc);
+  /// Devices lost and taken back since the model began to compile, from event number `next` (0 at
+  /// first) on, which becomes that of the event to come. Cheap where there is none.
+  virtual std::vector<DeviceEvent> device_events(uint64_t& next) const;
 
  protected:
   CompiledModel(std::string name, std::vector<Port> inputs, std::vector<Port> outputs)

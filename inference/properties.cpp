@@ -223,7 +223,8 @@ constexpr std::array kTable = {
                 .maximum = std::numeric_limits<int32_t>::max(),
                 .devices = "HETERO",
                 .doc = "milliseconds until a device that failed is tried again beside running "
-                       "requests, and taken back where it works; 0: never"},
+                       "requests, and taken back where it works, else again in growing intervals; "
+                       "0: never"},
     PropertyDef{.name = "HETERO_STRICT",
                 .type = PropertyType::Boolean,
                 .default_value = "NO",

@@ -150,6 +150,10 @@ Result<Tensor> StatefulCompiledModel::allocate_tensor(const TensorDesc& desc) {
   return inner_->allocate_tensor(desc);
 }
 
+std::vector<DeviceEvent> StatefulCompiledModel::device_events(uint64_t& next) const {
+  return inner_->device_events(next);
+}
+
 Result<std::unique_ptr<DeviceRequest>> StatefulCompiledModel::create_device_request() {
   HET_ASSIGN(std::unique_ptr<NestedRequest> nested, NestedRequest::create(inner_));
   return std::make_unique<StatefulRequest>(*this, std::move(nested));

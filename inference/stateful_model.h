@@ -33,6 +33,7 @@ class HET_API StatefulCompiledModel final : public CompiledModel {
   Result<std::vector<StateVariable>> query_state(std::string_view stream) const override;
   Status reset_state(std::string_view stream) override;
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
+  std::vector<DeviceEvent> device_events(uint64_t& next) const override;
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;

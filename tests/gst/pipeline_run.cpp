@@ -1,5 +1,6 @@
 #include "pipeline_run.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace het::gst_test {
@@ -18,14 +19,20 @@ void decode_indirectly(GstBin*, GstBin*, GstElement* element, gpointer) {
   }
 }
 
+void take_text(GstMessage* message, GstMessageType type,
+               void (*parse)(GstMessage*, GError**, gchar**), std::vector<PostedError>& texts) {
+  if (GST_MESSAGE_TYPE(message) != type) return;
+  GError* content = nullptr;
+  parse(message, &content, nullptr);
+  texts.push_back({GST_MESSAGE_SRC_NAME(message), content->message});
+  g_error_free(content);
+}
+
 void take_message(GstMessage* message, Outcome& outcome) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) outcome.eos = true;
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    GError* failure = nullptr;
-    gst_message_parse_error(message, &failure, nullptr);
-    outcome.errors.push_back({GST_MESSAGE_SRC_NAME(message), failure->message});
-    g_error_free(failure);
-  }
+  take_text(message, GST_MESSAGE_ERROR, gst_message_parse_error, outcome.errors);
+  take_text(message, GST_MESSAGE_WARNING, gst_message_parse_warning, outcome.warnings);
+  take_text(message, GST_MESSAGE_INFO, gst_message_parse_info, outcome.remarks);
   gst_message_unref(message);
 }
 
@@ -95,12 +102,20 @@ GstCaps* PipelineRun::caps(const std::string& name) const {
 Outcome PipelineRun::play(unsigned limit_s) {
   Outcome outcome;
   GstBus* bus = gst_element_get_bus(pipeline_);
-  const auto wanted = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  constexpr int kEnd = GST_MESSAGE_EOS | GST_MESSAGE_ERROR;
+  const auto wanted = static_cast<GstMessageType>(kEnd | GST_MESSAGE_WARNING | GST_MESSAGE_INFO);
   const bool started =
       gst_element_set_state(pipeline_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
   // What failed at the start is on the bus already, and going to NULL would flush it.
-  GstMessage* message = gst_bus_timed_pop_filtered(bus, started ? limit_s * GST_SECOND : 0, wanted);
-  if (message) take_message(message, outcome);
+  const gint64 limit = g_get_monotonic_time() + limit_s * G_USEC_PER_SEC;
+  GstMessage* message = nullptr;
+  for (bool goes_on = true; goes_on;) {
+    const gint64 left = std::max<gint64>(limit - g_get_monotonic_time(), 0);
+    message = gst_bus_timed_pop_filtered(
+        bus, started ? static_cast<GstClockTime>(left) * GST_USECOND : 0, wanted);
+    goes_on = message != nullptr && (GST_MESSAGE_TYPE(message) & kEnd) == 0;
+    if (message) take_message(message, outcome);
+  }
   gst_element_set_state(pipeline_, GST_STATE_NULL);
   // Going to NULL flushes the bus of a pipeline only when it restarts; errors are still there.
   while ((message = gst_bus_pop_filtered(bus, wanted)) != nullptr) take_message(message, outcome);

@@ -8,7 +8,7 @@
 
 namespace het::gst_test {
 
-/// An error message from the bus.
+/// An error, warning or information from the bus.
 struct PostedError {
   std::string element;  ///< name of the element that posted it
   std::string text;
@@ -18,6 +18,8 @@ struct PostedError {
 struct Outcome {
   bool eos = false;
   std::vector<PostedError> errors;
+  std::vector<PostedError> warnings;
+  std::vector<PostedError> remarks;  ///< messages of type INFO
   /// "" after EOS without errors, else what happened.
   std::string problem() const;
   std::vector<PostedError> errors_of(const std::string& element) const;

@@ -212,6 +212,11 @@ TEST_F(AutoDeviceTest, TheNextDeviceComesWhenOneFailsToCompile) {
   EXPECT_THAT(warnings.messages(),
               testing::ElementsAre("model 'diamond' on AUTO:FAST,OTHER,CPU runs without FAST: the "
                                    "kernels do not build"));
+  uint64_t next = 0;
+  const std::vector<DeviceEvent> events = compiled->device_events(next);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].device, "FAST");
+  EXPECT_EQ(events[0].cause, "the kernels do not build");
 
   // CPU goes on for good where none compiles.
   refuse_types(*other_, {"Tanh"});

@@ -55,6 +55,11 @@ TEST_F(MultiDeviceTest, ADeviceThatCannotRunTheModelIsLeftOut) {
   EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "OTHER");
   expect_results_of_ref(*model, *compiled);
   EXPECT_EQ(runs(*fast_), 0u);
+  uint64_t next = 0;
+  const std::vector<DeviceEvent> events = compiled->device_events(next);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].device, "FAST");
+  EXPECT_THAT(events[0].cause, HasSubstr("no Tanh here"));
   auto rows = core_.query_model(*model, "MULTI:FAST,OTHER");
   ASSERT_TRUE(rows);
   for (const NodeSupport& row : *rows) EXPECT_EQ(row.device, "OTHER");

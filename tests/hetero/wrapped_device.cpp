@@ -2,28 +2,48 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "inference/nested_request.h"
 #include "inference/stream_executor.h"
+#include "tests/hetero/wrapped_memory.h"
 
 namespace het::hetero {
 namespace {
 
 using Behaviour = std::shared_ptr<WrappedBehaviour>;
 
+Status fault_in(const WrappedBehaviour& behaviour, DeviceCall call) {
+  return behaviour.fault ? behaviour.fault(call) : Status();
+}
+
+Result<Tensor> allocate_own(const TensorDesc& desc, const Behaviour& behaviour) {
+  return allocate_wrapped_memory(
+      desc, {[behaviour] { return fault_in(*behaviour, DeviceCall::Map); },
+             [behaviour] { (void)fault_in(*behaviour, DeviceCall::Release); }});
+}
+
+/// The device's threads.
+struct Threads {
+  std::shared_ptr<StreamExecutor> queue;
+  std::shared_ptr<StreamExecutor> watchdog;  ///< ends what the device does not
+};
+
 class WrappedRequest final : public DeviceRequest, private StreamJob, private CompletionSink {
  public:
   WrappedRequest(std::string model, size_t number, const std::vector<ProfileRow>& rows,
-                 std::unique_ptr<NestedRequest> inner, Behaviour behaviour,
-                 std::shared_ptr<StreamExecutor> queue)
+                 std::unique_ptr<NestedRequest> inner, Behaviour behaviour, Threads threads)
       : model_(std::move(model)),
         number_(number),
         rows_(rows),
         inner_(std::move(inner)),
         behaviour_(std::move(behaviour)),
-        queue_(std::move(queue)) {}
+        threads_(std::move(threads)),
+        watchdog_(*this) {}
+  ~WrappedRequest() override { (void)fault_in(*behaviour_, DeviceCall::Release); }
 
   void start(RequestIo& io, CompletionSink& sink) override {
     io_ = &io;
@@ -33,6 +53,9 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
         return sink.complete(std::move(status));
       }
     }
+    if (Status status = fault_in(*behaviour_, DeviceCall::Submit); !status.ok()) {
+      return sink.complete(std::move(status));
+    }
     is_cancelled_ = false;
     const size_t now = ++behaviour_->in_flight;
     for (size_t most = behaviour_->most_in_flight; most < now;) {
@@ -41,7 +64,7 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
     if (behaviour_->ends_inline) {
       run(0);
     } else {
-      queue_->submit(*this);
+      threads_.queue->submit(*this);
     }
   }
   void cancel() override {
@@ -59,20 +82,27 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
       --behaviour_->in_flight;
       return sink_->complete(error(StatusCode::Cancelled, "cancelled in the queue"));
     }
+    late_ = fault_in(*behaviour_, DeviceCall::Wait);
+    if (!late_.ok()) return threads_.watchdog->submit(watchdog_);
     TracedExecution trace{model_,
                           number_,
                           io_->input_count() > 0 ? io_->input(0).bytes() : nullptr,
                           io_->output_count() > 0 ? io_->output(0).bytes() : nullptr,
                           std::chrono::steady_clock::now(),
                           {}};
-    inner_->start(*io_, *this);
-    Status status;
+    Status status = behaviour_->has_own_memory ? move_into_device() : Status();
+    if (status.ok()) {
+      inner_->start(behaviour_->has_own_memory ? *device_io_ : *io_, *this);
+    } else {
+      complete(status);
+    }
     {
       std::unique_lock lock(mutex_);
       ended_.wait(lock, [this] { return has_ended_; });
       has_ended_ = false;
       status = status_;
     }
+    if (status.ok() && behaviour_->has_own_memory) status = bring_results();
     if (behaviour_->speed) {
       std::chrono::microseconds all{0};
       for (const ProfileRow& row : rows_) all += std::chrono::microseconds(row.real_us);
@@ -87,9 +117,59 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
       behaviour_->executions.push_back(std::move(trace));
     }
     if (status.ok() && behaviour_->outcome) status = behaviour_->outcome(count);
+    if (status.ok()) status = fault_in(*behaviour_, DeviceCall::Callback);
     --behaviour_->in_flight;
     sink_->complete(std::move(status));
   }
+
+  /// Executions work in the device's own memory.
+  Status move_into_device() {
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < io_->input_count(); ++i) inputs.push_back(seen_by_device(io_->input(i)));
+    std::vector<Tensor> outputs(io_->output_count());
+    results_.resize(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (io_->output(i).empty()) continue;
+      if (results_[i].empty()) {
+        HET_ASSIGN(results_[i], allocate_own(io_->output(i).desc(), behaviour_));
+      }
+      outputs[i] = seen_by_device(results_[i]);
+    }
+    device_io_.emplace(std::move(inputs), std::move(outputs));
+    device_io_->set_stream(io_->stream());
+    for (size_t i = 0; i < io_->input_count(); ++i) {
+      const std::vector<ImageRegion> images = io_->take_images(i);
+      for (size_t b = 0; b < images.size(); ++b) device_io_->set_image(i, b, images[b]);
+    }
+    return {};
+  }
+
+  Status bring_results() {
+    for (size_t i = 0; i < io_->output_count(); ++i) {
+      if (io_->output(i).empty()) {
+        io_->set_output(i, device_io_->output(i));
+        continue;
+      }
+      HET_ASSIGN(const std::byte* const from, results_[i].buffer()->map(MapAccess::Read));
+      const Tensor to = seen_by_device(io_->output(i));
+      std::memcpy(to.bytes(), from, to.size_bytes());
+      results_[i].buffer()->unmap();
+    }
+    return {};
+  }
+
+  class Watchdog final : public StreamJob {
+   public:
+    explicit Watchdog(WrappedRequest& request) : request_(request) {}
+    void run(size_t) override {
+      std::this_thread::sleep_for(request_.behaviour_->patience);
+      --request_.behaviour_->in_flight;
+      request_.sink_->complete(request_.late_);
+    }
+
+   private:
+    WrappedRequest& request_;
+  };
 
   void complete(Status status) override {
     std::lock_guard lock(mutex_);
@@ -108,36 +188,47 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
   Status status_;
   bool has_ended_ = false;
   std::atomic<bool> is_cancelled_ = false;
+  std::optional<RequestIo> device_io_;
+  std::vector<Tensor> results_;  ///< in the device's own memory
   std::unique_ptr<NestedRequest> inner_;
   Behaviour behaviour_;
-  std::shared_ptr<StreamExecutor> queue_;
+  Threads threads_;
+  Status late_;
+  Watchdog watchdog_;
 };
 
 class WrappedModel final : public CompiledModel {
  public:
   WrappedModel(std::shared_ptr<CompiledModel> inner, std::vector<ProfileRow> rows,
-               std::string device, Behaviour behaviour, std::shared_ptr<StreamExecutor> queue)
+               std::string device, Behaviour behaviour, Threads threads)
       : CompiledModel(inner->name(), inner->inputs(), inner->outputs()),
         inner_(std::move(inner)),
         rows_(std::move(rows)),
         device_(std::move(device)),
         behaviour_(std::move(behaviour)),
-        queue_(std::move(queue)) {
+        threads_(std::move(threads)) {
     ++behaviour_->live_models;
   }
-  ~WrappedModel() override { --behaviour_->live_models; }
+  ~WrappedModel() override {
+    --behaviour_->live_models;
+    (void)fault_in(*behaviour_, DeviceCall::Release);
+  }
 
   Result<std::string> get_property(std::string_view name) const override {
     if (name == "EXECUTION_DEVICES") return device_;
     return inner_->get_property(name);
   }
+  Result<Tensor> allocate_tensor(const TensorDesc& desc) override {
+    return behaviour_->has_own_memory ? allocate_own(desc, behaviour_) : Tensor::allocate(desc);
+  }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override {
     if (behaviour_->request_outcome) HET_TRY(behaviour_->request_outcome());
+    HET_TRY(fault_in(*behaviour_, DeviceCall::Request));
     HET_ASSIGN(std::unique_ptr<NestedRequest> inner, NestedRequest::create(inner_));
     return std::make_unique<WrappedRequest>(name(), requests_++, rows_, std::move(inner),
-                                            behaviour_, queue_);
+                                            behaviour_, threads_);
   }
 
  private:
@@ -145,18 +236,18 @@ class WrappedModel final : public CompiledModel {
   const std::vector<ProfileRow> rows_;
   const std::string device_;
   Behaviour behaviour_;
-  std::shared_ptr<StreamExecutor> queue_;
+  Threads threads_;
   std::atomic<size_t> requests_ = 0;
 };
 
 class WrappedDevice final : public Device {
  public:
   WrappedDevice(std::string kind, std::shared_ptr<Device> inner, Behaviour behaviour,
-                std::shared_ptr<StreamExecutor> queue)
+                Threads threads)
       : kind_(std::move(kind)),
         inner_(std::move(inner)),
         behaviour_(std::move(behaviour)),
-        queue_(std::move(queue)) {}
+        threads_(std::move(threads)) {}
 
   std::string_view name() const override { return kind_; }
   Result<std::string> get_property(std::string_view name) const override {
@@ -191,6 +282,7 @@ class WrappedDevice final : public Device {
       behaviour_->compiled_with.push_back(properties);
     }
     if (behaviour_->compiling) HET_TRY(behaviour_->compiling(model));
+    HET_TRY(fault_in(*behaviour_, DeviceCall::Compile));
     HET_ASSIGN(auto inner, inner_->compile_model(model, properties, nullptr));
     std::vector<ProfileRow> times;
     for (const auto& node : model.nodes()) {
@@ -200,14 +292,14 @@ class WrappedDevice final : public Device {
       times.push_back(std::move(row));
     }
     return std::make_shared<WrappedModel>(std::move(inner), std::move(times), kind_, behaviour_,
-                                          queue_);
+                                          threads_);
   }
 
  private:
   const std::string kind_;
   std::shared_ptr<Device> inner_;
   Behaviour behaviour_;
-  std::shared_ptr<StreamExecutor> queue_;
+  Threads threads_;
 };
 
 }  // namespace
@@ -217,8 +309,11 @@ void add_wrapped_device(Core& core, const std::string& kind, Behaviour behaviour
       kind,
       [kind, behaviour](Core& owner, std::string_view) -> Result<std::shared_ptr<Device>> {
         HET_ASSIGN(std::shared_ptr<Device> inner, owner.devices().get(owner, "REF"));
-        HET_ASSIGN(std::shared_ptr<StreamExecutor> queue, StreamExecutor::create({1, kind, {}}));
-        return std::make_shared<WrappedDevice>(kind, std::move(inner), behaviour, std::move(queue));
+        Threads threads;
+        HET_ASSIGN(threads.queue, StreamExecutor::create({1, kind, {}}));
+        HET_ASSIGN(threads.watchdog, StreamExecutor::create({1, "watchdog", {}}));
+        return std::make_shared<WrappedDevice>(kind, std::move(inner), behaviour,
+                                               std::move(threads));
       },
       [] { return std::vector<std::string>{""}; });
 }

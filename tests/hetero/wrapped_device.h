@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,18 @@ struct TracedExecution {
   std::chrono::steady_clock::time_point end;
 };
 
+/// Where a device may fail.
+enum class DeviceCall : uint8_t {
+  Compile,
+  Request,   ///< making one
+  Submit,    ///< start(), which ends the execution at once
+  Callback,  ///< the execution ends with it, on the device's thread
+  Wait,      ///< nothing ends for a while, then the execution does, on another thread
+  Map,       ///< bringing results from the device's own memory to the host's
+  Release,   ///< destruction of a model, a request or memory, which cannot say so
+};
+inline constexpr size_t kDeviceCalls = 7;
+
 /// What a WrappedDevice shall do, and what it did. Shared by the test and the device.
 struct WrappedBehaviour {
   /// Why a node cannot run; empty: it can. Asked with the model that the device would get.
@@ -37,6 +50,13 @@ struct WrappedBehaviour {
   std::function<Status(size_t count)> outcome;
   /// What making a request of a compiled model ends with; empty: well.
   std::function<Status()> request_outcome;
+  /// Asked in every call of the device: what it fails with.
+  std::function<Status(DeviceCall call)> fault;
+  /// How long a failed Wait takes.
+  std::chrono::milliseconds patience{2};
+  /// Tensors that the device allocates, and the results of executions, are in memory that the host
+  /// has to map.
+  bool has_own_memory = false;
   /// Executions end in start() itself, before it returns.
   bool ends_inline = false;
   /// Runs on the device's thread before each execution: may hold it up.

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+
+#include "inference/status.h"
+#include "inference/tensor.h"
+
+namespace het::hetero {
+
+/// What memory of a WrappedDevice asks before it is mapped and tells when it is let go of.
+struct MemoryHooks {
+  std::function<Status()> mapping;
+  std::function<void()> releasing;
+};
+
+/// A dense tensor in memory that stands for a device's own: the host reaches it by map() only.
+Result<Tensor> allocate_wrapped_memory(const TensorDesc& desc, MemoryHooks hooks);
+
+/// The same memory as the device itself sees it; other tensors as they are.
+Tensor seen_by_device(const Tensor& tensor);
+
+}  // namespace het::hetero
