@@ -2,9 +2,11 @@
 // best single device:
 //   bench_hetero plan MODEL...                  on paper, all simulated machines
 //   bench_hetero run [--scale X] [--requests N] MODEL...       executed by HETERO on simulated
-//   machines bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices bench_hetero
-//   overhead MODEL...              HETERO:CPU beside CPU, alternating
-// --csv FILE writes a line per comparison.
+//   machines
+//   bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices
+//   bench_hetero overhead MODEL...              HETERO:CPU beside CPU, alternating
+//   bench_hetero split --affinity FILE MODEL...  subgraphs with these affinities, as JSON
+// --csv FILE writes a line per comparison of `plan`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 
 #include "benchmarks/hetero/plan_comparison.h"
 #include "benchmarks/hetero/simulated_machine.h"
+#include "benchmarks/hetero/single_models.h"
 #include "devices/register_devices.h"
 #include "inference/infer_request.h"
 #include "inference/passes/prepare_model.h"
@@ -32,33 +35,13 @@ struct Options {
   std::vector<std::string> models;
   std::string devices = "GPU,CPU";
   std::string csv;
+  std::string affinity;
   double scale = 10;
   size_t requests = 0;  ///< of pipelines; 0: what HETERO advises
 };
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// With unknown dimensions bound: 1 for the batch, else `other`.
-Result<std::unique_ptr<Model>> read(Core& core, const std::string& path) {
-  HET_ASSIGN(std::unique_ptr<Model> model, core.read_model(path));
-  std::map<std::string, Shape> shapes;
-  for (const ModelInput& input : model->inputs()) {
-    Shape shape = input.value->desc().shape;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i] < 0) shape[i] = i == 0 ? 1 : i + 1 == shape.size() && shape.size() < 4 ? 2 : 320;
-    }
-    if (shape.size() == 4 && shape[1] == 3 && shape[2] == 32) shape[3] = 320;
-    shapes[input.value->name()] = std::move(shape);
-  }
-  HET_TRY(model->reshape(shapes));
-  return model;
 }
 
 Result<double> measure_latency(CompiledModel& model, size_t times) {
@@ -199,7 +182,7 @@ int run_simulated(const Options& options) {
   register_devices(core);
   for (const std::string& path : options.models) {
     const std::string name = std::filesystem::path(path).stem().string();
-    const auto model = read(core, path);
+    const auto model = read_bound(core, path);
     for (const SimulatedMachine& machine : simulated_machines()) {
       const Status status =
           model ? run_machine(name, **model, machine, options, totals) : Status(model.error());
@@ -223,7 +206,7 @@ int plan_all(const Options& options) {
   PlanComparison comparison(options.csv);
   for (const std::string& path : options.models) {
     const std::string name = std::filesystem::path(path).stem().string();
-    auto model = read(core, path);
+    auto model = read_bound(core, path);
     Status status = model ? prepare_model(**model) : Status(model.error());
     if (status.ok()) status = comparison.add(name, **model);
     if (!status.ok()) fmt::print("left out: {}: {}\n", name, status.message());
@@ -233,7 +216,7 @@ int plan_all(const Options& options) {
 }
 
 Status measure_real(Core& core, const std::string& path, const Options& options) {
-  HET_ASSIGN(const auto model, read(core, path));
+  HET_ASSIGN(const auto model, read_bound(core, path));
   const std::string name = std::filesystem::path(path).stem().string();
   const Properties precision = {{"INFERENCE_PRECISION_HINT", "f32"}};
   double best = 1e9;
@@ -261,45 +244,14 @@ Status measure_real(Core& core, const std::string& path, const Options& options)
   return {};
 }
 
-/// Medians of alternating rounds, and the quartiles of the rounds' ratios.
-Status measure_overhead(Core& core, const std::string& path) {
-  constexpr size_t kRounds = 41;
-  HET_ASSIGN(const auto model, read(core, path));
-  std::vector<std::unique_ptr<InferRequest>> requests;
-  for (const char* device : {"CPU", "HETERO:CPU"}) {
-    HET_ASSIGN(const auto compiled, core.compile_model(*model, device));
-    HET_ASSIGN(requests.emplace_back(), compiled->create_infer_request());
-    HET_TRY(requests.back()->infer());
-  }
-  HET_TRY(requests[0]->infer());
-  std::vector<double> cpu, hetero, ratios;
-  for (size_t round = 0; round < kRounds; ++round) {
-    double seconds[2] = {};
-    for (size_t i = 0; i < 2; ++i) {
-      const size_t which = (i + round) % 2;
-      const size_t times = 5;
-      const auto start = Clock::now();
-      for (size_t k = 0; k < times; ++k) HET_TRY(requests[which]->infer());
-      seconds[which] = since(start) / static_cast<double>(times);
-    }
-    cpu.push_back(seconds[0]);
-    hetero.push_back(seconds[1]);
-    ratios.push_back(seconds[1] / seconds[0]);
-  }
-  std::ranges::sort(ratios);
-  fmt::print("{:<38} CPU {:>8.3f} ms, HETERO:CPU {:>8.3f} ms, ratio {:.4f} ({:.4f}..{:.4f})\n",
-             std::filesystem::path(path).stem().string(), 1e3 * median(cpu), 1e3 * median(hetero),
-             ratios[kRounds / 2], ratios[kRounds / 4], ratios[kRounds * 3 / 4]);
-  std::fflush(stdout);
-  return {};
-}
-
 int run_real(const Options& options) {
   const std::shared_ptr<Core> core = het::core();
   int failed = 0;
   for (const std::string& path : options.models) {
     const Status status = options.command == "overhead" ? measure_overhead(*core, path)
-                                                        : measure_real(*core, path, options);
+                          : options.command == "split"
+                              ? print_split(*core, path, options.devices, options.affinity)
+                              : measure_real(*core, path, options);
     if (status.ok()) continue;
     fmt::print("{}: {}\n", path, status.message());
     failed = 1;
@@ -321,6 +273,8 @@ int run(int argc, char** argv) {
       options.requests = std::strtoul(argv[++i], nullptr, 10);
     } else if (name == "--csv") {
       options.csv = argv[++i];
+    } else if (name == "--affinity") {
+      options.affinity = argv[++i];
     } else if (name == "--devices") {
       options.devices = argv[++i];
     }
@@ -328,11 +282,13 @@ int run(int argc, char** argv) {
   if (!options.models.empty()) {
     if (options.command == "plan") return plan_all(options);
     if (options.command == "run") return run_simulated(options);
-    if (options.command == "real" || options.command == "overhead") return run_real(options);
+    if (options.command == "real" || options.command == "overhead" || options.command == "split") {
+      return run_real(options);
+    }
   }
   fmt::print(stderr,
-             "usage: bench_hetero plan|run|real|overhead [--csv FILE] [--scale X] [--requests N] "
-             "[--devices GPU,CPU] MODEL...\n");
+             "usage: bench_hetero plan|run|real|overhead|split [--csv FILE] [--scale X] "
+             "[--requests N] [--devices GPU,CPU] [--affinity FILE] MODEL...\n");
   return 2;
 }
 
