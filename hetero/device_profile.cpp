@@ -237,7 +237,7 @@ double TransferTimes::seconds(size_t from, size_t to, const TensorDesc& desc) co
   const auto size = dense_size_bytes(desc);
   const double bytes = size ? static_cast<double>(*size) : 0.0;
   const double as_it_is = times[from * places + to].seconds(bytes);
-  if (desc.type != ElementType::Float32) return as_it_is;
+  if (desc.type != ElementType::Float32 || half_times.empty()) return as_it_is;
   return std::min(as_it_is, half_times[from * places + to].seconds(bytes));
 }
 

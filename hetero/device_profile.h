@@ -32,7 +32,7 @@ struct TransferTimes {
   size_t places = 0;
   std::vector<TransferTime> times;  ///< by bytes of the tensor as it is
   /// The same for float32 tensors that cross as float16, with the conversions, by bytes in float32;
-  /// infinite where neither side stores float16.
+  /// infinite where neither side stores float16, empty where none does.
   std::vector<TransferTime> half_times;
 
   /// The cheaper way for a tensor; one of unknown size has no bytes.

@@ -65,16 +65,13 @@ class SimulatedRequest final : public DeviceRequest, private StreamJob {
     sink_ = &sink;
     steps_.clear();
     next_ = 0;
-    for (size_t i = 0; i < io.input_count(); ++i) {
-      const size_t from = source_of(io.input(i));
-      if (from != device_) add_transfer(from, device_, io.input(i));
-    }
+    for (size_t i = 0; i < io.input_count(); ++i) bring(io.input(i));
     steps_.push_back({shared_->queues[device_].get(), shared_->device_busy_ns[device_].get(),
                       seconds_, /*computes=*/true});
     for (size_t i = 0; i < io.output_count(); ++i) {
       if (device_ == shared_->machine.home() || io.output(i).empty()) continue;
       if (shared_->results.contains(model_.outputs()[i].name)) {
-        add_transfer(device_, shared_->machine.home(), io.output(i));
+        add_transfer(device_, shared_->machine.home(), io.output(i).size_bytes());
       }
     }
     steps_[0].executor->submit(*this);
@@ -89,23 +86,28 @@ class SimulatedRequest final : public DeviceRequest, private StreamJob {
     bool computes;
   };
 
-  /// This device where it has the content; it has it from now on.
-  size_t source_of(const Tensor& tensor) {
+  /// What the device lacks comes from where it was computed; what is on its way for another request
+  /// is waited for: links hand over in the order of their jobs.
+  void bring(const Tensor& tensor) {
     std::lock_guard lock(shared_->mutex);
-    const auto places = shared_->places.find(tensor.buffer().get());
-    if (places == shared_->places.end()) return shared_->machine.home();
-    if ((places->second >> device_ & 1) != 0) return device_;
-    size_t from = 0;
-    while ((places->second >> from & 1) == 0) ++from;
-    places->second |= 1u << device_;
-    return from;
+    const auto place = shared_->places.find(tensor.buffer().get());
+    if (place == shared_->places.end()) {  // a frame's input
+      if (device_ != shared_->machine.home()) {
+        add_transfer(shared_->machine.home(), device_, tensor.size_bytes());
+      }
+      return;
+    }
+    if (place->second.origin == device_) return;
+    const bool is_new = place->second.sent_to.insert(device_).second;
+    add_transfer(place->second.origin, device_, is_new ? tensor.size_bytes() : 0);
   }
 
-  void add_transfer(size_t from, size_t to, const Tensor& tensor) {
+  void add_transfer(size_t from, size_t to, size_t bytes) {
     const size_t link = from * shared_->machine.devices.size() + to;
-    const double bytes = static_cast<double>(tensor.size_bytes());
-    steps_.push_back({shared_->links[link].get(), shared_->link_busy_ns[link].get(),
-                      shared_->machine.transfer_seconds(bytes), /*computes=*/false});
+    const double seconds =
+        bytes == 0 ? 0 : shared_->machine.transfer_seconds(static_cast<double>(bytes));
+    steps_.push_back({shared_->links[link].get(), shared_->link_busy_ns[link].get(), seconds,
+                      /*computes=*/false});
   }
 
   void run(size_t) override {
@@ -147,7 +149,7 @@ class SimulatedRequest final : public DeviceRequest, private StreamJob {
         std::memcpy(output.bytes(), value->second.bytes(), output.size_bytes());
       }
       std::lock_guard lock(shared_->mutex);
-      shared_->places[output.buffer().get()] = 1u << device_;
+      shared_->places[output.buffer().get()] = {device_, {}};
     }
   }
 

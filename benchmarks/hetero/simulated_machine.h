@@ -59,8 +59,11 @@ struct Simulation {
   std::vector<std::unique_ptr<StreamExecutor>> links;
 
   std::mutex mutex;  ///< protects places; taken alone
-  /// The devices that have a buffer's content.
-  std::map<const Buffer*, uint32_t> places;
+  struct Place {
+    size_t origin = 0;         ///< the device that computed the content
+    std::set<size_t> sent_to;  ///< others that have it, or will when their link is done
+  };
+  std::map<const Buffer*, Place> places;
 };
 
 /// Sets the shared parts up and computes all values of the prepared model on CPU, inputs ramps.
