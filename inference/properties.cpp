@@ -81,6 +81,13 @@ constexpr std::array kTable = {
                 .devices = "AUTO",
                 .doc = "CPU runs requests while a better device compiles; not with "
                        "DETERMINISTIC=YES"},
+    PropertyDef{.name = "EXCLUSIVE_ASYNC_REQUESTS",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "*",
+                .doc = "all models on a device that have it run their requests one after the "
+                       "other, first come first served; of HETERO, MULTI, AUTO and BATCH on each "
+                       "of their devices"},
     PropertyDef{.name = "EXECUTION_DEVICES",
                 .read_only = true,
                 .devices = "*",
