@@ -1,15 +1,39 @@
 #include "hetero/hetero_compiled_model.h"
 
 #include <algorithm>
+#include <list>
 #include <map>
+#include <span>
+#include <sstream>
 #include <utility>
 
+#include "hetero/exported_plan.h"
 #include "hetero/hetero_request.h"
 #include "hetero/multi_compiled_model.h"
 #include "inference/device_registry.h"
 #include "inference/infer_request.h"
 
 namespace het::hetero {
+namespace {
+
+Result<std::string> export_subgraph(const Subgraph& subgraph, const CompiledModel& model) {
+  const std::string what = fmt::format("cannot export {} on {}", subgraph.name, subgraph.device);
+  for (const Port& input : model.inputs()) {
+    if (input.desc.is_static()) continue;
+    return error(StatusCode::NotSupported,
+                 "{}: it reads '{}', which is sized at run time, and is compiled for the sizes "
+                 "that come",
+                 what, input.name);
+  }
+  std::ostringstream stream;
+  if (Status status = model.export_model(stream); !status.ok()) {
+    return Failure(status.with_context(what));
+  }
+  return std::move(stream).str();
+}
+
+}  // namespace
+
 HeteroCompiledModel::HeteroCompiledModel(HeteroParts parts)
     : CompiledModel(parts.name, parts.inputs, parts.outputs), parts_(std::move(parts)) {}
 
@@ -75,6 +99,35 @@ Result<std::string> HeteroCompiledModel::member_property(const MemberProperty& p
   }
   return error(StatusCode::NotFound, "no subgraph of model '{}' runs on '{}'", this->name(),
                property.device);
+}
+
+Status HeteroCompiledModel::export_model(std::ostream& stream) const {
+  ExportedPlan exported;
+  exported.model = this->name();
+  exported.devices = parse_device_name(parts_.device).arguments;
+  exported.explanation = parts_.plan->explanation();
+  exported.properties = parts_.properties;
+  exported.inputs = parts_.inputs;
+  exported.outputs = parts_.outputs;
+  exported.requests = parts_.plan->requests();
+  std::list<std::string> contents;
+  for (const PlanWay& way : parts_.plan->ways()) {
+    ExportedWay& copy = exported.ways.emplace_back();
+    copy.share = way.share;
+    copy.turns = way.plan->turns;
+    copy.split.outputs = way.plan->split.outputs;
+    for (size_t i = 0; i < way.plan->subgraphs.size(); ++i) {
+      const Subgraph& subgraph = way.plan->split.subgraphs[i];
+      const CompiledModel& model = *way.plan->subgraphs[i];
+      HET_ASSIGN(std::string content, export_subgraph(subgraph, model));
+      contents.push_back(std::move(content));
+      copy.split.subgraphs.push_back(
+          {subgraph.name, subgraph.device, {}, nullptr, subgraph.inputs, subgraph.dependencies});
+      copy.subgraphs.push_back(
+          {model.inputs(), model.outputs(), std::as_bytes(std::span(contents.back()))});
+    }
+  }
+  return write_exported_plan(stream, exported);
 }
 
 Result<Tensor> HeteroCompiledModel::allocate_tensor(const TensorDesc& desc) {

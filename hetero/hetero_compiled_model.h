@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class HeteroCompiledModel final : public CompiledModel {
 
   /// Also of single devices: "GPU.NUM_STREAMS".
   Result<std::string> get_property(std::string_view name) const override;
+  /// The plan that the model was compiled to, whatever devices have failed since. Fails with
+  /// NotSupported, naming subgraph and device, where a device does not export.
+  Status export_model(std::ostream& stream) const override;
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override;
 
   std::vector<DeviceEvent> device_events(uint64_t& next) const override {

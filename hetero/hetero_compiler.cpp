@@ -12,6 +12,7 @@
 #include "hetero/graph_dump.h"
 #include "hetero/hetero_compiled_model.h"
 #include "hetero/multi_compiled_model.h"
+#include "hetero/pipeline_placement.h"
 #include "hetero/plan_store.h"
 #include "hetero/policy.h"
 #include "hetero/stages.h"
@@ -101,6 +102,7 @@ Result<std::shared_ptr<HeteroCompiler>> HeteroCompiler::create(const Model& mode
                                                                bool is_query) {
   std::shared_ptr<HeteroCompiler> compiler(
       new HeteroCompiler(std::move(device), std::move(members), std::move(properties)));
+  HET_ASSIGN(compiler->by_memory_, is_pipeline_parallel(compiler->properties_));
   compiler->prepared_ = model.clone();
   compiler->events_ = std::make_shared<DeviceEvents>(model.name(), compiler->device_);
   if (is_query) {
@@ -159,7 +161,9 @@ Result<SupportTable> HeteroCompiler::support_table(const LostDevices& lost) cons
     });
     if (!lost.empty() && !is_there) wish = {};
   }
-  return SupportTable::create(*prepared_, std::move(devices), wishes);
+  HET_ASSIGN(SupportTable table, SupportTable::create(*prepared_, std::move(devices), wishes));
+  if (by_memory_) limit_to_memory(*prepared_, table);
+  return table;
 }
 
 Result<std::vector<NodeSupport>> HeteroCompiler::query(const Model& original) const {
@@ -215,7 +219,9 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevic
   // Of several placements the one that most executions take.
   if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));
   if (lost.empty()) first_ = to_stored(chosen);
-  const auto plan = mix_of(chosen, explain(*prepared_, report, table));
+  std::string text = explain(*prepared_, report, table);
+  if (!table.note().empty()) text += "\n" + table.note();
+  const auto plan = mix_of(chosen, std::move(text));
   log(LogLevel::Info, "model '{}' on {}:\n{}", prepared_->name(), device_, plan->explanation());
   return plan;
 }

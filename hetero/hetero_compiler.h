@@ -23,10 +23,13 @@
 namespace het::hetero {
 
 /// What stays with HETERO; everything else goes to the devices that know it.
-inline constexpr std::array<std::string_view, 10> kOwnProperties = {
-    "HETERO_AFFINITY",  "HETERO_DUMP_GRAPH_DOT",  "HETERO_EXECUTOR", "HETERO_EXPLAIN",
-    "HETERO_FAIL_OVER", "HETERO_MIXES",           "HETERO_POLICY",   "HETERO_RETRY_INTERVAL",
-    "HETERO_STRICT",    "MULTI_DEVICE_PRIORITIES"};
+inline constexpr std::array<std::string_view, 11> kOwnProperties = {
+    "HETERO_AFFINITY",        "HETERO_DUMP_GRAPH_DOT",
+    "HETERO_EXECUTOR",        "HETERO_EXPLAIN",
+    "HETERO_FAIL_OVER",       "HETERO_MIXES",
+    "HETERO_POLICY",          "HETERO_RETRY_INTERVAL",
+    "HETERO_STRICT",          "MODEL_DISTRIBUTION_POLICY",
+    "MULTI_DEVICE_PRIORITIES"};
 
 /// One model on its way over several devices: support, placement, compiled plans. It lives as long
 /// as plans may have to be made anew. Thread-compatible.
@@ -72,6 +75,7 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   std::unique_ptr<Model> prepared_;
   std::vector<AffinityWish> wishes_;  ///< per node of prepared_
   std::shared_ptr<DeviceEvents> events_;
+  bool by_memory_ = false;                  ///< MODEL_DISTRIBUTION_POLICY=PIPELINE_PARALLEL
   StoredPlan first_;                        ///< the plan without losses
   std::unique_ptr<ProfileStore> profiles_;  ///< of all devices
   std::string failed_device_;               ///< of the last compile_split()

@@ -5,6 +5,7 @@
 
 #include "hetero/device_list.h"
 #include "hetero/hetero_compiler.h"
+#include "hetero/hetero_import.h"
 
 namespace het::hetero {
 namespace {
@@ -13,8 +14,9 @@ constexpr std::string_view kName = "HETERO";
 
 class HeteroDevice final : public Device {
  public:
-  HeteroDevice(std::string_view arguments, std::vector<MemberDevice> members)
-      : full_name_(arguments.empty() ? std::string(kName) : fmt::format("{}:{}", kName, arguments)),
+  HeteroDevice(Core& core, std::string_view arguments, std::vector<MemberDevice> members)
+      : core_(core),
+        full_name_(arguments.empty() ? std::string(kName) : fmt::format("{}:{}", kName, arguments)),
         members_(std::move(members)) {}
 
   std::string_view name() const override { return kName; }
@@ -57,6 +59,11 @@ class HeteroDevice final : public Device {
     return compiler->compile();
   }
 
+  Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream,
+                                                      const Properties& properties) override {
+    return import_hetero_model(stream, core_, members_, properties);
+  }
+
  private:
   std::vector<const MemberDevice*> pointers() const {
     std::vector<const MemberDevice*> members;
@@ -72,6 +79,7 @@ class HeteroDevice final : public Device {
                  kName, kName);
   }
 
+  Core& core_;  ///< makes a device anew each time, so it outlives this one
   const std::string full_name_;
   const std::vector<MemberDevice> members_;  ///< empty for "HETERO" alone
 };
@@ -83,7 +91,7 @@ Result<std::shared_ptr<Device>> make_hetero_device(Core& core, std::string_view 
   if (!arguments.empty()) {
     HET_ASSIGN(members, parse_device_list(core, kName, arguments));
   }
-  return std::make_shared<HeteroDevice>(arguments, std::move(members));
+  return std::make_shared<HeteroDevice>(core, arguments, std::move(members));
 }
 
 }  // namespace het::hetero

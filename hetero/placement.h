@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hetero/affinity.h"
@@ -43,6 +44,19 @@ class SupportTable {
   const std::string& remark(size_t node, size_t device) const { return remarks_[node][device]; }
   const AffinityWish& wish(size_t node) const { return wishes_[node]; }
 
+  /// The device does not get the node, or something is to be said about it there.
+  void refuse(size_t node, size_t device, std::string reason) {
+    refusals_[node][device] = std::move(reason);
+  }
+  void add_remark(size_t node, size_t device, const std::string& remark) {
+    std::string& text = remarks_[node][device];
+    text += (text.empty() ? "" : "; ") + remark;
+  }
+
+  /// A line about all of it, for HETERO_PLAN.
+  void set_note(std::string note) { note_ = std::move(note); }
+  const std::string& note() const { return note_; }
+
   /// Asks every subgraph's device again, with the subgraph, and keeps what is refused. True when
   /// everything is taken.
   Result<bool> confirm(const Split& split);
@@ -52,6 +66,7 @@ class SupportTable {
   std::vector<AffinityWish> wishes_;
   std::vector<std::vector<std::string>> refusals_;
   std::vector<std::vector<std::string>> remarks_;
+  std::string note_;
 };
 
 /// The policy `priority`, as OpenVINO: every node goes to the first device of the list that takes

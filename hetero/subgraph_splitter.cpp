@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hetero/graph_partition.h"
+#include "hetero/subgraph_links.h"
 
 namespace het::hetero {
 namespace {
@@ -240,27 +241,12 @@ class Splitter {
 
   /// Pass 5. Who reads what from whom.
   void connect() {
-    split_.input_readers.resize(model_.inputs().size());
-    std::map<std::pair<size_t, size_t>, std::vector<SubgraphPort>> readers;
-    for (size_t i = 0; i < split_.subgraphs.size(); ++i) {
-      Subgraph& subgraph = split_.subgraphs[i];
-      for (size_t k = 0; k < subgraph.inputs.size(); ++k) {
-        const TensorSource& source = subgraph.inputs[k];
-        if (source.kind == TensorSource::Kind::ModelInput) {
-          split_.input_readers[source.index].push_back({i, k});
-        } else {
-          readers[{source.subgraph, source.index}].push_back({i, k});
-          subgraph.dependencies.push_back(source.subgraph);
-        }
-      }
-      std::ranges::sort(subgraph.dependencies);
-      const auto repeated = std::ranges::unique(subgraph.dependencies);
-      subgraph.dependencies.erase(repeated.begin(), repeated.end());
-    }
-    for (auto& [port, list] : readers) {
-      const ModelOutput& output = split_.subgraphs[port.first].model->outputs()[port.second];
-      split_.cuts.push_back(
-          {output.value->name(), output.value->desc(), {port.first, port.second}, std::move(list)});
+    connect_subgraphs(split_, model_.inputs().size());
+    for (CutValue& cut : split_.cuts) {
+      const Subgraph& producer = split_.subgraphs[cut.producer.subgraph];
+      const Value* const value = producer.model->outputs()[cut.producer.index].value;
+      cut.name = value->name();
+      cut.desc = value->desc();
     }
     for (const ModelOutput& output : model_.outputs()) {
       const Value* const value = output.value;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "inference/exclusive_device.h"
+
 namespace het {
 
 DeviceName parse_device_name(std::string_view device) {
@@ -49,7 +51,11 @@ Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view
   if (composite) return factory(core, name.arguments);
   HET_ASSIGN(std::shared_ptr<Device> made, factory(core, name.id));
   std::lock_guard lock(mutex_);
-  return find(name.kind)->devices.try_emplace(name.id, std::move(made)).first->second;
+  Entry& entry = *find(name.kind);
+  std::shared_ptr<ExclusiveQueue>& queue = entry.queues[name.id.empty() ? "0" : name.id];
+  if (queue == nullptr) queue = std::make_shared<ExclusiveQueue>();
+  made = with_exclusive_requests(std::move(made), queue);
+  return entry.devices.try_emplace(name.id, std::move(made)).first->second;
 }
 
 std::vector<std::string> DeviceRegistry::available() const {

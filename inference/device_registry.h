@@ -13,7 +13,10 @@
 
 namespace het {
 
-/// Knows how to make each device and keeps those that were used. Thread-safe.
+class ExclusiveQueue;
+
+/// Knows how to make each device and keeps those that were used. Devices that compute come with
+/// what EXCLUSIVE_ASYNC_REQUESTS asks for. Thread-safe.
 class HET_API DeviceRegistry {
  public:
   /// Makes the device with this id ("" or "0", "1" ...); called at most once per id until released.
@@ -42,6 +45,8 @@ class HET_API DeviceRegistry {
     Lister lister;
     bool composite = false;
     std::map<std::string, std::shared_ptr<Device>, std::less<>> devices;
+    /// By id, where "" is "0": two names of one device.
+    std::map<std::string, std::shared_ptr<ExclusiveQueue>> queues;
   };
   Entry* find(std::string_view kind);
 

@@ -64,6 +64,10 @@ constexpr std::array kTable = {
                 .doc =
                     "properties of single devices: {CPU:{NUM_STREAMS:2},GPU:{PERF_COUNT:YES}} or "
                     "the same as JSON; GPU.PERF_COUNT=YES says one of them"},
+    PropertyDef{.name = "DEVICE_TOTAL_MEM_SIZE",
+                .read_only = true,
+                .devices = "CPU",
+                .doc = "memory of the machine in bytes"},
     PropertyDef{.name = "ENABLE_CPU_PINNING",
                 .type = PropertyType::Choice,
                 .default_value = "YES",
@@ -81,6 +85,13 @@ constexpr std::array kTable = {
                 .devices = "AUTO",
                 .doc = "CPU runs requests while a better device compiles; not with "
                        "DETERMINISTIC=YES"},
+    PropertyDef{.name = "EXCLUSIVE_ASYNC_REQUESTS",
+                .type = PropertyType::Boolean,
+                .default_value = "NO",
+                .devices = "*",
+                .doc = "all models on a device that have it run their requests one after the "
+                       "other, first come first served; of HETERO, MULTI, AUTO and BATCH on each "
+                       "of their devices"},
     PropertyDef{.name = "EXECUTION_DEVICES",
                 .read_only = true,
                 .devices = "*",
@@ -262,6 +273,13 @@ constexpr std::array kTable = {
                 .devices = "*",
                 .is_preparation = true,
                 .doc = "subtracted per channel inside the model: [123.7,116.3,103.5] or name[...]"},
+    PropertyDef{.name = "MODEL_DISTRIBUTION_POLICY",
+                .type = PropertyType::Choice,
+                .choices = "|PIPELINE_PARALLEL|TENSOR_PARALLEL",
+                .devices = "HETERO",
+                .doc = "PIPELINE_PARALLEL: each device of the list takes as many nodes as its "
+                       "memory has room for weights, in the order of the model, instead of what "
+                       "HETERO_POLICY says; TENSOR_PARALLEL: refused"},
     PropertyDef{
         .name = "MODEL_OUTPUTS",
         .devices = "*",

@@ -37,6 +37,11 @@ std::string processor_name() {
   return name.empty() ? "CPU" : name;
 }
 
+uint64_t memory_bytes() {
+  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 /// What choices and packed weights depend on, beside the number of threads.
 std::string machine_description() {
   return fmt::format("{} ({}.{}.{}), L2 {} KiB, {}, SIMD {}, kernels {}", processor_name(),
@@ -84,6 +89,7 @@ class CpuDevice final : public Device {
     if (def->name == "OPTIMIZATION_CAPABILITIES") {
       return has_bfloat16() ? "FP32 BF16 INT8" : "FP32 INT8";
     }
+    if (def->name == "DEVICE_TOTAL_MEM_SIZE") return std::to_string(memory_bytes());
     if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", parts_.topology.max_threads);
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(kName);
     if (def->name == "EXECUTION_DEVICES") return std::string(kName);

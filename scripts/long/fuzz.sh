@@ -13,7 +13,7 @@ minutes=${1:-30}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "the minutes a target are '$minutes'; give a whole number of at least 1"
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text exported)
+[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text exported exported_split)
 for target in "${targets[@]}"; do
   [ -e "tests/fuzz/$target.cpp" ] || fail "no fuzz target '$target'; tests/fuzz/ has one .cpp for each"
 done
@@ -35,6 +35,7 @@ sources_of() {
     npy) echo 'tools/npy[.]cpp' ;;
     device_text) echo 'inference/properties[.]cpp' ;;
     exported) echo 'inference/exported_file[.]cpp' ;;
+    exported_split) echo 'hetero/exported_plan[.]cpp' ;;
   esac
 }
 

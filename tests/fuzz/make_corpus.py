@@ -40,19 +40,50 @@ def npy_files():
                 yield b"\x93NUMPY\2\0" + struct.pack("<I", len(head) + 1) + head + b"\n" + bytes(range(48))
 
 
-def exported_files():
-    def file(table, content=b""):
-        head = b"gst-hetero compiled model 0001 %012d %016x\n" % (len(table), 0) + table
-        return head + bytes(-len(head) % 64) + content
+def exported_file(table, content=b""):
+    head = b"gst-hetero compiled model 0001 %012d %016x\n" % (len(table), 0) + table
+    return head + bytes(-len(head) % 64) + content
 
+
+def exported_files():
     def table(*sizes, device="CPU"):
         return json.dumps({"device": device, "sections": [{"name": f"s{k}", "bytes": size, "checksum": "0"} for k, size in enumerate(sizes)]}).encode()
 
     for sizes in ((), (0,), (1,), (64,), (65, 0, 3), (2**64 - 1,), (2**64 - 64, 128), (2**63, 2**63)):
-        yield file(table(*sizes), bytes(256))
-    yield file(table(8, device="GPU"), bytes(64))
+        yield exported_file(table(*sizes), bytes(256))
+    yield exported_file(table(8, device="GPU"), bytes(64))
     for text in (b"", b"[]", b"{", b'{"device":"CPU","sections":[7]}', b"[" * 2000):
-        yield file(text)
+        yield exported_file(text)
+
+
+def exported_split_files():
+    """Splits of HETERO: a chain over two devices, a branch, a constant that is an output, two plans."""
+    def file(split, *contents):
+        parts = [("split", json.dumps(split).encode())] + [*contents]
+        rows = [{"name": name, "bytes": len(content), "checksum": "0"} for name, content in parts]
+        return exported_file(json.dumps({"device": "HETERO", "sections": rows}).encode(), b"".join(c + bytes(-len(c) % 64) for _, c in parts))
+
+    def port(name, shape=(1, 4), type="float32", **more):
+        return {"name": name, "type": type, "shape": shape, **more}
+
+    def part(name, device, inputs, outputs, *sources):
+        return {"name": name, "device": device, "inputs": inputs, "outputs": outputs, "sources": sources}
+
+    picture = {"resize": "letterbox-centre", "color_order": "RGB", "layout": "NCHW", "range": [0, 1], "mean": [0, 1.5, 0], "std": [1, 1, 1], "pad_value": [114, 114, 114]}
+    inputs = [port("x", picture=json.dumps(picture)), port("unused", (), "int64")]
+    chain = [part("m_0", "CPU", inputs[:1], [port("a")], {"input": 0}),
+             part("m_1", "GPU", [port("a")], [port("b"), port("late", (-1,), "undefined")], {"subgraph": 0, "output": 0}),
+             part("m_2", "CPU", [port("b"), port("x")], [port("y")], {"subgraph": 1, "output": 0}, {"input": 0})]
+    outputs = [port("y"), port("c", (2,), "bool"), port("late", (-1,), "undefined"), port("x")]
+    way = {"share": 1.0, "turns": [], "subgraphs": chain, "sources": [{"subgraph": 2, "output": 0}, {"constant": 0}, {"subgraph": 1, "output": 1}, {"input": 0}]}
+    model = {"model": "m", "devices": "GPU,CPU", "explanation": "", "properties": {"GPU.NUM_STREAMS": "2"}, "inputs": inputs, "outputs": outputs, "requests": 0, "ways": [way]}
+    contents = [("subgraph", bytes(7))] * 3
+    constant = ("constant", b"\1\0")
+    yield file(model, *contents, constant)
+    yield file({**model, "requests": 4, "ways": [{**way, "turns": [0, 2, 1]}, {**way, "share": 0.25}]}, *contents, *contents, constant)
+    yield file({**model, "outputs": [], "inputs": [], "ways": [{"share": 2, "turns": [], "subgraphs": [], "sources": []}]})
+    yield file({**model, "ways": [{**way, "subgraphs": chain[::-1]}]}, *contents, constant)
+    yield file([], *contents)
 
 
 def write(folder, files, rng, variants):
@@ -95,6 +126,7 @@ def main():
     write(out / "labels", labels, rng, 4)
     write(out / "npy", npy_files(), rng, 1)
     write(out / "exported", exported_files(), rng, 8)
+    write(out / "exported_split", exported_split_files(), rng, 200)
     write(out / "device_text", [t.encode() for t in texts], rng, 4)
     properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
@@ -104,6 +136,7 @@ def main():
     dictionary(out / "npy.dict", {"descr", "fortran_order", "shape", "True", "False", "<f4", "|u1", ">i8"})
     dictionary(out / "device_text.dict", {*properties, "CPU", "REF", "GPU", "HETERO", "MULTI", "=", ",", ":"})
     dictionary(out / "exported.dict", {"device", "CPU", "sections", "name", "bytes", "checksum", "18446744073709551615"})
+    dictionary(out / "exported_split.dict", {"subgraph", "split", "constant", "input", "output", "sources", "turns", "share", "ways", "float32", "undefined", "picture", "-1"})
     dictionary(out / "labels.dict", {"\\x0a", "\\x0d\\x0a", "\\xef\\xbb\\xbf"})
 
 

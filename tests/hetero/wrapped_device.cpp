@@ -251,6 +251,9 @@ class WrappedDevice final : public Device {
 
   std::string_view name() const override { return kind_; }
   Result<std::string> get_property(std::string_view name) const override {
+    if (name == "DEVICE_TOTAL_MEM_SIZE" && behaviour_->memory_bytes > 0) {
+      return std::to_string(behaviour_->memory_bytes);
+    }
     return inner_->get_property(name);
   }
 

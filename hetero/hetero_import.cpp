@@ -1,0 +1,162 @@
+#include "hetero/hetero_import.h"
+
+#include <algorithm>
+#include <istream>
+#include <span>
+#include <streambuf>
+#include <utility>
+
+#include "hetero/exported_plan.h"
+#include "hetero/hetero_compiled_model.h"
+#include "hetero/hetero_compiler.h"
+#include "inference/log.h"
+
+namespace het::hetero {
+namespace {
+
+constexpr std::string_view kName = "HETERO";
+
+/// Bytes in memory as a stream that can seek.
+class SpanBuffer final : public std::streambuf {
+ public:
+  explicit SpanBuffer(std::span<const std::byte> bytes) {
+    // The get area is only read.
+    auto* const begin = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));
+    setg(begin, begin, begin + bytes.size());
+  }
+
+ private:
+  pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override {
+    const off_type base = from == std::ios_base::beg   ? 0
+                          : from == std::ios_base::cur ? gptr() - eback()
+                                                       : egptr() - eback();
+    const off_type place = base + offset;
+    if (place < 0 || place > egptr() - eback()) return pos_type(off_type(-1));
+    setg(eback(), eback() + place, egptr());
+    return pos_type(place);
+  }
+  pos_type seekpos(pos_type place, std::ios_base::openmode mode) override {
+    return seekoff(off_type(place), std::ios_base::beg, mode);
+  }
+};
+
+/// The devices that the subgraphs run on, in the order of the file's list.
+Result<std::vector<MemberDevice>> devices_of(const ExportedPlan& plan, Core& core) {
+  std::string used;
+  std::string_view rest = plan.devices;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(0, rest.find_first_of(",;"));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const bool is_used = std::ranges::any_of(plan.ways, [&](const ExportedWay& way) {
+      return std::ranges::find(way.split.subgraphs, name, &Subgraph::device) !=
+             way.split.subgraphs.end();
+    });
+    if (is_used) used += (used.empty() ? "" : ",") + std::string(name);
+  }
+  if (used.empty()) return std::vector<MemberDevice>();
+  auto members = parse_device_list(core, kName, used);
+  if (!members) {
+    return Failure(members.error().with_context(
+        fmt::format("the model was exported for {}:{}", kName, plan.devices)));
+  }
+  return members;
+}
+
+Status check_ports(const Subgraph& subgraph, const std::vector<Port>& wanted,
+                   const std::vector<Port>& imported) {
+  if (std::ranges::equal(wanted, imported, same_port)) return {};
+  return error(StatusCode::ParseError,
+               "the exported model is malformed: what {} imported as {} has other ports than the "
+               "split says; export it again",
+               subgraph.device, subgraph.name);
+}
+
+Result<std::shared_ptr<CompiledModel>> import_subgraph(const Subgraph& subgraph,
+                                                       const ExportedSubgraph& exported,
+                                                       const MemberDevice& member,
+                                                       const Properties& properties) {
+  SpanBuffer buffer(exported.content);
+  std::istream stream(&buffer);
+  auto model = member.device->import_model(stream, properties);
+  if (!model) {
+    return Failure(model.error().with_context(
+        fmt::format("cannot import {} for {}", subgraph.name, member.name)));
+  }
+  HET_TRY(check_ports(subgraph, exported.inputs, (*model)->inputs()));
+  HET_TRY(check_ports(subgraph, exported.outputs, (*model)->outputs()));
+  return model;
+}
+
+/// The file's, and what is given for devices: the split was made by HETERO's own as they were.
+Result<Properties> merge_properties(const ExportedPlan& plan, const Properties& given) {
+  HET_ASSIGN(Properties merged,
+             validate_properties(plan.properties, fmt::format("{}:{}", kName, plan.devices)));
+  merged["HETERO_FAIL_OVER"] = "NO";
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(kOwnProperties, name) == kOwnProperties.end()) {
+      merged[name] = value;
+    } else if (name != "MULTI_DEVICE_PRIORITIES" && property_text(merged, name) != value) {
+      log(LogLevel::Warning, "model '{}' was imported: it has {}={}, not {}", plan.model, name,
+          property_text(merged, name), value);
+    }
+  }
+  return merged;
+}
+
+Result<std::shared_ptr<const HeteroPlan>> import_way(const ExportedWay& way,
+                                                     const std::vector<MemberDevice>& members,
+                                                     const Properties& given) {
+  std::vector<std::shared_ptr<CompiledModel>> models;
+  std::vector<size_t> memory_kinds;
+  for (size_t i = 0; i < way.subgraphs.size(); ++i) {
+    const Subgraph& subgraph = way.split.subgraphs[i];
+    const auto member = std::ranges::find(members, subgraph.device, &MemberDevice::name);
+    if (member == members.end()) {
+      std::string names;
+      for (const MemberDevice& each : members) names += (names.empty() ? "" : ",") + each.name;
+      return error(StatusCode::InvalidArgument,
+                   "{} of the exported model runs on {}, which is not in {}:{}", subgraph.name,
+                   subgraph.device, kName, names);
+    }
+    HET_ASSIGN(std::shared_ptr<CompiledModel> model,
+               import_subgraph(subgraph, way.subgraphs[i], *member,
+                               member_properties(*member, given, kOwnProperties)));
+    models.push_back(std::move(model));
+    memory_kinds.push_back(member->device->direct_memory_kinds().size());
+  }
+  const auto plan = std::make_shared<HeteroPlan>(way.split, std::move(models),
+                                                 std::move(memory_kinds), Executor::Parallel);
+  plan->turns = way.turns;
+  return plan;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CompiledModel>> import_hetero_model(std::istream& stream, Core& core,
+                                                           std::vector<MemberDevice> members,
+                                                           const Properties& given) {
+  HET_ASSIGN(ExportedPlan plan, read_exported_plan(stream));
+  HeteroParts parts;
+  HET_ASSIGN(parts.properties, merge_properties(plan, given));
+  std::string list = plan.devices;
+  if (members.empty()) {
+    HET_ASSIGN(members, devices_of(plan, core));
+  } else {
+    list.clear();
+    for (const MemberDevice& member : members) list += (list.empty() ? "" : ",") + member.name;
+  }
+  parts.device = fmt::format("{}:{}", kName, list);
+  std::vector<PlanWay> ways;
+  for (const ExportedWay& way : plan.ways) {
+    HET_ASSIGN(std::shared_ptr<const HeteroPlan> imported, import_way(way, members, given));
+    ways.push_back({std::move(imported), way.share});
+  }
+  parts.plan =
+      std::make_shared<const PlanMix>(std::move(ways), plan.requests, std::move(plan.explanation));
+  parts.name = std::move(plan.model);
+  parts.inputs = std::move(plan.inputs);
+  parts.outputs = std::move(plan.outputs);
+  return std::make_shared<HeteroCompiledModel>(std::move(parts));
+}
+
+}  // namespace het::hetero

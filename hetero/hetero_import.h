@@ -1,0 +1,26 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hetero/device_list.h"
+#include "inference/core.h"
+#include "inference/device.h"
+#include "inference/properties.h"
+#include "inference/status.h"
+
+namespace het::hetero {
+
+/// A model that HeteroCompiledModel::export_model() wrote, its subgraphs imported by their devices.
+/// `members` are the devices that the application names; where it names none those of the file are
+/// taken. `given` are validated; they win over the file's, which the model keeps. It has no
+/// fail-over, since the whole model is not there. Fails with ParseError for a damaged file, with
+/// NotFound for a device that this machine lacks, with InvalidArgument for one that is not among
+/// `members`.
+Result<std::shared_ptr<CompiledModel>> import_hetero_model(std::istream& stream, Core& core,
+                                                           std::vector<MemberDevice> members,
+                                                           const Properties& given);
+
+}  // namespace het::hetero
