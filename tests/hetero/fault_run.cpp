@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <random>
 #include <utility>
@@ -20,13 +21,15 @@ using device_testing::random_tensor;
 
 constexpr size_t kFrames = 300;
 constexpr size_t kRequests = 4;
+constexpr int kWidth = 8;
+constexpr int kHeight = 7;
 /// Devices round differently; frames differ by 0.1 and more.
 constexpr float kBound = 1e-4f;
 constexpr std::chrono::seconds kLongest{60};  ///< a frame that takes longer is lost
 constexpr std::chrono::seconds kReturn{20};   ///< and so is a device that was mended
 
 /// Branches, values that several devices read, and one that is an output as well.
-std::unique_ptr<Model> make_model() {
+std::unique_ptr<Model> make_model(bool of_pictures) {
   ModelMaker maker("faults");
   Value* x = maker.op("Relu", {maker.conv(maker.input({1, 3, 6, 6}), 3, 8, 3)});
   Value* left = maker.op("Sigmoid", {maker.conv(x, 8, 8)});
@@ -34,6 +37,11 @@ std::unique_ptr<Model> make_model() {
   Value* sum = maker.op("Add", {left, right});
   maker.output(maker.conv(maker.op("Softplus", {sum}), 8, 4));
   maker.output(sum);
+  if (of_pictures) {
+    PreprocessDesc desc;
+    desc.range_high = 1.0f;
+    maker.model().set_preprocess(0, desc);
+  }
   return maker.model().clone();
 }
 
@@ -53,27 +61,57 @@ std::vector<Tensor> outputs_of(const InferRequest& request) {
 
 }  // namespace
 
-FaultRuns::FaultRuns() : model_(make_model()) {
+FaultRuns::FaultRuns() {
   register_devices(core_);
   devices_[0].name = "FAST";
   devices_[1].name = "OTHER";
   refuse(*devices_[0].behaviour, {"Tanh", "Softplus"});
   refuse(*devices_[1].behaviour, {"Softplus"});
   for (const Worker& device : devices_) add_wrapped_device(core_, device.name, device.behaviour);
-  const auto ref = *core_.compile_model(*model_, "REF", {});
-  const auto request = *ref->create_infer_request();
   for (size_t k = 0; k < kFrames; ++k) {
-    frames_.push_back(random_tensor({1, 3, 6, 6}, static_cast<unsigned>(1000 + k), 1.0f));
-    (void)request->set_input(0, frames_.back());
-    (void)request->infer();
-    expected_.push_back(outputs_of(*request));
+    const auto seed = static_cast<unsigned>(1000 + k);
+    frames_.push_back(random_tensor({1, 3, 6, 6}, seed, 1.0f));
+    pictures_.push_back(device_testing::random_bytes<uint8_t>({kHeight * kWidth * 3}, seed));
   }
+  for (const bool is_picture : {false, true}) {
+    Case& one = cases_[is_picture ? 1 : 0];
+    one.model = make_model(is_picture);
+    const auto ref = *core_.compile_model(*one.model, "REF", {});
+    const auto request = *ref->create_infer_request();
+    std::atomic<size_t> alive = 0;
+    for (size_t k = 0; k < kFrames; ++k) {
+      set_frame(*request, is_picture, k, alive);
+      (void)request->infer();
+      one.expected.push_back(outputs_of(*request));
+    }
+  }
+}
+
+void FaultRuns::set_frame(InferRequest& request, bool is_picture, size_t frame,
+                          std::atomic<size_t>& alive) const {
+  if (!is_picture) {
+    (void)request.set_input(0, frames_[frame]);
+    return;
+  }
+  Image image = *make_host_image(PixelFormat::RGB, kWidth, kHeight);
+  Buffer& to = *image.planes[0].buffer;
+  for (int64_t row = 0; row < kHeight; ++row) {
+    std::memcpy(to.host() + row * image.planes[0].stride_bytes,
+                pictures_[frame].bytes() + row * kWidth * 3, kWidth * 3);
+  }
+  ++alive;
+  image.planes[0].buffer = wrap_host_memory(to.host(), to.size_bytes(),
+                                            [&alive, kept = image.planes[0].buffer] { --alive; });
+  (void)request.set_image(0, image, image.full());
 }
 
 /// One run: what happens when, and what is seen.
 class FaultRuns::Run {
  public:
-  Run(FaultRuns& owner, uint64_t seed, size_t number) : owner_(owner) {
+  Run(FaultRuns& owner, uint64_t seed, size_t number)
+      : owner_(owner),
+        is_picture_(number / kDeviceCalls % 2 == 1),
+        case_(owner.cases_[is_picture_]) {
     std::seed_seq seeds{seed, static_cast<uint64_t>(number)};
     random_.seed(seeds);
     for (size_t d = 0; d < 2; ++d) {
@@ -106,7 +144,7 @@ class FaultRuns::Run {
     // Nothing is compiled later on unless a device is lost or returns.
     if (devices_[first_].fault.call == DeviceCall::Compile) begin_fault(devices_[first_]);
     auto compiled =
-        owner_.core_.compile_model(*owner_.model_, "HETERO:FAST,OTHER,CPU",
+        owner_.core_.compile_model(*case_.model, "HETERO:FAST,OTHER,CPU",
                                    {{"HETERO_RETRY_INTERVAL", std::to_string(retry_ms_)}});
     if (!compiled) return "compile: " + compiled.error().message();
     compiled_ = std::move(*compiled);
@@ -142,6 +180,7 @@ class FaultRuns::Run {
 
   struct Slot {
     std::unique_ptr<InferRequest> request;
+    std::atomic<size_t> alive = 0;  ///< pictures
     std::shared_ptr<std::atomic<size_t>> frame = std::make_shared<std::atomic<size_t>>(0);
   };
 
@@ -199,7 +238,7 @@ class FaultRuns::Run {
     Slot& slot = slots_[index];
     *slot.frame = frame;
     ++starts_[frame];
-    (void)slot.request->set_input(0, owner_.frames_[frame]);
+    owner_.set_frame(*slot.request, is_picture_, frame, slot.alive);
     const Status status = slot.request->start_async();
     if (!status.ok()) problem_ = fmt::format("start of frame {}: {}", frame, status.message());
   }
@@ -212,10 +251,11 @@ class FaultRuns::Run {
       problem_ = fmt::format("frame {}: {}", frame, status.message());
       return;
     }
+    if (slot.alive > 0) problem_ = fmt::format("frame {}: its picture is kept", frame);
     const std::vector<Tensor> got = outputs_of(*slot.request);
     for (size_t i = 0; i < got.size(); ++i) {
       const auto values = got[i].values<float>();
-      const auto wanted = owner_.expected_[frame][i].values<float>();
+      const auto wanted = case_.expected[frame][i].values<float>();
       for (size_t j = 0; j < values.size(); ++j) {
         if (std::abs(values[j] - wanted[j]) <= kBound) continue;
         problem_ = fmt::format("frame {}: output {} has {} where it should have {}", frame, i,
@@ -279,6 +319,8 @@ class FaultRuns::Run {
   }
 
   FaultRuns& owner_;
+  const bool is_picture_;
+  const Case& case_;
   std::mt19937_64 random_;
   std::array<Planned, 2> devices_;
   size_t first_ = 0;

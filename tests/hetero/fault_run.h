@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,14 +9,15 @@
 #include <vector>
 
 #include "inference/core.h"
+#include "inference/infer_request.h"
 #include "inference/model.h"
 #include "tests/hetero/saboteur.h"
 
 namespace het::hetero {
 
 /// Runs of 300 frames with 4 requests in flight on HETERO over two wrapped devices and CPU, of
-/// which the wrapped ones fail at random moments. Every frame has to end once, well, and with its
-/// own results; each loss has to be told once.
+/// which the wrapped ones fail at random moments. Frames are tensors or pictures. Every frame has
+/// to end once, well, with its own results, and without its picture; each loss has to be told once.
 class FaultRuns {
  public:
   FaultRuns();
@@ -35,11 +37,20 @@ class FaultRuns {
     const char* name = nullptr;
   };
 
+  /// A model and what it gives.
+  struct Case {
+    std::unique_ptr<Model> model;
+    std::vector<std::vector<Tensor>> expected;  ///< per frame the outputs
+  };
+  /// Frame number `frame` of the case, whose picture counts in `alive` while it lives.
+  void set_frame(InferRequest& request, bool is_picture, size_t frame,
+                 std::atomic<size_t>& alive) const;
+
   Core core_;
   std::array<Worker, 2> devices_;
-  std::unique_ptr<Model> model_;
+  std::array<Case, 2> cases_;  ///< of tensors, of pictures
   std::vector<Tensor> frames_;
-  std::vector<std::vector<Tensor>> expected_;  ///< per frame the outputs
+  std::vector<Tensor> pictures_;  ///< RGB bytes
   std::array<size_t, kDeviceCalls> hits_{};
   size_t returns_ = 0;
   size_t second_faults_ = 0;

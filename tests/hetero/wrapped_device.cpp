@@ -28,8 +28,8 @@ Result<Tensor> allocate_own(const TensorDesc& desc, const Behaviour& behaviour) 
 
 /// The device's threads.
 struct Threads {
-  std::shared_ptr<StreamExecutor> queue;
   std::shared_ptr<StreamExecutor> watchdog;  ///< ends what the device does not
+  std::shared_ptr<StreamExecutor> queue;     // last: its thread uses the other
 };
 
 class WrappedRequest final : public DeviceRequest, private StreamJob, private CompletionSink {
