@@ -18,7 +18,7 @@ using hetero::DeviceCall;
 
 constexpr size_t kFrames = 300;
 constexpr size_t kFailsAt = 100;
-constexpr size_t kMendedAt = 130;
+constexpr size_t kMendedAt = 115;
 
 std::string pipeline_on(const std::string& device) {
   return "videotestsrc pattern=ball num-buffers=" + std::to_string(kFrames) +
@@ -82,7 +82,11 @@ TEST(FailOver, TheStreamGoesOnAndTheBusIsTold) {
     ASSERT_EQ(outcome.warnings.size(), 1u);
     EXPECT_EQ(outcome.warnings[0].element, "classify");
     EXPECT_NE(outcome.warnings[0].text.find("goes on without FAST"), std::string::npos);
-    EXPECT_NE(outcome.warnings[0].text.find("fault at"), std::string::npos);
+    // Another request may be told sooner that the device is gone than the first its own fault.
+    const std::string& warning = outcome.warnings[0].text;
+    const bool has_cause = warning.find("fault at") != std::string::npos ||
+                           warning.find("gone at") != std::string::npos;
+    EXPECT_TRUE(has_cause) << warning;
     ASSERT_EQ(outcome.remarks.size(), 1u);
     EXPECT_NE(outcome.remarks[0].text.find("uses FAST again"), std::string::npos);
   }
