@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "hetero/multi_compiled_model.h"
+#include "hetero/optimal_requests.h"
 #include "hetero/zero_request.h"
 #include "inference/infer_request.h"
 

@@ -9,7 +9,7 @@
 
 #include "hetero/exported_plan.h"
 #include "hetero/hetero_request.h"
-#include "hetero/multi_compiled_model.h"
+#include "hetero/optimal_requests.h"
 #include "inference/device_registry.h"
 #include "inference/infer_request.h"
 

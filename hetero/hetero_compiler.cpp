@@ -25,6 +25,8 @@
 namespace het::hetero {
 namespace {
 
+constexpr size_t kMostNamedWithLosses = 3;
+
 bool wants_dump(const Properties& properties) {
   if (property_boolean(properties, "HETERO_DUMP_GRAPH_DOT")) return true;
   // OpenVINO's switch: any value but these.
@@ -162,6 +164,8 @@ Result<SupportTable> HeteroCompiler::support_table(const LostDevices& lost) cons
     if (!lost.empty() && !is_there) wish = {};
   }
   HET_ASSIGN(SupportTable table, SupportTable::create(*prepared_, std::move(devices), wishes));
+  // The user learns of a loss from whatever request it meets, again and again.
+  if (!lost.empty()) table.set_most_named(kMostNamedWithLosses);
   if (by_memory_) limit_to_memory(*prepared_, table);
   return table;
 }

@@ -153,6 +153,7 @@ Result<std::shared_ptr<CompiledModel>> import_hetero_model(std::istream& stream,
   }
   parts.plan =
       std::make_shared<const PlanMix>(std::move(ways), plan.requests, std::move(plan.explanation));
+  parts.events = std::make_shared<DeviceEvents>(plan.model, parts.device);
   parts.name = std::move(plan.model);
   parts.inputs = std::move(plan.inputs);
   parts.outputs = std::move(plan.outputs);

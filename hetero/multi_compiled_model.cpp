@@ -1,21 +1,12 @@
 #include "hetero/multi_compiled_model.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "inference/device_registry.h"
 #include "inference/infer_request.h"
 
 namespace het::hetero {
-
-size_t optimal_requests(const CompiledModel& model) {
-  size_t count = 1;
-  if (const auto text = model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")) {
-    std::from_chars(text->data(), text->data() + text->size(), count);
-  }
-  return std::max<size_t>(count, 1);
-}
 
 Status check_same_ports(const CompiledModel& first, const CompiledModel& other) {
   for (const auto ports : {&CompiledModel::inputs, &CompiledModel::outputs}) {

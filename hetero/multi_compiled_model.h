@@ -32,9 +32,6 @@ struct MultiParts {
   std::shared_ptr<DeviceEvents> events;
 };
 
-/// How many requests a compiled model wants; at least 1.
-size_t optimal_requests(const CompiledModel& model);
-
 /// Fails with NotSupported when the two differ in number, types or shapes of their ports.
 Status check_same_ports(const CompiledModel& first, const CompiledModel& other);
 

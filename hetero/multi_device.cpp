@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hetero/multi_compiled_model.h"
+#include "hetero/optimal_requests.h"
 #include "inference/device_registry.h"
 #include "inference/properties.h"
 

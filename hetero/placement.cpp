@@ -6,8 +6,6 @@
 namespace het::hetero {
 namespace {
 
-constexpr size_t kMostNamed = 20;
-
 std::string describe(const Node& node) {
   return fmt::format("node '{}' ({})", node.name(), node.qualified_type());
 }
@@ -123,14 +121,15 @@ Result<Placement> place_by_priority(const Model& model, SupportTable& table) {
 }
 
 Status check_complete(const Model& model, const Placement& placement, const SupportTable& table) {
+  const size_t most_named = table.most_named();
   std::string list;
   size_t missing = 0;
   for (size_t n = 0; n < placement.devices.size(); ++n) {
-    if (placement.devices[n] != Placement::kNowhere || ++missing > kMostNamed) continue;
+    if (placement.devices[n] != Placement::kNowhere || ++missing > most_named) continue;
     list += fmt::format("\n  {}: {}", describe(*model.nodes()[n]), placement.reasons[n]);
   }
   if (missing == 0) return {};
-  if (missing > kMostNamed) list += fmt::format("\n  and {} more", missing - kMostNamed);
+  if (missing > most_named) list += fmt::format("\n  and {} more", missing - most_named);
   return error(StatusCode::NotSupported, "{} of {} nodes run on none of {}:{}", missing,
                placement.devices.size(), names_of(table.devices()), list);
 }

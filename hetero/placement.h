@@ -53,6 +53,9 @@ class SupportTable {
     text += (text.empty() ? "" : "; ") + remark;
   }
 
+  /// How many nodes an error names that no device takes; 20 unless said.
+  void set_most_named(size_t count) { most_named_ = count; }
+  size_t most_named() const { return most_named_; }
   /// A line about all of it, for HETERO_PLAN.
   void set_note(std::string note) { note_ = std::move(note); }
   const std::string& note() const { return note_; }
@@ -67,13 +70,15 @@ class SupportTable {
   std::vector<std::vector<std::string>> refusals_;
   std::vector<std::vector<std::string>> remarks_;
   std::string note_;
+  size_t most_named_ = 20;
 };
 
 /// The policy `priority`, as OpenVINO: every node goes to the first device of the list that takes
 /// it. Nodes nowhere are no error.
 Result<Placement> place_by_priority(const Model& model, SupportTable& table);
 
-/// Fails with NotSupported, naming all nodes that are nowhere and what each device says.
+/// Fails with NotSupported, naming the nodes that are nowhere (as many as the table says) and what
+/// each device says.
 Status check_complete(const Model& model, const Placement& placement, const SupportTable& table);
 
 }  // namespace het::hetero

@@ -25,6 +25,9 @@ class ExclusiveModel final : public CompiledModel {
     return inner_->query_state(stream);
   }
   Status reset_state(std::string_view stream) override { return inner_->reset_state(stream); }
+  std::vector<DeviceEvent> device_events(uint64_t& next) const override {
+    return inner_->device_events(next);
+  }
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override {
     return inner_->allocate_tensor(desc);
   }

@@ -482,5 +482,23 @@ TEST_F(HeteroFailOverTest, NoRequestIsLostWhateverFails) {
   }
 }
 
+TEST_F(HeteroFailOverTest, AnErrorAfterALossNamesThreeNodes) {
+  ModelMaker maker("chain");
+  Value* x = maker.input({1, 4});
+  for (int i = 0; i < 9; ++i) x = maker.op("Relu", {x});
+  maker.output(x);
+  refuse_types(*other_, {"Relu"});
+  const auto compiled = compile(maker.model(), "HETERO:FAST,OTHER");
+  ASSERT_NE(compiled, nullptr);
+  auto request = *compiled->create_infer_request();
+  ASSERT_TRUE(request->infer().ok());
+  broken_ = true;
+  const std::string message = request->infer().message();
+  EXPECT_THAT(message, HasSubstr("9 of 9 nodes run on none of OTHER"));
+  EXPECT_THAT(message, HasSubstr("'Relu2' (Relu)"));
+  EXPECT_THAT(message, HasSubstr("and 6 more"));
+  EXPECT_THAT(message, testing::Not(HasSubstr("Relu3")));
+}
+
 }  // namespace
 }  // namespace het::hetero

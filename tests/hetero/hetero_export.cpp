@@ -116,6 +116,8 @@ TEST_F(HeteroExport, AnImportedModelComputesTheSame) {
     // There is nothing to make another plan from.
     EXPECT_EQ(property(*compiled, "HETERO_FAIL_OVER"), "YES");
     EXPECT_EQ(property(*back, "HETERO_FAIL_OVER"), "NO");
+    uint64_t next = 0;
+    EXPECT_TRUE(back->device_events(next).empty());
     expect_same_results(*compiled, *back);
   }
 }
