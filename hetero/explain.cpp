@@ -1,6 +1,8 @@
 #include "hetero/explain.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 namespace het::hetero {
 namespace {
@@ -10,20 +12,24 @@ std::string bytes_text(const TensorDesc& desc) {
   return bytes ? fmt::format("{} bytes", *bytes) : std::string("sized at run time");
 }
 
-/// The index of a cut's first reader on its other side; that of no node where there is none.
-size_t reader_of(const Model& prepared, const Split& split, const CutValue& cut) {
+using NodeIndices = std::unordered_map<const Node*, size_t>;
+
+/// The index of a cut's first reader on its other side; nothing where there is none.
+std::optional<size_t> reader_of(const Model& prepared, const NodeIndices& indices,
+                                const Split& split, const CutValue& cut) {
   const Value* const value = prepared.find_value(cut.name);
-  if (value == nullptr) return prepared.nodes().size();
-  for (size_t n = 0; n < prepared.nodes().size(); ++n) {
-    const Node& node = *prepared.nodes()[n];
+  if (value == nullptr) return std::nullopt;
+  std::optional<size_t> first;
+  for (const Node* consumer : value->consumers()) {
+    const size_t n = indices.at(consumer);
     if (split.subgraph_of[n] == cut.producer.subgraph) continue;
-    if (std::ranges::find(node.inputs(), value) != node.inputs().end()) return n;
+    first = std::min(n, first.value_or(n));
   }
-  return prepared.nodes().size();
+  return first;
 }
 
 /// `times` has nothing where nothing was measured.
-std::string explain_way(const Model& prepared, const CandidateWay& way,
+std::string explain_way(const Model& prepared, const NodeIndices& indices, const CandidateWay& way,
                         const PlanReport::WayTimes& times) {
   const Placement& placement = way.placement;
   const Split& split = placement.split;
@@ -55,11 +61,11 @@ std::string explain_way(const Model& prepared, const CandidateWay& way,
                           split.subgraphs[reader.subgraph].device);
     }
     if (i < times.cut_ms.size()) text += fmt::format(", {:.3f} ms", times.cut_ms[i]);
-    const size_t reader = reader_of(prepared, split, cut);
-    if (reader == prepared.nodes().size()) continue;
-    const std::string& reason = placement.reasons[reader];
+    const std::optional<size_t> reader = reader_of(prepared, indices, split, cut);
+    if (!reader) continue;
+    const std::string& reason = placement.reasons[*reader];
     if (!reason.empty())
-      text += fmt::format(" because of '{}': {}", prepared.nodes()[reader]->name(), reason);
+      text += fmt::format(" because of '{}': {}", prepared.nodes()[*reader]->name(), reason);
   }
   return text;
 }
@@ -69,9 +75,11 @@ std::string explain_way(const Model& prepared, const CandidateWay& way,
 std::string explain(const Model& prepared, const PlanReport& report, const SupportTable& table) {
   const std::vector<CandidateWay>& ways = report.candidates[report.chosen].ways;
   std::string text = describe(report, table);
+  NodeIndices indices;
+  for (size_t n = 0; n < prepared.nodes().size(); ++n) indices[prepared.nodes()[n].get()] = n;
   for (size_t i = 0; i < ways.size(); ++i) {
     if (ways.size() > 1) text += fmt::format("\n{:.0f} % of all executions:", 100 * ways[i].share);
-    text += explain_way(prepared, ways[i],
+    text += explain_way(prepared, indices, ways[i],
                         i < report.times.size() ? report.times[i] : PlanReport::WayTimes());
   }
   return text;

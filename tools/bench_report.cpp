@@ -46,10 +46,10 @@ std::vector<ProfileRow> average_counters(const BenchOptions& options, const Benc
 
 /// Rows of split models in the shape that tools for OpenVINO's HETERO read, in microseconds.
 void print_subgraph_row(const ProfileRow& row) {
-  std::printf("%s: %s layerType: %s realTime: %lld cpu: %lld execType: %s\n",
-              row.node_name.c_str(), std::string(to_string(row.status)).c_str(),
-              row.layer_type.c_str(), static_cast<long long>(row.real_us),
-              static_cast<long long>(row.cpu_us), row.exec_type.c_str());
+  std::printf("%s: %s layerType: %s realTime: %lld cpu: %lld execType: %s\n", row.node_name.c_str(),
+              std::string(to_string(row.status)).c_str(), row.layer_type.c_str(),
+              static_cast<long long>(row.real_us), static_cast<long long>(row.cpu_us),
+              row.exec_type.c_str());
 }
 
 void print_counters(const std::vector<ProfileRow>& rows) {
