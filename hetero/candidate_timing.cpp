@@ -14,7 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTimingSeconds = 1.0;  ///< all candidates together
 constexpr size_t kMostRequests = 64;
 constexpr int kLeastRounds = 3;
 constexpr int kMostRounds = 25;
@@ -70,7 +69,7 @@ class Timing {
 }  // namespace
 
 Status time_candidates(Policy policy, std::vector<PlanCandidate>& candidates,
-                       const PlanFactory& factory) {
+                       const PlanFactory& factory, double budget_seconds) {
   if (candidates.size() == 1) return {};
   std::vector<Timing> timings;
   for (const PlanCandidate& candidate : candidates) {
@@ -83,7 +82,7 @@ Status time_candidates(Policy policy, std::vector<PlanCandidate>& candidates,
   std::vector<std::vector<double>> samples(candidates.size());
   const auto start = Clock::now();
   for (int round = 0;
-       round < kLeastRounds || (round < kMostRounds && since(start) < kTimingSeconds); ++round) {
+       round < kLeastRounds || (round < kMostRounds && since(start) < budget_seconds); ++round) {
     for (size_t i = 0; i < timings.size(); ++i) {
       HET_ASSIGN(const double seconds, timings[i].run());
       samples[i].push_back(seconds);

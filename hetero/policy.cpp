@@ -22,7 +22,9 @@
 namespace het::hetero {
 namespace {
 
-constexpr double kProfileSeconds = 0.5;  ///< a device
+constexpr double kProfileSeconds = 0.5;      ///< a device
+constexpr double kTimingSeconds = 1.0;       ///< all candidates together
+constexpr double kFirstTimingSeconds = 0.3;  ///< the devices alone
 constexpr int kLeastRounds = 3;
 constexpr int kMostPlanRounds = 3;
 /// Of a mix; others get nothing.
@@ -90,15 +92,19 @@ class Planner {
                         costs.assignment(report_.candidates[0].ways[0].placement.devices));
     // Pass 2: every device alone.
     for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
+    if (policy_ == Policy::Throughput && options_.mixes) HET_TRY(add_side_by_side(costs));
     // Pass 3: the planner's, until measuring its subgraphs changes nothing.
     for (int round = 0; round < kMostPlanRounds; ++round) {
+      const size_t before = report_.candidates.size();
       HET_ASSIGN(const bool is_new, add_plans(costs, round));
       if (!is_new || round + 1 == kMostPlanRounds) break;
-      HET_TRY(correct(costs, report_.candidates.back()));
+      for (size_t i = before; i < report_.candidates.size(); ++i) {
+        HET_TRY(correct(costs, report_.candidates[i]));
+      }
     }
     // Pass 4: what is faster in fact.
     HET_TRY(compile_all());
-    HET_TRY(time_candidates(policy_, report_.candidates, factory_));
+    HET_TRY(time_candidates(policy_, report_.candidates, factory_, kTimingSeconds));
     choose();
     if (is_by_priority) {
       tell_of_better();
@@ -214,11 +220,10 @@ class Planner {
            a.placement.split.subgraphs.size() == b.placement.split.subgraphs.size();
   }
 
-  /// Mixes are always new: their shares are.
+  /// Mixes of the same ways count as one.
   bool is_known(const PlanCandidate& candidate) const {
-    if (candidate.ways.size() > 1) return false;
     return std::ranges::any_of(report_.candidates, [&](const PlanCandidate& known) {
-      return known.ways.size() == 1 && is_same(known.ways[0], candidate.ways[0]);
+      return std::ranges::equal(known.ways, candidate.ways, is_same);
     });
   }
 
@@ -289,11 +294,31 @@ class Planner {
       sum += part.share;
     }
     for (PlanShare& part : shares) part.share /= sum;
-    // Worth a try where it is better on paper by what it has to be better in fact.
-    const double seconds = mix_period(problem, shares);
-    if (shares.size() < 2 || seconds * one.frames_per_second * (1 + kLeastGain) > 1) return is_new;
-    HET_ASSIGN(const bool is_mixed, add(costs, "mix" + suffix, shares, seconds));
+    if (shares.size() < 2) return is_new;
+    HET_ASSIGN(const bool is_mixed,
+               add(costs, "mix" + suffix, shares, mix_period(problem, shares)));
     return is_new || is_mixed;
+  }
+
+  /// Every device that runs all of the model, by its measured speed: on paper no better than the
+  /// mix, but in fact nothing waits for anything.
+  Status add_side_by_side(const CostModel& costs) {
+    HET_TRY(compile_all());
+    HET_TRY(time_candidates(policy_, report_.candidates, factory_, kFirstTimingSeconds));
+    std::vector<PlanShare> shares;
+    double sum = 0;
+    for (const PlanCandidate& candidate : report_.candidates) {
+      if (!candidate.is_single || !(candidate.measured_ms > 0)) continue;
+      shares.push_back(
+          {costs.assignment(candidate.ways[0].placement.devices), 1 / candidate.measured_ms});
+      sum += shares.back().share;
+    }
+    for (PlanShare& part : shares) part.share /= sum;
+    std::erase_if(shares, [](const PlanShare& part) { return part.share < kLeastShare; });
+    if (shares.size() < 2) return {};
+    std::ranges::stable_sort(shares, std::greater<>(), &PlanShare::share);
+    const auto added = add(costs, "side by side", shares, 1e-3 / sum);
+    return added ? Status() : Status(added.error());
   }
 
   /// True where it is a candidate now that was none before.

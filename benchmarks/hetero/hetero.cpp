@@ -36,6 +36,8 @@ struct Options {
   std::string devices = "GPU,CPU";
   std::string csv;
   std::string affinity;
+  std::string machine;  ///< `run`: on this one only
+  std::string policy;   ///< `run`: this one only, with the plan
   double scale = 10;
   size_t requests = 0;  ///< of pipelines; 0: what HETERO advises
 };
@@ -126,8 +128,13 @@ Status run_machine(const std::string& name, const Model& model, const SimulatedM
     single_rate = std::max(single_rate, rate);
   }
   for (const char* policy : {"latency", "parallel", "throughput"}) {
+    if (!options.policy.empty() && options.policy != policy) continue;
     HET_ASSIGN(const auto compiled,
                core.compile_model(model, "HETERO:" + list, {{"HETERO_POLICY", policy}}));
+    if (!options.policy.empty()) {
+      HET_ASSIGN(const std::string plan, compiled->get_property("HETERO_PLAN"));
+      fmt::print("{}\n", plan);
+    }
     const bool is_rate = std::string_view(policy) == "throughput";
     HET_ASSIGN(const std::string subgraphs, compiled->get_property("HETERO_NUMBER_OF_SUBMODELS"));
     // Inputs and results are what CPU computed, or counted.
@@ -184,6 +191,7 @@ int run_simulated(const Options& options) {
     const std::string name = std::filesystem::path(path).stem().string();
     const auto model = read_bound(core, path);
     for (const SimulatedMachine& machine : simulated_machines()) {
+      if (!options.machine.empty() && options.machine != machine.name) continue;
       const Status status =
           model ? run_machine(name, **model, machine, options, totals) : Status(model.error());
       if (!status.ok()) fmt::print("{} on {}: {}\n", name, machine.name, status.message());
@@ -273,6 +281,10 @@ int run(int argc, char** argv) {
       options.requests = std::strtoul(argv[++i], nullptr, 10);
     } else if (name == "--csv") {
       options.csv = argv[++i];
+    } else if (name == "--machine") {
+      options.machine = argv[++i];
+    } else if (name == "--policy") {
+      options.policy = argv[++i];
     } else if (name == "--affinity") {
       options.affinity = argv[++i];
     } else if (name == "--devices") {
@@ -288,7 +300,8 @@ int run(int argc, char** argv) {
   }
   fmt::print(stderr,
              "usage: bench_hetero plan|run|real|overhead|split [--csv FILE] [--scale X] "
-             "[--requests N] [--devices GPU,CPU] [--affinity FILE] MODEL...\n");
+             "[--requests N] [--machine NAME] [--policy NAME] [--devices GPU,CPU] "
+             "[--affinity FILE] MODEL...\n");
   return 2;
 }
 
