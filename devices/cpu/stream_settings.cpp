@@ -70,7 +70,8 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
   const int64_t wanted_threads = property_integer(properties, "INFERENCE_NUM_THREADS");
   size_t most_threads = topology.max_threads;
   if (wanted_threads <= 0) {
-    const size_t spare = static_cast<size_t>(property_integer(properties, "SPARE_CORES"));
+    const size_t spare = std::min(static_cast<size_t>(property_integer(properties, "SPARE_CORES")),
+                                  topology.cores.size() - 1);
     const size_t unused = topology.cores.size() - cores.size();
     leave_cores(cores, spare - std::min(spare, unused));
     most_threads -= std::min(spare, most_threads - 1);
