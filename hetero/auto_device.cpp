@@ -158,6 +158,11 @@ class AutoDevice final : public Device {
                             member_properties(limited.member, properties, kOwn)});
     }
     const size_t start_up = start_up_place(properties);
+    for (size_t i = 0; start_up != std::string::npos && i < start_up; ++i) {
+      // Else CPU is alone when it runs.
+      if (!is_accelerator(list_.members[i].member)) continue;
+      spare_a_core(list_.members[start_up].member, candidates[start_up].properties);
+    }
     std::vector<size_t> order;
     if (start_up != std::string::npos) order.push_back(start_up);
     for (size_t i = 0; i < candidates.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "hetero/device_list.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "inference/device_registry.h"
@@ -64,6 +65,20 @@ std::string property_of_members(const std::vector<const MemberDevice*>& members,
     if (auto answer = member->device->get_property(def.name)) return *answer;
   }
   return std::string(def.default_value);
+}
+
+bool is_accelerator(const MemberDevice& member) {
+  const auto type = member.device->get_property("DEVICE_TYPE");
+  return !type || *type != "cpu";
+}
+
+void spare_a_core(const MemberDevice& member, Properties& properties) {
+  constexpr std::array<std::string_view, 3> kChoices = {"INFERENCE_NUM_THREADS", "NUM_STREAMS",
+                                                        "SPARE_CORES"};
+  const bool is_chosen = std::ranges::any_of(
+      kChoices, [&](std::string_view name) { return properties.contains(std::string(name)); });
+  if (is_chosen || !find_property("SPARE_CORES", parse_device_name(member.name).kind)) return;
+  properties["SPARE_CORES"] = "1";
 }
 
 Properties member_properties(const MemberDevice& member, const Properties& properties,

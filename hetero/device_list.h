@@ -34,6 +34,14 @@ std::vector<MemoryKind> common_memory_kinds(const std::vector<const MemberDevice
 std::string property_of_members(const std::vector<const MemberDevice*>& members,
                                 const PropertyDef& def);
 
+/// True for a device that computes elsewhere than on the processor's cores, by its DEVICE_TYPE;
+/// also for one that does not say.
+bool is_accelerator(const MemberDevice& member);
+
+/// Leaves a core to the thread that feeds an accelerator, where the device has SPARE_CORES and the
+/// user has chosen nothing about its threads.
+void spare_a_core(const MemberDevice& member, Properties& properties);
+
 /// What a member is compiled with: properties for it alone ("GPU.NUM_STREAMS"; "GPU.0.NUM_STREAMS"
 /// before "GPU.NUM_STREAMS"), then the owner's that it understands, then its defaults. `properties`
 /// are validated for the owner; `own` are names of properties that stay with the owner.

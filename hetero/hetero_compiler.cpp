@@ -154,6 +154,10 @@ Result<SupportTable> HeteroCompiler::support_table(const LostDevices& lost) cons
     if (lost.contains(member.name)) continue;
     devices.push_back({&member, member_properties(member, properties_, kOwnProperties)});
   }
+  if (std::ranges::any_of(devices,
+                          [](const auto& device) { return is_accelerator(*device.member); })) {
+    for (PlacementDevice& device : devices) spare_a_core(*device.member, device.properties);
+  }
   if (devices.empty()) return error(StatusCode::DeviceLost, "no device is left");
   std::vector<AffinityWish> wishes = wishes_;
   for (AffinityWish& wish : wishes) {
@@ -211,7 +215,9 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevic
   ProfileStore& profiles = *of_plan;
   if (lost.empty()) profiles_ = std::move(of_plan);
   const PlanFactory factory = {
-      [this](const Split& split) { return compile_split(split); },
+      [this](const Split& split, bool with_accelerator) {
+        return compile_split(split, with_accelerator);
+      },
       [this](std::shared_ptr<const PlanMix> plan) { return wrap(std::move(plan)); }};
   const Policy policy = lost.empty() ? policy_for(properties_) : Policy::Priority;
   HET_ASSIGN(PlanReport report,
@@ -232,19 +238,23 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevic
 
 Result<std::shared_ptr<const PlanMix>> HeteroCompiler::first_plan_again() {
   if (first_.ways.empty()) return make_plan({});
+  const bool with_accelerator = std::ranges::any_of(first_.ways, [&](const StoredWay& way) {
+    return std::ranges::any_of(way.devices, [&](size_t d) { return is_accelerator(members_[d]); });
+  });
   std::vector<PlanWay> ways;
   for (const StoredWay& way : first_.ways) {
     std::vector<std::string> names;
     for (const size_t d : way.devices) names.push_back(members_[d].name);
     HET_ASSIGN(const Split split,
                way.in_stages ? split_in_stages(*prepared_, names) : split_model(*prepared_, names));
-    HET_ASSIGN(std::shared_ptr<const HeteroPlan> plan, compile_split(split));
+    HET_ASSIGN(std::shared_ptr<const HeteroPlan> plan, compile_split(split, with_accelerator));
     ways.push_back({std::move(plan), way.share});
   }
   return std::make_shared<const PlanMix>(std::move(ways), first_.requests);
 }
 
-Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& split) {
+Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& split,
+                                                                  bool with_accelerator) {
   std::vector<std::shared_ptr<CompiledModel>> models;
   std::vector<size_t> memory_kinds;
   HET_ASSIGN(const CutTypes types, choose_cut_types(split, crossing_rules()));
@@ -252,8 +262,9 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
     const Subgraph& subgraph = split.subgraphs[i];
     const auto member = std::ranges::find(members_, subgraph.device, &MemberDevice::name);
     const Model& model = types.models[i] != nullptr ? *types.models[i] : *subgraph.model;
-    auto compiled =
-        compile_subgraph(model, *member, member_properties(*member, properties_, kOwnProperties));
+    Properties properties = member_properties(*member, properties_, kOwnProperties);
+    if (with_accelerator) spare_a_core(*member, properties);
+    auto compiled = compile_subgraph(model, *member, properties);
     if (!compiled) {
       failed_device_ = subgraph.device;
       return Failure(compiled.error().with_context(

@@ -55,7 +55,8 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   /// The same; devices that fail to compile are added to `lost`.
   Result<std::shared_ptr<const PlanMix>> make_plan_without(LostDevices& lost);
   Result<std::shared_ptr<const PlanMix>> first_plan_again();
-  Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split);
+  /// With an accelerator beside them, in this split or another of the plan, devices leave a core.
+  Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split, bool with_accelerator);
   /// Subgraphs of a plan on HETERO over the other devices.
   Result<FailOver::Substitutes> compile_elsewhere(const HeteroPlan& plan,
                                                   const std::vector<size_t>& subgraphs,

@@ -92,11 +92,14 @@ Result<std::shared_ptr<CompiledModel>> compile_for_all(const std::string& full_n
                                                        std::span<const std::string_view> own) {
   MultiParts parts{
       full_name, {}, properties, std::make_shared<DeviceEvents>(model.name(), full_name)};
+  const bool with_accelerator = std::ranges::any_of(
+      members, [](const LimitedMember& limited) { return is_accelerator(limited.member); });
   std::string reasons;
   for (const LimitedMember& limited : members) {
     const MemberDevice& member = limited.member;
-    auto compiled = member.device->compile_model(
-        model, with_hint(member, member_properties(member, properties, own)), nullptr);
+    Properties its = with_hint(member, member_properties(member, properties, own));
+    if (with_accelerator) spare_a_core(member, its);
+    auto compiled = member.device->compile_model(model, its, nullptr);
     Status status = compiled ? Status() : compiled.error();
     if (status.ok() && !parts.members.empty()) {
       status = check_same_ports(*parts.members[0].model, **compiled);

@@ -68,6 +68,9 @@ class Planner {
         stores_(stores),
         factory_(factory) {
     report_.policy = options.policy;
+    for (const PlacementDevice& device : table.devices()) {
+      is_accelerator_.push_back(is_accelerator(*device.member));
+    }
   }
 
   Result<PlanReport> run() {
@@ -365,17 +368,26 @@ class Planner {
     return {};
   }
 
+  bool uses_accelerator(const PlanCandidate& candidate) const {
+    return std::ranges::any_of(candidate.ways, [&](const CandidateWay& way) {
+      return std::ranges::any_of(way.placement.devices,
+                                 [&](size_t d) { return is_accelerator_[d]; });
+    });
+  }
+
   /// Mixes mostly have ways that are candidates themselves.
   Status compile(PlanCandidate& candidate) {
+    const bool with_accelerator = uses_accelerator(candidate);
     for (CandidateWay& way : candidate.ways) {
       if (way.compiled != nullptr) continue;
       for (const PlanCandidate& other : report_.candidates) {
+        if (uses_accelerator(other) != with_accelerator) continue;
         for (const CandidateWay& known : other.ways) {
           if (known.compiled != nullptr && is_same(known, way)) way.compiled = known.compiled;
         }
       }
       if (way.compiled == nullptr) {
-        HET_ASSIGN(way.compiled, factory_.compile(way.placement.split));
+        HET_ASSIGN(way.compiled, factory_.compile(way.placement.split, with_accelerator));
       }
     }
     return {};
@@ -414,6 +426,7 @@ class Planner {
   SupportTable& table_;
   Stores stores_;
   const PlanFactory& factory_;
+  std::vector<bool> is_accelerator_;  ///< per device
   PlanReport report_;
 };
 

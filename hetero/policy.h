@@ -32,7 +32,9 @@ struct Stores {
 
 /// What planning needs of the model's compiler.
 struct PlanFactory {
-  std::function<Result<std::shared_ptr<HeteroPlan>>(const Split& split)> compile;
+  /// `with_accelerator`: the plan uses one, in this split or another.
+  std::function<Result<std::shared_ptr<HeteroPlan>>(const Split& split, bool with_accelerator)>
+      compile;
   /// The plans as a model that can be timed.
   std::function<Result<std::shared_ptr<CompiledModel>>(std::shared_ptr<const PlanMix> plan)>
       model_of;

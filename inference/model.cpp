@@ -75,6 +75,8 @@ std::unique_ptr<Model> Model::clone() const {
     auto clone = std::make_unique<Node>(*node);
     for (Value*& input : clone->inputs_) input = mapped(input);
     for (Value*& output : clone->outputs_) output = mapped(output);
+    // A library may have been loaded since the model was read.
+    if (clone->op_ == nullptr) clone->op_ = find_custom_operator(clone->domain_, clone->op_type_);
     nodes[node.get()] = clone.get();
     copy->nodes_.push_back(std::move(clone));
   }

@@ -68,6 +68,11 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "CPU",
                 .doc = "memory of the machine in bytes"},
+    PropertyDef{.name = "DEVICE_TYPE",
+                .read_only = true,
+                .devices = "*",
+                .doc = "discrete: an accelerator with memory of its own; integrated: one that "
+                       "shares the processor's; cpu: computes on the processor's cores"},
     PropertyDef{.name = "ENABLE_CPU_PINNING",
                 .type = PropertyType::Choice,
                 .default_value = "YES",
@@ -364,6 +369,15 @@ constexpr std::array kTable = {
                 .choices = "ANY_CORE|PCORE_ONLY|ECORE_ONLY",
                 .devices = "CPU",
                 .doc = "cores of a hybrid processor; ANY_CORE: the fast ones only under LATENCY"},
+    PropertyDef{.name = "SPARE_CORES",
+                .type = PropertyType::Integer,
+                .default_value = "0",
+                .minimum = 0,
+                .maximum = kMaxStreams,
+                .devices = "CPU",
+                .doc = "cores left to others as far as more than one is there; not with "
+                       "INFERENCE_NUM_THREADS; AUTO, HETERO and MULTI leave one to the thread "
+                       "that feeds an accelerator"},
     PropertyDef{.name = "SUPPORTED_PROPERTIES",
                 .read_only = true,
                 .devices = "*",

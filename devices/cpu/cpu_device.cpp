@@ -89,6 +89,7 @@ class CpuDevice final : public Device {
     if (def->name == "OPTIMIZATION_CAPABILITIES") {
       return has_bfloat16() ? "FP32 BF16 INT8" : "FP32 INT8";
     }
+    if (def->name == "DEVICE_TYPE") return "cpu";
     if (def->name == "DEVICE_TOTAL_MEM_SIZE") return std::to_string(memory_bytes());
     if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", parts_.topology.max_threads);
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(kName);

@@ -35,6 +35,17 @@ Result<std::vector<PhysicalCore>> chosen_cores(const Properties& properties,
   return cores;
 }
 
+/// Economical ones first: a fast one serves a team better than it does a thread that mostly waits.
+void leave_cores(std::vector<PhysicalCore>& cores, size_t count) {
+  for (; count > 0 && cores.size() > 1; --count) {
+    auto left = std::find_if(cores.rbegin(), cores.rend(), [](const PhysicalCore& core) {
+      return core.kind == CoreKind::Efficiency;
+    });
+    if (left == cores.rend()) left = cores.rbegin();
+    cores.erase(std::next(left).base());
+  }
+}
+
 size_t node_count(const std::vector<PhysicalCore>& cores) {
   std::set<size_t> nodes;
   for (const PhysicalCore& core : cores) nodes.insert(core.numa_node);
@@ -55,15 +66,23 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
   const bool latency = property_text(properties, "PERFORMANCE_HINT") == "LATENCY";
   const bool automatic = wanted_streams == "AUTO" || wanted_streams == "-1";
   const bool one_team = latency && !automatic;
-  HET_ASSIGN(const std::vector<PhysicalCore> cores, chosen_cores(properties, topology, one_team));
+  HET_ASSIGN(std::vector<PhysicalCore> cores, chosen_cores(properties, topology, one_team));
+  const int64_t wanted_threads = property_integer(properties, "INFERENCE_NUM_THREADS");
+  size_t most_threads = topology.max_threads;
+  if (wanted_threads <= 0) {
+    const size_t spare = std::min(static_cast<size_t>(property_integer(properties, "SPARE_CORES")),
+                                  topology.cores.size() - 1);
+    const size_t unused = topology.cores.size() - cores.size();
+    leave_cores(cores, spare - std::min(spare, unused));
+    most_threads -= std::min(spare, most_threads - 1);
+  }
   const bool hyper_threads = properties.count("ENABLE_HYPER_THREADING") > 0
                                  ? property_boolean(properties, "ENABLE_HYPER_THREADING")
                                  : !one_team;
   const std::vector<Slot> slots = make_slots(cores, hyper_threads);
 
-  const int64_t wanted_threads = property_integer(properties, "INFERENCE_NUM_THREADS");
   const size_t threads = wanted_threads > 0 ? static_cast<size_t>(wanted_threads)
-                                            : std::min(slots.size(), topology.max_threads);
+                                            : std::min(slots.size(), most_threads);
   const size_t nodes = std::min(node_count(cores), threads);
   const int64_t streams =
       wanted_streams == "NUMA" || automatic ? 0 : property_integer(properties, "NUM_STREAMS");

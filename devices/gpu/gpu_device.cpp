@@ -33,6 +33,10 @@ class GpuDevice final : public Device {
     HET_ASSIGN(const std::shared_ptr<Context> context, this->context({}));
     const Hardware& hardware = context->hardware();
     if (def->name == "FULL_DEVICE_NAME") return hardware.full_name();
+    if (def->name == "DEVICE_TYPE") {
+      if (hardware.is_cpu) return "cpu";
+      return hardware.unified_memory ? "integrated" : "discrete";
+    }
     if (def->name == "OPTIMIZATION_CAPABILITIES") {
       return context->works(Feature::IntegerDotProduct) ? "FP32 FP16 INT8" : "FP32 FP16";
     }

@@ -31,6 +31,7 @@ class RefDevice final : public Device {
     HET_ASSIGN(const PropertyDef* def, find_property(name, kName));
     if (def->name == "FULL_DEVICE_NAME") return "Reference implementation of every operator";
     if (def->name == "OPTIMIZATION_CAPABILITIES") return "FP32 FP16 BF16 INT8";
+    if (def->name == "DEVICE_TYPE") return "cpu";
     if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", core_count());
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(kName);
     if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return "1";

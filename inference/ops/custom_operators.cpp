@@ -257,11 +257,13 @@ Status load_custom_operators(const std::string& path) {
 }
 
 Status load_extensions(const Properties& properties) {
-  const std::string paths = property_text(properties, "EXTENSIONS");
-  for (size_t at = 0; at < paths.size();) {
-    const size_t end = std::min(paths.find(';', at), paths.size());
-    if (end > at) HET_TRY(load_custom_operators(paths.substr(at, end - at)));
-    at = end + 1;
+  for (const auto& [name, paths] : properties) {
+    if (name != "EXTENSIONS" && !name.ends_with(".EXTENSIONS")) continue;
+    for (size_t at = 0; at < paths.size();) {
+      const size_t end = std::min(paths.find(';', at), paths.size());
+      if (end > at) HET_TRY(load_custom_operators(paths.substr(at, end - at)));
+      at = end + 1;
+    }
   }
   return {};
 }

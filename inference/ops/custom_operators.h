@@ -19,7 +19,8 @@ namespace het {
 /// that another one or this build has. Thread-safe.
 HET_API Status load_custom_operators(const std::string& path);
 
-/// Loads the libraries of the property EXTENSIONS, separated by ';'.
+/// Loads the libraries of the property EXTENSIONS, separated by ';', also where it is given for one
+/// device of a composite one.
 HET_API Status load_extensions(const Properties& properties);
 
 /// Null when no library defines it. Thread-safe.

@@ -98,6 +98,7 @@ TEST_F(CpuExport, TypesAndModes) {
   round_trip(model, {{"EXECUTION_MODE_HINT", "ACCURACY"}});
   round_trip(model, {{"INFERENCE_NUM_THREADS", "1"}});
   round_trip(model, {{"NUM_STREAMS", "2"}, {"INFERENCE_NUM_THREADS", "2"}});
+  round_trip(model, {{"SPARE_CORES", "1"}});
   if (has_bfloat16()) round_trip(model, {{"INFERENCE_PRECISION_HINT", "bf16"}});
 }
 

@@ -150,6 +150,34 @@ TEST(CpuStreamSettings, HybridProcessors) {
   EXPECT_NE(refused.error().message().find("ECORE_ONLY"), std::string::npos);
 }
 
+TEST(CpuStreamSettings, SpareCoresStayFree) {
+  const auto used = [](const Topology& topology, Properties properties) {
+    properties.try_emplace("SPARE_CORES", "1");
+    Numbers numbers;
+    for (const TeamPlaces& places : settings_of(topology, properties).places) {
+      for (const int number : bound(places)) numbers.push_back(number);
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+  };
+  const Topology four = machine("numa:1 core:4 pu:2");
+  const Properties throughput = {{"PERFORMANCE_HINT", "THROUGHPUT"}};
+  EXPECT_EQ(used(four, {}), (Numbers{0, 2, 4}));
+  EXPECT_EQ(used(four, {{"SPARE_CORES", "2"}}), (Numbers{0, 2}));
+  EXPECT_EQ(used(four, {{"SPARE_CORES", "9"}}), (Numbers{0}));
+  EXPECT_EQ(used(four, throughput), (Numbers{0, 1, 2, 3, 4, 5})) << "both threads of a core";
+  EXPECT_EQ(used(four, {{"INFERENCE_NUM_THREADS", "4"}}), (Numbers{0, 2, 4, 6}));
+  EXPECT_EQ(used(machine("numa:1 core:1 pu:2"), throughput), (Numbers{0, 1})) << "the only core";
+  // A fast core that one team uses is worth more; those that no team uses are free already.
+  const Topology hybrid = machine("numa:1 core:4 pu:1", 0, "0-1");
+  EXPECT_EQ(used(hybrid, throughput), (Numbers{0, 2, 3}));
+  EXPECT_EQ(used(hybrid, {}), (Numbers{2, 3}));
+  // What a quota allows is less than there are processors.
+  const StreamSettings container =
+      settings_of(machine("numa:1 core:8 pu:1", 3), {{"SPARE_CORES", "1"}});
+  EXPECT_EQ(container.threads_per_stream, 2u);
+}
+
 TEST(CpuStreamSettings, AQuotaLimitsTheThreads) {
   // A container with 1.5 CPUs on a machine of 16 processors.
   const Topology container = machine("numa:2 core:4 pu:2", 1);

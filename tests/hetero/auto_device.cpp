@@ -319,7 +319,8 @@ TEST_F(AutoDeviceTest, CumulativeThroughputIsMulti) {
   ASSERT_NE(compiled, nullptr);
   EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "FAST CPU");
   EXPECT_EQ(property(*compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"), "3");
-  EXPECT_EQ(cpu_->compiled_with.back(), (Properties{{"PERFORMANCE_HINT", "THROUGHPUT"}}));
+  EXPECT_EQ(cpu_->compiled_with.back(),
+            (Properties{{"PERFORMANCE_HINT", "THROUGHPUT"}, {"SPARE_CORES", "1"}}));
   std::vector<CheckedRequest> requests = make_requests(*model, *compiled, 3);
   fast_gate_.close();
   cpu_gate_.close();

@@ -254,6 +254,10 @@ class WrappedDevice final : public Device {
     if (name == "DEVICE_TOTAL_MEM_SIZE" && behaviour_->memory_bytes > 0) {
       return std::to_string(behaviour_->memory_bytes);
     }
+    if (name == "DEVICE_TYPE") {
+      if (!behaviour_->type.empty()) return behaviour_->type;
+      return error(StatusCode::InvalidArgument, "{} has no property DEVICE_TYPE", kind_);
+    }
     return inner_->get_property(name);
   }
 

@@ -46,6 +46,8 @@ struct WrappedBehaviour {
   /// The device's speed: an execution takes what its nodes take together, and rows of profiles say
   /// so. Empty: REF's.
   std::function<std::chrono::microseconds(const Node& node)> speed;
+  /// DEVICE_TYPE; empty: the device does not say.
+  std::string type = "discrete";
   /// DEVICE_TOTAL_MEM_SIZE; 0: the device does not say.
   uint64_t memory_bytes = 0;
   /// What execution number `count` ends with; counted from 0 over all models.
