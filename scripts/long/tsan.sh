@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tests with threads (core, devices, pipelines) under ThreadSanitizer. Debian's libgomp, GLib and
-# GStreamer are not instrumented, so what they synchronise is left out; tests/gst/glib_locks.cpp tells
-# the sanitizer about the locks of GLib that our code relies on.
+# The tests with threads (core, devices, HETERO and its like, pipelines) under ThreadSanitizer. Debian's
+# libgomp, GLib and GStreamer are not instrumented, so what they synchronise is left out;
+# tests/gst/glib_locks.cpp tells the sanitizer about the locks of GLib that our code relies on.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
@@ -10,9 +10,9 @@ cd "$root"
 
 require build demo check
 configure build-tsan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=thread -Db_lundef=false
-build build-tsan tests/inference/test_inference tests/devices/test_devices tests/devices/gpu_child tests/opencl_layer/failing_layer.so tools/hetero examples/custom_operator/channel_scale.so tests/gst/test_gst_parts tests/gst/test_gst_pipelines gst/libgsthetero.so
+build build-tsan tests/inference/test_inference tests/devices/test_devices tests/devices/gpu_child tests/hetero/test_hetero tests/hetero/hand_off_child tests/opencl_layer/copying_layer.so tests/opencl_layer/failing_layer.so tools/hetero examples/custom_operator/channel_scale.so tests/gst/test_gst_parts tests/gst/test_gst_pipelines gst/libgsthetero.so
 export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
 export TSAN_OPTIONS=halt_on_error=0:exitcode=66:ignore_noninstrumented_modules=1:suppressions=$root/scripts/long/tsan.supp
-meson test -C build-tsan --no-rebuild --timeout-multiplier 10 --print-errorlogs inference devices gst_parts gst_pipelines || true
+meson test -C build-tsan --no-rebuild --timeout-multiplier 10 --print-errorlogs inference devices hetero gst_parts gst_pipelines || true
 exec /usr/bin/python3 scripts/test_summary.py build-tsan/meson-logs/testlog.junit.xml
