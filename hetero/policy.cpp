@@ -9,6 +9,7 @@
 #include "hetero/candidate_timing.h"
 #include "hetero/cost_model.h"
 #include "hetero/device_profile.h"
+#include "hetero/planner/fewer_cuts.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/parallel_plan.h"
 #include "hetero/planner/single_device.h"
@@ -30,6 +31,8 @@ constexpr int kMostPlanRounds = 3;
 /// Of a mix; others get nothing.
 constexpr size_t kMostWays = 4;
 constexpr double kLeastShare = 0.02;
+/// What a plan may lose on paper where it hands over less often.
+constexpr double kSlack = 0.1;
 /// A plan of several devices has to be better than one device by this.
 constexpr double kLeastGain = 0.03;
 
@@ -46,15 +49,20 @@ double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shar
   return std::max(std::ranges::max(sum.devices), std::ranges::max(sum.links));
 }
 
-/// By Little's law: while the slowest way's frame is on its way, others begin; one waits.
+/// By Little's law: while the slowest way's frame is on its way others begin, and one waits. Frames
+/// that visit devices in turns meet queues there, which only stay filled with several times as
+/// many.
 size_t requests_for(const PlanProblem& problem, const std::vector<PlanShare>& shares,
-                    double period_seconds) {
+                    double period_seconds, bool is_split) {
+  constexpr double kQueues = 3;
+  constexpr double kMost = 32;
   double longest = 0;
   for (const PlanShare& part : shares) {
     longest = std::max(longest, latency(problem, part.assignment));
   }
   if (!(period_seconds > 0)) return 0;
-  return 1 + static_cast<size_t>(std::ceil(std::min(longest / period_seconds, 64.0) - 1e-9));
+  const double in_flight = (is_split ? kQueues : 1) * longest / period_seconds;
+  return 1 + static_cast<size_t>(std::ceil(std::min(in_flight, kMost) - 1e-9));
 }
 
 class Planner {
@@ -285,9 +293,11 @@ class Planner {
       return is_new || is_new_in_stages;
     }
     HET_ASSIGN(const ThroughputPlan one, throughput_plan(problem, {.one_plan = true}));
-    HET_ASSIGN(const bool is_new, add(costs, "throughput" + suffix, {{one.plans[0].assignment, 1}},
-                                      1 / one.frames_per_second));
-    if (!options_.mixes) return is_new;
+    const Assignment assignment =
+        with_fewer_cuts(problem, one.plans[0].assignment, LinkUse::OnePerPair, kSlack);
+    HET_ASSIGN(const bool is_new, add(costs, "throughput" + suffix, {{assignment, 1}},
+                                      period(problem, assignment, LinkUse::OnePerPair)));
+    if (!options_.mixes || round > 0) return is_new;
     HET_ASSIGN(const ThroughputPlan mix, throughput_plan(problem));
     std::vector<PlanShare> shares;
     double sum = 0;
@@ -337,7 +347,10 @@ class Planner {
     }
     candidate.is_single = uses_one_device(candidate);
     if (policy_ == Policy::Throughput) {
-      candidate.requests = requests_for(costs.problem(), shares, seconds);
+      const bool is_split = std::ranges::any_of(candidate.ways, [](const CandidateWay& way) {
+        return way.placement.split.subgraphs.size() > 1;
+      });
+      candidate.requests = requests_for(costs.problem(), shares, seconds, is_split);
     }
     if (is_known(candidate)) return false;
     for (const CandidateWay& way : candidate.ways) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "hetero/planner/fewer_cuts.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/mix_program.h"
 #include "hetero/planner/period_search.h"
@@ -301,6 +302,33 @@ TEST(PeriodSearch, NeverLongerAndKeepsWhatIsPossible) {
     shorter += after < before * 0.9;
   }
   EXPECT_GT(shorter, 100u);
+}
+
+TEST(FewerCuts, NeverLongerThanAllowedAndNeverMoreTransfers) {
+  size_t less = 0;
+  Random random(5);
+  for (int seed = 0; seed < 300; ++seed) {
+    const PlanProblem problem = random_problem(random, {3, 12});
+    const auto plan = throughput_plan(problem, {.one_plan = true});
+    if (!plan) continue;
+    const Assignment& before = plan->plans[0].assignment;
+    const Assignment after = with_fewer_cuts(problem, before, LinkUse::OnePerPair, 0.1);
+    const double longest = period(problem, before, LinkUse::OnePerPair) * 1.1;
+    EXPECT_LE(period(problem, after, LinkUse::OnePerPair), longest * (1 + 1e-9)) << seed;
+    EXPECT_LE(count_transfers(problem, after), count_transfers(problem, before)) << seed;
+    less += count_transfers(problem, after) < count_transfers(problem, before);
+  }
+  EXPECT_GT(less, 10u);
+}
+
+TEST(FewerCuts, BalancedHalvesInsteadOfManyPieces) {
+  const PlanProblem problem = chain(2, 12, 0.0);
+  Assignment stripes(12);
+  for (size_t unit = 0; unit < stripes.size(); ++unit) stripes[unit] = unit % 2;
+  EXPECT_EQ(count_transfers(problem, stripes), 11u);
+  const Assignment after = with_fewer_cuts(problem, stripes, LinkUse::OnePerPair, 0.2);
+  EXPECT_LE(count_transfers(problem, after), 5u);
+  EXPECT_LE(period(problem, after, LinkUse::OnePerPair), 6 * 1.2);
 }
 
 }  // namespace
