@@ -133,16 +133,6 @@ struct ChainDevice {
 
 constexpr std::array<int64_t, 2> kSizes = {kFew, kMany};
 
-Result<double> seconds_of(const std::vector<std::unique_ptr<InferRequest>>& requests) {
-  std::vector<double> samples;
-  for (size_t run = 0; run <= kTransferSamples; ++run) {
-    const auto start = Clock::now();
-    for (const auto& request : requests) HET_TRY(request->infer());
-    if (run > 0) samples.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return median(std::move(samples));
-}
-
 Result<ChainDevice> chain_device(const PlacementDevice& device) {
   ChainDevice result{&device, simple_operator(device), {}};
   if (result.type == nullptr) {
@@ -154,7 +144,7 @@ Result<ChainDevice> chain_device(const PlacementDevice& device) {
     std::vector<std::unique_ptr<InferRequest>> requests(1);
     HET_ASSIGN(requests[0],
                request_for(*chain(kSizes[i], result.type, result.type), device, false));
-    HET_ASSIGN(result.own[i], seconds_of(requests));
+    HET_ASSIGN(result.own[i], median_seconds(requests, kTransferSamples));
   }
   return result;
 }
@@ -174,7 +164,7 @@ Result<double> split_seconds(int64_t elements, const ChainDevice& from, const Ch
   HET_ASSIGN(requests[0], request_for(*split.subgraphs[0].model, *from.device, false));
   HET_ASSIGN(requests[1], request_for(*split.subgraphs[1].model, *to.device, false));
   HET_TRY(requests[1]->set_input(0, requests[0]->output(0)));
-  return seconds_of(requests);
+  return median_seconds(requests, kTransferSamples);
 }
 
 /// Where a device cannot be measured: as if through a slow link.

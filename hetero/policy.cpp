@@ -158,7 +158,7 @@ class Planner {
         time.predicted_ms = 1e3 * costs.seconds(split.subgraphs[i].nodes, device_of(i));
         if (!check_inputs_static(*split.subgraphs[i].model).ok()) continue;
         HET_ASSIGN(const auto request, zero_request(*way.compiled->subgraphs[i]));
-        HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
+        HET_ASSIGN(const double seconds, median_seconds({&request, 1}, kLeastRounds));
         time.measured_ms = 1e3 * seconds;
       }
       for (const CutValue& cut : split.cuts) {
@@ -372,7 +372,7 @@ class Planner {
         const double predicted_seconds = costs.seconds(subgraph.nodes, device);
         if (!check_inputs_static(*subgraph.model).ok()) continue;
         HET_ASSIGN(const auto request, zero_request(*way.compiled->subgraphs[i]));
-        HET_ASSIGN(const double seconds, median_seconds(*request, kLeastRounds));
+        HET_ASSIGN(const double seconds, median_seconds({&request, 1}, kLeastRounds));
         if (predicted_seconds <= 0) continue;
         const double factor = std::clamp(seconds / predicted_seconds, 0.25, 4.0);
         costs.correct(subgraph.nodes, device, factor);

@@ -16,12 +16,13 @@ Result<std::unique_ptr<InferRequest>> zero_request(CompiledModel& model) {
   return request;
 }
 
-Result<double> median_seconds(InferRequest& request, size_t runs) {
+Result<double> median_seconds(std::span<const std::unique_ptr<InferRequest>> requests,
+                              size_t runs) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> samples;
   for (size_t run = 0; run <= runs; ++run) {
     const auto start = Clock::now();
-    HET_TRY(request.infer());
+    for (const auto& request : requests) HET_TRY(request->infer());
     if (run > 0) samples.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);

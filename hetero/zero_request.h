@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "inference/device.h"
 #include "inference/infer_request.h"
@@ -12,7 +13,8 @@ namespace het::hetero {
 /// are sized at run time are left empty.
 Result<std::unique_ptr<InferRequest>> zero_request(CompiledModel& model);
 
-/// The middle of the seconds that `runs` executions take, after one that warms up.
-Result<double> median_seconds(InferRequest& request, size_t runs);
+/// The middle of the seconds that `runs` executions take, after one that warms up; of several
+/// requests those of all, one after the other.
+Result<double> median_seconds(std::span<const std::unique_ptr<InferRequest>> requests, size_t runs);
 
 }  // namespace het::hetero

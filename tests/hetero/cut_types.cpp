@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "inference/passes/prepare_model.h"
@@ -153,8 +155,7 @@ TEST_F(HeteroHalfTest, ResultsStayWithinHalfPrecisionWhateverCrosses) {
   EXPECT_EQ(casts > 0, as_half) << text;
 }
 
-TEST_F(HeteroHalfTest, TwoHalfDevicesExchangeHalf) {
-  // Nothing is measured under priority: both sides store float16, so no value is converted.
+TEST_F(HeteroHalfTest, OneHalfDeviceExchangesFloatWhereNothingIsMeasured) {
   const auto model = this->model();
   Properties half = properties("priority");
   half.erase("HETERO_EXPLAIN");
@@ -162,6 +163,31 @@ TEST_F(HeteroHalfTest, TwoHalfDevicesExchangeHalf) {
   const auto mixed = compile(*model, "HETERO:GPU,CPU", half);
   ASSERT_NE(mixed, nullptr);
   EXPECT_THAT(property(*mixed, "HETERO_PLAN"), Not(HasSubstr("float16")));
+}
+
+TEST_F(HeteroDeviceTest, HalfDevicesExchangeHalfAndNoMoreIsLost) {
+  ModelMaker maker("pair");
+  maker.output(maker.op("Sigmoid", {maker.op("Tanh", {maker.input({1, 64})})}));
+  refuse_types(*fast_, {"Sigmoid"});
+  const auto compiled = compile(
+      maker.model(), "HETERO:FAST,OTHER",
+      {{"FAST.INFERENCE_PRECISION_HINT", "f16"}, {"OTHER.INFERENCE_PRECISION_HINT", "f16"}});
+  const auto ref = compile(maker.model(), "REF");
+  ASSERT_NE(compiled, nullptr);
+  EXPECT_THAT(property(*compiled, "HETERO_PLAN"), HasSubstr("float16[1,64]"));
+  auto request = compiled->create_infer_request();
+  auto wanted = ref->create_infer_request();
+  ASSERT_TRUE(request);
+  const std::vector<Tensor> inputs = inputs_of(*ref);
+  const Tensor result = infer(**request, inputs)[0];
+  const Tensor expected = infer(**wanted, inputs)[0];
+  float largest = 0;
+  for (size_t i = 0; i < 64; ++i) {
+    largest = std::max(largest, std::abs(result.values<float>()[i] - expected.values<float>()[i]));
+  }
+  // Rounded once to 11 bits on the way: some, but not much.
+  EXPECT_GT(largest, 0.0f);
+  EXPECT_LT(largest, 5e-4f);
 }
 
 }  // namespace

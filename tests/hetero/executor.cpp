@@ -18,7 +18,7 @@ constexpr const char* kAffinity =
 class HeteroExecutorTest : public HeteroDeviceTest {
  protected:
   struct Span {
-    std::string model;
+    std::string device;
     std::chrono::steady_clock::time_point start;
     std::chrono::steady_clock::time_point end;
   };
@@ -69,16 +69,16 @@ class HeteroExecutorTest : public HeteroDeviceTest {
 TEST_F(HeteroExecutorTest, LinearRunsOneAtATimeInTheModelsOrder) {
   const std::vector<Span> spans = run({{"HETERO_EXECUTOR", "LINEAR"}});
   ASSERT_EQ(spans.size(), 2u);
-  EXPECT_EQ(spans[0].model, "FAST");
-  EXPECT_EQ(spans[1].model, "OTHER");
+  EXPECT_EQ(spans[0].device, "FAST");
+  EXPECT_EQ(spans[1].device, "OTHER");
   EXPECT_GE(spans[1].start, spans[0].end);
 }
 
 TEST_F(HeteroExecutorTest, DataflowBeginsWithTheLongestWay) {
   const std::vector<Span> spans = run({{"HETERO_EXECUTOR", "DATAFLOW"}});
   ASSERT_EQ(spans.size(), 2u);
-  EXPECT_EQ(spans[0].model, "OTHER");
-  EXPECT_EQ(spans[1].model, "FAST");
+  EXPECT_EQ(spans[0].device, "OTHER");
+  EXPECT_EQ(spans[1].device, "FAST");
   EXPECT_GE(spans[1].start, spans[0].end);
 }
 

@@ -101,6 +101,11 @@ int main(int, char** argv) {
   (void)core->available_devices();
   void* const layer = dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD);
   if (layer == nullptr) {
+    // One that cannot be loaded at all is no reason to skip.
+    if (dlopen(argv[1], RTLD_NOW) == nullptr) {
+      std::printf("%s\n", dlerror());
+      return 1;
+    }
     std::printf("no layer\n");
     return 0;
   }
