@@ -117,12 +117,7 @@ class AutoDevice final : public Device {
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    if (context != nullptr) {
-      return error(StatusCode::NotSupported,
-                   "{} cannot work in objects of the application: give the context to a compile "
-                   "for the device alone",
-                   kName);
-    }
+    HET_TRY(refuse_context(kName, context));
     if (property_text(properties, "PERFORMANCE_HINT") == "CUMULATIVE_THROUGHPUT") {
       return compile_for_all(full_name_, list_.members, model, properties, kOwn);
     }

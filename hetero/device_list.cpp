@@ -67,6 +67,15 @@ std::string property_of_members(const std::vector<const MemberDevice*>& members,
   return std::string(def.default_value);
 }
 
+Status refuse_context(std::string_view owner, const DeviceContext* context) {
+  if (context == nullptr) return {};
+  return error(
+      StatusCode::NotSupported,
+      "{} cannot work in objects of the application: give the context to a compile for the "
+      "device alone",
+      owner);
+}
+
 bool is_accelerator(const MemberDevice& member) {
   const auto type = member.device->get_property("DEVICE_TYPE");
   return !type || *type != "cpu";

@@ -34,6 +34,9 @@ std::vector<MemoryKind> common_memory_kinds(const std::vector<const MemberDevice
 std::string property_of_members(const std::vector<const MemberDevice*>& members,
                                 const PropertyDef& def);
 
+/// Fails with NotSupported for a context of the application: members would each need one.
+Status refuse_context(std::string_view owner, const DeviceContext* context);
+
 /// True for a device that computes elsewhere than on the processor's cores, by its DEVICE_TYPE;
 /// also for one that does not say.
 bool is_accelerator(const MemberDevice& member);

@@ -48,12 +48,7 @@ class HeteroDevice final : public Device {
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    if (context != nullptr) {
-      return error(StatusCode::NotSupported,
-                   "{} cannot work in objects of the application: give the context to a compile "
-                   "for the device alone",
-                   kName);
-    }
+    HET_TRY(refuse_context(kName, context));
     HET_ASSIGN(const auto compiler, HeteroCompiler::create(model, full_name_, members_, properties,
                                                            /*is_query=*/false));
     return compiler->compile();

@@ -61,12 +61,7 @@ class MultiDevice final : public Device {
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    if (context != nullptr) {
-      return error(StatusCode::NotSupported,
-                   "{} cannot work in objects of the application: give the context to a compile "
-                   "for the device alone",
-                   kName);
-    }
+    HET_TRY(refuse_context(kName, context));
     return compile_for_all(full_name_, members_, model, properties, kOwn);
   }
 

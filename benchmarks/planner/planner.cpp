@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hetero/planner/elimination.h"
+#include "hetero/planner/fewer_cuts.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/parallel_plan.h"
 #include "hetero/planner/single_device.h"
@@ -158,15 +159,21 @@ void measure(const std::string& name, const PlanProblem& problem) {
   const double one_ms = fastest([&] {
     one = *throughput_plan(problem, {LinkUse::OnePerPair, true});
   });
+  // As HETERO_POLICY=throughput takes it.
+  const Assignment& finest = one.plans[0].assignment;
+  Assignment fewer;
+  const double fewer_ms =
+      fastest([&] { fewer = with_fewer_cuts(problem, finest, LinkUse::OnePerPair, 0.1); });
   const Elimination tables(problem);
   fmt::print(
       "{:<10} {:>5} {:>8} | {:>7.1f} {:>6.2f} {} | {:>8.1f} {:>6.2f} | {:>7.1f} {:>6.2f} {:>5.3f} "
-      "{:>2} | {:>7.1f} {:>6.2f} {:>5.3f}\n",
+      "{:>2} | {:>7.1f} {:>6.2f} {:>5.3f} | {:>7.1f} {:>4} -> {:>4}\n",
       name, problem.units.size(), tables.fits() ? fmt::format("{}", tables.entries()) : "too wide",
       latency_ms, single / latency.seconds, latency.is_exact() ? "exact" : "     ", parallel_ms,
       single / parallel.seconds, mix_ms, single * mix.frames_per_second,
       mix.frames_per_second / mix.bound_frames_per_second, mix.plans.size(), one_ms,
-      single * one.frames_per_second, one.frames_per_second / one.bound_frames_per_second);
+      single * one.frames_per_second, one.frames_per_second / one.bound_frames_per_second, fewer_ms,
+      count_transfers(problem, finest), count_transfers(problem, fewer));
   std::fflush(stdout);
 }
 
@@ -178,8 +185,8 @@ int run(int argc, char** argv) {
     return 2;
   }
   fmt::print("ms and gain over a single device; of throughput plans also the part of the bound\n");
-  fmt::print("{:<10} {:>5} {:>8} | {:<20} | {:<15} | {:<24} | {:<20}\n", "graph", "units",
-             "entries", "latency", "parallel", "throughput, plans", "one plan");
+  fmt::print("{:<10} {:>5} {:>8} | {:<20} | {:<15} | {:<24} | {:<20} | {}\n", "graph", "units",
+             "entries", "latency", "parallel", "throughput, plans", "one plan", "fewer transfers");
   measure("chain", chain(devices, units));
   measure("residual", residual(devices, units));
   measure("branches", branches(devices, units));

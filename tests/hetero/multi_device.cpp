@@ -101,7 +101,7 @@ TEST_F(MultiDeviceTest, RequestsGoToTheFirstFreeDeviceAndWaitInOrder) {
 
 TEST_F(MultiDeviceTest, TheDeviceThatTakesLeastComesFirstOnceMeasured) {
   const auto model = diamond();
-  fast_->duration = milliseconds(30);
+  fast_->duration = milliseconds(100);
   const auto compiled = compile(*model, "MULTI:FAST(1),OTHER(1)");
   std::vector<CheckedRequest> requests = make_requests(*model, *compiled, 2);
   // Nothing is known of OTHER.
@@ -122,7 +122,7 @@ TEST_F(MultiDeviceTest, TheDeviceThatTakesLeastComesFirstOnceMeasured) {
   EXPECT_EQ(runs(*other_), 4u);
   // It has become slow: the median follows.
   fast_->duration = milliseconds(0);
-  other_->duration = milliseconds(60);
+  other_->duration = milliseconds(200);
   for (int i = 0; i < 4; ++i) {
     start(requests[0]);
     expect_right(requests[0]);
