@@ -7,8 +7,9 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kFormatNames[] = {"NV12", "I420", "RGB",  "BGR",  "RGBx", "BGRx",
-                                             "RGBA", "BGRA", "RGBP", "BGRP", "GRAY8"};
+constexpr std::string_view kFormatNames[] = {"NV12",  "I420", "RGB",  "BGR",  "RGBx",
+                                             "BGRx",  "RGBA", "BGRA", "RGBP", "BGRP",
+                                             "GRAY8", "P010", "YUY2", "UYVY", "GBR"};
 
 constexpr int kMaxPictureSide = 1 << 16;
 
@@ -48,7 +49,9 @@ Rect clip(const Rect& rect, int picture_width, int picture_height) {
 int plane_count(PixelFormat format) {
   switch (format) {
     case PixelFormat::NV12:
+    case PixelFormat::P010:
       return 2;
+    case PixelFormat::GBR:
     case PixelFormat::I420:
     case PixelFormat::RGBP:
     case PixelFormat::BGRP:
@@ -64,14 +67,24 @@ int64_t plane_row_bytes(PixelFormat format, int plane, int width) {
     return static_cast<int64_t>(width) *
            (format == PixelFormat::RGB || format == PixelFormat::BGR ? 3 : 4);
   }
-  if (plane == 0) return width;
-  if (format == PixelFormat::NV12) return 2 * chroma;
-  if (format == PixelFormat::I420) return chroma;
-  return width;
+  switch (format) {
+    case PixelFormat::NV12:
+      return plane == 0 ? width : 2 * chroma;
+    case PixelFormat::P010:
+      return plane == 0 ? 2 * static_cast<int64_t>(width) : 4 * chroma;
+    case PixelFormat::I420:
+      return plane == 0 ? width : chroma;
+    case PixelFormat::YUY2:
+    case PixelFormat::UYVY:
+      return 4 * chroma;
+    default:
+      return width;
+  }
 }
 
 int plane_rows(PixelFormat format, int plane, int height) {
-  const bool chroma = plane > 0 && (format == PixelFormat::NV12 || format == PixelFormat::I420);
+  const bool chroma = plane > 0 && (format == PixelFormat::NV12 || format == PixelFormat::P010 ||
+                                    format == PixelFormat::I420);
   return chroma ? (height + 1) / 2 : height;
 }
 

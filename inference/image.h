@@ -11,7 +11,9 @@
 
 namespace het {
 
-/// Pixel formats, named as GStreamer names them. RGBP and BGRP are planar.
+/// Pixel formats, named as GStreamer names them. RGBP, BGRP and GBR are planar, in this order. P010
+/// is NV12 with 16-bit little-endian samples whose upper 10 bits count; YUY2 (Y0 U Y1 V) and UYVY
+/// (U Y0 V Y1) share U and V between two pixels of a row.
 enum class PixelFormat : uint8_t {
   NV12,
   I420,
@@ -24,13 +26,18 @@ enum class PixelFormat : uint8_t {
   RGBP,
   BGRP,
   GRAY8,
+  P010,
+  YUY2,
+  UYVY,
+  GBR,
 };
 
 HET_API std::string_view to_string(PixelFormat format);
 HET_API Result<PixelFormat> parse_pixel_format(std::string_view name);
 
-/// Coefficients that turn YUV into RGB (ITU-R BT.601 and BT.709). Ignored for RGB formats.
-enum class ColorMatrix : uint8_t { BT601, BT709 };
+/// Coefficients that turn YUV into RGB: ITU-R BT.601, BT.709 and BT.2020 (of which the form with
+/// non-constant luminance). Ignored for RGB formats.
+enum class ColorMatrix : uint8_t { BT601, BT709, BT2020 };
 /// Full: Y, U and V use 0..255; Video: Y 16..235, U and V 16..240.
 enum class ColorRange : uint8_t { Full, Video };
 
@@ -57,8 +64,8 @@ struct ImagePlane {
 inline constexpr int kMaxImagePlanes = 4;
 
 /// A picture without GStreamer: the description of its planes and a handle to its memory. Copies
-/// share the memory. Chroma planes of NV12 and I420 have (width + 1) / 2 by (height + 1) / 2
-/// samples.
+/// share the memory. Chroma planes of NV12, P010 and I420 have (width + 1) / 2 by
+/// (height + 1) / 2 samples; a row of YUY2 or UYVY has (width + 1) / 2 pairs of pixels.
 struct Image {
   PixelFormat format = PixelFormat::NV12;
   int width = 0;

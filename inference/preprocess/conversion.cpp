@@ -147,9 +147,14 @@ RgbPlacement rgb_placement(PixelFormat format) {
       return {true, 1, {0, 1, 2}};
     case PixelFormat::BGRP:
       return {true, 1, {2, 1, 0}};
+    case PixelFormat::GBR:
+      return {true, 1, {2, 0, 1}};
     case PixelFormat::GRAY8:
     case PixelFormat::NV12:
     case PixelFormat::I420:
+    case PixelFormat::P010:
+    case PixelFormat::YUY2:
+    case PixelFormat::UYVY:
       break;
   }
   return {true, 1, {0, 0, 0}};
@@ -158,6 +163,11 @@ RgbPlacement rgb_placement(PixelFormat format) {
 Result<Conversion> plan_conversion(const Image& image, const Rect& roi, const PreprocessDesc& desc,
                                    const Tensor& dst, int64_t batch_index) {
   HET_TRY(validate(image));
+  if (image.format == PixelFormat::P010 || image.format == PixelFormat::YUY2 ||
+      image.format == PixelFormat::UYVY) {
+    return error(StatusCode::NotSupported, "pictures of format {} cannot be converted",
+                 to_string(image.format));
+  }
   Conversion conversion;
   HET_ASSIGN(conversion.target, target_elements(desc, dst, batch_index));
   // The ROI as it was given names the culprit; what is left of it after clipping does not.

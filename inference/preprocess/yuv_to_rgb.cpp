@@ -4,9 +4,29 @@
 
 namespace het::preprocess_internal {
 
+namespace {
+
+struct LumaWeights {
+  double red;
+  double blue;
+};
+
+LumaWeights luma_weights(ColorMatrix matrix) {
+  switch (matrix) {
+    case ColorMatrix::BT601:
+      return {0.299, 0.114};
+    case ColorMatrix::BT709:
+      return {0.2126, 0.0722};
+    case ColorMatrix::BT2020:
+      break;
+  }
+  return {0.2627, 0.0593};
+}
+
+}  // namespace
+
 YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range) {
-  const double kr = matrix == ColorMatrix::BT601 ? 0.299 : 0.2126;
-  const double kb = matrix == ColorMatrix::BT601 ? 0.114 : 0.0722;
+  const auto [kr, kb] = luma_weights(matrix);
   const double kg = 1.0 - kr - kb;
   const bool video = range == ColorRange::Video;
   const double chroma_scale = video ? 255.0 / 224.0 : 1.0;

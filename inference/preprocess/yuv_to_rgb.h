@@ -22,7 +22,8 @@ struct YuvToRgb {
   int16_t u_to_blue = 0;
 };
 
-/// From the luma weights Kr and Kb of ITU-R BT.601 (0.299, 0.114) and BT.709 (0.2126, 0.0722):
+/// From the luma weights Kr and Kb of ITU-R BT.601 (0.299, 0.114), BT.709 (0.2126, 0.0722) and
+/// BT.2020 with non-constant luminance (0.2627, 0.0593):
 /// R - luma = 2 (1 - Kr) Cr, B - luma = 2 (1 - Kb) Cb, and Kr R + Kg G + Kb B = luma. Video range
 /// stretches Y by 255 / 219 from 16 on, U and V by 255 / 224.
 YuvToRgb yuv_to_rgb(ColorMatrix matrix, ColorRange range);
