@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "region_meta.h"
 #include "structure_fields.h"
 
 namespace het::gst {
@@ -12,17 +13,6 @@ constexpr char kDetection[] = "detection";
 constexpr char kLandmarks[] = "landmarks";
 constexpr char kClassification[] = "classification";
 
-/// The n-th region of a buffer, or null.
-GstVideoRegionOfInterestMeta* region_at(GstBuffer* buffer, int index) {
-  gpointer state = nullptr;
-  GstMeta* meta = nullptr;
-  while ((meta = gst_buffer_iterate_meta_filtered(
-              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != nullptr) {
-    if (index-- == 0) return reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
-  }
-  return nullptr;
-}
-
 /// Whole pixels covered by a range of the picture: at least one where the range is not empty.
 void to_pixels(float low, float high, int limit, int* start, int* count) {
   *start = std::clamp(static_cast<int>(std::lround(low)), 0, limit - 1);
@@ -30,8 +20,8 @@ void to_pixels(float low, float high, int limit, int* start, int* count) {
   *count = end - *start;
 }
 
-void add_landmarks(GstVideoRegionOfInterestMeta* region, const Landmarks& landmarks, float width,
-                   float height, std::string_view model_name) {
+void add_landmarks(RegionMeta region, const Landmarks& landmarks, float width, float height,
+                   std::string_view model_name) {
   if (landmarks.points.empty()) return;
   std::vector<double> x;
   std::vector<double> y;
@@ -44,12 +34,12 @@ void add_landmarks(GstVideoRegionOfInterestMeta* region, const Landmarks& landma
   set_doubles(params, "y", y);
   if (!landmarks.names.empty()) set_texts(params, "names", landmarks.names);
   set_text(params, "model_name", model_name);
-  gst_video_region_of_interest_meta_add_param(region, params);
+  region.add_params(params);
 }
 
 /// Joints of a body, and masks: params of the object's region.
-void add_parts(GstVideoRegionOfInterestMeta* region, const Detection& detection, float width,
-               float height, std::string_view model_name) {
+void add_parts(RegionMeta region, const Detection& detection, float width, float height,
+               std::string_view model_name) {
   if (detection.landmarks.confidences.empty()) {
     add_landmarks(region, detection.landmarks, width, height, model_name);
   } else {
@@ -96,13 +86,8 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   Rect rect;
   to_pixels(x_min, x_max, GST_VIDEO_INFO_WIDTH(&info), &rect.x, &rect.width);
   to_pixels(y_min, y_max, GST_VIDEO_INFO_HEIGHT(&info), &rect.y, &rect.height);
-  gchar* type =
-      g_utf8_make_valid(detection.label.data(), static_cast<gssize>(detection.label.size()));
-  GstVideoRegionOfInterestMeta* region = gst_buffer_add_video_region_of_interest_meta(
-      buffer, type, static_cast<guint>(rect.x), static_cast<guint>(rect.y),
-      static_cast<guint>(rect.width), static_cast<guint>(rect.height));
-  g_free(type);
-  region->parent_id = parent_id;
+  RegionMeta region = RegionMeta::add(buffer, rect, detection.label);
+  region.set_parent_id(parent_id);
   if (detection.rotation != 0.0f) {
     x_min = detection.x_min;
     x_max = detection.x_max;
@@ -121,12 +106,12 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
                       nullptr);
   if (!detection.label.empty()) set_text(params, "label", detection.label);
   set_text(params, "model_name", model_name);
-  gst_video_region_of_interest_meta_add_param(region, params);
+  region.add_params(params);
   add_parts(region, detection, width, height, model_name);
   return true;
 }
 
-void add_classification(GstVideoRegionOfInterestMeta* region, std::string_view model_name,
+void add_classification(RegionMeta region, std::string_view model_name,
                         const Classification& classification) {
   GstStructure* params = gst_structure_new(kClassification, "confidence", G_TYPE_DOUBLE,
                                            static_cast<double>(classification.confidence), nullptr);
@@ -136,7 +121,7 @@ void add_classification(GstVideoRegionOfInterestMeta* region, std::string_view m
            classification.attribute.empty() ? kClassification : classification.attribute);
   if (!classification.label.empty()) set_text(params, "label", classification.label);
   set_text(params, "model_name", model_name);
-  gst_video_region_of_interest_meta_add_param(region, params);
+  region.add_params(params);
 }
 
 std::optional<ObjectDetection> read_detection(const GstStructure* params) {
@@ -174,13 +159,11 @@ std::optional<ObjectAttribute> read_attribute(const GstStructure* params) {
   return attribute;
 }
 
-FrameObject read_object(const GstVideoRegionOfInterestMeta* region) {
+FrameObject read_object(const RegionMeta& region) {
   FrameObject object;
-  object.rect = {static_cast<int>(region->x), static_cast<int>(region->y),
-                 static_cast<int>(region->w), static_cast<int>(region->h)};
-  const char* type = g_quark_to_string(region->roi_type);
-  object.type = type ? type : "";
-  for (const GList* link = region->params; link; link = link->next) {
+  object.rect = region.rect();
+  object.type = region.type();
+  for (const GList* link = region.params(); link; link = link->next) {
     const auto* params = static_cast<const GstStructure*>(link->data);
     if (gst_structure_has_name(params, kDetection)) {
       object.detection = read_detection(params);
@@ -200,18 +183,9 @@ FrameObject read_object(const GstVideoRegionOfInterestMeta* region) {
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
   std::vector<FrameRegion> regions;
   gpointer state = nullptr;
-  GstMeta* meta = nullptr;
-  while ((meta = gst_buffer_iterate_meta_filtered(
-              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != nullptr) {
-    const auto* region = reinterpret_cast<const GstVideoRegionOfInterestMeta*>(meta);
-    const char* type = g_quark_to_string(region->roi_type);
-    const auto bounded = [](guint value) {
-      return static_cast<int>(std::min<guint>(value, G_MAXINT));
-    };
+  while (const auto region = RegionMeta::next(buffer, &state)) {
     regions.push_back(
-        {static_cast<int>(regions.size()),
-         {bounded(region->x), bounded(region->y), bounded(region->w), bounded(region->h)},
-         type ? type : ""});
+        {static_cast<int>(regions.size()), region->rect(), std::string(region->type())});
   }
   return regions;
 }
@@ -220,23 +194,22 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
                    const std::vector<RegionResults>& found) {
   int added = 0;
   for (const RegionResults& part : found) {
-    GstVideoRegionOfInterestMeta* region =
-        part.index >= 0 ? region_at(buffer, part.index) : nullptr;
+    std::optional<RegionMeta> region =
+        part.index >= 0 ? RegionMeta::at(buffer, part.index) : std::nullopt;
     const bool of_region = !part.results.classifications.empty() || has_tensors(part.results);
     if (!region && of_region) {
-      region = gst_buffer_add_video_region_of_interest_meta(
-          buffer, "", 0, 0, static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
-          static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+      region = RegionMeta::add(
+          buffer, {0, 0, GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}, "");
       ++added;
     }
     for (const Classification& classification : part.results.classifications) {
-      add_classification(region, model_name, classification);
+      add_classification(*region, model_name, classification);
     }
     if (region) {
-      add_tensors(region, static_cast<float>(GST_VIDEO_INFO_WIDTH(&info)),
+      add_tensors(*region, static_cast<float>(GST_VIDEO_INFO_WIDTH(&info)),
                   static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info)), model_name, part.results);
     }
-    const int parent_id = part.index >= 0 && region ? region->id : -1;
+    const int parent_id = part.index >= 0 && region ? region->id() : -1;
     for (const Detection& detection : part.results.detections) {
       if (add_detection(buffer, info, model_name, parent_id, detection)) ++added;
     }
@@ -247,11 +220,8 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
 std::vector<FrameObject> frame_objects(GstBuffer* buffer) {
   std::vector<FrameObject> objects;
   gpointer state = nullptr;
-  GstMeta* meta = nullptr;
-  while ((meta = gst_buffer_iterate_meta_filtered(
-              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != nullptr) {
-    objects.push_back(read_object(reinterpret_cast<const GstVideoRegionOfInterestMeta*>(meta)));
-  }
+  while (const auto region = RegionMeta::next(buffer, &state))
+    objects.push_back(read_object(*region));
   return objects;
 }
 

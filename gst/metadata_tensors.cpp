@@ -27,32 +27,31 @@ GstStructure* new_params(const char* name, const TensorOrigin& origin) {
 }
 
 /// Attaches the params if the tensor could be set in them.
-void add_with_tensor(GstVideoRegionOfInterestMeta* region, GstStructure* params,
-                     const Tensor& tensor) {
+void add_with_tensor(RegionMeta region, GstStructure* params, const Tensor& tensor) {
   if (set_tensor(params, tensor)) {
-    gst_video_region_of_interest_meta_add_param(region, params);
+    region.add_params(params);
   } else {
     gst_structure_free(params);
   }
 }
 
-void add_keypoints(GstVideoRegionOfInterestMeta* region, std::string_view model_name,
-                   const Keypoints& keypoints) {
+void add_keypoints(RegionMeta region, std::string_view model_name, const Keypoints& keypoints) {
   const Landmarks& landmarks = keypoints.landmarks;
   const size_t count = landmarks.points.size();
   if (count == 0) return;
   const bool in_space = keypoints.depths.size() == count;
+  const Rect box = region.rect();
   std::vector<float> values;
   std::vector<double> confidences;
   for (size_t i = 0; i < count; ++i) {
     const float confidence =
         landmarks.confidences.size() == count ? landmarks.confidences[i] : 1.0f;
-    const bool found = confidence > 0.0f && region->w > 0 && region->h > 0;
-    const auto relative = [&](float position, guint start, guint size) {
+    const bool found = confidence > 0.0f && box.width > 0 && box.height > 0;
+    const auto relative = [&](float position, int start, int size) {
       return found ? (position - static_cast<float>(start)) / static_cast<float>(size) : -1.0f;
     };
-    values.push_back(relative(landmarks.points[i].x, region->x, region->w));
-    values.push_back(relative(landmarks.points[i].y, region->y, region->h));
+    values.push_back(relative(landmarks.points[i].x, box.x, box.width));
+    values.push_back(relative(landmarks.points[i].y, box.y, box.height));
     if (in_space) values.push_back(keypoints.depths[i]);
     confidences.push_back(found ? static_cast<double>(confidence) : 0.0);
   }
@@ -89,8 +88,8 @@ bool read_box(const GstStructure* params, Box& box) {
                            &box.y_max, nullptr);
 }
 
-void add_segmentation(GstVideoRegionOfInterestMeta* region, float width, float height,
-                      std::string_view model_name, const Segmentation& segmentation) {
+void add_segmentation(RegionMeta region, float width, float height, std::string_view model_name,
+                      const Segmentation& segmentation) {
   const std::vector<uint16_t>& ids = segmentation.class_ids;
   const Shape shape{1, segmentation.height, segmentation.width};
   if (ids.empty() || static_cast<int64_t>(ids.size()) != element_count(shape)) return;
@@ -107,8 +106,7 @@ void add_segmentation(GstVideoRegionOfInterestMeta* region, float width, float h
 }
 
 /// Copies the picture, without padding of rows, into a sample.
-void add_picture(GstVideoRegionOfInterestMeta* region, std::string_view model_name,
-                 const PictureResult& picture) {
+void add_picture(RegionMeta region, std::string_view model_name, const PictureResult& picture) {
   const Image& image = picture.image;
   GstVideoInfo info;
   const GstVideoFormat format =
@@ -131,7 +129,7 @@ void add_picture(GstVideoRegionOfInterestMeta* region, std::string_view model_na
   GstStructure* params = new_params(kPicture, {picture.attribute, "", "", std::string(model_name)});
   gst_structure_set(params, "sample", GST_TYPE_SAMPLE, sample, nullptr);
   gst_sample_unref(sample);
-  gst_video_region_of_interest_meta_add_param(region, params);
+  region.add_params(params);
 }
 
 TensorOrigin read_origin(const GstStructure* params) {
@@ -210,8 +208,8 @@ bool has_tensors(const Results& results) {
          !results.pictures.empty();
 }
 
-void add_tensors(GstVideoRegionOfInterestMeta* region, float width, float height,
-                 std::string_view model_name, const Results& results) {
+void add_tensors(RegionMeta region, float width, float height, std::string_view model_name,
+                 const Results& results) {
   for (const TensorResult& tensor : results.tensors) {
     add_with_tensor(region,
                     new_params(kTensor, {tensor.attribute, tensor.format, tensor.layer,
@@ -224,8 +222,8 @@ void add_tensors(GstVideoRegionOfInterestMeta* region, float width, float height
   for (const PictureResult& picture : results.pictures) add_picture(region, model_name, picture);
 }
 
-void add_mask(GstVideoRegionOfInterestMeta* region, float width, float height,
-              std::string_view model_name, const Detection& detection) {
+void add_mask(RegionMeta region, float width, float height, std::string_view model_name,
+              const Detection& detection) {
   const Mask& mask = detection.mask;
   const Shape shape{mask.height, mask.width};
   if (mask.empty() || static_cast<int64_t>(mask.values.size()) != element_count(shape)) return;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "inference/results.h"
+#include "region_meta.h"
 
 /// The part of `metadata` that is about results other than boxes and attributes. Params of a
 /// region; the fields precision, layout, dims, data_buffer, format, layer_name and model_name are
@@ -110,12 +111,12 @@ struct ObjectTensors {
 bool has_tensors(const Results& results);
 
 /// Attaches it to a region of a picture of width x height pixels.
-void add_tensors(GstVideoRegionOfInterestMeta* region, float width, float height,
-                 std::string_view model_name, const Results& results);
+void add_tensors(RegionMeta region, float width, float height, std::string_view model_name,
+                 const Results& results);
 
 /// Attaches the mask of a detection, if it has one, to its region.
-void add_mask(GstVideoRegionOfInterestMeta* region, float width, float height,
-              std::string_view model_name, const Detection& detection);
+void add_mask(RegionMeta region, float width, float height, std::string_view model_name,
+              const Detection& detection);
 
 /// Reads one param of a region into `tensors`; false when it is none of these, which includes
 /// those that do not fit together.
