@@ -35,6 +35,7 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
   analysis->core_ = core();
   HET_ASSIGN(const VisionModelSettings wanted, vision_model_settings(settings));
   HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
+  HET_ASSIGN(analysis->metadata_form_, metadata_form(settings));
   CompiledModel& compiled = analysis->model_->compiled();
   HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
   analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
@@ -152,7 +153,8 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   int objects = 0;
   if (!found.empty()) {
     frame.buffer = gst_buffer_make_writable(frame.buffer);
-    objects = attach_results(frame.buffer, frame.info, model_->compiled().name(), found);
+    objects =
+        attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
   }
   stats_.frame_passed(!found.empty(), std::chrono::steady_clock::now() - frame.arrived, objects);
   return true;

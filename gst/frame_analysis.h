@@ -13,6 +13,7 @@
 #include "inference_settings.h"
 #include "inference_stats.h"
 #include "output_queue.h"
+#include "region_meta.h"
 #include "request_pool.h"
 
 namespace het::gst {
@@ -71,6 +72,7 @@ class FrameAnalysis {
 
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
   std::shared_ptr<VisionModel> model_;
+  MetadataForm metadata_form_ = MetadataForm::RegionOfInterest;
   std::string stream_;  ///< this element among the users of a shared model
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;

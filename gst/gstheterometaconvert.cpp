@@ -112,7 +112,8 @@ static GstFlowReturn gst_hetero_meta_convert_transform_ip(GstBaseTransform* base
   GST_OBJECT_LOCK(self);
   const MetaConvertSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
-  const std::vector<het::gst::FrameObject> objects = het::gst::frame_objects(buffer);
+  const std::vector<het::gst::FrameObject> objects = het::gst::frame_objects(
+      buffer, GST_VIDEO_INFO_WIDTH(&self->info), GST_VIDEO_INFO_HEIGHT(&self->info));
   if (objects.empty() && !settings.add_empty_results) return GST_FLOW_OK;
 
   het::gst::FrameDescription frame;

@@ -44,7 +44,8 @@ static GstStaticPadTemplate src_template =
 
 static GstFlowReturn gst_hetero_watermark_transform_frame_ip(GstVideoFilter* filter,
                                                              GstVideoFrame* frame) {
-  const std::vector<het::gst::FrameObject> objects = het::gst::frame_objects(frame->buffer);
+  const std::vector<het::gst::FrameObject> objects = het::gst::frame_objects(
+      frame->buffer, GST_VIDEO_FRAME_WIDTH(frame), GST_VIDEO_FRAME_HEIGHT(frame));
   if (objects.empty()) return GST_FLOW_OK;
   try {
     het::gst::Canvas canvas(*frame);

@@ -21,6 +21,7 @@ enum {
   kPropReshapeWidth,
   kPropReshapeHeight,
   kPropInferenceInterval,
+  kPropMetadataForm,
   kPropRegion,
   kPropObjectClass,
   kPropThreshold,
@@ -35,6 +36,16 @@ GType inference_region_type() {
       {kInferenceRegionRoiList, "Each region of interest that the frame carries", "roi-list"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroInferenceRegion", values);
+  return type;
+}
+
+GType metadata_form_type() {
+  static const GEnumValue values[] = {
+      {kMetadataAuto, "analytics where GStreamer has it, else roi", "auto"},
+      {kMetadataRegionOfInterest, "GstVideoRegionOfInterestMeta", "roi"},
+      {kMetadataAnalytics, "GstAnalyticsRelationMeta (from GStreamer 1.26 on)", "analytics"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroMetadataForm", values);
   return type;
 }
 
@@ -94,6 +105,12 @@ void install_model_properties(GObjectClass* klass) {
 
 void install_request_properties(GObjectClass* klass) {
   const GParamFlags ready = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      klass, kPropMetadataForm,
+      g_param_spec_enum("metadata-form", "Form of the metadata",
+                        "The meta in which results are attached; all elements of this plugin read "
+                        "both forms",
+                        metadata_form_type(), kMetadataAuto, ready));
   g_object_class_install_property(
       klass, kPropBatchSize,
       g_param_spec_uint("batch-size", "Batch size",
@@ -211,6 +228,8 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
     *number = g_value_get_uint(value);
   } else if (id == kPropPreProcess) {
     settings.pre_process = g_value_get_enum(value);
+  } else if (id == kPropMetadataForm) {
+    settings.metadata_form = g_value_get_enum(value);
   } else if (id == kPropRegion) {
     settings.region = g_value_get_enum(value);
   } else if (id == kPropThreshold) {
@@ -229,6 +248,8 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_uint(value, *number);
   } else if (id == kPropPreProcess) {
     g_value_set_enum(value, settings.pre_process);
+  } else if (id == kPropMetadataForm) {
+    g_value_set_enum(value, settings.metadata_form);
   } else if (id == kPropRegion) {
     g_value_set_enum(value, settings.region);
   } else if (id == kPropThreshold) {
@@ -270,6 +291,16 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);
   return wanted;
+}
+
+Result<MetadataForm> metadata_form(const InferenceSettings& settings) {
+  if (settings.metadata_form == kMetadataAuto) return default_metadata_form();
+  if (settings.metadata_form == kMetadataRegionOfInterest) return MetadataForm::RegionOfInterest;
+  if constexpr (kHasAnalytics) return MetadataForm::Analytics;
+  return error(StatusCode::NotSupported,
+               "metadata-form=analytics needs a build with GStreamer 1.26 or newer and its "
+               "gstreamer-analytics-1.0; this one has {}.{}: use auto or roi",
+               GST_VERSION_MAJOR, GST_VERSION_MINOR);
 }
 
 std::vector<std::string> split_list(const std::string& text) {

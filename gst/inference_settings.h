@@ -7,8 +7,12 @@
 
 #include "inference/status.h"
 #include "inference/vision_model.h"
+#include "region_meta.h"
 
 namespace het::gst {
+
+/// Values of the property metadata-form.
+enum MetadataFormChoice { kMetadataAuto, kMetadataRegionOfInterest, kMetadataAnalytics };
 
 /// Which parts of a frame are analysed.
 enum InferenceRegion { kInferenceRegionFullFrame, kInferenceRegionRoiList };
@@ -25,6 +29,7 @@ struct InferenceSettings {
   std::string model_instance_id;
   std::string custom_library;
   int pre_process = 0;
+  int metadata_form = kMetadataAuto;
   guint batch_size = 0;
   guint nireq = 0;
   guint reshape_width = 0;
@@ -49,6 +54,10 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
 /// Checks the settings and turns them into what a VisionModel is loaded with; its model may be
 /// empty where there is a model-instance-id.
 Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings);
+
+/// The form that the settings ask for. Fails with NotSupported where this build has no
+/// GstAnalyticsRelationMeta.
+Result<MetadataForm> metadata_form(const InferenceSettings& settings);
 
 /// "a,b, c" or GStreamer's array form "<a,b,c>".
 std::vector<std::string> split_list(const std::string& text);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "region_meta.h"
 #include "structure_fields.h"
 
 namespace het::gst {
@@ -73,7 +72,7 @@ Detection upright(const Detection& detection) {
 
 /// False when the object has no part inside the picture.
 bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
-                   int parent_id, const Detection& detection) {
+                   MetadataForm form, const RegionMeta* parent, const Detection& detection) {
   const auto width = static_cast<float>(GST_VIDEO_INFO_WIDTH(&info));
   const auto height = static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info));
   const Detection around = upright(detection);
@@ -86,8 +85,8 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   Rect rect;
   to_pixels(x_min, x_max, GST_VIDEO_INFO_WIDTH(&info), &rect.x, &rect.width);
   to_pixels(y_min, y_max, GST_VIDEO_INFO_HEIGHT(&info), &rect.y, &rect.height);
-  RegionMeta region = RegionMeta::add(buffer, rect, detection.label);
-  region.set_parent_id(parent_id);
+  RegionMeta region = RegionMeta::add(buffer, form, rect, detection.label, detection.confidence);
+  region.set_parent(parent);
   if (detection.rotation != 0.0f) {
     x_min = detection.x_min;
     x_max = detection.x_max;
@@ -122,6 +121,8 @@ void add_classification(RegionMeta region, std::string_view model_name,
   if (!classification.label.empty()) set_text(params, "label", classification.label);
   set_text(params, "model_name", model_name);
   region.add_params(params);
+  if (!classification.label.empty())
+    region.add_class(classification.label, classification.confidence);
 }
 
 std::optional<ObjectDetection> read_detection(const GstStructure* params) {
@@ -159,7 +160,32 @@ std::optional<ObjectAttribute> read_attribute(const GstStructure* params) {
   return attribute;
 }
 
-FrameObject read_object(const RegionMeta& region) {
+/// What other elements found, as their meta says it: boxes and classes.
+void read_foreign(const RegionMeta& region, int width, int height, FrameObject& object) {
+  const std::optional<float> confidence = region.confidence();
+  if (confidence && !object.detection && width > 0 && height > 0) {
+    const auto part = [](int position, int size) {
+      return static_cast<double>(position) / static_cast<double>(size);
+    };
+    const Rect& rect = object.rect;
+    ObjectDetection& detection = object.detection.emplace();
+    detection.x_min = part(rect.x, width);
+    detection.x_max = part(rect.x + rect.width, width);
+    detection.y_min = part(rect.y, height);
+    detection.y_max = part(rect.y + rect.height, height);
+    detection.confidence = *confidence;
+  }
+  for (RegionClass& found : region.classes()) {
+    const auto is_known = [&](const ObjectAttribute& known) { return known.label == found.label; };
+    if (std::any_of(object.attributes.begin(), object.attributes.end(), is_known)) continue;
+    ObjectAttribute& attribute = object.attributes.emplace_back();
+    attribute.name = kClassification;
+    attribute.label = std::move(found.label);
+    attribute.confidence = found.confidence;
+  }
+}
+
+FrameObject read_object(const RegionMeta& region, int width, int height) {
   FrameObject object;
   object.rect = region.rect();
   object.type = region.type();
@@ -175,6 +201,7 @@ FrameObject read_object(const RegionMeta& region) {
       object.attributes.push_back(std::move(*attribute));
     }
   }
+  read_foreign(region, width, height, object);
   return object;
 }
 
@@ -182,8 +209,8 @@ FrameObject read_object(const RegionMeta& region) {
 
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
   std::vector<FrameRegion> regions;
-  gpointer state = nullptr;
-  while (const auto region = RegionMeta::next(buffer, &state)) {
+  RegionMeta::Cursor cursor;
+  while (const auto region = RegionMeta::next(buffer, cursor)) {
     regions.push_back(
         {static_cast<int>(regions.size()), region->rect(), std::string(region->type())});
   }
@@ -191,37 +218,43 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
 }
 
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
-                   const std::vector<RegionResults>& found) {
+                   MetadataForm form, const std::vector<RegionResults>& found) {
+  const int width = GST_VIDEO_INFO_WIDTH(&info);
+  const int height = GST_VIDEO_INFO_HEIGHT(&info);
+  // Before any is added, as indices count those that were there.
+  const auto is_of_region = [](const RegionResults& part) { return part.index >= 0; };
+  std::vector<RegionMeta> regions;
+  if (std::any_of(found.begin(), found.end(), is_of_region)) regions = RegionMeta::all(buffer);
   int added = 0;
   for (const RegionResults& part : found) {
-    std::optional<RegionMeta> region =
-        part.index >= 0 ? RegionMeta::at(buffer, part.index) : std::nullopt;
+    std::optional<RegionMeta> region;
+    if (part.index >= 0 && static_cast<size_t>(part.index) < regions.size())
+      region = regions[static_cast<size_t>(part.index)];
+    const RegionMeta* parent = region ? &*region : nullptr;
+    std::optional<RegionMeta> whole;
     const bool of_region = !part.results.classifications.empty() || has_tensors(part.results);
     if (!region && of_region) {
-      region = RegionMeta::add(
-          buffer, {0, 0, GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}, "");
+      whole = RegionMeta::add_whole_picture(buffer, form, width, height);
       ++added;
     }
-    for (const Classification& classification : part.results.classifications) {
-      add_classification(*region, model_name, classification);
+    if (std::optional<RegionMeta>& target = region ? region : whole) {
+      for (const Classification& classification : part.results.classifications)
+        add_classification(*target, model_name, classification);
+      add_tensors(*target, static_cast<float>(width), static_cast<float>(height), model_name,
+                  part.results);
     }
-    if (region) {
-      add_tensors(*region, static_cast<float>(GST_VIDEO_INFO_WIDTH(&info)),
-                  static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info)), model_name, part.results);
-    }
-    const int parent_id = part.index >= 0 && region ? region->id() : -1;
     for (const Detection& detection : part.results.detections) {
-      if (add_detection(buffer, info, model_name, parent_id, detection)) ++added;
+      if (add_detection(buffer, info, model_name, form, parent, detection)) ++added;
     }
   }
   return added;
 }
 
-std::vector<FrameObject> frame_objects(GstBuffer* buffer) {
+std::vector<FrameObject> frame_objects(GstBuffer* buffer, int width, int height) {
   std::vector<FrameObject> objects;
-  gpointer state = nullptr;
-  while (const auto region = RegionMeta::next(buffer, &state))
-    objects.push_back(read_object(*region));
+  RegionMeta::Cursor cursor;
+  while (const auto region = RegionMeta::next(buffer, cursor))
+    objects.push_back(read_object(*region, width, height));
   return objects;
 }
 

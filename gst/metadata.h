@@ -10,9 +10,10 @@
 #include "inference/image.h"
 #include "inference/results.h"
 #include "metadata_tensors.h"
+#include "region_meta.h"
 
-/// The one place where results become GstMeta and are read from it again. With GStreamer 1.22 an
-/// object is a GstVideoRegionOfInterestMeta whose type is the label and whose params are:
+/// The one place where results become GstMeta and are read from it again. An object is a region
+/// (region_meta.h says in which meta) whose type is the label and whose params are:
 ///   "detection"       x_min, x_max, y_min, y_max (0..1 of the picture), confidence: double;
 ///                     label_id: int; label (where known), model_name: string; rotation (radians,
 ///                     clockwise about the centre; only where the box is turned): double. The
@@ -24,7 +25,8 @@
 ///                     label_id: int (absent for texts that were read); confidence: double
 /// and those of metadata_tensors.h.
 /// Attributes and tensors of a whole picture sit on a region of the picture's size whose type is
-/// empty.
+/// empty. Objects and classes that other elements attached as GstAnalyticsRelationMeta are read,
+/// too.
 namespace het::gst {
 
 /// A region of a frame, as an element finds it there. `index` counts the frame's regions.
@@ -80,9 +82,9 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
 /// without a pixel inside is left out), all else to the region that it belongs to.
 /// Returns how many objects were added.
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
-                   const std::vector<RegionResults>& found);
+                   MetadataForm form, const std::vector<RegionResults>& found);
 
-/// Reads the objects of a frame back, in the order in which they were attached.
-std::vector<FrameObject> frame_objects(GstBuffer* buffer);
+/// Reads the objects of a frame of this size back, in the order in which they were attached.
+std::vector<FrameObject> frame_objects(GstBuffer* buffer, int width, int height);
 
 }  // namespace het::gst

@@ -3,42 +3,72 @@
 #include <gst/video/video.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "analytics_region.h"
 #include "inference/image.h"
 
 namespace het::gst {
 
+/// Which meta carries the regions of a frame. Elements of ours read both.
+enum class MetadataForm {
+  RegionOfInterest,  ///< GstVideoRegionOfInterestMeta, one a region
+  Analytics,         ///< one GstAnalyticsRelationMeta a frame
+};
+
+/// Analytics where GStreamer has it (and this build uses it), else RegionOfInterest.
+MetadataForm default_metadata_form();
+
 /// One region of a frame as the frame's metadata holds it: a rectangle, a type and any number of
-/// named structures ("params"). A handle: valid as long as the buffer keeps its metadata. The one
-/// place that knows which meta that is: GstVideoRegionOfInterestMeta.
+/// named structures ("params"). A handle: valid as long as the buffer keeps its metadata. Nobody
+/// else touches the metas that it stands for.
 class RegionMeta {
  public:
+  /// Where next() is. Regions of interest come first, each kind in the order of attaching.
+  struct Cursor {
+    gpointer region_of_interest = nullptr;
+    gpointer analytics = nullptr;
+    bool in_analytics = false;
+  };
+
   /// Adds a region to a writable buffer; `rect` lies inside the picture. What is no UTF-8 in the
   /// type is replaced.
-  static RegionMeta add(GstBuffer* buffer, const Rect& rect, std::string_view type);
-  /// The region behind `*state` (null at first), in the order in which they were attached; empty
-  /// at the end.
-  static std::optional<RegionMeta> next(GstBuffer* buffer, gpointer* state);
-  /// The n-th region of a buffer.
-  static std::optional<RegionMeta> at(GstBuffer* buffer, int index);
+  static RegionMeta add(GstBuffer* buffer, MetadataForm form, const Rect& rect,
+                        std::string_view type, float confidence);
+  /// A region for what belongs to the whole picture; its type is empty.
+  static RegionMeta add_whole_picture(GstBuffer* buffer, MetadataForm form, int width, int height);
+  /// Empty at the end.
+  static std::optional<RegionMeta> next(GstBuffer* buffer, Cursor& cursor);
+  static std::vector<RegionMeta> all(GstBuffer* buffer);
 
   /// As the meta says it, not clipped.
   Rect rect() const;
   /// Empty where there is none.
   std::string_view type() const;
-  int id() const { return meta_->id; }
-  /// The id of the region that this one was found in.
-  void set_parent_id(int id) { meta_->parent_id = id; }
+  /// How sure the detector was, where the meta itself tells.
+  std::optional<float> confidence() const;
+  /// The region that this one was found in; null: the whole picture.
+  void set_parent(const RegionMeta* parent);
 
   /// Takes the structure over.
   void add_params(GstStructure* params);
   /// The structures (const GstStructure*), in the order in which they were added.
-  const GList* params() const { return meta_->params; }
+  const GList* params() const;
+
+  /// Tells others than our elements that the region is of a class, in the form that has a place for
+  /// it beside params.
+  void add_class(std::string_view label, float confidence);
+  /// The classes that others and add_class() told; none in regions of interest.
+  std::vector<RegionClass> classes() const;
 
  private:
-  explicit RegionMeta(GstVideoRegionOfInterestMeta* meta) : meta_(meta) {}
-  GstVideoRegionOfInterestMeta* meta_;
+  explicit RegionMeta(GstVideoRegionOfInterestMeta* meta) : region_of_interest_(meta) {}
+  explicit RegionMeta(const AnalyticsRegion& region) : analytics_(region) {}
+
+  GstVideoRegionOfInterestMeta* region_of_interest_ = nullptr;  ///< or:
+  AnalyticsRegion analytics_;
 };
 
 }  // namespace het::gst

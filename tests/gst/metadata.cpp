@@ -7,7 +7,20 @@
 namespace het::gst {
 namespace {
 
-class Metadata : public testing::Test {
+Detection detection(float x_min, float y_min, float x_max, float y_max) {
+  Detection found;
+  found.x_min = x_min;
+  found.y_min = y_min;
+  found.x_max = x_max;
+  found.y_max = y_max;
+  found.confidence = 0.75f;
+  found.label_id = 3;
+  found.label = "dog";
+  return found;
+}
+
+/// Everything holds in both forms.
+class Metadata : public testing::TestWithParam<MetadataForm> {
  protected:
   void SetUp() override {
     gst_video_info_set_format(&info_, GST_VIDEO_FORMAT_I420, 200, 100);
@@ -15,26 +28,17 @@ class Metadata : public testing::Test {
   }
   void TearDown() override { gst_buffer_unref(buffer_); }
 
-  static Detection detection(float x_min, float y_min, float x_max, float y_max) {
-    Detection found;
-    found.x_min = x_min;
-    found.y_min = y_min;
-    found.x_max = x_max;
-    found.y_max = y_max;
-    found.confidence = 0.75f;
-    found.label_id = 3;
-    found.label = "dog";
-    return found;
-  }
   int attach(const Detection& found) {
-    return attach_results(buffer_, info_, "model", {{-1, {{found}, {}}}});
+    return attach_results(buffer_, info_, "model", GetParam(), {{-1, {{found}, {}}}});
   }
 
   GstVideoInfo info_;
   GstBuffer* buffer_;
 };
 
-TEST_F(Metadata, ADetectionIsARegionWithParams) {
+class RegionOfInterest : public Metadata {};
+
+TEST_P(RegionOfInterest, HoldsADetection) {
   EXPECT_EQ(attach(detection(20.0f, 25.0f, 70.4f, 75.0f)), 1);
   const GstVideoRegionOfInterestMeta* region =
       gst_buffer_get_video_region_of_interest_meta(buffer_);
@@ -57,21 +61,21 @@ TEST_F(Metadata, ADetectionIsARegionWithParams) {
   EXPECT_STREQ(gst_structure_get_string(params, "label"), "dog");
 }
 
-TEST_F(Metadata, BoxesAreClippedToThePicture) {
+TEST_P(Metadata, BoxesAreClippedToThePicture) {
   EXPECT_EQ(attach(detection(-50.0f, -20.0f, 1000.0f, 50.0f)), 1);
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   ASSERT_EQ(objects.size(), 1u);
   EXPECT_EQ(objects[0].rect, (Rect{0, 0, 200, 50}));
   EXPECT_EQ(objects[0].detection->x_min, 0.0);
   EXPECT_EQ(objects[0].detection->x_max, 1.0);
 }
 
-TEST_F(Metadata, ASmallBoxHasOnePixelAtLeast) {
+TEST_P(Metadata, ASmallBoxHasOnePixelAtLeast) {
   EXPECT_EQ(attach(detection(199.6f, 99.7f, 199.9f, 99.9f)), 1);
-  EXPECT_EQ(frame_objects(buffer_)[0].rect, (Rect{199, 99, 1, 1}));
+  EXPECT_EQ(frame_objects(buffer_, 200, 100)[0].rect, (Rect{199, 99, 1, 1}));
 }
 
-TEST_F(Metadata, WhatIsNotInThePictureIsLeftOut) {
+TEST_P(Metadata, WhatIsNotInThePictureIsLeftOut) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_EQ(attach(detection(200.0f, 0.0f, 300.0f, 50.0f)), 0);
@@ -80,15 +84,15 @@ TEST_F(Metadata, WhatIsNotInThePictureIsLeftOut) {
   EXPECT_EQ(attach(detection(nan, 0.0f, 10.0f, 10.0f)), 0);
   EXPECT_EQ(attach(detection(0.0f, 0.0f, nan, nan)), 0);
   EXPECT_EQ(attach(detection(-inf, -inf, inf, inf)), 1);
-  EXPECT_EQ(frame_objects(buffer_)[0].rect, (Rect{0, 0, 200, 100}));
+  EXPECT_EQ(frame_objects(buffer_, 200, 100)[0].rect, (Rect{0, 0, 200, 100}));
 }
 
-TEST_F(Metadata, ATurnedBoxKeepsItsSidesInAnUprightRegion) {
+TEST_P(Metadata, ATurnedBoxKeepsItsSidesInAnUprightRegion) {
   // 40 x 20 about (100, 50), turned by a quarter: the region is 20 x 40.
   Detection ship = detection(80.0f, 40.0f, 120.0f, 60.0f);
   ship.rotation = 1.57079633f;
   EXPECT_EQ(attach(ship), 1);
-  const FrameObject object = frame_objects(buffer_).at(0);
+  const FrameObject object = frame_objects(buffer_, 200, 100).at(0);
   EXPECT_EQ(object.rect, (Rect{90, 30, 20, 40}));
   EXPECT_NEAR(object.detection->rotation, 1.57079633, 1e-6);
   EXPECT_NEAR(object.detection->x_min, 0.4, 1e-6);
@@ -97,7 +101,7 @@ TEST_F(Metadata, ATurnedBoxKeepsItsSidesInAnUprightRegion) {
   EXPECT_NEAR(object.detection->y_max, 0.6, 1e-6);
 }
 
-TEST_F(Metadata, MasksAndJointsGoWithTheirObject) {
+TEST_P(Metadata, MasksAndJointsGoWithTheirObject) {
   Detection person = detection(20.0f, 20.0f, 60.0f, 100.0f);
   person.mask = {2, 3, {0.1f, 0.9f, 0.2f, 0.8f, 0.0f, 0.5f}};
   person.landmarks.points = {{30.0f, 60.0f}, {50.0f, 40.0f}};
@@ -105,7 +109,7 @@ TEST_F(Metadata, MasksAndJointsGoWithTheirObject) {
   person.landmarks.names = {"head", "foot"};
   person.landmarks.connections = {{0, 1}};
   attach(person);
-  const FrameObject object = frame_objects(buffer_).at(0);
+  const FrameObject object = frame_objects(buffer_, 200, 100).at(0);
   ASSERT_EQ(object.tensors.masks.size(), 1u);
   const ObjectMask& mask = object.tensors.masks[0];
   EXPECT_EQ(mask.columns(), 2);
@@ -126,14 +130,14 @@ TEST_F(Metadata, MasksAndJointsGoWithTheirObject) {
   EXPECT_EQ(body.connections.size(), 1u);
 }
 
-TEST_F(Metadata, AMaskThatDoesNotFitItsSizeIsLeftOut) {
+TEST_P(Metadata, AMaskThatDoesNotFitItsSizeIsLeftOut) {
   Detection odd = detection(20.0f, 20.0f, 60.0f, 100.0f);
   odd.mask = {2, 3, {0.5f}};
   EXPECT_EQ(attach(odd), 1);
-  EXPECT_TRUE(frame_objects(buffer_).at(0).tensors.empty());
+  EXPECT_TRUE(frame_objects(buffer_, 200, 100).at(0).tensors.empty());
 }
 
-TEST_F(Metadata, LandmarksAndAttributesReadBack) {
+TEST_P(Metadata, LandmarksAndAttributesReadBack) {
   Detection face = detection(10.0f, 10.0f, 60.0f, 60.0f);
   face.landmarks.points = {{20.0f, 30.0f}, {40.0f, 30.0f}};
   face.landmarks.names = {"left_eye", "right_eye"};
@@ -146,9 +150,10 @@ TEST_F(Metadata, LandmarksAndAttributesReadBack) {
   color.confidence = 0.5f;
   Classification nameless;
   nameless.label_id = 7;
-  EXPECT_EQ(attach_results(buffer_, info_, "second", {{1, {{}, {color, nameless}}}}), 0);
+  EXPECT_EQ(attach_results(buffer_, info_, "second", GetParam(), {{1, {{}, {color, nameless}}}}),
+            0);
 
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   ASSERT_EQ(objects.size(), 2u);
   ASSERT_TRUE(objects[0].landmarks);
   EXPECT_EQ(objects[0].landmarks->names, face.landmarks.names);
@@ -164,26 +169,26 @@ TEST_F(Metadata, LandmarksAndAttributesReadBack) {
   EXPECT_EQ(objects[1].attributes[1].label_id, 7);
 }
 
-TEST_F(Metadata, AttributesOfTheWholePicture) {
+TEST_P(Metadata, AttributesOfTheWholePicture) {
   Classification scene;
   scene.attribute = "scene";
   scene.label = "street";
-  EXPECT_EQ(attach_results(buffer_, info_, "m", {{-1, {{}, {scene}}}}), 1);
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  EXPECT_EQ(attach_results(buffer_, info_, "m", GetParam(), {{-1, {{}, {scene}}}}), 1);
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   ASSERT_EQ(objects.size(), 1u);
   EXPECT_EQ(objects[0].rect, (Rect{0, 0, 200, 100}));
   EXPECT_EQ(objects[0].type, "");
   EXPECT_FALSE(objects[0].detection);
 }
 
-TEST_F(Metadata, ResultsGoAlongWithACopyOfTheBuffer) {
+TEST_P(Metadata, ResultsGoAlongWithACopyOfTheBuffer) {
   attach(detection(10.0f, 10.0f, 60.0f, 60.0f));
   Classification color;
   color.attribute = "color";
   color.label = "red";
-  attach_results(buffer_, info_, "m", {{0, {{}, {color}}}});
+  attach_results(buffer_, info_, "m", GetParam(), {{0, {{}, {color}}}});
   GstBuffer* copy = gst_buffer_copy(buffer_);
-  const std::vector<FrameObject> objects = frame_objects(copy);
+  const std::vector<FrameObject> objects = frame_objects(copy, 200, 100);
   ASSERT_EQ(objects.size(), 1u);
   EXPECT_EQ(objects[0].type, "dog");
   EXPECT_EQ(objects[0].attributes.size(), 1u);
@@ -213,13 +218,13 @@ Results other_results() {
   return results;
 }
 
-TEST_F(Metadata, TensorsOfARegionReadBack) {
+TEST_P(Metadata, TensorsOfARegionReadBack) {
   attach(detection(20.0f, 25.0f, 120.0f, 75.0f));
-  EXPECT_EQ(attach_results(buffer_, info_, "m", {{0, other_results()}}), 0);
+  EXPECT_EQ(attach_results(buffer_, info_, "m", GetParam(), {{0, other_results()}}), 0);
   GstBuffer* copy = gst_buffer_copy(buffer_);
   gst_buffer_unref(buffer_);
   buffer_ = copy;
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   ASSERT_EQ(objects.size(), 1u);
   const ObjectTensors& tensors = objects[0].tensors;
   ASSERT_EQ(tensors.tensors.size(), 1u);
@@ -247,18 +252,18 @@ TEST_F(Metadata, TensorsOfARegionReadBack) {
   EXPECT_TRUE(objects[0].attributes.empty());
 }
 
-TEST_F(Metadata, TensorsOfTheWholePictureHaveARegion) {
-  EXPECT_EQ(attach_results(buffer_, info_, "m", {{-1, other_results()}}), 1);
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+TEST_P(Metadata, TensorsOfTheWholePictureHaveARegion) {
+  EXPECT_EQ(attach_results(buffer_, info_, "m", GetParam(), {{-1, other_results()}}), 1);
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   ASSERT_EQ(objects.size(), 1u);
   EXPECT_EQ(objects[0].rect, (Rect{0, 0, 200, 100}));
   EXPECT_NEAR(objects[0].tensors.keypoints.at(0).x(0), 0.3f, 1e-6f);
 }
 
-TEST_F(Metadata, TensorsOfOthersThatDoNotFitTogetherAreLeftOut) {
+TEST_P(Metadata, TensorsOfOthersThatDoNotFitTogetherAreLeftOut) {
   GstVideoRegionOfInterestMeta* region =
       gst_buffer_add_video_region_of_interest_meta(buffer_, "zone", 1, 2, 3, 4);
-  attach_results(buffer_, info_, "m", {{0, other_results()}});
+  attach_results(buffer_, info_, "m", GetParam(), {{0, other_results()}});
   for (GList* link = region->params; link; link = link->next) {
     auto* params = static_cast<GstStructure*>(link->data);
     GValue dims = G_VALUE_INIT;
@@ -272,28 +277,28 @@ TEST_F(Metadata, TensorsOfOthersThatDoNotFitTogetherAreLeftOut) {
     gst_structure_take_value(params, "dims", &dims);
     gst_structure_set(params, "sample", G_TYPE_INT, 3, nullptr);
   }
-  EXPECT_TRUE(frame_objects(buffer_).at(0).tensors.empty());
+  EXPECT_TRUE(frame_objects(buffer_, 200, 100).at(0).tensors.empty());
 }
 
-TEST_F(Metadata, ATextThatWasReadHasNoLabelId) {
+TEST_P(Metadata, ATextThatWasReadHasNoLabelId) {
   Classification plate;
   plate.attribute = "plate";
   plate.label = "B-XY";
   plate.label_id = kNoLabelId;
-  attach_results(buffer_, info_, "m", {{-1, {{}, {plate}}}});
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  attach_results(buffer_, info_, "m", GetParam(), {{-1, {{}, {plate}}}});
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   EXPECT_EQ(objects.at(0).attributes.at(0).label, "B-XY");
   EXPECT_FALSE(objects[0].attributes[0].label_id);
 }
 
-TEST_F(Metadata, LabelsThatAreNoUtf8DoNoHarm) {
+TEST_P(Metadata, LabelsThatAreNoUtf8DoNoHarm) {
   Detection odd = detection(10.0f, 10.0f, 60.0f, 60.0f);
   odd.label = "a\xff\xfe b";
   EXPECT_EQ(attach(odd), 1);
-  EXPECT_TRUE(g_utf8_validate(frame_objects(buffer_)[0].type.c_str(), -1, nullptr));
+  EXPECT_TRUE(g_utf8_validate(frame_objects(buffer_, 200, 100)[0].type.c_str(), -1, nullptr));
 }
 
-TEST_F(Metadata, RegionsOfOthersAreRead) {
+TEST_P(Metadata, RegionsOfOthersAreRead) {
   gst_buffer_add_video_region_of_interest_meta(buffer_, "zone", 1, 2, 3, 4);
   GstVideoRegionOfInterestMeta* huge = gst_buffer_add_video_region_of_interest_meta(
       buffer_, nullptr, G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT);
@@ -306,10 +311,24 @@ TEST_F(Metadata, RegionsOfOthersAreRead) {
   EXPECT_EQ(regions[0].rect, (Rect{1, 2, 3, 4}));
   EXPECT_EQ(regions[0].type, "zone");
   EXPECT_EQ(regions[1].rect.x, G_MAXINT);
-  const std::vector<FrameObject> objects = frame_objects(buffer_);
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   EXPECT_FALSE(objects[1].detection);
   EXPECT_FALSE(objects[1].landmarks);
 }
+
+std::vector<MetadataForm> forms() {
+  std::vector<MetadataForm> forms = {MetadataForm::RegionOfInterest};
+  if (kHasAnalytics) forms.push_back(MetadataForm::Analytics);
+  return forms;
+}
+
+std::string name_of(const testing::TestParamInfo<MetadataForm>& form) {
+  return form.param == MetadataForm::Analytics ? "analytics" : "roi";
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Metadata, testing::ValuesIn(forms()), name_of);
+INSTANTIATE_TEST_SUITE_P(Forms, RegionOfInterest, testing::Values(MetadataForm::RegionOfInterest),
+                         name_of);
 
 }  // namespace
 }  // namespace het::gst

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/image.h"
+
+using GstAnalyticsRelationMeta = struct _GstAnalyticsRelationMeta;
+
+namespace het::gst {
+
+/// A class that a region is said to be of.
+struct RegionClass {
+  std::string label;
+  float confidence = 0.0f;
+};
+
+/// A region in a frame's GstAnalyticsRelationMeta, for RegionMeta: an object detection (ODMtd) with
+/// a record of ours beside it that holds the params, or a record alone. From GStreamer 1.26 on;
+/// without it kHasAnalytics is false and nothing here may be called.
+///
+/// Relations: the object RELATE_TO its classes and to its record (as upstream's overlay and
+/// trackers expect it), and IS_PART_OF the object that it was found in.
+struct AnalyticsRegion {
+  static constexpr guint kNone = G_MAXUINT;
+  GstAnalyticsRelationMeta* relations = nullptr;
+  guint object = kNone;  ///< id of the ODMtd
+  guint record = kNone;  ///< id of our record
+
+  static AnalyticsRegion add(GstBuffer* buffer, const Rect& rect, const char* type,
+                             float confidence);
+  static AnalyticsRegion add_whole_picture(GstBuffer* buffer, int width, int height);
+  /// False at the end.
+  bool next(GstBuffer* buffer, gpointer* state);
+
+  Rect rect() const;
+  const char* type() const;
+  float confidence() const;
+  void set_parent(const AnalyticsRegion& parent) const;
+  void add_params(GstStructure* params);
+  const GList* params() const;
+  void add_class(const char* label, float confidence) const;
+  std::vector<RegionClass> classes() const;
+};
+
+#ifdef HET_GST_ANALYTICS
+inline constexpr bool kHasAnalytics = true;
+#else
+inline constexpr bool kHasAnalytics = false;
+#endif
+
+}  // namespace het::gst

@@ -1,0 +1,163 @@
+#include "gst/analytics_region.h"
+
+#include <gst/analytics/analytics.h>
+#include <gst/video/video.h>
+#include <gtest/gtest.h>
+
+#include "gst/metadata.h"
+
+namespace het::gst {
+namespace {
+
+class AnalyticsMetadata : public testing::Test {
+ protected:
+  void SetUp() override {
+    gst_video_info_set_format(&info_, GST_VIDEO_FORMAT_I420, 200, 100);
+    buffer_ = gst_buffer_new();
+  }
+  void TearDown() override { gst_buffer_unref(buffer_); }
+
+  void attach_dog() {
+    Detection dog;
+    dog.x_min = 20.0f;
+    dog.y_min = 25.0f;
+    dog.x_max = 70.0f;
+    dog.y_max = 75.0f;
+    dog.confidence = 0.75f;
+    dog.label = "dog";
+    attach_results(buffer_, info_, "m", MetadataForm::Analytics, {{-1, {{dog}, {}}}});
+  }
+  void attach_class(int region) {
+    Classification color;
+    color.attribute = "color";
+    color.label = "brown";
+    color.confidence = 0.5f;
+    attach_results(buffer_, info_, "second", MetadataForm::Analytics, {{region, {{}, {color}}}});
+  }
+  GstAnalyticsRelationMeta* relations() { return gst_buffer_get_analytics_relation_meta(buffer_); }
+  /// The next Mtd of a type; fails where there is none.
+  bool next(gpointer* state, GstAnalyticsMtdType type, GstAnalyticsMtd* mtd) {
+    return gst_analytics_relation_meta_iterate(relations(), state, type, mtd);
+  }
+
+  GstVideoInfo info_;
+  GstBuffer* buffer_;
+};
+
+TEST_F(AnalyticsMetadata, OthersFindObjectsAndTheirClasses) {
+  attach_dog();
+  attach_class(0);
+  EXPECT_EQ(gst_buffer_get_video_region_of_interest_meta(buffer_), nullptr);
+  gpointer state = nullptr;
+  GstAnalyticsMtd mtd;
+  ASSERT_TRUE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &mtd));
+  Rect rect;
+  gfloat confidence = 0.0f;
+  gst_analytics_od_mtd_get_location(&mtd, &rect.x, &rect.y, &rect.width, &rect.height, &confidence);
+  EXPECT_EQ(rect, (Rect{20, 25, 50, 50}));
+  EXPECT_EQ(confidence, 0.75f);
+  EXPECT_STREQ(g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&mtd)), "dog");
+  GstAnalyticsMtd cls;
+  ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+      relations(), mtd.id, GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_cls_mtd_get_mtd_type(),
+      nullptr, &cls));
+  EXPECT_STREQ(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&cls, 0)), "brown");
+  EXPECT_EQ(gst_analytics_cls_mtd_get_level(&cls, 0), 0.5f);
+  EXPECT_FALSE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &mtd));
+}
+
+TEST_F(AnalyticsMetadata, AClassOfTheWholePictureIsNoObject) {
+  attach_class(-1);
+  gpointer state = nullptr;
+  GstAnalyticsMtd mtd;
+  EXPECT_FALSE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &mtd));
+  state = nullptr;
+  EXPECT_TRUE(next(&state, gst_analytics_cls_mtd_get_mtd_type(), &mtd));
+}
+
+TEST_F(AnalyticsMetadata, ObjectsOfOtherElementsAreRegions) {
+  auto* meta = gst_buffer_add_analytics_relation_meta(buffer_);
+  GstAnalyticsODMtd cat;
+  gst_analytics_relation_meta_add_od_mtd(meta, g_quark_from_string("cat"), 20, 10, 100, 50, 0.5f,
+                                         &cat);
+  GstAnalyticsClsMtd cls;
+  gst_analytics_relation_meta_add_one_cls_mtd(meta, 0.25f, g_quark_from_string("tabby"), &cls);
+  gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, cat.id, cls.id);
+  ASSERT_EQ(frame_regions(buffer_).size(), 1u);
+  EXPECT_EQ(frame_regions(buffer_)[0].type, "cat");
+  attach_class(0);
+
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].rect, (Rect{20, 10, 100, 50}));
+  ASSERT_TRUE(objects[0].detection);
+  EXPECT_EQ(objects[0].detection->confidence, 0.5);
+  EXPECT_NEAR(objects[0].detection->x_max, 0.6, 1e-9);
+  EXPECT_NEAR(objects[0].detection->y_min, 0.1, 1e-9);
+  ASSERT_EQ(objects[0].attributes.size(), 2u);
+  EXPECT_EQ(objects[0].attributes[0].label, "brown");
+  EXPECT_EQ(objects[0].attributes[0].name, "color");
+  EXPECT_EQ(objects[0].attributes[1].label, "tabby");
+  EXPECT_EQ(objects[0].attributes[1].confidence, 0.25);
+}
+
+TEST_F(AnalyticsMetadata, ParamsAreCopiedAndFreedWithTheirBuffers) {
+  attach_dog();
+  GstBuffer* payload = gst_buffer_new();
+  RegionMeta::all(buffer_).at(0).add_params(
+      gst_structure_new("own", "payload", GST_TYPE_BUFFER, payload, nullptr));
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(payload), 2);
+  GstBuffer* copy = gst_buffer_copy(buffer_);
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(payload), 3);
+  EXPECT_EQ(g_list_length(const_cast<GList*>(RegionMeta::all(copy).at(0).params())), 2u);
+  gst_buffer_unref(copy);
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(payload), 2);
+  gst_buffer_unref(buffer_);
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(payload), 1);
+  gst_buffer_unref(payload);
+  buffer_ = gst_buffer_new();
+}
+
+/// A pool keeps the meta on its buffers and clears it when they come back.
+TEST_F(AnalyticsMetadata, ABufferThatReturnsToItsPoolForgets) {
+  GstBufferPool* pool = gst_buffer_pool_new();
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, nullptr, 16, 1, 1);
+  ASSERT_TRUE(gst_buffer_pool_set_config(pool, config));
+  ASSERT_TRUE(gst_buffer_pool_set_active(pool, TRUE));
+  GstBuffer* payload = gst_buffer_new();
+  for (int round = 0; round < 3; ++round) {
+    gst_buffer_unref(buffer_);
+    ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool, &buffer_, nullptr), GST_FLOW_OK);
+    EXPECT_TRUE(frame_regions(buffer_).empty());
+    attach_dog();
+    RegionMeta::all(buffer_).at(0).add_params(
+        gst_structure_new("own", "payload", GST_TYPE_BUFFER, payload, nullptr));
+  }
+  gst_buffer_unref(buffer_);
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(payload), 1);
+  gst_buffer_unref(payload);
+  gst_buffer_pool_set_active(pool, FALSE);
+  gst_object_unref(pool);
+  buffer_ = gst_buffer_new();
+}
+
+TEST_F(AnalyticsMetadata, RegionsFollowAScaledPicture) {
+  attach_dog();
+  attach_class(-1);
+  GstVideoInfo half;
+  gst_video_info_set_format(&half, GST_VIDEO_FORMAT_I420, 100, 50);
+  GstVideoMetaTransform scale{&info_, &half};
+  GstBuffer* scaled = gst_buffer_new();
+  auto* meta = reinterpret_cast<GstMeta*>(relations());
+  ASSERT_TRUE(meta->info->transform_func(scaled, meta, buffer_,
+                                         g_quark_from_static_string("gst-video-scale"), &scale));
+  const std::vector<FrameObject> objects = frame_objects(scaled, 100, 50);
+  ASSERT_EQ(objects.size(), 2u);
+  EXPECT_EQ(objects[0].rect, (Rect{10, 12, 25, 25}));
+  EXPECT_EQ(objects[1].rect, (Rect{0, 0, 100, 50}));
+  gst_buffer_unref(scaled);
+}
+
+}  // namespace
+}  // namespace het::gst
