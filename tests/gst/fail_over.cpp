@@ -24,8 +24,8 @@ std::string pipeline_on(const std::string& device) {
   return "videotestsrc pattern=ball num-buffers=" + std::to_string(kFrames) +
          " ! video/x-raw,format=BGR,width=64,height=48 ! identity sleep-time=2000"
          " ! heteroclassify name=classify inference-region=full-frame nireq=4 model=" +
-         classifier_model() + " model-proc=" + classifier_proc() + " device=" + device +
-         " ! fakesink name=sink sync=false";
+         classifier_model() + " model-proc=" + classifier_proc() + kRegionsOfInterest +
+         " device=" + device + " ! fakesink name=sink sync=false";
 }
 
 struct Label {

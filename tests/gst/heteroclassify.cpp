@@ -17,7 +17,7 @@ constexpr char kCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25
 
 std::string on_scripted(const std::string& more = "") {
   return "model=" + classifier_model() + " model-proc=" + classifier_proc() + " device=SCRIPTED " +
-         more;
+         kRegionsOfInterest + more;
 }
 
 /// Types of the regions that carry an attribute, and of those that do not, in order.

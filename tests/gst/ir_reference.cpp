@@ -36,8 +36,9 @@ TEST(IrReference, PicturesAndVideosTogether) {
     const bool int8 = name.find("INT8") != std::string::npos;
     const Bounds& bounds = int8 ? kInt8 : kFloat;
     // One thread: teams of threads wait for each other, which is slow beside other tests.
-    const std::string detector =
-        fmt::format("heterodetect name=detect model={} ie-config=INFERENCE_NUM_THREADS=1", *model);
+    const std::string detector = fmt::format(
+        "heterodetect name=detect metadata-form=roi model={} ie-config=INFERENCE_NUM_THREADS=1",
+        *model);
     const auto compare = [&](const std::string& mode) {
       MatchCounts counts = compare_pictures(name, detector + mode, reference.pictures,
                                             ReferenceLabels::Ids, bounds.iou);

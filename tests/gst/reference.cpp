@@ -18,7 +18,7 @@ using test::MatchCounts;
 
 /// The descriptors have the thresholds that the reference was made with.
 std::string detector(const std::string& name) {
-  return fmt::format("heterodetect name=detect model={} model-proc={}",
+  return fmt::format("heterodetect name=detect metadata-form=roi model={} model-proc={}",
                      shared_file("models/onnx/" + name + ".onnx").value_or(""),
                      source_file("pipelines/models/" + name + ".json"));
 }

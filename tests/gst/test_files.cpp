@@ -38,7 +38,7 @@ std::string classifier_proc() {
   return source_file("pipelines/demo/models/scene_attributes.json");
 }
 std::string detector_properties() {
-  return "model=" + detector_model() + " model-proc=" + detector_proc();
+  return "model=" + detector_model() + " model-proc=" + detector_proc() + kRegionsOfInterest;
 }
 
 ScratchFolder::ScratchFolder() {

@@ -15,7 +15,10 @@ std::string detector_model();
 std::string detector_proc();
 std::string classifier_model();
 std::string classifier_proc();
-/// "model=... model-proc=..." of the demo's detector, as gst-launch-1.0 takes it.
+/// For tests that read results with the API that every GStreamer has.
+inline constexpr char kRegionsOfInterest[] = " metadata-form=roi ";
+/// "model=... model-proc=..." of the demo's detector, as gst-launch-1.0 takes it, with results as
+/// regions of interest.
 std::string detector_properties();
 
 /// A folder for the files of one test; removed with the object.
