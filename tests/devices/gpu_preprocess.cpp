@@ -55,7 +55,8 @@ TEST_F(GpuPreprocess, EveryFormatEqualsTheReference) {
   for (const PixelFormat format :
        {PixelFormat::NV12, PixelFormat::I420, PixelFormat::RGB, PixelFormat::BGR, PixelFormat::RGBx,
         PixelFormat::BGRx, PixelFormat::RGBA, PixelFormat::BGRA, PixelFormat::RGBP,
-        PixelFormat::BGRP, PixelFormat::GRAY8}) {
+        PixelFormat::BGRP, PixelFormat::GRAY8, PixelFormat::P010, PixelFormat::YUY2,
+        PixelFormat::UYVY, PixelFormat::GBR}) {
     SCOPED_TRACE(to_string(format));
     const Image image = noise_image(format, 37, 23, 5);
     check(desc, ElementType::Float32, {{image, image.full()}}, 20, 31);
@@ -96,7 +97,8 @@ TEST_F(GpuPreprocess, LetterboxNormalisationLayoutsAndTypes) {
 TEST_F(GpuPreprocess, GrayOfColoursAndOfLuma) {
   PreprocessDesc desc;
   desc.color_order = ColorOrder::Gray;
-  for (const PixelFormat format : {PixelFormat::NV12, PixelFormat::BGRx, PixelFormat::GRAY8}) {
+  for (const PixelFormat format : {PixelFormat::NV12, PixelFormat::BGRx, PixelFormat::GRAY8,
+                                   PixelFormat::P010, PixelFormat::UYVY}) {
     SCOPED_TRACE(to_string(format));
     Image image = noise_image(format, 40, 30, 9);
     image.matrix = ColorMatrix::BT709;
