@@ -51,6 +51,14 @@ std::optional<PixelFormat> pixel_format(GstVideoFormat format) {
       return PixelFormat::BGRP;
     case GST_VIDEO_FORMAT_GRAY8:
       return PixelFormat::GRAY8;
+    case GST_VIDEO_FORMAT_GBR:
+      return PixelFormat::GBR;
+    case GST_VIDEO_FORMAT_P010_10LE:
+      return PixelFormat::P010;
+    case GST_VIDEO_FORMAT_YUY2:
+      return PixelFormat::YUY2;
+    case GST_VIDEO_FORMAT_UYVY:
+      return PixelFormat::UYVY;
     default:
       return std::nullopt;
   }
@@ -74,9 +82,9 @@ ColorMatrix color_matrix(const GstVideoInfo& info) {
   switch (info.colorimetry.matrix) {
     case GST_VIDEO_COLOR_MATRIX_BT709:
     case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
-    // The nearest matrix that Image knows; the red and blue weights differ by less than 0.06.
-    case GST_VIDEO_COLOR_MATRIX_BT2020:
       return ColorMatrix::BT709;
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      return ColorMatrix::BT2020;
     default:
       return ColorMatrix::BT601;
   }

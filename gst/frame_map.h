@@ -8,7 +8,9 @@
 namespace het::gst {
 
 /// Caps of every picture that map_frame() takes, in the order of preference.
-#define HET_GST_VIDEO_FORMATS "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, RGBP, BGRP, GRAY8 }"
+#define HET_GST_VIDEO_FORMATS                                                                 \
+  "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, RGBP, BGRP, GBR, GRAY8, P010_10LE, YUY2, " \
+  "UYVY }"
 
 /// Reads the video caps of a pad. As gst_video_info_from_caps(), except that a colorimetry which
 /// leaves only the matrix open keeps its range: full-range YUV of decoders that know no matrix.
