@@ -161,5 +161,23 @@ TEST_F(GpuPreprocess, RunsOnTheDevice) {
   EXPECT_EQ(row.status, ProfileStatus::Executed);
 }
 
+TEST_F(GpuPreprocess, TheHostConvertsOnRequest) {
+  ModelMaker maker;
+  maker.output(maker.op("Identity", {maker.input({1, 3, 16, 16})}));
+  maker.model().set_preprocess(0, PreprocessDesc());
+  const auto compiled =
+      compile(maker.model(), {{"PERF_COUNT", "YES"}, {"GPU_PICTURE_CONVERSION", "HOST"}});
+  ASSERT_NE(compiled, nullptr);
+  EXPECT_EQ(compiled->get_property("GPU_PICTURE_CONVERSION").value_or(""), "HOST");
+  const auto request = *compiled->create_infer_request();
+  const Image image = noise_image(PixelFormat::NV12, 320, 240, 1);
+  ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+  ASSERT_TRUE(request->infer().ok());
+  EXPECT_EQ(request->profiling()[0].exec_type, "preprocess");
+  Tensor wanted = *Tensor::allocate({ElementType::Float32, {1, 3, 16, 16}});
+  ASSERT_TRUE(preprocess_reference(image, image.full(), PreprocessDesc(), wanted).ok());
+  compare_tensors(request->output(0), wanted, 1e-6f, 0);
+}
+
 }  // namespace
 }  // namespace het::gpu_testing
