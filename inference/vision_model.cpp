@@ -233,6 +233,10 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   return vision;
 }
 
+Result<PictureGeometry> VisionModel::shown_part(const Rect& roi) const {
+  return picture_geometry(preprocess_, roi, input_width_, input_height_);
+}
+
 Status VisionModel::set_picture(InferRequest& request, const Image& image, const Rect& roi,
                                 int64_t batch_index) const {
   if (batch_index < 0 || batch_index >= batch_size_)

@@ -46,6 +46,10 @@ class HET_API VisionModel {
   int input_width() const { return input_width_; }
   int input_height() const { return input_height_; }
 
+  /// What of a region set_picture() shows to the model, and where it lies in the model's input. A
+  /// picture of just that part, as large as that place, gives the same input but for rounding.
+  Result<PictureGeometry> shown_part(const Rect& roi) const;
+
   /// Binds a part of a picture to batch item `batch_index` of the request, and what else the
   /// descriptor asks for (image_info).
   Status set_picture(InferRequest& request, const Image& image, const Rect& roi,
