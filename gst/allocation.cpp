@@ -1,5 +1,7 @@
 #include "allocation.h"
 
+#include "frame_map.h"
+
 namespace het::gst {
 namespace {
 
@@ -42,6 +44,8 @@ bool complete_allocation(GstQuery* query, bool answered, guint frames_held) {
 }
 
 GstBuffer* with_plain_rows(GstBuffer* buffer, const GstVideoInfo& info) {
+  // Rows of a surface are nobody's business but its driver's.
+  if (frame_surface(buffer)) return buffer;
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
   if (!meta || has_plain_rows(*meta, info)) return buffer;
   GstVideoFrame from;

@@ -13,6 +13,7 @@
 #include "inference_settings.h"
 #include "inference_stats.h"
 #include "output_queue.h"
+#include "picture_source.h"
 #include "request_pool.h"
 
 namespace het::gst {
@@ -39,6 +40,7 @@ class FrameAnalysis {
   OutputQueue& queue() { return *queue_; }
   InferenceStats& stats() { return stats_; }
   const InferenceStats& stats() const { return stats_; }
+  PictureSource& pictures() { return *pictures_; }
   size_t request_count() const { return pool_->size(); }
 
   void open();
@@ -72,6 +74,7 @@ class FrameAnalysis {
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
   std::shared_ptr<VisionModel> model_;
   std::string stream_;  ///< this element among the users of a shared model
+  std::unique_ptr<PictureSource> pictures_;
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;

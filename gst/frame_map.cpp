@@ -1,5 +1,6 @@
 #include "frame_map.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -93,6 +94,37 @@ ColorMatrix color_matrix(const GstVideoInfo& info) {
 ColorRange color_range(const GstVideoInfo& info) {
   return info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 ? ColorRange::Full
                                                                : ColorRange::Video;
+}
+
+Rect visible_part(GstBuffer* buffer, const Image& image) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  if (!crop) return image.full();
+  const auto side = [](guint value) { return static_cast<int>(std::min<guint>(value, G_MAXINT)); };
+  return clip({side(crop->x), side(crop->y), side(crop->width), side(crop->height)}, image.width,
+              image.height);
+}
+
+Result<Image> map_surface(GstBuffer* buffer, const GstVideoInfo& info, const FrameSurface& surface,
+                          SurfaceAccess& access) {
+  const std::optional<PixelFormat> format = pixel_format(GST_VIDEO_INFO_FORMAT(&info));
+  if (!format) {
+    return error(StatusCode::NotSupported,
+                 "cannot read surfaces of format {}; put vapostproc before the element",
+                 gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)));
+  }
+  // Of a cropped picture the caps give the visible size, GstVideoMeta that of the surface.
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  SurfacePicture picture;
+  picture.surface = surface.surface;
+  picture.format = *format;
+  picture.width = meta ? static_cast<int>(meta->width) : GST_VIDEO_INFO_WIDTH(&info);
+  picture.height = meta ? static_cast<int>(meta->height) : GST_VIDEO_INFO_HEIGHT(&info);
+  picture.matrix = color_matrix(info);
+  picture.range = color_range(info);
+  gst_buffer_ref(buffer);
+  auto image = access.wrap(picture, [buffer] { gst_buffer_unref(buffer); });
+  if (!image) gst_buffer_unref(buffer);
+  return image;
 }
 
 Result<Image> map_frame(GstBuffer* buffer, const GstVideoInfo& info) {

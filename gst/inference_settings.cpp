@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "picture_source.h"
+
 namespace het::gst {
 namespace {
 
@@ -35,14 +37,6 @@ GType inference_region_type() {
       {kInferenceRegionRoiList, "Each region of interest that the frame carries", "roi-list"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroInferenceRegion", values);
-  return type;
-}
-
-GType pre_process_type() {
-  static const GEnumValue values[] = {{0, "The best one for the memory that frames are in", "auto"},
-                                      {1, "The CPU, in the request's stream thread", "cpu"},
-                                      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstHeteroPreProcessBackend", values);
   return type;
 }
 
@@ -87,9 +81,11 @@ void install_model_properties(GObjectClass* klass) {
        nullptr);
   g_object_class_install_property(
       klass, kPropPreProcess,
-      g_param_spec_enum("pre-process-backend", "Preprocessing",
-                        "What converts, crops and scales pictures for the model",
-                        pre_process_type(), 0, ready));
+      g_param_spec_enum(
+          "pre-process-backend", "Preprocessing",
+          "What converts, crops and scales pictures for the model; the property stats "
+          "shows which one is used",
+          pre_process_type(), kPreProcessAuto, ready));
 }
 
 void install_request_properties(GObjectClass* klass) {
@@ -266,6 +262,12 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   // Several instances on one machine would all be bound to its first cores.
   if (parse_device_name(settings.device).kind == "CPU") {
     wanted.properties.try_emplace("ENABLE_CPU_PINNING", "NUMA");
+  }
+  // Devices that convert pictures themselves are told not to.
+  constexpr std::string_view kConversion = "GPU_PICTURE_CONVERSION";
+  if (without_alias(settings.pre_process) == kPreProcessCpu &&
+      find_property(kConversion, settings.device)) {
+    wanted.properties.try_emplace(std::string(kConversion), "HOST");
   }
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);
