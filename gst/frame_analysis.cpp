@@ -29,10 +29,17 @@ Result<size_t> request_count(const CompiledModel& model, guint wanted) {
 
 }  // namespace
 
-Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSettings& settings) {
+Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSettings& settings,
+                                                            const SharedDisplay& display) {
   std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis());
   analysis->core_ = core();
-  HET_ASSIGN(const VisionModelSettings wanted, vision_model_settings(settings));
+  HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(settings));
+  if (display.display) {
+    analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);
+    if (parse_device_name(settings.device).kind == "GPU") {
+      wanted.context["VADisplay"] = display.va_display;
+    }
+  }
   HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
   CompiledModel& compiled = analysis->model_->compiled();
   HET_ASSIGN(analysis->pictures_, PictureSource::create(settings.pre_process, *analysis->model_));

@@ -32,7 +32,9 @@ struct FramePlan {
 class FrameAnalysis {
  public:
   /// Loads the model, makes the requests.
-  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings);
+  /// `display` is what the pipeline shares, for devices that read its surfaces; it stays open.
+  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings,
+                                                      const SharedDisplay& display = {});
   ~FrameAnalysis();
   FrameAnalysis(const FrameAnalysis&) = delete;
   FrameAnalysis& operator=(const FrameAnalysis&) = delete;
@@ -71,6 +73,8 @@ class FrameAnalysis {
   Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
   void reset_state();
 
+  /// Closes after everything that was made in it.
+  std::shared_ptr<GstObject> display_;
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
   std::shared_ptr<VisionModel> model_;
   std::string stream_;  ///< this element among the users of a shared model

@@ -19,13 +19,29 @@ namespace het::gst {
 /// Formats of frames in VA surfaces.
 #define HET_GST_SURFACE_FORMATS "{ NV12, RGBP, BGRx }"
 
-/// Caps of every frame, surfaces first: they need no copy. Where the build has no libva, none.
+/// Linear DMA-BUFs, as GStreamer describes them: by format and, from 1.24 on, by DRM format, where
+/// other layouts have modifiers (those are refused).
+#if GST_CHECK_VERSION(1, 24, 0)
+#define HET_GST_DMABUF_CAPS                                                                 \
+  "video/x-raw(memory:DMABuf), format = (string) DMA_DRM, drm-format = (string) "           \
+  "{ NV12, YU12, P010, YUYV, UYVY, XR24, AR24, XB24, AB24 }, width = " GST_VIDEO_SIZE_RANGE \
+  ", height = " GST_VIDEO_SIZE_RANGE ", framerate = " GST_VIDEO_FPS_RANGE
+#else
+#define HET_GST_DMABUF_CAPS \
+  GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:DMABuf", HET_GST_VIDEO_FORMATS)
+#endif
+
+#define HET_GST_HOST_CAPS \
+  HET_GST_DMABUF_CAPS     \
+  "; " GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)
+
+/// Caps of every frame, what needs no copy first. Where the build has no libva, without surfaces.
 #ifdef HET_VA
 #define HET_GST_FRAME_CAPS                                                      \
   GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:VAMemory", HET_GST_SURFACE_FORMATS) \
-  "; " GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)
+  "; " HET_GST_HOST_CAPS
 #else
-#define HET_GST_FRAME_CAPS GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)
+#define HET_GST_FRAME_CAPS HET_GST_HOST_CAPS
 #endif
 
 /// Reads the video caps of a pad. As gst_video_info_from_caps(), except that a colorimetry which
@@ -46,6 +62,15 @@ struct FrameSurface {
 /// Nothing for a buffer of other memory and in a build without libva.
 std::optional<FrameSurface> frame_surface(GstBuffer* buffer);
 
+/// The display that the pipeline shares (GstContext gst.va.display.handle), asked for at the
+/// neighbours and the application; none is opened. Null where there is none; else the caller's
+/// reference, with its VADisplay.
+struct SharedDisplay {
+  GstObject* display = nullptr;
+  void* va_display = nullptr;
+};
+SharedDisplay shared_display(GstElement* element);
+
 /// The surface as an Image of `access`, which is that of its display. The buffer is kept until the
 /// last copy of the Image is gone. Fails as SurfaceAccess::wrap().
 Result<Image> map_surface(GstBuffer* buffer, const GstVideoInfo& info, const FrameSurface& surface,
@@ -55,7 +80,8 @@ Result<Image> map_surface(GstBuffer* buffer, const GstVideoInfo& info, const Fra
 Rect visible_part(GstBuffer* buffer, const Image& image);
 
 /// The planes of a frame as an Image, without a copy: offsets and strides from GstVideoMeta where
-/// the buffer has one. The buffer stays mapped for reading, with a reference to it, until the last
+/// the buffer has one. Linear DMA-BUFs stay such, for devices that import them; a map() of theirs
+/// is GStreamer's. Other memory stays mapped for reading, with a reference to it, until the last
 /// copy of the Image is gone. Fails with NotSupported for a format that Image lacks and
 /// InvalidArgument for a buffer that is smaller than its caps say.
 Result<Image> map_frame(GstBuffer* buffer, const GstVideoInfo& info);

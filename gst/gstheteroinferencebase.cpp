@@ -21,6 +21,7 @@ struct GstHeteroInferenceState {
   // Streaming thread only.
   GstVideoInfo info = {};
   bool negotiated = false;
+  bool warned_of_fields = false;
   guint64 frame_number = 0;
   GstClockTime reported_latency = 0;
 
@@ -160,6 +161,11 @@ bool take_caps(GstHeteroInferenceBase* self, const FrameAnalysis& analysis, GstE
   if (!het::gst::read_video_info(caps, &info)) {
     GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT, caps);
     return false;
+  }
+  if (GST_VIDEO_INFO_IS_INTERLACED(&info) && !std::exchange(self->state->warned_of_fields, true)) {
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The video is interlaced."),
+                        ("both fields of a frame are analysed as one picture, in which moving "
+                         "objects have combs; put deinterlace before the element"));
   }
   self->state->info = info;
   self->state->negotiated = true;
@@ -339,12 +345,15 @@ static bool start(GstHeteroInferenceBase* self) {
   GST_OBJECT_LOCK(self);
   const het::gst::InferenceSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
-  auto analysis = FrameAnalysis::start(settings);
+  const het::gst::SharedDisplay display = het::gst::shared_display(GST_ELEMENT(self));
+  auto analysis = FrameAnalysis::start(settings, display);
+  if (display.display) gst_object_unref(display.display);
   if (!analysis) {
     het::gst::post_error(GST_ELEMENT(self), analysis.error());
     return false;
   }
   self->state->negotiated = false;
+  self->state->warned_of_fields = false;
   self->state->frame_number = 0;
   self->state->reported_latency = 0;
   self->state->eos_received = false;

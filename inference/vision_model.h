@@ -29,6 +29,8 @@ struct VisionModelSettings {
   /// Shared library of a decoder of one's own (inference/custom_decoder.h); empty: none. It is code
   /// that runs in this process.
   std::string custom_library;
+  /// The application's objects a GPU is to work in, where it can; else it works in its own.
+  ContextParams context;
   bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
 };
 

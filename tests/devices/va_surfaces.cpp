@@ -153,7 +153,7 @@ TEST_F(VaSurfaces, TheVideoProcessorScalesWhatTheModelIsShown) {
   auto tensor = *Tensor::allocate({ElementType::Float32, {1, 3, 24, 32}, Layout::NCHW});
   const Rect part{16, 8, 64, 48};
   ASSERT_TRUE(preprocess(host_, part, PreprocessDesc(), tensor).ok());
-  for (const bool defer : {false, true}) {
+  for (const bool defer : {true, false}) {
     display_.faults().defer = defer;
     display_.faults().slow_ms = defer ? 20 : 0;
     given_back_ = 0;

@@ -1,9 +1,17 @@
 #include "gst/frame_map.h"
 
+#include <gst/allocators/allocators.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
+#include <vector>
+
+#include "inference/preprocess.h"
+#include "inference/tensor.h"
 
 namespace het::gst {
 namespace {
@@ -81,6 +89,64 @@ TEST(FrameMap, PlanesMayBeMemoriesOfTheirOwn) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(std::to_integer<int>(*image->plane(i)), i + 1);
   }
   EXPECT_EQ(gst_buffer_n_memory(buffer), 3u) << "mapping must not merge memories";
+  gst_buffer_unref(buffer);
+}
+
+/// A buffer of one DMA-BUF, for which a file in memory stands in, with `content`.
+GstBuffer* dma_buf_frame(const std::vector<guint8>& content) {
+  const int fd = memfd_create("frame", MFD_CLOEXEC);
+  EXPECT_EQ(write(fd, content.data(), content.size()), static_cast<ssize_t>(content.size()));
+  GstAllocator* allocator = gst_dmabuf_allocator_new();
+  GstBuffer* buffer = gst_buffer_new();
+  gst_buffer_append_memory(buffer, gst_dmabuf_allocator_alloc(allocator, fd, content.size()));
+  gst_object_unref(allocator);
+  return buffer;
+}
+
+TEST(FrameMap, DmaBufsStaySuchAndAreMappedOnDemand) {
+  const GstVideoInfo info = info_from("video/x-raw,format=NV12,width=30,height=10");
+  std::vector<guint8> content(64 + 48 * 16);
+  for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<guint8>(i * 7);
+  GstBuffer* buffer = dma_buf_frame(content);
+  gsize offsets[] = {64, 64 + 48 * 10, 0, 0};
+  gint strides[] = {48, 48, 0, 0};
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, 30, 10,
+                                 2, offsets, strides);
+  {
+    const auto image = map_frame(buffer, info);
+    ASSERT_TRUE(image) << image.error().message();
+    EXPECT_EQ(image->memory_kind(), MemoryKind::DmaBuf);
+    const auto& handle = std::get<DmaBufHandle>(image->planes[0].buffer->handle());
+    EXPECT_EQ(handle.fds.front(), gst_dmabuf_memory_get_fd(gst_buffer_peek_memory(buffer, 0)));
+    EXPECT_EQ(image->planes[0].buffer, image->planes[1].buffer);
+    EXPECT_EQ(image->planes[1].offset, offsets[1]);
+    Image host = *make_host_image(PixelFormat::NV12, 30, 10);
+    for (int p = 0; p < 2; ++p) {
+      for (int y = 0; y < plane_rows(PixelFormat::NV12, p, 10); ++y) {
+        const ImagePlane& plane = host.planes[static_cast<size_t>(p)];
+        std::memcpy(plane.buffer->host() + plane.offset + y * plane.stride_bytes,
+                    content.data() + offsets[p] + static_cast<gsize>(y) * 48, 30);
+      }
+    }
+    host.matrix = image->matrix;
+    host.range = image->range;
+    Tensor mapped = *Tensor::allocate({ElementType::UInt8, {1, 3, 7, 9}, Layout::NCHW});
+    Tensor wanted = *Tensor::allocate({ElementType::UInt8, {1, 3, 7, 9}, Layout::NCHW});
+    const Status status = preprocess(*image, image->full(), PreprocessDesc(), mapped);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(preprocess(host, host.full(), PreprocessDesc(), wanted).ok());
+    EXPECT_EQ(std::memcmp(mapped.bytes(), wanted.bytes(), wanted.size_bytes()), 0);
+  }
+  EXPECT_TRUE(gst_buffer_is_writable(buffer)) << "let go";
+  gst_buffer_unref(buffer);
+}
+
+TEST(FrameMap, ADmaBufThatIsTooSmallIsAnError) {
+  const GstVideoInfo info = info_from("video/x-raw,format=NV12,width=30,height=10");
+  GstBuffer* buffer = dma_buf_frame(std::vector<guint8>(info.size - 64));
+  const auto image = map_frame(buffer, info);
+  Tensor tensor = *Tensor::allocate({ElementType::UInt8, {1, 3, 7, 9}, Layout::NCHW});
+  EXPECT_FALSE(image && preprocess(*image, image->full(), PreprocessDesc(), tensor).ok());
   gst_buffer_unref(buffer);
 }
 

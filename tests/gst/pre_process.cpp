@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "element_rig.h"
+#include "pipeline_run.h"
 #include "test_files.h"
 
 namespace het::gst_test {
@@ -79,6 +80,40 @@ TEST(PreProcess, TheVideoProcessorNeedsSurfaces) {
       EXPECT_NE(errors[0].find(word), std::string::npos) << errors[0];
     }
   }
+}
+
+TEST(PreProcess, DmaBufsAreTakenByTheirCaps) {
+  ElementRig rig("heterodetect", detector_properties());
+#if GST_CHECK_VERSION(1, 24, 0)
+  const char caps[] =
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=320,height=192,"
+      "framerate=25/1";
+#else
+  const char caps[] = "video/x-raw(memory:DMABuf),format=NV12,width=320,height=192,framerate=25/1";
+#endif
+  GstCaps* wanted = gst_caps_from_string(caps);
+  GstPad* pad = gst_element_get_static_pad(rig.element(), "sink");
+  EXPECT_TRUE(gst_pad_query_accept_caps(pad, wanted));
+  GstCaps* tiled = gst_caps_from_string(
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002,width=320,"
+      "height=192,framerate=25/1");
+  EXPECT_FALSE(gst_pad_query_accept_caps(pad, tiled)) << "not linear";
+  gst_caps_unref(tiled);
+  gst_caps_unref(wanted);
+  gst_object_unref(pad);
+}
+
+TEST(PreProcess, InterlacedVideoIsWarnedOfOnce) {
+  PipelineRun run(
+      "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=320,height=192,"
+      "interlace-mode=interleaved ! heterodetect name=detect " +
+      detector_properties() + " ! fakesink");
+  const Outcome outcome = run.play();
+  EXPECT_EQ(outcome.problem(), "");
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_EQ(outcome.warnings[0].element, "detect");
+  EXPECT_NE(outcome.warnings[0].text.find("interlaced"), std::string::npos)
+      << outcome.warnings[0].text;
 }
 
 }  // namespace

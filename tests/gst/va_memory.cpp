@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <mutex>
 #include <random>
 
 #include "element_rig.h"
@@ -363,6 +364,65 @@ TEST_F(VaMemory, ACroppedFrameIsAnalysedWhereItIsVisible) {
   const std::vector<Box> cut = boxes(false);
   EXPECT_FALSE(cut.empty());
   expect_same({boxes(true)}, {cut});
+}
+
+/// Lines of the library's log while it lives.
+class LogLines {
+ public:
+  LogLines() {
+    gst_debug_set_threshold_from_string("hetero:4", FALSE);
+    gst_debug_remove_log_function(gst_debug_log_default);
+    gst_debug_add_log_function(keep, this, nullptr);
+  }
+  ~LogLines() {
+    gst_debug_remove_log_function(keep);
+    gst_debug_add_log_function(gst_debug_log_default, nullptr, nullptr);
+    gst_debug_set_threshold_from_string("", TRUE);
+  }
+  LogLines(const LogLines&) = delete;
+  LogLines& operator=(const LogLines&) = delete;
+
+  bool have(const std::string& text) {
+    std::lock_guard lock(mutex_);
+    return std::any_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  }
+
+  std::string all() {
+    std::lock_guard lock(mutex_);
+    std::string text;
+    for (const std::string& line : lines_) text += line + "\n";
+    return text;
+  }
+
+ private:
+  static void keep(GstDebugCategory*, GstDebugLevel, const gchar*, const gchar*, gint, GObject*,
+                   GstDebugMessage* message, gpointer self) {
+    auto* lines = static_cast<LogLines*>(self);
+    std::lock_guard lock(lines->mutex_);
+    lines->lines_.emplace_back(gst_debug_message_get(message));
+  }
+  std::mutex mutex_;  ///< protects lines_
+  std::vector<std::string> lines_;
+};
+
+TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
+  for (const bool is_shared : {true, false}) {
+    LogLines log;
+    ElementRig rig("heterodetect", detector_properties() + " device=GPU");
+    GstContext* context = gst_context_new(GST_VA_DISPLAY_HANDLE_CONTEXT_TYPE_STR, TRUE);
+    gst_structure_set(gst_context_writable_structure(context), "gst-display", GST_TYPE_VA_DISPLAY,
+                      display_, nullptr);
+    if (is_shared) gst_element_set_context(rig.element(), context);
+    gst_context_unref(context);
+    if (!rig.start(caps_of(GST_VIDEO_FORMAT_NV12, true))) GTEST_SKIP() << rig.errors().front();
+    // No driver here shares surfaces with OpenCL: that it was asked shows in its answer.
+    EXPECT_EQ(log.have("VA surfaces will be mapped"), is_shared) << log.all();
+    EXPECT_EQ(rig.push(surface_frame(GST_VIDEO_FORMAT_NV12, 0)), GST_FLOW_OK);
+    EXPECT_TRUE(rig.wait_for("buffer 0"));
+    EXPECT_TRUE(log.have("pictures are prepared by va-surface-sharing"));
+  }
 }
 
 TEST_F(VaMemory, ElementsThatTouchNoPixelsPassSurfacesOn) {
