@@ -1,10 +1,12 @@
 #include "devices/register_devices.h"
 
 #include <mutex>
+#include <utility>
 
 #include "devices/cpu/cpu_device.h"
 #include "devices/gpu/gpu_device.h"
 #include "devices/ref/ref_device.h"
+#include "devices/va/surface_access.h"
 #include "hetero/auto_device.h"
 #include "hetero/batch_device.h"
 #include "hetero/hetero_device.h"
@@ -35,6 +37,11 @@ std::shared_ptr<Core> core() {
     process->core = current;
   }
   return current;
+}
+
+Result<std::shared_ptr<SurfaceAccess>> surface_access(void* va_display,
+                                                      std::function<void()> release) {
+  return va::make_surface_access(va_display, std::move(release));
 }
 
 void register_devices(Core& core) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "inference/core.h"
 #include "inference/export.h"
+#include "inference/surface_access.h"
 
 namespace het {
 
@@ -14,5 +16,11 @@ HET_API std::shared_ptr<Core> core();
 
 /// Registers every device of this build, in the order in which they are listed to users.
 HET_API void register_devices(Core& core);
+
+/// Pictures of the surfaces of an application's VADisplay, which stays open until `release` has
+/// run: with the last user of the result or of a picture of it, or at once after a failure. Fails
+/// with NotSupported in a build without libva.
+HET_API Result<std::shared_ptr<SurfaceAccess>> surface_access(void* va_display,
+                                                              std::function<void()> release);
 
 }  // namespace het

@@ -1,5 +1,7 @@
 #include "allocation.h"
 
+#include "frame_map.h"
+
 namespace het::gst {
 namespace {
 
@@ -34,11 +36,15 @@ bool complete_allocation(GstQuery* query, bool answered, guint frames_held) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstVideoInfo info;
-  if (pools == 0 && caps && gst_video_info_from_caps(&info, caps)) {
+  if (pools == 0 && caps && read_video_info(caps, &info)) {
     gst_query_add_allocation_pool(query, nullptr, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)),
                                   frames_held + 1, 0);
   }
-  return !reads_meta;
+  // Rows of surfaces and DMA-BUFs are nobody's business but their drivers'.
+  const bool in_system_memory =
+      !caps || gst_caps_features_is_equal(gst_caps_get_features(caps, 0),
+                                          GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  return !reads_meta && in_system_memory;
 }
 
 GstBuffer* with_plain_rows(GstBuffer* buffer, const GstVideoInfo& info) {

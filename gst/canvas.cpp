@@ -13,9 +13,20 @@ constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr std::array<int, 4> kRgba{0, 1, 2, 3};
 constexpr std::array<int, 4> kBgra{2, 1, 0, 3};
 
-double luma(const Rgb& color, bool bt709) {
-  return bt709 ? 0.2126 * color.r + 0.7152 * color.g + 0.0722 * color.b
-               : 0.299 * color.r + 0.587 * color.g + 0.114 * color.b;
+LumaWeights weights_of(ColorMatrix matrix) {
+  switch (matrix) {
+    case ColorMatrix::BT601:
+      return {0.299, 0.114};
+    case ColorMatrix::BT709:
+      return {0.2126, 0.0722};
+    case ColorMatrix::BT2020:
+      break;
+  }
+  return {0.2627, 0.0593};
+}
+
+double luma(const Rgb& color, const LumaWeights& k) {
+  return k.red * color.r + (1.0 - k.red - k.blue) * color.g + k.blue * color.b;
 }
 
 }  // namespace
@@ -24,7 +35,7 @@ Canvas::Canvas(GstVideoFrame& frame)
     : width_(GST_VIDEO_FRAME_WIDTH(&frame)),
       height_(GST_VIDEO_FRAME_HEIGHT(&frame)),
       yuv_(GST_VIDEO_INFO_IS_YUV(&frame.info) || GST_VIDEO_INFO_IS_GRAY(&frame.info)),
-      bt709_(color_matrix(frame.info) == ColorMatrix::BT709),
+      luma_weights_(weights_of(color_matrix(frame.info))),
       full_range_(color_range(frame.info) == ColorRange::Full) {
   switch (GST_VIDEO_FRAME_FORMAT(&frame)) {
     case GST_VIDEO_FORMAT_RGB:
@@ -40,6 +51,13 @@ Canvas::Canvas(GstVideoFrame& frame)
     case GST_VIDEO_FORMAT_BGRx:
     case GST_VIDEO_FORMAT_BGRA:
       add_plane(frame, 0, 4, 0, kBgra);
+      break;
+    case GST_VIDEO_FORMAT_RGBP:
+    case GST_VIDEO_FORMAT_BGRP:
+    case GST_VIDEO_FORMAT_GBR:
+      for (int color = 0; color < 3; ++color) {
+        add_plane(frame, GST_VIDEO_FORMAT_INFO_PLANE(frame.info.finfo, color), 1, 0, {color});
+      }
       break;
     case GST_VIDEO_FORMAT_NV12:
       add_plane(frame, 0, 1, 0, {0});
@@ -71,10 +89,10 @@ std::array<double, 4> Canvas::components_of(const Rgb& color) const {
     return {static_cast<double>(color.r), static_cast<double>(color.g),
             static_cast<double>(color.b), 255.0};
   }
-  // ITU-R BT.601 and BT.709, quantised as their tables for 8 bits say.
-  const double y = luma(color, bt709_);
-  const double u = (color.b - y) / (bt709_ ? 1.8556 : 1.772);
-  const double v = (color.r - y) / (bt709_ ? 1.5748 : 1.402);
+  // ITU-R BT.601, BT.709 and BT.2020, quantised as their tables for 8 bits say.
+  const double y = luma(color, luma_weights_);
+  const double u = (color.b - y) / (2.0 * (1.0 - luma_weights_.blue));
+  const double v = (color.r - y) / (2.0 * (1.0 - luma_weights_.red));
   if (full_range_) return {y, u + 128.0, v + 128.0, 0.0};
   return {16.0 + y * 219.0 / 255.0, 128.0 + u * 224.0 / 255.0, 128.0 + v * 224.0 / 255.0, 0.0};
 }
@@ -152,11 +170,13 @@ void Canvas::dot(const cv::Point& centre, int radius, const Rgb& color) {
 
 void Canvas::text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
                   const Rgb& background) {
-  const Rgb color = luma(background, bt709_) > 140.0 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
+  const Rgb color = luma(background, luma_weights_) > 140.0 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
   // In YUV the letters are a matter of luma; their colour stays that of the background.
-  Plane& plane = planes_.front();
-  cv::putText(plane.pixels, text, baseline, kFont, scale, scalar(plane, color), line_width,
-              cv::LINE_AA);
+  for (Plane& plane : planes_) {
+    cv::putText(plane.pixels, text, baseline, kFont, scale, scalar(plane, color), line_width,
+                cv::LINE_AA);
+    if (yuv_) break;
+  }
 }
 
 cv::Size Canvas::text_size(const std::string& text, double scale, int line_width, int* below) {

@@ -17,15 +17,23 @@ struct Rgb {
   int b = 0;
 };
 
+/// What red and blue weigh in luma; green has the rest.
+struct LumaWeights {
+  double red = 0.299;
+  double blue = 0.114;
+};
+
 /// Draws on the planes of a frame that is mapped for writing, in the frame's own format: on YUV in
 /// the luma plane and, with half the coordinates, in the chroma planes. Coordinates are pixels of
 /// the frame; what lies outside is cut off. Thread-bound.
 class Canvas {
  public:
-  /// The frame must outlive the canvas. Formats: see kFormats.
+  /// The frame must outlive the canvas. Its format is one of HET_GST_CANVAS_FORMATS; samples of
+  /// P010 and pairs of YUY2 and UYVY are not drawn on.
   explicit Canvas(GstVideoFrame& frame);
 
-#define HET_GST_CANVAS_FORMATS "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, GRAY8 }"
+#define HET_GST_CANVAS_FORMATS \
+  "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, RGBP, BGRP, GBR, GRAY8 }"
 
   int width() const {
     return width_;
@@ -61,7 +69,7 @@ class Canvas {
   int width_;
   int height_;
   bool yuv_;
-  bool bt709_;
+  LumaWeights luma_weights_;
   bool full_range_;
   std::vector<Plane> planes_;
 };

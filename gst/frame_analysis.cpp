@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "devices/register_devices.h"
-#include "frame_map.h"
 #include "inference/log.h"
 #include "metadata.h"
 #include "shared_models.h"
@@ -30,13 +29,21 @@ Result<size_t> request_count(const CompiledModel& model, guint wanted) {
 
 }  // namespace
 
-Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSettings& settings) {
+Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSettings& settings,
+                                                            const SharedDisplay& display) {
   std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis());
   analysis->core_ = core();
-  HET_ASSIGN(const VisionModelSettings wanted, vision_model_settings(settings));
+  HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(settings));
+  if (display.display) {
+    analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);
+    if (parse_device_name(settings.device).kind == "GPU") {
+      wanted.context["VADisplay"] = display.va_display;
+    }
+  }
   HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
   HET_ASSIGN(analysis->metadata_form_, metadata_form(settings));
   CompiledModel& compiled = analysis->model_->compiled();
+  HET_ASSIGN(analysis->pictures_, PictureSource::create(settings.pre_process, *analysis->model_));
   HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
   analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
   HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests, analysis->stream_));
@@ -114,11 +121,14 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
 }
 
 Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions) {
-  HET_ASSIGN(const Image image, map_frame(frame.buffer, frame.info));
+  HET_ASSIGN(const FramePicture picture, pictures_->open(frame.buffer, frame.info));
   for (const Region& region : regions) {
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
-    Status status = model_->set_picture(request->request(), image, region.rect);
+    auto shown = pictures_->region(picture, region.rect);
+    Status status =
+        shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
+    shown = ImageRegion();  // the request has it
     if (status.ok()) status = request->start();
     if (!status.ok()) {
       pool_->replace(request);

@@ -13,7 +13,11 @@
 #include "inference_settings.h"
 #include "inference_stats.h"
 #include "output_queue.h"
+<<<<<<< HEAD
 #include "region_meta.h"
+=======
+#include "picture_source.h"
+>>>>>>> f0df3bdbcaf54a41d29b31902bdddbafeb011d20
 #include "request_pool.h"
 
 namespace het::gst {
@@ -32,7 +36,9 @@ struct FramePlan {
 class FrameAnalysis {
  public:
   /// Loads the model, makes the requests.
-  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings);
+  /// `display` is what the pipeline shares, for devices that read its surfaces; it stays open.
+  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings,
+                                                      const SharedDisplay& display = {});
   ~FrameAnalysis();
   FrameAnalysis(const FrameAnalysis&) = delete;
   FrameAnalysis& operator=(const FrameAnalysis&) = delete;
@@ -40,6 +46,7 @@ class FrameAnalysis {
   OutputQueue& queue() { return *queue_; }
   InferenceStats& stats() { return stats_; }
   const InferenceStats& stats() const { return stats_; }
+  PictureSource& pictures() { return *pictures_; }
   size_t request_count() const { return pool_->size(); }
 
   void open();
@@ -70,10 +77,13 @@ class FrameAnalysis {
   Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
   void reset_state();
 
+  /// Closes after everything that was made in it.
+  std::shared_ptr<GstObject> display_;
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
   std::shared_ptr<VisionModel> model_;
   MetadataForm metadata_form_ = MetadataForm::RegionOfInterest;
   std::string stream_;  ///< this element among the users of a shared model
+  std::unique_ptr<PictureSource> pictures_;
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;

@@ -1,7 +1,12 @@
 #include "frame_map.h"
 
+#include <gst/allocators/allocators.h>
+
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 namespace het::gst {
 namespace {
@@ -25,6 +30,43 @@ class MappedFrame {
  private:
   GstVideoFrame frame_ = {};
   bool mapped_ = false;
+};
+
+/// A memory that is a DMA-BUF, mapped by GStreamer when somebody asks for its bytes.
+class DmaBufMemory final : public Buffer {
+ public:
+  DmaBufMemory(GstBuffer* frame, GstMemory* memory, size_t size)
+      : Buffer(MemoryKind::DmaBuf, size, nullptr,
+               DmaBufHandle{{gst_dmabuf_memory_get_fd(memory)}, 0}),
+        frame_(gst_buffer_ref(frame)),
+        memory_(gst_memory_ref(memory)) {}
+  ~DmaBufMemory() override {
+    gst_memory_unref(memory_);
+    gst_buffer_unref(frame_);
+  }
+
+  Result<std::byte*> map(MapAccess access) override {
+    if (access != MapAccess::Read) {
+      return error(StatusCode::NotSupported, "frames are mapped for reading only");
+    }
+    std::lock_guard lock(mutex_);
+    if (users_ == 0 && !gst_memory_map(memory_, &map_, GST_MAP_READ)) {
+      return error(StatusCode::Internal, "cannot map a DMA-BUF of {} bytes", size_bytes());
+    }
+    ++users_;
+    return reinterpret_cast<std::byte*>(map_.data);
+  }
+  void unmap() override {
+    std::lock_guard lock(mutex_);
+    if (--users_ == 0) gst_memory_unmap(memory_, &map_);
+  }
+
+ private:
+  GstBuffer* frame_;
+  GstMemory* memory_;
+  std::mutex mutex_;  ///< protects the two below; taken alone
+  GstMapInfo map_ = {};
+  int users_ = 0;
 };
 
 std::optional<PixelFormat> pixel_format(GstVideoFormat format) {
@@ -51,14 +93,79 @@ std::optional<PixelFormat> pixel_format(GstVideoFormat format) {
       return PixelFormat::BGRP;
     case GST_VIDEO_FORMAT_GRAY8:
       return PixelFormat::GRAY8;
+    case GST_VIDEO_FORMAT_GBR:
+      return PixelFormat::GBR;
+    case GST_VIDEO_FORMAT_P010_10LE:
+      return PixelFormat::P010;
+    case GST_VIDEO_FORMAT_YUY2:
+      return PixelFormat::YUY2;
+    case GST_VIDEO_FORMAT_UYVY:
+      return PixelFormat::UYVY;
     default:
       return std::nullopt;
   }
 }
 
+/// The buffer's own size and planes, or what its caps say.
+struct FramePlanes {
+  int width;
+  int height;
+  const gsize* offset;
+  const gint* stride;
+};
+
+FramePlanes planes_of(GstBuffer* buffer, const GstVideoInfo& info) {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (!meta) {
+    return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info), info.offset, info.stride};
+  }
+  return {static_cast<int>(meta->width), static_cast<int>(meta->height), meta->offset,
+          meta->stride};
+}
+
+/// The frame as a picture in DMA-BUFs; nothing when not all of it is, or begins inside of one.
+std::optional<Image> dma_buf_image(GstBuffer* buffer, const GstVideoInfo& info,
+                                   PixelFormat format) {
+  const FramePlanes planes = planes_of(buffer, info);
+  Image image;
+  image.format = format;
+  image.width = planes.width;
+  image.height = planes.height;
+  image.matrix = color_matrix(info);
+  image.range = color_range(info);
+  image.plane_count = plane_count(format);
+  const GstMemory* last = nullptr;
+  for (int i = 0; i < image.plane_count; ++i) {
+    guint index = 0;
+    guint length = 0;
+    gsize skip = 0;
+    if (!gst_buffer_find_memory(buffer, planes.offset[i], 1, &index, &length, &skip)) {
+      return std::nullopt;
+    }
+    GstMemory* memory = gst_buffer_peek_memory(buffer, index);
+    gsize before = 0;
+    const gsize size = gst_memory_get_sizes(memory, &before, nullptr);
+    if (!gst_is_dmabuf_memory(memory) || before != 0) return std::nullopt;
+    ImagePlane& plane = image.planes[static_cast<size_t>(i)];
+    plane.buffer = memory == last ? image.planes[static_cast<size_t>(i) - 1].buffer
+                                  : std::make_shared<DmaBufMemory>(buffer, memory, size);
+    plane.offset = skip;
+    plane.stride_bytes = planes.stride[i];
+    last = memory;
+  }
+  return image;
+}
+
 }  // namespace
 
 bool read_video_info(const GstCaps* caps, GstVideoInfo* info) {
+#if GST_CHECK_VERSION(1, 24, 0)
+  GstVideoInfoDmaDrm drm;
+  if (gst_video_is_dma_drm_caps(caps)) {
+    return gst_video_info_dma_drm_from_caps(&drm, caps) &&
+           gst_video_info_dma_drm_to_video_info(&drm, info);
+  }
+#endif
   if (!gst_video_info_from_caps(info, caps)) return false;
   const char* text = gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry");
   GstVideoColorimetry given;
@@ -74,9 +181,9 @@ ColorMatrix color_matrix(const GstVideoInfo& info) {
   switch (info.colorimetry.matrix) {
     case GST_VIDEO_COLOR_MATRIX_BT709:
     case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
-    // The nearest matrix that Image knows; the red and blue weights differ by less than 0.06.
-    case GST_VIDEO_COLOR_MATRIX_BT2020:
       return ColorMatrix::BT709;
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      return ColorMatrix::BT2020;
     default:
       return ColorMatrix::BT601;
   }
@@ -87,12 +194,47 @@ ColorRange color_range(const GstVideoInfo& info) {
                                                                : ColorRange::Video;
 }
 
+Rect visible_part(GstBuffer* buffer, const Image& image) {
+  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
+  if (!crop) return image.full();
+  const auto side = [](guint value) { return static_cast<int>(std::min<guint>(value, G_MAXINT)); };
+  return clip({side(crop->x), side(crop->y), side(crop->width), side(crop->height)}, image.width,
+              image.height);
+}
+
+Result<Image> map_surface(GstBuffer* buffer, const GstVideoInfo& info, const FrameSurface& surface,
+                          SurfaceAccess& access) {
+  const std::optional<PixelFormat> format = pixel_format(GST_VIDEO_INFO_FORMAT(&info));
+  if (!format) {
+    return error(StatusCode::NotSupported,
+                 "cannot read surfaces of format {}; put vapostproc before the element",
+                 gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)));
+  }
+  // Of a cropped picture the caps give the visible size, GstVideoMeta that of the surface.
+  const FramePlanes planes = planes_of(buffer, info);
+  SurfacePicture picture;
+  picture.surface = surface.surface;
+  picture.format = *format;
+  picture.width = planes.width;
+  picture.height = planes.height;
+  picture.matrix = color_matrix(info);
+  picture.range = color_range(info);
+  gst_buffer_ref(buffer);
+  auto image = access.wrap(picture, [buffer] { gst_buffer_unref(buffer); });
+  if (!image) gst_buffer_unref(buffer);
+  return image;
+}
+
 Result<Image> map_frame(GstBuffer* buffer, const GstVideoInfo& info) {
   const std::optional<PixelFormat> format = pixel_format(GST_VIDEO_INFO_FORMAT(&info));
   if (!format) {
     return error(StatusCode::NotSupported,
                  "cannot read pictures of format {}; put videoconvert before the element",
                  gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)));
+  }
+  if (std::optional<Image> image = dma_buf_image(buffer, info, *format)) {
+    HET_TRY(validate(*image));
+    return *std::move(image);
   }
   const std::shared_ptr<MappedFrame> mapped = MappedFrame::map(buffer, info);
   if (!mapped) {

@@ -21,6 +21,7 @@ struct GstHeteroInferenceState {
   // Streaming thread only.
   GstVideoInfo info = {};
   bool negotiated = false;
+  bool warned_of_fields = false;
   guint64 frame_number = 0;
   GstClockTime reported_latency = 0;
 
@@ -34,12 +35,10 @@ namespace {
 
 constexpr guint kPropStats = 100;
 
-GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-                            GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)));
-GstStaticPadTemplate src_template =
-    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-                            GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)));
+GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                                                             GST_STATIC_CAPS(HET_GST_FRAME_CAPS));
+GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+                                                            GST_STATIC_CAPS(HET_GST_FRAME_CAPS));
 
 std::shared_ptr<FrameAnalysis> analysis_of(GstHeteroInferenceBase* self) {
   GST_OBJECT_LOCK(self);
@@ -113,7 +112,9 @@ void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
   if (!*ready || !analysis.queue().pop()) return;
   GstBuffer* buffer = std::exchange(frame.buffer, nullptr);
   if (self->state->downstream_needs_plain_rows) {
-    buffer = het::gst::with_plain_rows(buffer, frame.info);
+    GstBuffer* const plain = het::gst::with_plain_rows(buffer, frame.info);
+    if (plain != buffer) analysis.pictures().count_copy();
+    buffer = plain;
   }
   const GstFlowReturn flow = gst_pad_push(self->srcpad, buffer);
   if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
@@ -160,6 +161,11 @@ bool take_caps(GstHeteroInferenceBase* self, const FrameAnalysis& analysis, GstE
   if (!het::gst::read_video_info(caps, &info)) {
     GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT, caps);
     return false;
+  }
+  if (GST_VIDEO_INFO_IS_INTERLACED(&info) && !std::exchange(self->state->warned_of_fields, true)) {
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The video is interlaced."),
+                        ("both fields of a frame are analysed as one picture, in which moving "
+                         "objects have combs; put deinterlace before the element"));
   }
   self->state->info = info;
   self->state->negotiated = true;
@@ -315,9 +321,11 @@ static void gst_hetero_inference_base_get_property(GObject* object, guint id, GV
   auto* self = GST_HETERO_INFERENCE_BASE(object);
   if (id == kPropStats) {
     const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
-    g_value_take_boxed(value, analysis ? analysis->stats().to_structure(analysis->request_count(),
-                                                                        analysis->queue().frames())
-                                       : het::gst::InferenceStats().to_structure(0, 0));
+    GstStructure* stats = analysis ? analysis->stats().to_structure(analysis->request_count(),
+                                                                    analysis->queue().frames())
+                                   : het::gst::InferenceStats().to_structure(0, 0);
+    if (analysis) analysis->pictures().add_statistics(stats);
+    g_value_take_boxed(value, stats);
     return;
   }
   GST_OBJECT_LOCK(self);
@@ -337,12 +345,15 @@ static bool start(GstHeteroInferenceBase* self) {
   GST_OBJECT_LOCK(self);
   const het::gst::InferenceSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
-  auto analysis = FrameAnalysis::start(settings);
+  const het::gst::SharedDisplay display = het::gst::shared_display(GST_ELEMENT(self));
+  auto analysis = FrameAnalysis::start(settings, display);
+  if (display.display) gst_object_unref(display.display);
   if (!analysis) {
     het::gst::post_error(GST_ELEMENT(self), analysis.error());
     return false;
   }
   self->state->negotiated = false;
+  self->state->warned_of_fields = false;
   self->state->frame_number = 0;
   self->state->reported_latency = 0;
   self->state->eos_received = false;
@@ -401,7 +412,9 @@ void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
           "stats", "Statistics",
           "Counters since the element started: frames, frames-analysed, frames-in-flight, regions, "
           "regions-skipped, objects, requests; times in ns: inference-time-mean, "
-          "inference-time-max, frame-time-mean",
+          "inference-time-max, frame-time-mean; of pictures: pre-process-backend in use, "
+          "picture-copies, copies-per-frame, surfaces-mapped, surfaces-copied, surfaces-imported, "
+          "pictures-scaled",
           GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 

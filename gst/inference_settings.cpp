@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "picture_source.h"
+
 namespace het::gst {
 namespace {
 
@@ -39,6 +41,7 @@ GType inference_region_type() {
   return type;
 }
 
+<<<<<<< HEAD
 GType metadata_form_type() {
   static const GEnumValue values[] = {
       {kMetadataAuto, "analytics where GStreamer has it, else roi", "auto"},
@@ -57,6 +60,8 @@ GType pre_process_type() {
   return type;
 }
 
+=======
+>>>>>>> f0df3bdbcaf54a41d29b31902bdddbafeb011d20
 GParamFlags flags(GParamFlags when_mutable) {
   return static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | when_mutable);
 }
@@ -98,9 +103,11 @@ void install_model_properties(GObjectClass* klass) {
        nullptr);
   g_object_class_install_property(
       klass, kPropPreProcess,
-      g_param_spec_enum("pre-process-backend", "Preprocessing",
-                        "What converts, crops and scales pictures for the model",
-                        pre_process_type(), 0, ready));
+      g_param_spec_enum(
+          "pre-process-backend", "Preprocessing",
+          "What converts, crops and scales pictures for the model; the property stats "
+          "shows which one is used",
+          pre_process_type(), kPreProcessAuto, ready));
 }
 
 void install_request_properties(GObjectClass* klass) {
@@ -287,6 +294,12 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   // Several instances on one machine would all be bound to its first cores.
   if (parse_device_name(settings.device).kind == "CPU") {
     wanted.properties.try_emplace("ENABLE_CPU_PINNING", "NUMA");
+  }
+  // Devices that convert pictures themselves are told not to.
+  constexpr std::string_view kConversion = "GPU_PICTURE_CONVERSION";
+  if (without_alias(settings.pre_process) == kPreProcessCpu &&
+      find_property(kConversion, settings.device)) {
+    wanted.properties.try_emplace(std::string(kConversion), "HOST");
   }
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);

@@ -75,9 +75,9 @@ HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 ///
 /// The definition: each source pixel becomes a colour of whole levels 0..255, then colours are
 /// interpolated and rounded to levels again: what users of OpenCV's cvtColor and resize get.
-/// - YUV: ITU-R BT.601 or BT.709 with the image's range in 16-bit arithmetic, within 0.55 levels of
-///   the exact value, clamped to 0..255; a chroma sample belongs to its 2x2 pixels. Gray is the
-///   luma, stretched to 0..255.
+/// - YUV: BT.601, BT.709 or BT.2020 with the image's range in 16-bit arithmetic, within 0.55 levels
+///   of the exact value, clamped to 0..255; chroma belongs to 2x2 pixels (YUY2, UYVY: 2x1). P010 is
+///   rounded to 8 bits before. Gray is the luma, stretched to 0..255.
 /// - RGB and GRAY8 are taken as they are, whatever the image's matrix and range; gray of RGB is
 ///   0.299 R + 0.587 G + 0.114 B of the interpolated colours, colour of GRAY8 three times the same.
 /// - Bilinear without antialiasing, pixel centres aligned, in OpenCV's arithmetic (INTER_LINEAR of

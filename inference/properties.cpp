@@ -160,6 +160,13 @@ constexpr std::array kTable = {
         .doc = "products of quantised values are computed in bytes; AUTO: where the device has "
                "instructions for it or it was measured to be faster, and not with "
                "EXECUTION_MODE_HINT=ACCURACY"},
+    PropertyDef{.name = "GPU_PICTURE_CONVERSION",
+                .type = PropertyType::Choice,
+                .default_value = "DEVICE",
+                .choices = "DEVICE|HOST",
+                .devices = "GPU",
+                .doc = "who turns pictures into tensors: a kernel of the device, where the input's "
+                       "type allows it, or the CPU"},
     PropertyDef{.name = "GPU_QUEUE_PRIORITY",
                 .type = PropertyType::Choice,
                 .default_value = "DEFAULT",

@@ -199,7 +199,17 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   if (is_moved || preparation.fold_preprocess) fold_preprocess(*model);
 
   std::shared_ptr<VisionModel> vision(new VisionModel());
-  HET_ASSIGN(vision->compiled_, core.compile_model(*model, settings.device, properties));
+  std::shared_ptr<DeviceContext> context;
+  if (!settings.context.empty()) {
+    auto made = core.create_context(settings.device, settings.context);
+    if (made) {
+      context = std::move(*made);
+    } else {
+      log(LogLevel::Info, "model '{}': {} works in a context of its own: {}", settings.model,
+          settings.device, made.error().message());
+    }
+  }
+  HET_ASSIGN(vision->compiled_, core.compile_model(*model, settings.device, properties, context));
   const Port& port = vision->compiled_->inputs()[picture.index];
   const PictureAxes axes = picture_axes(picture.preproc.preprocess, port.desc.shape.size());
   vision->preprocess_ = picture.preproc.preprocess;
@@ -231,6 +241,10 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
       prepared_by_metadata ? " prepared as " + metadata.source + " say" : "", name_list(converters),
       choice.reason);
   return vision;
+}
+
+Result<PictureGeometry> VisionModel::shown_part(const Rect& roi) const {
+  return picture_geometry(preprocess_, roi, input_width_, input_height_);
 }
 
 Status VisionModel::set_picture(InferRequest& request, const Image& image, const Rect& roi,

@@ -29,6 +29,8 @@ struct VisionModelSettings {
   /// Shared library of a decoder of one's own (inference/custom_decoder.h); empty: none. It is code
   /// that runs in this process.
   std::string custom_library;
+  /// The application's objects a GPU is to work in, where it can; else it works in its own.
+  ContextParams context;
   bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
 };
 
@@ -45,6 +47,10 @@ class HET_API VisionModel {
   /// Size of the picture input, in pixels.
   int input_width() const { return input_width_; }
   int input_height() const { return input_height_; }
+
+  /// What of a region set_picture() shows to the model, and where it lies in the model's input. A
+  /// picture of just that part, as large as that place, gives the same input but for rounding.
+  Result<PictureGeometry> shown_part(const Rect& roi) const;
 
   /// Binds a part of a picture to batch item `batch_index` of the request, and what else the
   /// descriptor asks for (image_info).

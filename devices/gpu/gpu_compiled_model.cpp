@@ -83,8 +83,8 @@ GpuCompiledModel::GpuCompiledModel(const Model& original, const Model& prepared,
       settings_(settings),
       properties_(std::move(properties)) {
   std::unordered_map<std::string, size_t> rows;
-  const bool on_device = std::any_of(inputs().begin(), inputs().end(), [](const Port& port) {
-    return port.preprocess && PictureKernel::can_fill(port.desc);
+  const bool on_device = std::any_of(inputs().begin(), inputs().end(), [this](const Port& port) {
+    return converts_pictures_of(port);
   });
   rows_.push_back({.node_name = "preprocess",
                    .status = ProfileStatus::NotRun,
@@ -175,10 +175,7 @@ Result<std::vector<KernelUse>> GpuCompiledModel::prepare_pictures() {
   std::vector<KernelUse> uses;
   for (const Port& port : inputs()) {
     // What does not fit the tensor is an error of who sets a picture.
-    if (!port.preprocess || !PictureKernel::can_fill(port.desc) ||
-        !validate(*port.preprocess, port.desc).ok()) {
-      continue;
-    }
+    if (!converts_pictures_of(port) || !validate(*port.preprocess, port.desc).ok()) continue;
     HET_ASSIGN(const auto kernel, PictureKernel::create(context_, port, cache_folder()));
     uses.push_back(kernel->use());
     if (context_->programs().not_run({kernel->use()}).empty()) continue;
@@ -194,6 +191,10 @@ Result<std::vector<KernelUse>> GpuCompiledModel::prepare_pictures() {
     HET_TRY(cl_status(code, "convert a picture for the first time"));
   }
   return uses;
+}
+
+bool GpuCompiledModel::converts_pictures_of(const Port& port) const {
+  return settings_.converts_pictures && port.preprocess && PictureKernel::can_fill(port.desc);
 }
 
 std::string GpuCompiledModel::cache_folder() const {

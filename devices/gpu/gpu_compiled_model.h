@@ -40,6 +40,8 @@ class GpuCompiledModel final : public CompiledModel {
   bool profiled() const { return settings_.profiled; }
   /// Where binaries of programs are kept.
   std::string cache_folder() const;
+  /// Whether a kernel fills this input.
+  bool converts_pictures_of(const Port& port) const;
   StreamExecutor& streams() { return *streams_; }
   /// Where a job waits for the end of a request of this stream; null when the driver calls back.
   StreamExecutor* waiting_thread(size_t stream) const {

@@ -33,7 +33,7 @@ Status GpuRequest::prepare() {
   if (model_.profiled()) events_.resize(model_.plan().steps.size());
   for (const Port& port : model_.inputs()) {
     picture_kernels_.emplace_back();
-    if (!port.preprocess || !PictureKernel::can_fill(port.desc)) continue;
+    if (!model_.converts_pictures_of(port)) continue;
     HET_ASSIGN(picture_kernels_.back(),
                PictureKernel::create(model_.context(), port, model_.cache_folder()));
   }

@@ -14,7 +14,14 @@ using preprocess_internal::rgb_placement;
 using preprocess_internal::RgbPlacement;
 
 /// As in kernels/preprocess.cl.
-enum SourceKind : cl_int { kPacked = 0, kPlanar = 1, kSemiPlanarYuv = 2, kPlanarYuv = 3 };
+enum SourceKind : cl_int {
+  kPacked = 0,
+  kPlanar = 1,
+  kSemiPlanarYuv = 2,
+  kPlanarYuv = 3,
+  kSemiPlanarWords = 4,
+  kPackedYuv = 5
+};
 
 /// ROIs of detected objects have all sizes: then the tables are made anew now and then.
 constexpr size_t kMostTables = 64;
@@ -22,7 +29,16 @@ constexpr size_t kMostTables = 64;
 SourceKind kind_of(PixelFormat format) {
   if (format == PixelFormat::NV12) return kSemiPlanarYuv;
   if (format == PixelFormat::I420) return kPlanarYuv;
+  if (format == PixelFormat::P010) return kSemiPlanarWords;
+  if (preprocess_internal::is_packed_yuv(format)) return kPackedYuv;
   return rgb_placement(format).planar ? kPlanar : kPacked;
+}
+
+/// Where the kernel finds red, green and blue, or Y, U and V of packed YUV.
+std::array<int, 3> positions_of(PixelFormat format) {
+  if (format == PixelFormat::YUY2) return {0, 1, 3};
+  if (format == PixelFormat::UYVY) return {1, 0, 2};
+  return rgb_placement(format).position;
 }
 
 /// Sets arguments one after the other; keeps the first error.
@@ -197,8 +213,8 @@ Status PictureKernel::launch(cl_command_queue queue,
   arguments.add(
       cl_uint4{{static_cast<cl_uint>(running.offsets[0]), static_cast<cl_uint>(running.offsets[1]),
                 static_cast<cl_uint>(running.offsets[2]), 0}});
-  arguments.add(four(placement.position[0], placement.position[1], placement.position[2],
-                     kind_of(image.format)));
+  const std::array<int, 3> positions = positions_of(image.format);
+  arguments.add(four(positions[0], positions[1], positions[2], kind_of(image.format)));
   const preprocess_internal::YuvToRgb& k = conversion.yuv;
   arguments.add(cl_int8{
       {k.luma_scale, k.luma_bias, k.v_to_red, k.u_to_green, k.v_to_green, k.u_to_blue, 0, 0}});

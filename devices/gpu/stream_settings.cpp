@@ -39,6 +39,7 @@ Result<StreamSettings> stream_settings(const Properties& properties) {
   if (precision == "f16") settings.stored_type = ElementType::Float16;
   settings.fast_algorithms = property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
   settings.profiled = property_boolean(properties, "PERF_COUNT");
+  settings.converts_pictures = property_text(properties, "GPU_PICTURE_CONVERSION") != "HOST";
   settings.priority = urgency_of(properties, "GPU_QUEUE_PRIORITY");
   if (settings.priority == Urgency::Default) {
     settings.priority = urgency_of(properties, "MODEL_PRIORITY");

@@ -19,6 +19,7 @@ struct StreamSettings {
   ElementType stored_type = ElementType::Float32;  ///< of float values between kernels
   bool fast_algorithms = true;
   bool profiled = false;
+  bool converts_pictures = true;  ///< else the host does
   Urgency priority = Urgency::Default;
   Urgency throttle = Urgency::Default;
   Completion completion = Completion::Callback;

@@ -8,6 +8,7 @@
 
 #include "inference/log.h"
 #include "inference/preprocess/mapped_picture.h"
+#include "inference/surface_access.h"
 
 namespace het::gpu {
 namespace {
@@ -222,6 +223,10 @@ Result<ImportedPicture> SurfaceImport::try_import(const Image& image) const {
   if (!has_image_planes(image.format)) {
     return error(StatusCode::NotSupported, "no driver gives the planes of {}",
                  to_string(image.format));
+  }
+  // The extension orders commands behind the owner's only once these have ended.
+  if (auto* surface = dynamic_cast<SurfaceBuffer*>(image.planes[0].buffer.get())) {
+    HET_TRY(surface->begin_import());
   }
   picture.are_images = true;
   for (int p = 0; p < image.plane_count; ++p) {

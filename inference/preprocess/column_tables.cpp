@@ -63,6 +63,12 @@ class PixelWriter {
   int32_t* shift_;
 };
 
+/// Bytes of the rows that kernels read; unpacked rows have half the bytes of the picture's.
+int64_t kernel_row_bytes(const Conversion& conversion, size_t plane) {
+  if (!is_unpacked(conversion.format)) return conversion.planes[plane].row_bytes;
+  return conversion.planes[is_packed_yuv(conversion.format) ? 0 : plane].row_bytes / 2;
+}
+
 template <class Put>
 void for_each_column(const Conversion& conversion, int columns, int32_t* weights, Put put) {
   const Rect& from = conversion.geometry.source;
@@ -82,8 +88,10 @@ int padded_columns(int columns) {
 
 bool fits_row_kernels(const Conversion& conversion) {
   if (!row_kernels_supported()) return false;
-  for (const SourcePlane& plane : conversion.planes) {
-    if (plane.address != nullptr && plane.row_bytes < kWordBytes) return false;
+  for (size_t p = 0; p < conversion.planes.size(); ++p) {
+    if (conversion.planes[p].address != nullptr && kernel_row_bytes(conversion, p) < kWordBytes) {
+      return false;
+    }
   }
   return true;
 }
@@ -98,7 +106,7 @@ ColumnTables make_column_tables(const Conversion& conversion, Scratch& scratch) 
   tables.columns = padded_columns(conversion.geometry.destination.width);
   int32_t* const weights = take_table(tables.columns, scratch);
   tables.weights = weights;
-  const int64_t row_bytes = conversion.planes[0].row_bytes;
+  const int64_t row_bytes = kernel_row_bytes(conversion, 0);
   const RgbPlacement placement = rgb_placement(conversion.format);
   if (!placement.planar) {
     const int bytes = placement.pixel_bytes;
@@ -118,8 +126,8 @@ ColumnTables make_column_tables(const Conversion& conversion, Scratch& scratch) 
     tables.luma = luma.samples();
     return tables;
   }
-  const int bytes = conversion.format == PixelFormat::NV12 ? 2 : 1;
-  SampleWriter chroma(tables.columns, conversion.planes[1].row_bytes, scratch);
+  const int bytes = conversion.format == PixelFormat::I420 ? 1 : 2;
+  SampleWriter chroma(tables.columns, kernel_row_bytes(conversion, 1), scratch);
   for_each_column(conversion, tables.columns, weights, [&](int x, int left, int right) {
     luma.put(x, left, right);
     chroma.put(x, static_cast<int64_t>(left / 2) * bytes, static_cast<int64_t>(right / 2) * bytes);

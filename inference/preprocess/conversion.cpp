@@ -128,7 +128,15 @@ Result<TargetElements> target_elements(const PreprocessDesc& desc, const Tensor&
 }  // namespace
 
 bool is_yuv(PixelFormat format) {
-  return format == PixelFormat::NV12 || format == PixelFormat::I420;
+  return format == PixelFormat::NV12 || format == PixelFormat::I420 || is_unpacked(format);
+}
+
+bool is_unpacked(PixelFormat format) {
+  return format == PixelFormat::P010 || is_packed_yuv(format);
+}
+
+bool is_packed_yuv(PixelFormat format) {
+  return format == PixelFormat::YUY2 || format == PixelFormat::UYVY;
 }
 
 RgbPlacement rgb_placement(PixelFormat format) {
@@ -163,11 +171,6 @@ RgbPlacement rgb_placement(PixelFormat format) {
 Result<Conversion> plan_conversion(const Image& image, const Rect& roi, const PreprocessDesc& desc,
                                    const Tensor& dst, int64_t batch_index) {
   HET_TRY(validate(image));
-  if (image.format == PixelFormat::P010 || image.format == PixelFormat::YUY2 ||
-      image.format == PixelFormat::UYVY) {
-    return error(StatusCode::NotSupported, "pictures of format {} cannot be converted",
-                 to_string(image.format));
-  }
   Conversion conversion;
   HET_ASSIGN(conversion.target, target_elements(desc, dst, batch_index));
   // The ROI as it was given names the culprit; what is left of it after clipping does not.

@@ -60,6 +60,11 @@ struct RgbPlacement {
   std::array<int, 3> position{};  ///< byte in the pixel, or plane, of each Color
 };
 bool is_yuv(PixelFormat format);
+/// YUY2 and UYVY.
+bool is_packed_yuv(PixelFormat format);
+/// YUV formats whose rows become rows of NV12 before they are resampled: P010, whose samples are
+/// rounded to bytes, YUY2 and UYVY.
+bool is_unpacked(PixelFormat format);
 RgbPlacement rgb_placement(PixelFormat format);
 
 /// Checks the request; the planes have no addresses yet.

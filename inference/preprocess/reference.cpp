@@ -12,8 +12,38 @@ namespace {
 /// Three colours, levels 0..255 unless said otherwise.
 using Pixel = std::array<int, 3>;
 
-/// Red, green and blue of a source pixel; chroma samples belong to 2x2 pixels each and are
-/// repeated.
+/// A sample of P010 as a byte, rounded.
+int rounded_sample(const SourcePlane& plane, int index, int y) {
+  const uint8_t* const bytes = plane.row(y) + 2 * index;
+  return std::min(((bytes[0] | bytes[1] << 8) + 128) >> 8, 255);
+}
+
+/// Y, U and V of a source pixel; chroma samples belong to 2x2 pixels each, of YUY2 and UYVY to two
+/// of a row, and are repeated.
+std::array<int, 3> yuv_at(const Conversion& conversion, int x, int y) {
+  const std::array<SourcePlane, 3>& planes = conversion.planes;
+  const int cx = x / 2;
+  const int cy = y / 2;
+  switch (conversion.format) {
+    case PixelFormat::P010:
+      return {rounded_sample(planes[0], x, y), rounded_sample(planes[1], 2 * cx, cy),
+              rounded_sample(planes[1], 2 * cx + 1, cy)};
+    case PixelFormat::YUY2: {
+      const uint8_t* const pair = planes[0].row(y) + 4 * cx;
+      return {pair[2 * (x % 2)], pair[1], pair[3]};
+    }
+    case PixelFormat::UYVY: {
+      const uint8_t* const pair = planes[0].row(y) + 4 * cx;
+      return {pair[2 * (x % 2) + 1], pair[0], pair[2]};
+    }
+    case PixelFormat::NV12:
+      return {planes[0].row(y)[x], planes[1].row(cy)[2 * cx], planes[1].row(cy)[2 * cx + 1]};
+    default:  // I420
+      return {planes[0].row(y)[x], planes[1].row(cy)[cx], planes[2].row(cy)[cx]};
+  }
+}
+
+/// Red, green and blue of a source pixel.
 Pixel rgb_at(const Conversion& conversion, int x, int y) {
   const auto byte_at = [&](size_t plane, int px, int py) {
     return static_cast<int>(conversion.planes[plane].row(py)[px]);
@@ -28,18 +58,14 @@ Pixel rgb_at(const Conversion& conversion, int x, int y) {
     }
     return pixel;
   }
-  const bool semi_planar = conversion.format == PixelFormat::NV12;
-  const int cx = x / 2;
-  const int cy = y / 2;
-  const int u = semi_planar ? byte_at(1, 2 * cx, cy) : byte_at(1, cx, cy);
-  const int v = semi_planar ? byte_at(1, 2 * cx + 1, cy) : byte_at(2, cx, cy);
-  return rgb_of(conversion.yuv, byte_at(0, x, y), u, v);
+  const auto [luma, u, v] = yuv_at(conversion, x, y);
+  return rgb_of(conversion.yuv, luma, u, v);
 }
 
 /// What is interpolated at a source pixel: its colours, or three times its luma.
 Pixel levels_at(const Conversion& conversion, int x, int y) {
   if (!conversion.gray || !is_yuv(conversion.format)) return rgb_at(conversion, x, y);
-  const int luma = to_level(luma_of(conversion.yuv, conversion.planes[0].row(y)[x]));
+  const int luma = to_level(luma_of(conversion.yuv, yuv_at(conversion, x, y)[0]));
   return {luma, luma, luma};
 }
 

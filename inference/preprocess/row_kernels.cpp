@@ -278,6 +278,40 @@ void to_bfloat16_row_simd(const float* row, int columns, uint16_t* out) {
   }
 }
 
+void round_to_bytes_row_simd(const uint8_t* row, int samples, uint8_t* out) {
+  const hn::ScalableTag<uint16_t> d;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const int step = static_cast<int>(hn::Lanes(d));
+  int x = 0;
+  for (; x + step <= samples; x += step) {
+    const auto sample = hn::BitCast(d, hn::LoadU(hn::ScalableTag<uint8_t>(), row + 2 * x));
+    const auto rounded = hn::ShiftRight<8>(hn::SaturatedAdd(sample, hn::Set(d, uint16_t{128})));
+    hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<decltype(d)>(), rounded)), bytes,
+               out + x);
+  }
+  for (; x < samples; ++x) {
+    const int sample = row[2 * x] | row[2 * x + 1] << 8;
+    out[x] = static_cast<uint8_t>(std::min((sample + 128) >> 8, 255));
+  }
+}
+
+void split_pairs_row_simd(const uint8_t* row, int pairs, uint8_t* first, uint8_t* second) {
+  const hn::ScalableTag<uint8_t> d;
+  const int step = static_cast<int>(hn::Lanes(d));
+  int x = 0;
+  for (; x + step <= pairs; x += step) {
+    auto a = hn::Zero(d);
+    auto b = hn::Zero(d);
+    hn::LoadInterleaved2(d, row + 2 * x, a, b);
+    hn::StoreU(a, d, first + x);
+    hn::StoreU(b, d, second + x);
+  }
+  for (; x < pairs; ++x) {
+    first[x] = row[2 * x];
+    second[x] = row[2 * x + 1];
+  }
+}
+
 template <class Element>
 void interleave(const std::array<const std::byte*, 3>& rows, int columns, std::byte* out) {
   const hn::ScalableTag<Element> d;
@@ -323,6 +357,8 @@ HWY_EXPORT(resample_plane_row_simd);
 HWY_EXPORT(resample_luma_row_simd);
 HWY_EXPORT(resample_nv12_row_simd);
 HWY_EXPORT(resample_i420_row_simd);
+HWY_EXPORT(round_to_bytes_row_simd);
+HWY_EXPORT(split_pairs_row_simd);
 HWY_EXPORT(resample_packed_row_simd);
 HWY_EXPORT(gray_of_colors_simd);
 HWY_EXPORT(blend_rows_simd);
@@ -359,6 +395,14 @@ void resample_i420_row(const uint8_t* y_row, const uint8_t* u_row, const uint8_t
                        const ColorRows& out) {
   HWY_DYNAMIC_DISPATCH(resample_i420_row_simd)
   (y_row, u_row, v_row, luma, chroma, weights, columns, yuv, out);
+}
+
+void round_to_bytes_row(const uint8_t* row, int samples, uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(round_to_bytes_row_simd)(row, samples, out);
+}
+
+void split_pairs_row(const uint8_t* row, int pairs, uint8_t* first, uint8_t* second) {
+  HWY_DYNAMIC_DISPATCH(split_pairs_row_simd)(row, pairs, first, second);
 }
 
 void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const int32_t* weights,

@@ -57,6 +57,12 @@ void resample_i420_row(const uint8_t* y_row, const uint8_t* u_row, const uint8_t
                        const int32_t* weights, int columns, const YuvToRgb& yuv,
                        const ColorRows& out);
 
+/// 16-bit little-endian samples rounded to their upper byte (at most 255); any number of samples.
+void round_to_bytes_row(const uint8_t* row, int samples, uint8_t* out);
+
+/// Takes pairs of bytes apart; any number of pairs.
+void split_pairs_row(const uint8_t* row, int pairs, uint8_t* first, uint8_t* second);
+
 /// Packed pixels of 3 or 4 bytes; `bit` is where each colour starts in a pixel.
 void resample_packed_row(const uint8_t* row, const ColumnPixels& pixels, const int32_t* weights,
                          int columns, const std::array<int, 3>& bit, const ColorRows& out);

@@ -1,15 +1,26 @@
 #include "inference/preprocess/row_source.h"
 
+#include <algorithm>
+
 namespace het::preprocess_internal {
 namespace {
 
 constexpr size_t kRows = 6;  // two slots of three colours
 
+/// Bytes of an unpacked row of luma or chroma, at most.
+size_t unpacked_bytes(const Conversion& conversion) {
+  return static_cast<size_t>(
+      std::max(conversion.planes[0].row_bytes, conversion.planes[1].row_bytes) / 2);
+}
+
 }  // namespace
 
 size_t RowSource::scratch_bytes(const Conversion& conversion) {
   const auto columns = static_cast<size_t>(padded_columns(conversion.geometry.destination.width));
-  return column_tables_bytes(conversion) + kRows * Scratch::padded(columns * sizeof(int16_t));
+  size_t bytes =
+      column_tables_bytes(conversion) + kRows * Scratch::padded(columns * sizeof(int16_t));
+  if (is_unpacked(conversion.format)) bytes += 2 * Scratch::padded(unpacked_bytes(conversion));
+  return bytes;
 }
 
 RowSource::RowSource(const Conversion& conversion, Scratch& scratch)
@@ -17,6 +28,10 @@ RowSource::RowSource(const Conversion& conversion, Scratch& scratch)
   for (Slot& slot : slots_) {
     for (int16_t*& row : slot.colors)
       row = scratch.take<int16_t>(static_cast<size_t>(tables_.columns));
+  }
+  if (is_unpacked(conversion.format)) {
+    luma_row_ = scratch.take<uint8_t>(unpacked_bytes(conversion));
+    chroma_row_ = scratch.take<uint8_t>(unpacked_bytes(conversion));
   }
 }
 
@@ -37,11 +52,40 @@ RowSource::ChannelRows RowSource::row(int y, int keep) {
   return rows;
 }
 
-void RowSource::resample(int y, const ColorRows& out) const {
+/// Only the columns of the ROI, from an even one on.
+void RowSource::unpack(int y) {
+  const std::array<SourcePlane, 3>& planes = conversion_.planes;
+  const Rect& from = conversion_.geometry.source;
+  const int first = from.x / 2 * 2;
+  const int pixels = from.x + from.width - first;
+  const int whole_pairs = (pixels + 1) / 2 * 2;
+  switch (conversion_.format) {
+    case PixelFormat::YUY2:
+      return split_pairs_row(planes[0].row(y) + 2 * first, whole_pairs, luma_row_ + first,
+                             chroma_row_ + first);
+    case PixelFormat::UYVY:
+      return split_pairs_row(planes[0].row(y) + 2 * first, whole_pairs, chroma_row_ + first,
+                             luma_row_ + first);
+    default:  // P010
+      round_to_bytes_row(planes[0].row(y) + 2 * first, pixels, luma_row_ + first);
+      if (conversion_.gray) return;
+      round_to_bytes_row(planes[1].row(y / 2) + 2 * first, whole_pairs, chroma_row_ + first);
+  }
+}
+
+void RowSource::resample(int y, const ColorRows& out) {
   const std::array<SourcePlane, 3>& planes = conversion_.planes;
   const int32_t* const weights = tables_.weights;
   const int columns = tables_.columns;
   const YuvToRgb& yuv = conversion_.yuv;
+  if (is_unpacked(conversion_.format)) {
+    unpack(y);
+    if (conversion_.gray) {
+      return resample_luma_row(luma_row_, tables_.luma, weights, columns, yuv, out[0]);
+    }
+    return resample_nv12_row(luma_row_, chroma_row_, tables_.luma, tables_.chroma, weights, columns,
+                             yuv, out);
+  }
   if (is_yuv(conversion_.format)) {
     if (conversion_.gray) {
       return resample_luma_row(planes[0].row(y), tables_.luma, weights, columns, yuv, out[0]);

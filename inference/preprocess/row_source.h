@@ -25,11 +25,14 @@ class RowSource {
     int y = -1;
     ColorRows colors{};
   };
-  void resample(int y, const ColorRows& out) const;
+  void resample(int y, const ColorRows& out);
+  void unpack(int y);
 
   const Conversion& conversion_;
   ColumnTables tables_;
   std::array<Slot, 2> slots_;
+  uint8_t* luma_row_ = nullptr;  ///< formats that are unpacked: the row as NV12 has it
+  uint8_t* chroma_row_ = nullptr;
 };
 
 }  // namespace het::preprocess_internal

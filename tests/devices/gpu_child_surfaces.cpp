@@ -28,9 +28,9 @@ int fail(const Status& status) {
 }
 
 /// Memory that the host reaches by mapping only, with the content of a host picture.
-class SurfaceBuffer final : public Buffer {
+class ContentBuffer final : public Buffer {
  public:
-  SurfaceBuffer(MemoryKind kind, BufferPtr content, MemoryHandle handle, int& maps)
+  ContentBuffer(MemoryKind kind, BufferPtr content, MemoryHandle handle, int& maps)
       : Buffer(kind, content->size_bytes(), nullptr, std::move(handle)),
         content_(std::move(content)),
         maps_(maps) {}
@@ -138,7 +138,7 @@ Status run(const std::string& kind, PixelFormat format, const std::string& how, 
       VaSurfaceHandle{how == "other-display" ? &other : &display, how == "no-surface" ? 78u : 77u};
   if (kind == "dmabuf") handle = DmaBufHandle{{fd}, how == "tiled" ? 1u : 0u};
   const auto memory =
-      std::make_shared<SurfaceBuffer>(kind == "va" ? MemoryKind::VaSurface : MemoryKind::DmaBuf,
+      std::make_shared<ContentBuffer>(kind == "va" ? MemoryKind::VaSurface : MemoryKind::DmaBuf,
                                       picture.planes[0].buffer, handle, maps);
   for (ImagePlane& plane : surface.planes) plane.buffer = memory;
   if (how == "too-wide") surface.width += 16;

@@ -55,7 +55,8 @@ TEST_F(GpuPreprocess, EveryFormatEqualsTheReference) {
   for (const PixelFormat format :
        {PixelFormat::NV12, PixelFormat::I420, PixelFormat::RGB, PixelFormat::BGR, PixelFormat::RGBx,
         PixelFormat::BGRx, PixelFormat::RGBA, PixelFormat::BGRA, PixelFormat::RGBP,
-        PixelFormat::BGRP, PixelFormat::GRAY8}) {
+        PixelFormat::BGRP, PixelFormat::GRAY8, PixelFormat::P010, PixelFormat::YUY2,
+        PixelFormat::UYVY, PixelFormat::GBR}) {
     SCOPED_TRACE(to_string(format));
     const Image image = noise_image(format, 37, 23, 5);
     check(desc, ElementType::Float32, {{image, image.full()}}, 20, 31);
@@ -96,7 +97,8 @@ TEST_F(GpuPreprocess, LetterboxNormalisationLayoutsAndTypes) {
 TEST_F(GpuPreprocess, GrayOfColoursAndOfLuma) {
   PreprocessDesc desc;
   desc.color_order = ColorOrder::Gray;
-  for (const PixelFormat format : {PixelFormat::NV12, PixelFormat::BGRx, PixelFormat::GRAY8}) {
+  for (const PixelFormat format : {PixelFormat::NV12, PixelFormat::BGRx, PixelFormat::GRAY8,
+                                   PixelFormat::P010, PixelFormat::UYVY}) {
     SCOPED_TRACE(to_string(format));
     Image image = noise_image(format, 40, 30, 9);
     image.matrix = ColorMatrix::BT709;
@@ -157,6 +159,24 @@ TEST_F(GpuPreprocess, RunsOnTheDevice) {
   EXPECT_EQ(row.node_name, "preprocess");
   EXPECT_EQ(row.exec_type, "opencl");
   EXPECT_EQ(row.status, ProfileStatus::Executed);
+}
+
+TEST_F(GpuPreprocess, TheHostConvertsOnRequest) {
+  ModelMaker maker;
+  maker.output(maker.op("Identity", {maker.input({1, 3, 16, 16})}));
+  maker.model().set_preprocess(0, PreprocessDesc());
+  const auto compiled =
+      compile(maker.model(), {{"PERF_COUNT", "YES"}, {"GPU_PICTURE_CONVERSION", "HOST"}});
+  ASSERT_NE(compiled, nullptr);
+  EXPECT_EQ(compiled->get_property("GPU_PICTURE_CONVERSION").value_or(""), "HOST");
+  const auto request = *compiled->create_infer_request();
+  const Image image = noise_image(PixelFormat::NV12, 320, 240, 1);
+  ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+  ASSERT_TRUE(request->infer().ok());
+  EXPECT_EQ(request->profiling()[0].exec_type, "preprocess");
+  Tensor wanted = *Tensor::allocate({ElementType::Float32, {1, 3, 16, 16}});
+  ASSERT_TRUE(preprocess_reference(image, image.full(), PreprocessDesc(), wanted).ok());
+  compare_tensors(request->output(0), wanted, 1e-6f, 0);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kWidth = 161;
 constexpr int kHeight = 121;
-const std::vector<std::string> kFormats{"NV12", "I420", "RGB",  "BGR",  "RGBx",
-                                        "BGRx", "RGBA", "BGRA", "GRAY8"};
+const std::vector<std::string> kFormats{"NV12", "I420", "RGB",   "BGR",  "RGBx", "BGRx",
+                                        "RGBA", "BGRA", "GRAY8", "RGBP", "BGRP", "GBR"};
 
 /// A grey picture that a test draws on, in any format.
 class Picture {
@@ -92,7 +92,7 @@ TEST(Overlay, AColourLooksTheSameInEveryFormatMatrixAndRange) {
     if (format != "GRAY8") cases.emplace_back(format, "");
   }
   for (const char* yuv : {"NV12", "I420"}) {
-    for (const char* colorimetry : {"bt601", "bt709", "1:4:0:0", "1:3:0:0"}) {
+    for (const char* colorimetry : {"bt601", "bt709", "bt2020", "1:4:0:0", "1:3:0:0"}) {
       cases.emplace_back(yuv, colorimetry);
     }
   }

@@ -103,7 +103,7 @@ TEST_P(OnePass, StridesLargerThanTheWidth) {
 }
 
 TEST_P(OnePass, MatricesAndRanges) {
-  for (const ColorMatrix matrix : {ColorMatrix::BT601, ColorMatrix::BT709}) {
+  for (const ColorMatrix matrix : {ColorMatrix::BT601, ColorMatrix::BT709, ColorMatrix::BT2020}) {
     for (const ColorRange range : {ColorRange::Full, ColorRange::Video}) {
       for (const ColorOrder order : {ColorOrder::RGB, ColorOrder::Gray}) {
         Image image = noise_picture(GetParam(), 64, 48, 13);

@@ -71,16 +71,24 @@ TEST(PreprocessReference, ColorMatricesAndRanges) {
     };
     EXPECT_THAT(full709(100, 100, 150), near({134.65f, 94.95f, 48.04f}));
     EXPECT_THAT(full709(0, 0, 0), near({0, 83.9f, 0}));
+    const auto video2020 = [&](int y, int u, int v) {
+      return color_of(format, ColorMatrix::BT2020, ColorRange::Video, y, u, v);
+    };
+    EXPECT_THAT(video2020(100, 100, 150), near({134.74f, 88.74f, 37.84f}));
+    EXPECT_THAT(video2020(235, 128, 128), near({255, 255, 255}));
   }
 }
 
 TEST(PreprocessReference, RgbFormatsKeepTheirColors) {
   for (const PixelFormat format : preprocess_tests::kFormats) {
-    if (format == PixelFormat::NV12 || format == PixelFormat::I420) continue;
+    if (format == PixelFormat::NV12 || format == PixelFormat::I420 || format == PixelFormat::P010 ||
+        format == PixelFormat::YUY2 || format == PixelFormat::UYVY) {
+      continue;
+    }
     SCOPED_TRACE(to_string(format));
     Image image = noise_picture(format, 3, 2, 5);
     const std::string name(to_string(format));
-    const bool planar = name.ends_with("P");
+    const bool planar = name.ends_with("P") || name == "GBR";
     const int colors[] = {10, 20, 30};  // red, green, blue
     for (int color = 0; color < 3 && name != "GRAY8"; ++color) {
       const auto position = static_cast<int>(name.find("RGB"[color]));
@@ -116,6 +124,71 @@ TEST(PreprocessReference, GrayOfYuvIsItsLuma) {
   EXPECT_THAT(reference(image, image.full(), desc, 1, 1), ElementsAre(128));  // 110 * 255 / 219
   image.range = ColorRange::Full;
   EXPECT_THAT(reference(image, image.full(), desc, 1, 1), ElementsAre(126.0f));
+}
+
+/// Four pixels of a row, two chroma samples.
+constexpr int kLuma[] = {60, 100, 140, 180};
+constexpr int kU[] = {110, 140};
+constexpr int kV[] = {150, 90};
+
+/// Colours of the row as BT.601 in full range gives them, red first.
+std::vector<float> colors_of_row() {
+  std::vector<float> colors(12);
+  for (size_t x = 0; x < 4; ++x) {
+    const auto y = static_cast<float>(kLuma[x]);
+    const auto u = static_cast<float>(kU[x / 2] - 128);
+    const auto v = static_cast<float>(kV[x / 2] - 128);
+    colors[x] = y + 1.402f * v;
+    colors[4 + x] = y - 0.344136f * u - 0.714136f * v;
+    colors[8 + x] = y + 1.772f * u;
+  }
+  return colors;
+}
+
+TEST(PreprocessReference, PackedYuvHasItsOwnOrder) {
+  for (const PixelFormat format : {PixelFormat::YUY2, PixelFormat::UYVY}) {
+    SCOPED_TRACE(to_string(format));
+    // Two rows: chroma of the second one is its own.
+    Image image = noise_picture(format, 4, 2, 1);
+    image.range = ColorRange::Full;
+    const int luma_at = format == PixelFormat::YUY2 ? 0 : 1;
+    for (int x = 0; x < 4; ++x) {
+      set_byte(image, 0, 1, 2 * x + luma_at, kLuma[x]);
+      set_byte(image, 0, 1, 2 * x + 1 - luma_at, x % 2 == 0 ? kU[x / 2] : kV[x / 2]);
+    }
+    PreprocessDesc desc;
+    desc.color_order = ColorOrder::RGB;
+    EXPECT_THAT(reference(image, {0, 1, 4, 1}, desc, 4, 1),
+                Pointwise(FloatNear(0.55f), colors_of_row()));
+    desc.color_order = ColorOrder::Gray;
+    EXPECT_THAT(reference(image, {0, 1, 4, 1}, desc, 4, 1), ElementsAre(60, 100, 140, 180));
+  }
+}
+
+TEST(PreprocessReference, TenBitSamplesAreRounded) {
+  Image image = noise_picture(PixelFormat::P010, 4, 1, 1);
+  image.range = ColorRange::Full;
+  const auto set_word = [&](int plane, int index, int level, int quarters) {
+    const int word = 256 * level + 64 * quarters;
+    set_byte(image, plane, 0, 2 * index, word % 256);
+    set_byte(image, plane, 0, 2 * index + 1, word / 256);
+  };
+  set_word(0, 0, 59, 2);  // half a level goes up
+  set_word(0, 1, 100, 1);
+  set_word(0, 2, 139, 3);
+  set_word(0, 3, 180, 0);
+  for (int i = 0; i < 2; ++i) {
+    set_word(1, 2 * i, kU[i] - 1, 3);
+    set_word(1, 2 * i + 1, kV[i], 1);
+  }
+  PreprocessDesc desc;
+  desc.color_order = ColorOrder::RGB;
+  EXPECT_THAT(reference(image, image.full(), desc, 4, 1),
+              Pointwise(FloatNear(0.55f), colors_of_row()));
+  desc.color_order = ColorOrder::Gray;
+  EXPECT_THAT(reference(image, image.full(), desc, 4, 1), ElementsAre(60, 100, 140, 180));
+  set_word(0, 0, 255, 3);
+  EXPECT_THAT(reference(image, {0, 0, 1, 1}, desc, 1, 1), ElementsAre(255));
 }
 
 Image gray_row(std::initializer_list<int> values) {

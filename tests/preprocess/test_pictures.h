@@ -10,10 +10,10 @@
 
 namespace het::preprocess_tests {
 
-inline constexpr PixelFormat kFormats[] = {PixelFormat::NV12, PixelFormat::I420, PixelFormat::RGB,
-                                           PixelFormat::BGR,  PixelFormat::RGBx, PixelFormat::BGRx,
-                                           PixelFormat::RGBA, PixelFormat::BGRA, PixelFormat::RGBP,
-                                           PixelFormat::BGRP, PixelFormat::GRAY8};
+inline constexpr PixelFormat kFormats[] = {
+    PixelFormat::NV12,  PixelFormat::I420, PixelFormat::RGB,  PixelFormat::BGR,  PixelFormat::RGBx,
+    PixelFormat::BGRx,  PixelFormat::RGBA, PixelFormat::BGRA, PixelFormat::RGBP, PixelFormat::BGRP,
+    PixelFormat::GRAY8, PixelFormat::P010, PixelFormat::YUY2, PixelFormat::UYVY, PixelFormat::GBR};
 
 /// Host memory that ends at a page which cannot be read: a read past the end is a crash.
 BufferPtr guarded_memory(size_t size_bytes);

@@ -18,12 +18,13 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 
 # Prefixes of third-party headers and the folders that may include them.
 THIRD_PARTY = {
-    "gst/": ("gst/", "tests/gst/", "examples/"),
+    "gst/": ("gst/", "tests/gst/", "tests/va/", "examples/"),
+    "gst/va/": ("gst/frame_map", "tests/gst/", "tests/va/"),
     "glib": ("gst/", "tests/gst/", "examples/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),
     "CL/": ("devices/gpu/", "tests/"),
-    "va/": ("devices/va/", "devices/gpu/import", "tests/va/"),
+    "va/": ("devices/va/", "devices/gpu/import", "gst/frame_map", "tests/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "devices/gpu/custom_layers", "tests/"),

@@ -13,6 +13,8 @@
 #define PLANAR 1
 #define SEMI_PLANAR_YUV 2
 #define PLANAR_YUV 3
+#define SEMI_PLANAR_WORDS 4
+#define PACKED_YUV 5
 
 // The planes are buffers of bytes or, with IMAGES, images of 8-bit elements.
 #ifdef IMAGES
@@ -58,6 +60,32 @@ int2 plane_element(const Source* s, PLANES, int plane, int x, int y, int bytes) 
 #endif
 }
 
+// Y, U and V of a source pixel; not U and V of gray.
+int3 yuv_at(const Source* s, PLANES, int x, int y) {
+  const int kind = s->place.w;
+#ifndef IMAGES
+  if (kind == PACKED_YUV) {
+    __global const uchar* pair = p0 + s->offsets.x + (size_t)y * s->strides.x + x / 2 * 4;
+    return (int3)(pair[s->place.x + x % 2 * 2], pair[s->place.y], pair[s->place.z]);
+  }
+  if (kind == SEMI_PLANAR_WORDS) {
+    __global const uchar* luma = p0 + s->offsets.x + (size_t)y * s->strides.x + x * 2;
+    __global const uchar* uv = p1 + s->offsets.y + (size_t)(y / 2) * s->strides.y + x / 2 * 4;
+    const int3 words = (int3)(luma[0] | luma[1] << 8, uv[0] | uv[1] << 8, uv[2] | uv[3] << 8);
+    return min((words + 128) >> 8, 255);
+  }
+#endif
+  int3 yuv = (int3)(plane_element(s, p0, p1, p2, 0, x, y, 1).x, 0, 0);
+  if (s->gray) return yuv;
+  if (kind == SEMI_PLANAR_YUV) {
+    yuv.yz = plane_element(s, p0, p1, p2, 1, x / 2, y / 2, 2);
+  } else {
+    yuv.y = plane_element(s, p0, p1, p2, 1, x / 2, y / 2, 1).x;
+    yuv.z = plane_element(s, p0, p1, p2, 2, x / 2, y / 2, 1).x;
+  }
+  return yuv;
+}
+
 // Red, green and blue of a source pixel, or three times its luma.
 int4 levels_at(const Source* s, PLANES, int x, int y) {
   const int kind = s->place.w;
@@ -74,19 +102,12 @@ int4 levels_at(const Source* s, PLANES, int x, int y) {
                   plane_element(s, p0, p1, p2, s->place.y, x, y, 1).x,
                   plane_element(s, p0, p1, p2, s->place.z, x, y, 1).x, 0);
   }
-  const int sample = plane_element(s, p0, p1, p2, 0, x, y, 1).x;
-  const int luma = ((sample * 256 * s->yuv.s0) >> 16) + s->yuv.s1;
+  const int3 yuv = yuv_at(s, p0, p1, p2, x, y);
+  const int luma = ((yuv.x * 256 * s->yuv.s0) >> 16) + s->yuv.s1;
   if (s->gray) return (int4)(to_level(luma));
-  int2 uv;
-  if (kind == SEMI_PLANAR_YUV) {
-    uv = plane_element(s, p0, p1, p2, 1, x / 2, y / 2, 2);
-  } else {
-    uv.x = plane_element(s, p0, p1, p2, 1, x / 2, y / 2, 1).x;
-    uv.y = plane_element(s, p0, p1, p2, 2, x / 2, y / 2, 1).x;
-  }
-  return (int4)(to_level(luma + chroma_term(s->yuv.s2, uv.y)),
-                to_level(luma + chroma_term(s->yuv.s3, uv.x) + chroma_term(s->yuv.s4, uv.y)),
-                to_level(luma + chroma_term(s->yuv.s5, uv.x)), 0);
+  return (int4)(to_level(luma + chroma_term(s->yuv.s2, yuv.z)),
+                to_level(luma + chroma_term(s->yuv.s3, yuv.y) + chroma_term(s->yuv.s4, yuv.z)),
+                to_level(luma + chroma_term(s->yuv.s5, yuv.y)), 0);
 }
 
 // Colours of a row between two of its pixels in 128ths of a level; gray of colours in x.

@@ -1,0 +1,12 @@
+// In place of the rest of this folder in a build without libva.
+#include "devices/va/surface_access.h"
+
+namespace het::va {
+
+Result<std::shared_ptr<SurfaceAccess>> make_surface_access(void*, std::function<void()> release) {
+  if (release) release();
+  return error(StatusCode::NotSupported,
+               "this build reads no VA surfaces; configure it with -Dva=enabled");
+}
+
+}  // namespace het::va

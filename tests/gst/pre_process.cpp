@@ -1,0 +1,120 @@
+/// The property pre-process-backend on frames in system memory; in VA surfaces: va_memory.cpp.
+
+#include <gtest/gtest.h>
+
+#include "element_rig.h"
+#include "pipeline_run.h"
+#include "test_files.h"
+
+namespace het::gst_test {
+namespace {
+
+constexpr char kCaps[] = "video/x-raw,format=NV12,width=320,height=192,framerate=25/1";
+
+struct Seen {
+  std::string backend;
+  std::vector<std::string> errors;
+};
+
+/// One frame with these properties.
+Seen run(const std::string& properties) {
+  ElementRig rig("heterodetect", detector_properties() + " " + properties);
+  if (!rig.start(kCaps)) return {"", rig.errors()};
+  rig.push(rig.frame(0, 77));
+  rig.event(gst_event_new_eos());
+  Seen seen;
+  seen.errors = rig.errors();
+  EXPECT_TRUE(!seen.errors.empty() || rig.wait_for("buffer 0"));
+  GstStructure* stats = nullptr;
+  g_object_get(rig.element(), "stats", &stats, nullptr);
+  guint64 copies = 1;
+  EXPECT_TRUE(gst_structure_get_uint64(stats, "picture-copies", &copies));
+  EXPECT_EQ(copies, 0u);
+  if (const char* text = gst_structure_get_string(stats, "pre-process-backend")) {
+    seen.backend = text;
+  }
+  gst_structure_free(stats);
+  return seen;
+}
+
+bool has_gpu() {
+  ElementRig rig("heterodetect", detector_properties() + " device=GPU");
+  return rig.start(kCaps);
+}
+
+TEST(PreProcess, NamesOfDlStreamerChooseTheHost) {
+  for (const char* name : {"auto", "cpu", "ie", "opencv"}) {
+    const Seen seen = run(std::string("pre-process-backend=") + name);
+    EXPECT_TRUE(seen.errors.empty()) << name << ": " << seen.errors.front();
+    EXPECT_EQ(seen.backend, "cpu") << name;
+  }
+}
+
+TEST(PreProcess, TheGpuConvertsUnlessTheHostIsAskedFor) {
+  if (!has_gpu()) GTEST_SKIP() << "OpenCL finds no device";
+  for (const char* device : {"GPU", "HETERO:GPU,CPU"}) {
+    const std::string on = std::string("device=") + device + " pre-process-backend=";
+    EXPECT_EQ(run(on + "auto").backend, "opencl") << device;
+    EXPECT_EQ(run(on + "opencl").backend, "opencl") << device;
+    EXPECT_EQ(run(on + "cpu").backend, "cpu") << device;
+    EXPECT_EQ(run(on + "ie").backend, "cpu") << device;
+  }
+}
+
+TEST(PreProcess, OpenClNeedsADeviceThatHasIt) {
+  const Seen seen = run("device=CPU pre-process-backend=opencl");
+  ASSERT_EQ(seen.errors.size(), 1u);
+  for (const char* word : {"pre-process-backend=opencl", "CPU", "device=GPU"}) {
+    EXPECT_NE(seen.errors[0].find(word), std::string::npos) << seen.errors[0];
+  }
+}
+
+TEST(PreProcess, TheVideoProcessorNeedsSurfaces) {
+  for (const char* name : {"va", "vaapi", "va-surface-sharing", "vaapi-surface-sharing"}) {
+    ElementRig rig("heterodetect", detector_properties() + " pre-process-backend=" + name);
+    ASSERT_TRUE(rig.start(kCaps));
+    EXPECT_EQ(rig.push(rig.frame(0)), GST_FLOW_ERROR);
+    const std::vector<std::string> errors = rig.errors();
+    ASSERT_EQ(errors.size(), 1u) << name;
+    for (const char* word : {"pre-process-backend=va", "NV12", "system memory", "vapostproc"}) {
+      EXPECT_NE(errors[0].find(word), std::string::npos) << errors[0];
+    }
+  }
+}
+
+TEST(PreProcess, DmaBufsAreTakenByTheirCaps) {
+  ElementRig rig("heterodetect", detector_properties());
+#if GST_CHECK_VERSION(1, 24, 0)
+  const char caps[] =
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=320,height=192,"
+      "framerate=25/1";
+#else
+  const char caps[] = "video/x-raw(memory:DMABuf),format=NV12,width=320,height=192,framerate=25/1";
+#endif
+  GstCaps* wanted = gst_caps_from_string(caps);
+  GstPad* pad = gst_element_get_static_pad(rig.element(), "sink");
+  EXPECT_TRUE(gst_pad_query_accept_caps(pad, wanted));
+  GstCaps* tiled = gst_caps_from_string(
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002,width=320,"
+      "height=192,framerate=25/1");
+  EXPECT_FALSE(gst_pad_query_accept_caps(pad, tiled)) << "not linear";
+  gst_caps_unref(tiled);
+  gst_caps_unref(wanted);
+  gst_object_unref(pad);
+}
+
+TEST(PreProcess, InterlacedVideoIsWarnedOfOnce) {
+  PipelineRun run(
+      "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=320,height=192,"
+      "interlace-mode=interleaved ! heterodetect name=detect " +
+      detector_properties() + " ! fakesink");
+  const Outcome outcome = run.play();
+  EXPECT_EQ(outcome.problem(), "");
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_EQ(outcome.warnings[0].element, "detect");
+  EXPECT_NE(outcome.warnings[0].text.find("interlaced"), std::string::npos)
+      << outcome.warnings[0].text;
+}
+
+}  // namespace
+}  // namespace het::gst_test
