@@ -25,6 +25,7 @@ struct InferenceSettings {
   std::string model_instance_id;
   std::string custom_library;
   int pre_process = 0;
+  bool copy_outputs = false;  ///< of the element, not a property: results are the outputs
   guint batch_size = 0;
   guint nireq = 0;
   guint reshape_width = 0;

@@ -6,6 +6,7 @@
 #include "gstheteroclassify.h"
 #include "gstheterodetect.h"
 #include "gstheterofpscounter.h"
+#include "gstheteroinference.h"
 #include "gstheterometaconvert.h"
 #include "gstheterometapublish.h"
 #include "gstheterowatermark.h"
@@ -16,6 +17,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   gboolean any = FALSE;
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
+  any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
   any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);
