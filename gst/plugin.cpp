@@ -9,6 +9,7 @@
 #include "gstheteroinference.h"
 #include "gstheterometaconvert.h"
 #include "gstheterometapublish.h"
+#include "gstheterotrack.h"
 #include "gstheterowatermark.h"
 #include "log_bridge.h"
 
@@ -18,6 +19,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
   any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
+  any |= GST_ELEMENT_REGISTER(heterotrack, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
   any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);

@@ -17,8 +17,8 @@ namespace het::gst_test {
 namespace {
 
 const std::vector<std::string> kElements{
-    "heterodetect",      "heteroclassify",    "heteroinference", "heterowatermark",
-    "heterometaconvert", "heterometapublish", "heterofpscounter"};
+    "heterodetect",    "heteroclassify",    "heteroinference",   "heterotrack",
+    "heterowatermark", "heterometaconvert", "heterometapublish", "heterofpscounter"};
 
 struct CommandResult {
   int status = -1;
