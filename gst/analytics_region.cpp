@@ -192,4 +192,17 @@ std::vector<RegionClass> AnalyticsRegion::classes() const {
   return classes;
 }
 
+void AnalyticsRegion::set_track(guint64 id) const {
+  if (object == kNone) return;
+  GstAnalyticsMtd track;
+  if (gst_analytics_relation_meta_get_direct_related(
+          relations, object, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+          gst_analytics_tracking_mtd_get_mtd_type(), nullptr, &track))
+    return;
+  if (!gst_analytics_relation_meta_add_tracking_mtd(relations, id, GST_CLOCK_TIME_NONE, &track))
+    return;
+  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
+                                           track.id);
+}
+
 }  // namespace het::gst

@@ -22,7 +22,7 @@ struct RegionClass {
 /// a record of ours beside it that holds the params, or a record alone. From GStreamer 1.26 on;
 /// without it kHasAnalytics is false and nothing here may be called.
 ///
-/// Relations: the object RELATE_TO its classes and to its record (as upstream's overlay and
+/// Relations: the object RELATE_TO its classes, its track and its record (as upstream's overlay and
 /// trackers expect it), and IS_PART_OF the object that it was found in.
 struct AnalyticsRegion {
   static constexpr guint kNone = G_MAXUINT;
@@ -44,6 +44,8 @@ struct AnalyticsRegion {
   const GList* params() const;
   void add_class(const char* label, float confidence) const;
   std::vector<RegionClass> classes() const;
+  /// One track an object: a second call changes nothing.
+  void set_track(guint64 id) const;
 };
 
 #ifdef HET_GST_ANALYTICS

@@ -47,6 +47,7 @@ json object_to_json(const FrameObject& object) {
                 {"w", object.rect.width},
                 {"h", object.rect.height}};
   if (!object.type.empty()) entry["roi_type"] = object.type;
+  if (object.object_id) entry["id"] = *object.object_id;
   if (object.detection) entry["detection"] = detection_to_json(*object.detection, object.type);
   if (object.landmarks) entry["landmarks"] = landmarks_to_json(*object.landmarks);
   add_tensor_summaries(object.tensors, entry);

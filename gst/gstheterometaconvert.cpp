@@ -26,6 +26,7 @@
 #include "frame_json.h"
 #include "json_meta.h"
 #include "metadata.h"
+#include "metadata_transform.h"
 
 GST_DEBUG_CATEGORY_STATIC(heterometaconvert_debug);
 #define GST_CAT_DEFAULT heterometaconvert_debug
@@ -66,9 +67,9 @@ GST_ELEMENT_REGISTER_DEFINE(heterometaconvert, "heterometaconvert", GST_RANK_NON
                             GST_TYPE_HETERO_META_CONVERT)
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
+    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(HET_GST_ANY_VIDEO));
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(HET_GST_ANY_VIDEO));
 
 static GType format_type() {
   static const GEnumValue values[] = {{0, "JSON with gvametaconvert's keys", "json"},
@@ -91,19 +92,6 @@ static gboolean gst_hetero_meta_convert_start(GstBaseTransform* base) {
   if (status.ok()) return TRUE;
   het::gst::post_error(GST_ELEMENT(self), status);
   return FALSE;
-}
-
-/// Only the buffer's list of metas changes, so its memory may be shared: no pixel is copied.
-static GstFlowReturn gst_hetero_meta_convert_prepare_output_buffer(GstBaseTransform*,
-                                                                   GstBuffer* input,
-                                                                   GstBuffer** output) {
-  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
-  return GST_FLOW_OK;
-}
-
-static gboolean gst_hetero_meta_convert_propose_allocation(GstBaseTransform* base, GstQuery*,
-                                                           GstQuery* query) {
-  return gst_pad_peer_query(GST_BASE_TRANSFORM_SRC_PAD(base), query);
 }
 
 static GstFlowReturn gst_hetero_meta_convert_transform_ip(GstBaseTransform* base,
@@ -247,10 +235,9 @@ static void gst_hetero_meta_convert_class_init(GstHeteroMetaConvertClass* klass)
   gst_element_class_add_static_pad_template(element_class, &sink_template);
   gst_element_class_add_static_pad_template(element_class, &src_template);
   auto* base_class = GST_BASE_TRANSFORM_CLASS(klass);
+  het::gst::make_metadata_transform(base_class);
   base_class->start = gst_hetero_meta_convert_start;
   base_class->set_caps = gst_hetero_meta_convert_set_caps;
-  base_class->prepare_output_buffer = gst_hetero_meta_convert_prepare_output_buffer;
-  base_class->propose_allocation = gst_hetero_meta_convert_propose_allocation;
   base_class->transform_ip = gst_hetero_meta_convert_transform_ip;
 }
 

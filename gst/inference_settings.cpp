@@ -285,6 +285,7 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   wanted.labels = split_list(settings.labels);
   wanted.device = settings.device;
   wanted.custom_library = settings.custom_library;
+  wanted.copy_outputs = settings.copy_outputs;
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);

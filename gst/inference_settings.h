@@ -30,6 +30,7 @@ struct InferenceSettings {
   std::string custom_library;
   int pre_process = 0;
   int metadata_form = kMetadataAuto;
+  bool copy_outputs = false;  ///< of the element, not a property: results are the outputs
   guint batch_size = 0;
   guint nireq = 0;
   guint reshape_width = 0;

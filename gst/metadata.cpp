@@ -11,6 +11,7 @@ namespace {
 constexpr char kDetection[] = "detection";
 constexpr char kLandmarks[] = "landmarks";
 constexpr char kClassification[] = "classification";
+constexpr char kObjectId[] = "object_id";
 
 /// Whole pixels covered by a range of the picture: at least one where the range is not empty.
 void to_pixels(float low, float high, int limit, int* start, int* count) {
@@ -185,10 +186,19 @@ void read_foreign(const RegionMeta& region, int width, int height, FrameObject& 
   }
 }
 
+std::optional<int> read_object_id(const RegionMeta& region) {
+  for (const GList* link = region.params(); link; link = link->next) {
+    const auto* params = static_cast<const GstStructure*>(link->data);
+    if (gst_structure_has_name(params, kObjectId)) return number<int>(params, "id", G_TYPE_INT);
+  }
+  return std::nullopt;
+}
+
 FrameObject read_object(const RegionMeta& region, int width, int height) {
   FrameObject object;
   object.rect = region.rect();
   object.type = region.type();
+  object.object_id = read_object_id(region);
   for (const GList* link = region.params(); link; link = link->next) {
     const auto* params = static_cast<const GstStructure*>(link->data);
     if (gst_structure_has_name(params, kDetection)) {
@@ -207,12 +217,25 @@ FrameObject read_object(const RegionMeta& region, int width, int height) {
 
 }  // namespace
 
+void set_object_id(GstBuffer* buffer, int index, int id) {
+  std::optional<RegionMeta> region = RegionMeta::at(buffer, index);
+  if (!region) return;
+  region->set_track(id);
+  for (const GList* link = region->params(); link; link = link->next) {
+    auto* params = static_cast<GstStructure*>(link->data);
+    if (!gst_structure_has_name(params, kObjectId)) continue;
+    gst_structure_set(params, "id", G_TYPE_INT, id, nullptr);
+    return;
+  }
+  region->add_params(gst_structure_new(kObjectId, "id", G_TYPE_INT, id, nullptr));
+}
+
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
   std::vector<FrameRegion> regions;
   RegionMeta::Cursor cursor;
   while (const auto region = RegionMeta::next(buffer, cursor)) {
-    regions.push_back(
-        {static_cast<int>(regions.size()), region->rect(), std::string(region->type())});
+    regions.push_back({static_cast<int>(regions.size()), region->rect(),
+                       std::string(region->type()), read_object_id(*region)});
   }
   return regions;
 }

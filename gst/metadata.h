@@ -21,6 +21,7 @@
 ///                     rectangle around it, and the coordinates are not clipped.
 ///   "landmarks"       x, y (0..1 of the picture): arrays of double; names: array of string;
 ///                     model_name: string
+///   "object_id"       id: int, the same for the same object in all frames of a stream
 ///   "classification"  attribute_name, label (where known), model_name: string;
 ///                     label_id: int (absent for texts that were read); confidence: double
 /// and those of metadata_tensors.h.
@@ -34,6 +35,7 @@ struct FrameRegion {
   int index = 0;
   Rect rect;  ///< as the meta says it, not clipped
   std::string type;
+  std::optional<int> object_id;  ///< who it is, from a tracker
 };
 
 /// What a model found in one region (index as in FrameRegion), or in the whole picture (-1).
@@ -68,7 +70,8 @@ struct ObjectLandmarks {
 /// Everything known about one object of a frame.
 struct FrameObject {
   Rect rect;
-  std::string type;  ///< label; empty where there is none
+  std::string type;              ///< label; empty where there is none
+  std::optional<int> object_id;  ///< who it is, from a tracker
   std::optional<ObjectDetection> detection;
   std::vector<ObjectAttribute> attributes;
   std::optional<ObjectLandmarks> landmarks;
@@ -83,6 +86,9 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
 /// Returns how many objects were added.
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
                    MetadataForm form, const std::vector<RegionResults>& found);
+
+/// Says who the n-th region of a writable buffer is; replaces what was said before.
+void set_object_id(GstBuffer* buffer, int index, int id);
 
 /// Reads the objects of a frame of this size back, in the order in which they were attached.
 std::vector<FrameObject> frame_objects(GstBuffer* buffer, int width, int height);

@@ -34,6 +34,11 @@ std::string with_confidence(const std::string& label, std::optional<double> conf
   return confidence ? fmt::format("{} {:.2f}", label, *confidence) : label;
 }
 
+/// A tracked object shows who it is.
+std::string with_id(const std::string& label, const FrameObject& object) {
+  return object.object_id ? fmt::format("{} id {}", label, *object.object_id) : label;
+}
+
 /// What is written at an object, one entry per line.
 std::vector<std::string> lines_of(const FrameObject& object) {
   std::vector<std::string> lines;
@@ -41,9 +46,9 @@ std::vector<std::string> lines_of(const FrameObject& object) {
     const auto& detection = *object.detection;
     const std::string name =
         object.type.empty() ? fmt::format("#{}", detection.label_id.value_or(0)) : object.type;
-    lines.push_back(with_confidence(name, detection.confidence));
+    lines.push_back(with_confidence(with_id(name, object), detection.confidence));
   } else if (!object.type.empty()) {
-    lines.push_back(object.type);
+    lines.push_back(with_id(object.type, object));
   }
   for (const ObjectAttribute& attribute : object.attributes) {
     const std::string label =

@@ -6,8 +6,10 @@
 #include "gstheteroclassify.h"
 #include "gstheterodetect.h"
 #include "gstheterofpscounter.h"
+#include "gstheteroinference.h"
 #include "gstheterometaconvert.h"
 #include "gstheterometapublish.h"
+#include "gstheterotrack.h"
 #include "gstheterowatermark.h"
 #include "log_bridge.h"
 
@@ -16,6 +18,8 @@ static gboolean plugin_init(GstPlugin* plugin) {
   gboolean any = FALSE;
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
+  any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
+  any |= GST_ELEMENT_REGISTER(heterotrack, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
   any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);

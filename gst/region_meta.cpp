@@ -68,6 +68,21 @@ std::vector<RegionMeta> RegionMeta::all(GstBuffer* buffer) {
   return regions;
 }
 
+std::optional<RegionMeta> RegionMeta::at(GstBuffer* buffer, int index) {
+  Cursor cursor;
+  std::optional<RegionMeta> region = next(buffer, cursor);
+  while (region && index-- > 0) region = next(buffer, cursor);
+  return region;
+}
+
+std::optional<MetadataForm> RegionMeta::form_of(GstBuffer* buffer) {
+  std::optional<MetadataForm> form;
+  Cursor cursor;
+  while (const auto region = next(buffer, cursor))
+    form = region->region_of_interest_ ? MetadataForm::RegionOfInterest : MetadataForm::Analytics;
+  return form;
+}
+
 Rect RegionMeta::rect() const {
   if constexpr (kHasAnalytics) {
     if (region_of_interest_ == nullptr) return analytics_.rect();
@@ -123,6 +138,12 @@ const GList* RegionMeta::params() const {
 void RegionMeta::add_class(std::string_view label, float confidence) {
   if constexpr (kHasAnalytics) {
     if (region_of_interest_ == nullptr) analytics_.add_class(valid_text(label).c_str(), confidence);
+  }
+}
+
+void RegionMeta::set_track(int id) {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) analytics_.set_track(static_cast<guint64>(id));
   }
 }
 

@@ -42,6 +42,11 @@ class RegionMeta {
   /// Empty at the end.
   static std::optional<RegionMeta> next(GstBuffer* buffer, Cursor& cursor);
   static std::vector<RegionMeta> all(GstBuffer* buffer);
+  /// The n-th one of them.
+  static std::optional<RegionMeta> at(GstBuffer* buffer, int index);
+
+  /// The form of the last of them; a region added in this form comes behind all others.
+  static std::optional<MetadataForm> form_of(GstBuffer* buffer);
 
   /// As the meta says it, not clipped.
   Rect rect() const;
@@ -60,6 +65,8 @@ class RegionMeta {
   /// Tells others than our elements that the region is of a class, in the form that has a place for
   /// it beside params.
   void add_class(std::string_view label, float confidence);
+  /// The same for the id of a tracked object.
+  void set_track(int id);
   /// The classes that others and add_class() told; none in regions of interest.
   std::vector<RegionClass> classes() const;
 

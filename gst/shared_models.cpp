@@ -49,6 +49,13 @@ Result<std::shared_ptr<VisionModel>> shared_model(Core& core, const std::string&
   const auto found = all.by_id.find(instance_id);
   if (found != all.by_id.end()) {
     if (std::shared_ptr<VisionModel> model = found->second.model.lock()) {
+      if (wanted.copy_outputs != found->second.settings.copy_outputs) {
+        return error(StatusCode::InvalidArgument,
+                     "model-instance-id '{}' is in use by an element of another kind: "
+                     "heteroinference does not read the results of its model, the others do; give "
+                     "another id",
+                     instance_id);
+      }
       const std::string_view property =
           wanted.model.empty() ? "" : difference(wanted, found->second.settings);
       if (property.empty()) return model;

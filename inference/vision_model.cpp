@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "inference/decoders/choose_decoders.h"
 #include "inference/decoders/model_inputs.h"
@@ -21,6 +22,17 @@ Result<std::vector<std::string>> chosen_labels(const VisionModelSettings& settin
   if (!settings.labels.empty()) return settings.labels;
   if (!settings.labels_file.empty()) return read_labels(settings.labels_file);
   return std::vector<std::string>{};
+}
+
+/// Entries that leave tensors stay; others become copies of the outputs that they are about.
+void copy_outputs(ModelProc& model_proc) {
+  constexpr std::array<std::string_view, 4> kOfTensors{"raw_data_copy", "embedding", "clip_token",
+                                                       "custom_to_tensor"};
+  if (model_proc.outputs.empty()) model_proc.outputs.emplace_back();
+  for (DecoderConfig& config : model_proc.outputs) {
+    if (std::find(kOfTensors.begin(), kOfTensors.end(), config.converter) == kOfTensors.end())
+      config.converter = kOfTensors.front();
+  }
 }
 
 /// Gives the user's library to the entries that ask for a custom decoder; without any entry it
@@ -181,6 +193,7 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   const bool prepared_by_metadata = model_proc.inputs.empty() && metadata.input.has_value();
   if (prepared_by_metadata) model_proc.inputs.push_back(input_of_metadata(metadata, *model));
   HET_TRY(assign_custom_library(settings, model_proc));
+  if (settings.copy_outputs) copy_outputs(model_proc);
   HET_ASSIGN(const std::vector<std::string> labels, chosen_labels(settings));
   HET_ASSIGN(const std::vector<BoundInput> inputs, bind_inputs(model_proc, *model));
   HET_ASSIGN(const BoundInput picture, picture_input(inputs, *model));

@@ -32,6 +32,9 @@ struct VisionModelSettings {
   /// The application's objects a GPU is to work in, where it can; else it works in its own.
   ContextParams context;
   bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
+  /// True: the results are the outputs as tensors, whatever they mean: all of them, or those that
+  /// the descriptor's output_postproc names, with its names for them.
+  bool copy_outputs = false;
 };
 
 /// A compiled model with its way in (preprocessing) and out (decoders): pictures in, Results out.

@@ -16,9 +16,9 @@
 namespace het::gst_test {
 namespace {
 
-const std::vector<std::string> kElements{"heterodetect",      "heteroclassify",
-                                         "heterowatermark",   "heterometaconvert",
-                                         "heterometapublish", "heterofpscounter"};
+const std::vector<std::string> kElements{
+    "heterodetect",    "heteroclassify",    "heteroinference",   "heterotrack",
+    "heterowatermark", "heterometaconvert", "heterometapublish", "heterofpscounter"};
 
 struct CommandResult {
   int status = -1;

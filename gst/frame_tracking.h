@@ -1,0 +1,32 @@
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+
+#include "inference/tracking/tracker.h"
+#include "region_meta.h"
+
+namespace het::gst {
+
+/// A tracker of one stream on frames' metadata: reads the objects, writes who they are. One thread
+/// at a time.
+class FrameTracking {
+ public:
+  FrameTracking(const tracking::TrackerSettings& settings)
+      : settings_(settings), tracker_(tracking::create_tracker(settings)) {}
+
+  /// Gives the objects of a writable buffer their ids and adds regions for supposed ones.
+  void track(GstBuffer* buffer, const GstVideoInfo& info);
+  void reset() { tracker_->reset(); }
+  /// Objects so far that had no feature vector though the tracker looks for them.
+  uint64_t without_feature() const { return without_feature_; }
+
+ private:
+  tracking::TrackerSettings settings_;
+  std::unique_ptr<tracking::Tracker> tracker_;
+  MetadataForm form_ = default_metadata_form();  ///< in which regions came last
+  uint64_t without_feature_ = 0;
+};
+
+}  // namespace het::gst
