@@ -13,83 +13,79 @@
 #include "inference_settings.h"
 #include "inference_stats.h"
 #include "output_queue.h"
-<<<<<<< HEAD
-#include "region_meta.h"
-    == == ==
-    =
 #include "picture_source.h"
-        >>>>>>> f0df3bdbcaf54a41d29b31902bdddbafeb011d20
+#include "region_meta.h"
 #include "request_pool.h"
 
-        namespace het::gst {
+namespace het::gst {
 
-  /// How one frame is to be analysed.
-  struct FramePlan {
-    bool analyse = true;  ///< false: the frame passes without results
-    InferenceRegion region = kInferenceRegionFullFrame;
-    std::vector<std::string> object_classes;  ///< of the regions; empty: all
-    float threshold = 0.0f;                   ///< 0: the decoder's own
+/// How one frame is to be analysed.
+struct FramePlan {
+  bool analyse = true;  ///< false: the frame passes without results
+  InferenceRegion region = kInferenceRegionFullFrame;
+  std::vector<std::string> object_classes;  ///< of the regions; empty: all
+  float threshold = 0.0f;                   ///< 0: the decoder's own
+};
+
+/// What an inference element holds between start and stop: the model, its requests and the frames
+/// in flight. take() belongs to the streaming thread, finish() to the source task; close() may
+/// come from any thread.
+class FrameAnalysis {
+ public:
+  /// Loads the model, makes the requests.
+  /// `display` is what the pipeline shares, for devices that read its surfaces; it stays open.
+  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings,
+                                                      const SharedDisplay& display = {});
+  ~FrameAnalysis();
+  FrameAnalysis(const FrameAnalysis&) = delete;
+  FrameAnalysis& operator=(const FrameAnalysis&) = delete;
+
+  OutputQueue& queue() { return *queue_; }
+  InferenceStats& stats() { return stats_; }
+  const InferenceStats& stats() const { return stats_; }
+  PictureSource& pictures() { return *pictures_; }
+  size_t request_count() const { return pool_->size(); }
+
+  void open();
+  /// Both sides stop; GST_FLOW_FLUSHING also cancels what runs.
+  void close(GstFlowReturn reason);
+  /// See OutputQueue::clear(); a model with state begins anew.
+  void clear(GstPad* source_pad);
+
+  /// Queues the frame (taken over; one marked as a discontinuity resets the model's state) and
+  /// starts a request for each of its regions; blocks while all are busy. When the queue is
+  /// closed the frame is dropped; queue().flow() says why.
+  Status take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
+  /// Waits for the requests of the frame in front and attaches what they found. False: the queue
+  /// was closed meanwhile.
+  Result<bool> finish(QueuedFrame& frame);
+  /// Devices that the model lost and took back since the last call. Of the source task.
+  std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
+  const std::string& model_name() const { return model_->compiled().name(); }
+
+ private:
+  FrameAnalysis() = default;
+  struct Region {
+    Rect rect;
+    int index = -1;
   };
+  std::vector<Region> regions_of(GstBuffer* buffer, const GstVideoInfo& info,
+                                 const FramePlan& plan);
+  Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
+  void reset_state();
 
-  /// What an inference element holds between start and stop: the model, its requests and the frames
-  /// in flight. take() belongs to the streaming thread, finish() to the source task; close() may
-  /// come from any thread.
-  class FrameAnalysis {
-   public:
-    /// Loads the model, makes the requests.
-    /// `display` is what the pipeline shares, for devices that read its surfaces; it stays open.
-    static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings,
-                                                        const SharedDisplay& display = {});
-    ~FrameAnalysis();
-    FrameAnalysis(const FrameAnalysis&) = delete;
-    FrameAnalysis& operator=(const FrameAnalysis&) = delete;
-
-    OutputQueue& queue() { return *queue_; }
-    InferenceStats& stats() { return stats_; }
-    const InferenceStats& stats() const { return stats_; }
-    PictureSource& pictures() { return *pictures_; }
-    size_t request_count() const { return pool_->size(); }
-
-    void open();
-    /// Both sides stop; GST_FLOW_FLUSHING also cancels what runs.
-    void close(GstFlowReturn reason);
-    /// See OutputQueue::clear(); a model with state begins anew.
-    void clear(GstPad* source_pad);
-
-    /// Queues the frame (taken over; one marked as a discontinuity resets the model's state) and
-    /// starts a request for each of its regions; blocks while all are busy. When the queue is
-    /// closed the frame is dropped; queue().flow() says why.
-    Status take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
-    /// Waits for the requests of the frame in front and attaches what they found. False: the queue
-    /// was closed meanwhile.
-    Result<bool> finish(QueuedFrame& frame);
-    /// Devices that the model lost and took back since the last call. Of the source task.
-    std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
-    const std::string& model_name() const { return model_->compiled().name(); }
-
-   private:
-    FrameAnalysis() = default;
-    struct Region {
-      Rect rect;
-      int index = -1;
-    };
-    std::vector<Region> regions_of(GstBuffer* buffer, const GstVideoInfo& info,
-                                   const FramePlan& plan);
-    Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
-    void reset_state();
-
-    /// Closes after everything that was made in it.
-    std::shared_ptr<GstObject> display_;
-    std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
-    std::shared_ptr<VisionModel> model_;
-    MetadataForm metadata_form_ = MetadataForm::RegionOfInterest;
-    std::string stream_;  ///< this element among the users of a shared model
-    std::unique_ptr<PictureSource> pictures_;
-    std::unique_ptr<RequestPool> pool_;
-    std::unique_ptr<OutputQueue> queue_;
-    InferenceStats stats_;
-    uint64_t event_ = 0;  ///< the next of the model's
-    std::atomic<bool> warned_of_empty_region_ = false;
-  };
+  /// Closes after everything that was made in it.
+  std::shared_ptr<GstObject> display_;
+  std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
+  std::shared_ptr<VisionModel> model_;
+  MetadataForm metadata_form_ = MetadataForm::RegionOfInterest;
+  std::string stream_;  ///< this element among the users of a shared model
+  std::unique_ptr<PictureSource> pictures_;
+  std::unique_ptr<RequestPool> pool_;
+  std::unique_ptr<OutputQueue> queue_;
+  InferenceStats stats_;
+  uint64_t event_ = 0;  ///< the next of the model's
+  std::atomic<bool> warned_of_empty_region_ = false;
+};
 
 }  // namespace het::gst

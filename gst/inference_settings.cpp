@@ -41,7 +41,6 @@ GType inference_region_type() {
   return type;
 }
 
-<<<<<<< HEAD
 GType metadata_form_type() {
   static const GEnumValue values[] = {
       {kMetadataAuto, "analytics where GStreamer has it, else roi", "auto"},
@@ -52,16 +51,6 @@ GType metadata_form_type() {
   return type;
 }
 
-GType pre_process_type() {
-  static const GEnumValue values[] = {{0, "The best one for the memory that frames are in", "auto"},
-                                      {1, "The CPU, in the request's stream thread", "cpu"},
-                                      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstHeteroPreProcessBackend", values);
-  return type;
-}
-
-=======
->>>>>>> f0df3bdbcaf54a41d29b31902bdddbafeb011d20
 GParamFlags flags(GParamFlags when_mutable) {
   return static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | when_mutable);
 }
