@@ -235,7 +235,7 @@ TEST_F(VaMemory, SurfacesGiveTheDetectionsOfSystemMemory) {
       EXPECT_EQ(mapped.backend, "cpu");
       EXPECT_EQ(mapped.mapped, 4u);
       EXPECT_EQ(mapped.copies, 0u);
-      for (const char* backend : {"va", "va-surface-sharing", "vaapi", "auto"}) {
+      for (const char* backend : {"va-surface-sharing", "vaapi", "auto"}) {
         SCOPED_TRACE(backend);
         const Run scaled = detect(format, true, on + "pre-process-backend=" + backend);
         EXPECT_TRUE(scaled.errors.empty()) << scaled.errors.front();
