@@ -426,7 +426,7 @@ TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
 }
 
 TEST_F(VaMemory, ElementsThatTouchNoPixelsPassSurfacesOn) {
-  for (const char* name : {"heterometaconvert", "heterofpscounter"}) {
+  for (const char* name : {"heterometaconvert", "heterofpscounter", "heterotrack"}) {
     ElementRig rig(name, "");
     ASSERT_TRUE(rig.start(caps_of(GST_VIDEO_FORMAT_NV12, true))) << name;
     EXPECT_EQ(rig.push(surface_frame(GST_VIDEO_FORMAT_NV12, 0)), GST_FLOW_OK) << name;
