@@ -235,7 +235,7 @@ TEST_F(VaMemory, SurfacesGiveTheDetectionsOfSystemMemory) {
       EXPECT_EQ(mapped.backend, "cpu");
       EXPECT_EQ(mapped.mapped, 4u);
       EXPECT_EQ(mapped.copies, 0u);
-      for (const char* backend : {"va", "va-surface-sharing", "vaapi", "auto"}) {
+      for (const char* backend : {"va-surface-sharing", "vaapi", "auto"}) {
         SCOPED_TRACE(backend);
         const Run scaled = detect(format, true, on + "pre-process-backend=" + backend);
         EXPECT_TRUE(scaled.errors.empty()) << scaled.errors.front();
@@ -426,7 +426,7 @@ TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
 }
 
 TEST_F(VaMemory, ElementsThatTouchNoPixelsPassSurfacesOn) {
-  for (const char* name : {"heterometaconvert", "heterofpscounter"}) {
+  for (const char* name : {"heterometaconvert", "heterofpscounter", "heterotrack"}) {
     ElementRig rig(name, "");
     ASSERT_TRUE(rig.start(caps_of(GST_VIDEO_FORMAT_NV12, true))) << name;
     EXPECT_EQ(rig.push(surface_frame(GST_VIDEO_FORMAT_NV12, 0)), GST_FLOW_OK) << name;

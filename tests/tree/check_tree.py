@@ -20,7 +20,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 THIRD_PARTY = {
     "gst/": ("gst/", "tests/gst/", "tests/va/", "examples/"),
     "gst/va/": ("gst/frame_map", "tests/gst/", "tests/va/"),
-    "glib": ("gst/", "tests/gst/", "examples/"),
+    "glib": ("gst/", "tests/gst/", "tests/va/", "examples/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),
     "CL/": ("devices/gpu/", "tests/"),

@@ -1,50 +1,12 @@
 #include "tests/va/test_display.h"
 
 #include <dlfcn.h>
-#include <va/va_backend.h>
 
 #include <cstdlib>
-#include <cstring>
 
-// Exported by libva for its window systems; declared in none of its installed headers.
-extern "C" VADisplayContextP va_newDisplayContext();
-extern "C" VADriverContextP va_newDriverContext(VADisplayContextP display);
+#include "tests/va/driver_display.h"
 
 namespace het::va_test {
-namespace {
-
-constexpr char kDriverName[] = "het_test";
-
-VAStatus driver_name(VADisplayContextP, char** name) {
-  *name = strdup(kDriverName);
-  return VA_STATUS_SUCCESS;
-}
-
-/// libva has changed how it asks for the driver's name: what this version has is set.
-template <class Display>
-void name_driver(Display& display) {
-  if constexpr (requires { display.vaGetDriverName; }) display.vaGetDriverName = driver_name;
-  if constexpr (requires { display.vaGetNumCandidates; }) {
-    display.vaGetNumCandidates = [](VADisplayContextP, int* count) {
-      *count = 1;
-      return VAStatus{VA_STATUS_SUCCESS};
-    };
-  }
-  if constexpr (requires { display.vaGetDriverNameByIndex; }) {
-    display.vaGetDriverNameByIndex = [](VADisplayContextP context, char** name, int) {
-      return driver_name(context, name);
-    };
-  }
-  if constexpr (requires { display.vaGetDriverNames; }) {
-    display.vaGetDriverNames = [](VADisplayContextP context, char** names, unsigned* count) {
-      *count = 1;
-      return driver_name(context, names);
-    };
-  }
-}
-
-}  // namespace
-
 TestDisplay::TestDisplay() {
   const char* folder = std::getenv("HET_VA_DRIVER_FOLDER");
   if (folder == nullptr) {
@@ -53,17 +15,7 @@ TestDisplay::TestDisplay() {
   }
   setenv("LIBVA_DRIVERS_PATH", folder, 1);
   setenv("LIBVA_DRIVER_NAME", kDriverName, 1);
-  VADisplayContextP context = va_newDisplayContext();
-  context->vaIsValid = [](VADisplayContextP) { return 1; };
-  context->vaDestroy = [](VADisplayContextP self) {
-    std::free(self->pDriverContext->drm_state);
-    std::free(self->pDriverContext);
-    std::free(self);
-  };
-  name_driver(*context);
-  VADriverContextP driver = va_newDriverContext(context);
-  driver->display_type = VA_DISPLAY_DRM;
-  display_ = context;
+  display_ = new_display();
   vaSetInfoCallback(display_, nullptr, nullptr);
   int major = 0;
   int minor = 0;
