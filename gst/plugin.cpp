@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include "gstheteroattachroi.h"
 #include "gstheteroclassify.h"
 #include "gstheterodetect.h"
 #include "gstheterofpscounter.h"
@@ -19,6 +20,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
   any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
+  any |= GST_ELEMENT_REGISTER(heteroattachroi, plugin);
   any |= GST_ELEMENT_REGISTER(heterotrack, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);

@@ -17,7 +17,7 @@ namespace het::gst_test {
 namespace {
 
 const std::vector<std::string> kElements{
-    "heterodetect",    "heteroclassify",    "heteroinference",   "heterotrack",
+    "heterodetect",    "heteroclassify",    "heteroinference",   "heteroattachroi", "heterotrack",
     "heterowatermark", "heterometaconvert", "heterometapublish", "heterofpscounter"};
 
 struct CommandResult {
