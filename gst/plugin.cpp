@@ -8,6 +8,7 @@
 #include "gstheterodetect.h"
 #include "gstheterofpscounter.h"
 #include "gstheteroinference.h"
+#include "gstheterometaaggregate.h"
 #include "gstheterometaconvert.h"
 #include "gstheterometapublish.h"
 #include "gstheterotrack.h"
@@ -21,6 +22,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
   any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
   any |= GST_ELEMENT_REGISTER(heteroattachroi, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometaaggregate, plugin);
   any |= GST_ELEMENT_REGISTER(heterotrack, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);

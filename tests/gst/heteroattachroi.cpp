@@ -1,43 +1,38 @@
-#include <gst/video/video.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "element_rig.h"
+#include "pipeline_run.h"
 #include "test_files.h"
 
 namespace het::gst_test {
 namespace {
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=200,height=100,framerate=25/1";
+using nlohmann::json;
 
-/// "type x,y wxh id" of each region.
-std::vector<std::string> regions_of(GstBuffer* buffer) {
-  std::vector<std::string> regions;
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
-             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    auto* region = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
-    int id = 0;
-    const GstStructure* params = gst_video_region_of_interest_meta_get_param(region, "object_id");
-    if (params) gst_structure_get_int(params, "id", &id);
-    regions.push_back(std::string(g_quark_to_string(region->roi_type)) + " " +
-                      std::to_string(region->x) + "," + std::to_string(region->y) + " " +
-                      std::to_string(region->w) + "x" + std::to_string(region->h) + " " +
-                      std::to_string(id));
-  }
-  return regions;
-}
+constexpr char kCaps[] = "video/x-raw,format=BGR,width=200,height=100,framerate=25/1";
 
 using Regions = std::vector<std::vector<std::string>>;
 
+/// "type x,y wxh id" of each region of each frame.
 Regions attach(const std::string& properties, int frames) {
+  const ScratchFolder folder;
+  PipelineRun run("videotestsrc num-buffers=" + std::to_string(frames) +
+                  " ! video/x-raw,width=200,height=100,framerate=25/1 ! heteroattachroi " +
+                  properties +
+                  " ! heterometaconvert add-empty-results=true ! heterometapublish file-path=" +
+                  folder.file("out.json") + " ! fakesink");
+  EXPECT_EQ(run.play(60).problem(), "");
   Regions regions;
-  ElementRig rig("heteroattachroi", properties);
-  rig.on_buffer = [&](GstBuffer* buffer) {
-    regions.push_back(regions_of(buffer));
-    return GST_FLOW_OK;
-  };
-  EXPECT_TRUE(rig.start(kCaps));
-  for (int i = 0; i < frames; ++i) EXPECT_EQ(rig.push(rig.frame(i)), GST_FLOW_OK);
+  for (const json& message : json::parse(read_text(folder.file("out.json")))) {
+    std::vector<std::string>& of_frame = regions.emplace_back();
+    for (const json& object : message.value("objects", json::array())) {
+      const auto number = [&](const char* key) { return std::to_string(object.value(key, 0)); };
+      of_frame.push_back(object.value("roi_type", "") + " " + number("x") + "," + number("y") +
+                         " " + number("w") + "x" + number("h") + " " + number("id"));
+    }
+  }
   return regions;
 }
 
