@@ -8,7 +8,6 @@
 
 #include "devices/register_devices.h"
 #include "inference/log.h"
-#include "metadata.h"
 #include "shared_models.h"
 
 namespace het::gst {
@@ -42,6 +41,8 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
   }
   HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
   HET_ASSIGN(analysis->metadata_form_, metadata_form(settings));
+  HET_ASSIGN(analysis->class_thresholds_,
+             ClassThresholds::parse(settings.threshold_per_class, *analysis->model_));
   CompiledModel& compiled = analysis->model_->compiled();
   HET_ASSIGN(analysis->pictures_, PictureSource::create(settings.pre_process, *analysis->model_));
   HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
@@ -72,6 +73,7 @@ void FrameAnalysis::close(GstFlowReturn reason) {
 
 void FrameAnalysis::clear(GstPad* source_pad) {
   queue_->clear(*pool_, source_pad);
+  history_.clear();
   reset_state();
 }
 
@@ -82,11 +84,16 @@ void FrameAnalysis::reset_state() {
 
 Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
   if (GST_BUFFER_IS_DISCONT(buffer)) reset_state();
+  ++frame_number_;
   std::vector<Region> regions;
   if (plan.analyse) regions = regions_of(buffer, info, plan);
   const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);
   if (!frame) return {};
   frame->threshold = plan.threshold;
+  frame->number = frame_number_;
+  frame->reclassify_every =
+      plan.reclassify_interval == 1 || plan.region == kInferenceRegionFullFrame;
+  frame->skip_raw_tensors = plan.skip_raw_tensors;
   Status status = regions.empty() ? Status() : start_jobs(*frame, regions);
   queue_->end_frame(*frame);
   return status;
@@ -105,6 +112,9 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
       continue;
     const Rect rect = clip(region.rect, width, height);
     if (rect.width > 0 && rect.height > 0) {
+      if (plan.reclassify_interval != 1 && region.object_id &&
+          !history_.is_due(*region.object_id, frame_number_, plan.reclassify_interval))
+        continue;
       regions.push_back({rect, region.index});
       continue;
     }
@@ -139,10 +149,34 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& 
   return {};
 }
 
+Result<Results> FrameAnalysis::read_results(const RegionJob& job, const QueuedFrame& frame) {
+  const auto read = [&](float threshold) {
+    return model_->results(job.request->request(), GST_VIDEO_INFO_WIDTH(&frame.info),
+                           GST_VIDEO_INFO_HEIGHT(&frame.info), job.roi, 0, threshold);
+  };
+  HET_ASSIGN(Results results, class_thresholds_.apply(read, frame.threshold));
+  if (frame.skip_raw_tensors) results.tensors.clear();
+  return results;
+}
+
+/// What was found is kept for the frames to come; tracked objects that were not analysed get what
+/// was found last.
+void FrameAnalysis::keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found) {
+  for (const FrameRegion& region : frame_regions(frame.buffer)) {
+    if (!region.object_id) continue;
+    const auto analysed = std::find_if(found.begin(), found.end(), [&](const RegionResults& part) {
+      return part.index == region.index;
+    });
+    if (analysed != found.end()) {
+      history_.store(*region.object_id, frame.number, region.rect, analysed->results);
+    } else if (auto last = history_.last(*region.object_id, frame.number, region.rect)) {
+      found.push_back({region.index, std::move(*last)});
+    }
+  }
+}
+
 Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   std::vector<RegionResults> found;
-  const int width = GST_VIDEO_INFO_WIDTH(&frame.info);
-  const int height = GST_VIDEO_INFO_HEIGHT(&frame.info);
   while (const auto job = queue_->next_job(frame)) {
     TimedRequest* request = job->request;
     const Status status = request->wait();
@@ -152,7 +186,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
       if (queue_->flow() != GST_FLOW_OK) return false;  // we cancelled it
       return Failure(status);
     }
-    auto results = model_->results(request->request(), width, height, job->roi, 0, frame.threshold);
+    auto results = read_results(*job, frame);
     stats_.region_analysed(request->run_time());
     pool_->release(request);
     if (!results) return Failure(std::move(results.error()));
@@ -160,13 +194,15 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   }
   if (queue_->flow() != GST_FLOW_OK) return false;
 
+  const bool analysed = !found.empty();
+  if (!frame.reclassify_every) keep_or_carry(frame, found);
   int objects = 0;
   if (!found.empty()) {
     frame.buffer = gst_buffer_make_writable(frame.buffer);
     objects =
         attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
   }
-  stats_.frame_passed(!found.empty(), std::chrono::steady_clock::now() - frame.arrived, objects);
+  stats_.frame_passed(analysed, std::chrono::steady_clock::now() - frame.arrived, objects);
   return true;
 }
 

@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "class_thresholds.h"
+#include "classification_history.h"
 #include "inference/core.h"
 #include "inference/status.h"
 #include "inference/vision_model.h"
 #include "inference_settings.h"
 #include "inference_stats.h"
+#include "metadata.h"
 #include "output_queue.h"
 #include "picture_source.h"
 #include "region_meta.h"
@@ -25,6 +28,8 @@ struct FramePlan {
   InferenceRegion region = kInferenceRegionFullFrame;
   std::vector<std::string> object_classes;  ///< of the regions; empty: all
   float threshold = 0.0f;                   ///< 0: the decoder's own
+  guint reclassify_interval = 1;            ///< see ClassificationHistory::is_due()
+  bool skip_raw_tensors = false;
 };
 
 /// What an inference element holds between start and stop: the model, its requests and the frames
@@ -61,6 +66,8 @@ class FrameAnalysis {
   Result<bool> finish(QueuedFrame& frame);
   /// Devices that the model lost and took back since the last call. Of the source task.
   std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
+  /// A new stream begins: ids of objects mean others.
+  void forget_objects() { history_.clear(); }
   const std::string& model_name() const { return model_->compiled().name(); }
 
  private:
@@ -73,6 +80,8 @@ class FrameAnalysis {
                                  const FramePlan& plan);
   Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
   void reset_state();
+  Result<Results> read_results(const RegionJob& job, const QueuedFrame& frame);
+  void keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found);
 
   /// Closes after everything that was made in it.
   std::shared_ptr<GstObject> display_;
@@ -85,6 +94,9 @@ class FrameAnalysis {
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;
   uint64_t event_ = 0;  ///< the next of the model's
+  ClassThresholds class_thresholds_;
+  ClassificationHistory history_;
+  uint64_t frame_number_ = 0;  ///< streaming thread
   std::atomic<bool> warned_of_empty_region_ = false;
 };
 

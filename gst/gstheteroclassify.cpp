@@ -42,6 +42,7 @@ static void gst_hetero_classify_class_init(GstHeteroClassifyClass* klass) {
   gst_hetero_inference_base_class_install(reinterpret_cast<GstHeteroInferenceBaseClass*>(klass),
                                           het::gst::kInferenceRegionRoiList,
                                           /*with_threshold=*/false);
+  het::gst::install_classify_properties(G_OBJECT_CLASS(klass));
 }
 
 static void gst_hetero_classify_init(GstHeteroClassify* self) {

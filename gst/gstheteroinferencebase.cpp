@@ -66,6 +66,8 @@ het::gst::FramePlan plan_frame(GstHeteroInferenceBase* self) {
   }
   // 0 would mean "the decoder's own"; a user who says 0 wants everything.
   if (settings.threshold_given) plan.threshold = std::max(settings.threshold, G_MINFLOAT);
+  plan.reclassify_interval = settings.reclassify_interval;
+  plan.skip_raw_tensors = settings.skip_raw_tensors;
   GST_OBJECT_UNLOCK(self);
   ++self->state->frame_number;
   return plan;
@@ -184,7 +186,10 @@ gboolean queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstE
   }
   // Before the look at the flow, so that either we or stop_after() see what the other did.
   if (type == GST_EVENT_EOS) self->state->eos_received = true;
-  if (type == GST_EVENT_STREAM_START) self->state->eos_received = false;
+  if (type == GST_EVENT_STREAM_START) {
+    self->state->eos_received = false;
+    analysis.forget_objects();
+  }
   const GstFlowReturn flow = analysis.queue().flow();
   if (type == GST_EVENT_EOS && flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING) {
     report_flow_at_eos(self, flow);

@@ -27,6 +27,9 @@ enum {
   kPropRegion,
   kPropObjectClass,
   kPropThreshold,
+  kPropThresholdPerClass,
+  kPropReclassifyInterval,
+  kPropSkipRawTensors,
 };
 
 constexpr guint kMaxRequests = 1024;
@@ -160,6 +163,8 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.custom_library;
     case kPropObjectClass:
       return &settings.object_class;
+    case kPropThresholdPerClass:
+      return &settings.threshold_per_class;
     default:
       return nullptr;
   }
@@ -179,6 +184,8 @@ auto number_member(Settings& settings, guint id) -> decltype(&settings.nireq) {
       return &settings.reshape_height;
     case kPropInferenceInterval:
       return &settings.inference_interval;
+    case kPropReclassifyInterval:
+      return &settings.reclassify_interval;
     default:
       return nullptr;
   }
@@ -210,11 +217,34 @@ void install_inference_properties(GObjectClass* klass, InferenceRegion default_r
                           "", playing));
   if (!with_threshold) return;
   g_object_class_install_property(
+      klass, kPropThresholdPerClass,
+      g_param_spec_string("threshold-per-class", "Thresholds of classes",
+                          "Minimum confidences (0..1) of single classes, as person=0.6,car=0.3; "
+                          "others keep the threshold. A class of a model without labels is its "
+                          "number",
+                          "", flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_READY))));
+  g_object_class_install_property(
       klass, kPropThreshold,
       g_param_spec_float("threshold", "Threshold",
                          "Minimum confidence (0..1) of the objects that are reported. A threshold "
                          "in the model-proc file holds as long as this property is not set",
                          0.0f, 1.0f, 0.5f, playing));
+}
+
+void install_classify_properties(GObjectClass* klass) {
+  const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
+      klass, kPropReclassifyInterval,
+      g_param_spec_uint("reclassify-interval", "Reclassification interval",
+                        "With inference-region=roi-list: an object with an id (heterotrack) is "
+                        "analysed every n-th frame and keeps its results in between; 0 = once",
+                        0, G_MAXUINT, 1, playing));
+  g_object_class_install_property(
+      klass, kPropSkipRawTensors,
+      g_param_spec_boolean("skip-raw-tensors", "Skip raw tensors",
+                           "Leave out results that are the model's outputs as they are, such as "
+                           "embeddings: only what was read from them is attached",
+                           FALSE, playing));
 }
 
 bool set_inference_property(InferenceSettings& settings, guint id, const GValue* value) {
@@ -231,6 +261,8 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
   } else if (id == kPropThreshold) {
     settings.threshold = g_value_get_float(value);
     settings.threshold_given = true;
+  } else if (id == kPropSkipRawTensors) {
+    settings.skip_raw_tensors = g_value_get_boolean(value);
   } else {
     return false;
   }
@@ -250,6 +282,8 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_enum(value, settings.region);
   } else if (id == kPropThreshold) {
     g_value_set_float(value, settings.threshold);
+  } else if (id == kPropSkipRawTensors) {
+    g_value_set_boolean(value, settings.skip_raw_tensors);
   } else {
     return false;
   }

@@ -41,12 +41,18 @@ struct InferenceSettings {
   std::string object_class;
   float threshold = 0.5f;
   bool threshold_given = false;
+  std::string threshold_per_class;  ///< read when the element goes to PAUSED
+  guint reclassify_interval = 1;
+  bool skip_raw_tensors = false;
 };
 
 /// Installs the properties that heterodetect and heteroclassify share. `default_region` is what the
 /// element analyses unless told otherwise; `with_threshold` adds the detectors' threshold.
 void install_inference_properties(GObjectClass* object_class, InferenceRegion default_region,
                                   bool with_threshold);
+
+/// Those that heteroclassify has besides.
+void install_classify_properties(GObjectClass* object_class);
 
 /// False when the id is none of these properties.
 bool set_inference_property(InferenceSettings& settings, guint id, const GValue* value);

@@ -217,6 +217,11 @@ FrameObject read_object(const RegionMeta& region, int width, int height) {
 
 }  // namespace
 
+void add_region(GstBuffer* buffer, const Rect& rect, std::string_view type) {
+  const MetadataForm form = RegionMeta::form_of(buffer).value_or(default_metadata_form());
+  RegionMeta::add(buffer, form, rect, type, 1.0f);
+}
+
 void set_object_id(GstBuffer* buffer, int index, int id) {
   std::optional<RegionMeta> region = RegionMeta::at(buffer, index);
   if (!region) return;

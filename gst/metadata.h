@@ -87,6 +87,10 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
                    MetadataForm form, const std::vector<RegionResults>& found);
 
+/// Adds a region without results to a writable buffer, behind those that it has; `rect` lies inside
+/// the picture.
+void add_region(GstBuffer* buffer, const Rect& rect, std::string_view type);
+
 /// Says who the n-th region of a writable buffer is; replaces what was said before.
 void set_object_id(GstBuffer* buffer, int index, int id);
 

@@ -27,7 +27,10 @@ struct QueuedFrame {
   GstBuffer* buffer = nullptr;  ///< owned
   GstVideoInfo info;
   std::chrono::steady_clock::time_point arrived;
-  float threshold = 0.0f;  ///< minimum confidence; 0: the decoder's own
+  float threshold = 0.0f;        ///< minimum confidence; 0: the decoder's own
+  uint64_t number = 0;           ///< counts the frames of an analysis
+  bool reclassify_every = true;  ///< false: tracked objects may keep their last results
+  bool skip_raw_tensors = false;
 
   std::deque<RegionJob> jobs;  ///< protected by the queue
   bool ended = false;          ///< protected by the queue

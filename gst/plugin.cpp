@@ -3,10 +3,12 @@
 
 #include <gst/gst.h>
 
+#include "gstheteroattachroi.h"
 #include "gstheteroclassify.h"
 #include "gstheterodetect.h"
 #include "gstheterofpscounter.h"
 #include "gstheteroinference.h"
+#include "gstheterometaaggregate.h"
 #include "gstheterometaconvert.h"
 #include "gstheterometapublish.h"
 #include "gstheterotrack.h"
@@ -19,6 +21,8 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
   any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
+  any |= GST_ELEMENT_REGISTER(heteroattachroi, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometaaggregate, plugin);
   any |= GST_ELEMENT_REGISTER(heterotrack, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);

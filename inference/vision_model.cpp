@@ -248,6 +248,7 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
                create_decoder(config, vision->compiled_->inputs(), outputs));
     vision->decoders_.push_back(std::move(decoder));
     converters.push_back(config.converter);
+    vision->labels_.insert(vision->labels_.end(), config.labels.begin(), config.labels.end());
   }
   log(LogLevel::Info, "model '{}' on {}: picture input '{}' {}{}, results read by {} because {}",
       settings.model, settings.device, port.name, to_string(port.desc),

@@ -50,6 +50,8 @@ class HET_API VisionModel {
   /// Size of the picture input, in pixels.
   int input_width() const { return input_width_; }
   int input_height() const { return input_height_; }
+  /// Of all its decoders; empty where it has none.
+  const std::vector<std::string>& labels() const { return labels_; }
 
   /// What of a region set_picture() shows to the model, and where it lies in the model's input. A
   /// picture of just that part, as large as that place, gives the same input but for rounding.
@@ -72,6 +74,7 @@ class HET_API VisionModel {
   /// Content of the inputs that are no pictures (image_info and the like); the same for every
   /// execution, so all requests share it.
   std::vector<std::pair<size_t, Tensor>> fixed_inputs_;
+  std::vector<std::string> labels_;
   PreprocessDesc preprocess_;
   size_t picture_input_ = 0;
   int64_t batch_size_ = 1;

@@ -116,6 +116,76 @@ TEST(HeteroClassify, AFlushFreesAFrameWithManyRegions) {
     EXPECT_EQ(entry.rfind("buffer", 0), std::string::npos);
 }
 
+/// Pushes frames with one region; which of them carried a colour, and its model runs.
+struct Carried {
+  std::vector<bool> has_color;
+  int executions = 0;
+};
+
+Carried classify_tracked(const std::string& properties, const std::vector<int>& ids) {
+  Carried carried;
+  ScriptedDevice device;
+  ElementRig rig("heteroclassify", on_scripted(properties));
+  EXPECT_TRUE(rig.start(kCaps));
+  rig.on_buffer = [&](GstBuffer* buffer) {
+    carried.has_color.push_back(!regions_of(buffer).with.empty());
+    return GST_FLOW_OK;
+  };
+  int number = 0;
+  for (int id : ids) {
+    GstBuffer* buffer = rig.frame(number, 90);
+    auto* region = gst_buffer_add_video_region_of_interest_meta(
+        buffer, "car", static_cast<guint>(number++), 4, 6, 8);
+    if (id > 0)
+      gst_video_region_of_interest_meta_add_param(
+          region, gst_structure_new("object_id", "id", G_TYPE_INT, id, nullptr));
+    EXPECT_EQ(rig.push(buffer), GST_FLOW_OK);
+  }
+  rig.event(gst_event_new_eos());
+  EXPECT_TRUE(rig.wait_for("eos"));
+  carried.executions = device.executions();
+  return carried;
+}
+
+TEST(HeteroClassify, TrackedObjectsKeepTheirResultsBetweenReclassifications) {
+  const std::vector<int> same(9, 7);
+  for (const auto& [properties, executions] :
+       {std::pair{"", 9}, std::pair{"reclassify-interval=3", 3},
+        std::pair{"reclassify-interval=4", 3}, std::pair{"reclassify-interval=0", 1}}) {
+    const Carried carried = classify_tracked(properties, same);
+    EXPECT_EQ(carried.executions, executions) << properties;
+    EXPECT_EQ(carried.has_color, std::vector<bool>(9, true)) << properties;
+  }
+  EXPECT_EQ(classify_tracked("reclassify-interval=0", {1, 2, 1, 3, 2}).executions, 3)
+      << "each object on its own";
+  EXPECT_EQ(classify_tracked("reclassify-interval=0", {0, 0, 0}).executions, 3)
+      << "objects that nobody tracks are analysed each time";
+}
+
+TEST(HeteroClassify, AFlushForgetsWhoWasClassified) {
+  ScriptedDevice device;
+  ElementRig rig("heteroclassify", on_scripted("reclassify-interval=0"));
+  ASSERT_TRUE(rig.start(kCaps));
+  const auto push = [&] {
+    GstBuffer* buffer = rig.frame(0, 90);
+    gst_video_region_of_interest_meta_add_param(
+        gst_buffer_add_video_region_of_interest_meta(buffer, "car", 1, 4, 6, 8),
+        gst_structure_new("object_id", "id", G_TYPE_INT, 1, nullptr));
+    EXPECT_EQ(rig.push(buffer), GST_FLOW_OK);
+  };
+  push();
+  rig.event(gst_event_new_flush_start());
+  rig.event(gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  rig.event(gst_event_new_segment(&segment));
+  const int before = device.executions();
+  push();
+  rig.event(gst_event_new_eos());
+  ASSERT_TRUE(rig.wait_for("eos"));
+  EXPECT_EQ(device.executions(), before + 1);
+}
+
 TEST(HeteroClassify, TheWholePictureCanBeClassified) {
   ScriptedDevice device;
   ElementRig rig("heteroclassify", on_scripted("inference-region=full-frame"));

@@ -87,6 +87,29 @@ TEST(HeteroDetect, ThresholdWinsOverTheDescriptors) {
   EXPECT_EQ(detect(strict + " threshold=0").size(), 1u) << "not the decoder's own";
 }
 
+TEST(HeteroDetect, ClassesHaveThresholdsOfTheirOwn) {
+  ScriptedDevice device;
+  // The scripted device's confidence is 0.8.
+  const std::string label = detect("").at(0).type;
+  const std::string other = label == "car" ? "truck" : "car";
+  const auto property = [](const std::string& value) {
+    return "threshold-per-class=\"" + value + "\"";
+  };
+  EXPECT_EQ(detect(property(label + "=0.9")).size(), 0u);
+  EXPECT_EQ(detect(property(other + "=0.9")).size(), 1u);
+  EXPECT_EQ(detect("threshold=0.9 " + property(label + "=0.7, " + other + "=1")).size(), 1u);
+  EXPECT_EQ(detect("threshold=0.9 " + property(other + "=0.1")).size(), 0u);
+  for (const auto& [value, word] : {std::pair{"tram=0.5", "'tram'"}, std::pair{"car=1.5", "'1.5'"},
+                                    std::pair{"car", "KEY=VALUE"}}) {
+    ElementRig rig("heterodetect", detector_properties() + " device=SCRIPTED " + property(value));
+    EXPECT_FALSE(rig.start("video/x-raw,format=BGR,width=64,height=48,framerate=25/1"));
+    const std::vector<std::string> errors = rig.errors();
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_NE(errors[0].find("threshold-per-class"), std::string::npos) << errors[0];
+    EXPECT_NE(errors[0].find(word), std::string::npos) << errors[0];
+  }
+}
+
 TEST(HeteroDetect, RegionsOfTheFrameCanBeAnalysedInstead) {
   ScriptedDevice device;
   const std::vector<Found> found =

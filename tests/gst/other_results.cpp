@@ -111,5 +111,25 @@ TEST(OtherResults, ADecoderOfOnesOwn) {
   EXPECT_NE(unused.play().problem().find("has nothing to read"), std::string::npos);
 }
 
+TEST(OtherResults, RawTensorsCanBeSkipped) {
+  const ScratchFolder folder;
+  for (const auto& [properties, embeddings] :
+       {std::pair{"", 1}, std::pair{"skip-raw-tensors=true", 0}}) {
+    PipelineRun run(
+        "videotestsrc num-buffers=1 pattern=red ! video/x-raw,format=BGR,width=64,height=48 ! "
+        "heteroclassify inference-region=full-frame model=" +
+        write_model(folder) + " model-proc=" + write_descriptor(folder) + " " + properties +
+        " ! heterometaconvert add-tensor-data=true ! heterometapublish file-path=" +
+        folder.file("skip.json") + " ! fakesink");
+    EXPECT_EQ(run.play().problem(), "");
+    const json message = json::parse(read_text(folder.file("skip.json"))).at(0);
+    int found = 0;
+    for (const json& tensor : message["tensors"])
+      found += tensor.value("format", "") == "cosine_distance" ? 1 : 0;
+    EXPECT_EQ(found, embeddings) << properties;
+    EXPECT_EQ(message["objects"][0]["mean"]["label"], "0, 0, 255") << "what was read stays";
+  }
+}
+
 }  // namespace
 }  // namespace het::gst_test

@@ -17,8 +17,9 @@ namespace het::gst_test {
 namespace {
 
 const std::vector<std::string> kElements{
-    "heterodetect",    "heteroclassify",    "heteroinference",   "heterotrack",
-    "heterowatermark", "heterometaconvert", "heterometapublish", "heterofpscounter"};
+    "heterodetect",        "heteroclassify",  "heteroinference", "heteroattachroi",
+    "heterometaaggregate", "heterotrack",     "heterowatermark", "heterometaconvert",
+    "heterometapublish",   "heterofpscounter"};
 
 struct CommandResult {
   int status = -1;
