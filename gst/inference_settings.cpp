@@ -30,6 +30,9 @@ enum {
   kPropThresholdPerClass,
   kPropReclassifyInterval,
   kPropSkipRawTensors,
+  kPropExtensionLib,
+  kPropCpuStreams,
+  kPropGpuStreams,
 };
 
 constexpr guint kMaxRequests = 1024;
@@ -102,6 +105,27 @@ void install_model_properties(GObjectClass* klass) {
           pre_process_type(), kPreProcessAuto, ready));
 }
 
+/// For pipelines that were written for DL Streamer: each stands for a property of the device.
+void install_older_properties(GObjectClass* klass) {
+  const GParamFlags ready = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      klass, kPropExtensionLib,
+      g_param_spec_string("ov-extension-lib", "Operator library",
+                          "Path of a shared library with operators of your own "
+                          "(inference/custom_operator.h); the same as EXTENSIONS in ie-config",
+                          nullptr, ready));
+  const auto streams = [&](guint id, const char* name, const char* nick, const char* blurb) {
+    g_object_class_install_property(
+        klass, id,
+        g_param_spec_uint(name, nick, blurb, 0, G_MAXUINT, 0,
+                          static_cast<GParamFlags>(ready | G_PARAM_DEPRECATED)));
+  };
+  streams(kPropCpuStreams, "cpu-throughput-streams", "CPU streams",
+          "With device=CPU the same as NUM_STREAMS in ie-config, which wins; 0 = not given");
+  streams(kPropGpuStreams, "gpu-throughput-streams", "GPU streams",
+          "With device=GPU the same as NUM_STREAMS in ie-config, which wins; 0 = not given");
+}
+
 void install_request_properties(GObjectClass* klass) {
   const GParamFlags ready = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(
@@ -163,6 +187,8 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.custom_library;
     case kPropObjectClass:
       return &settings.object_class;
+    case kPropExtensionLib:
+      return &settings.extension_library;
     case kPropThresholdPerClass:
       return &settings.threshold_per_class;
     default:
@@ -184,6 +210,10 @@ auto number_member(Settings& settings, guint id) -> decltype(&settings.nireq) {
       return &settings.reshape_height;
     case kPropInferenceInterval:
       return &settings.inference_interval;
+    case kPropCpuStreams:
+      return &settings.cpu_streams;
+    case kPropGpuStreams:
+      return &settings.gpu_streams;
     case kPropReclassifyInterval:
       return &settings.reclassify_interval;
     default:
@@ -197,6 +227,7 @@ void install_inference_properties(GObjectClass* klass, InferenceRegion default_r
                                   bool with_threshold) {
   install_model_properties(klass);
   install_request_properties(klass);
+  install_older_properties(klass);
   const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       klass, kPropInferenceInterval,
@@ -312,6 +343,13 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);
+  const std::string kind = parse_device_name(settings.device).kind;
+  const guint streams = kind == "CPU"   ? settings.cpu_streams
+                        : kind == "GPU" ? settings.gpu_streams
+                                        : 0;
+  if (streams > 0) wanted.properties.try_emplace("NUM_STREAMS", std::to_string(streams));
+  if (!settings.extension_library.empty())
+    wanted.properties.try_emplace("EXTENSIONS", settings.extension_library);
   // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
   // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
   wanted.properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");

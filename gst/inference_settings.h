@@ -28,6 +28,9 @@ struct InferenceSettings {
   std::string labels_file;
   std::string model_instance_id;
   std::string custom_library;
+  std::string extension_library;
+  guint cpu_streams = 0;
+  guint gpu_streams = 0;
   int pre_process = 0;
   int metadata_form = kMetadataAuto;
   bool copy_outputs = false;  ///< of the element, not a property: results are the outputs

@@ -133,6 +133,21 @@ TEST(HeteroDetect, ReshapeChangesTheModelsInput) {
   EXPECT_LE(found[0].x + found[0].w, 320u);
 }
 
+/// Streams are seen by a number that no device has.
+TEST(HeteroDetect, OlderPropertiesStandForThoseOfTheDevice) {
+  const auto errors_of = [](const std::string& properties) {
+    ElementRig rig("heterodetect", detector_properties() + " " + properties);
+    EXPECT_FALSE(rig.start("video/x-raw,format=BGR,width=64,height=48,framerate=25/1"));
+    const std::vector<std::string> errors = rig.errors();
+    return errors.empty() ? std::string() : errors.front();
+  };
+  const std::string streams = errors_of("device=CPU cpu-throughput-streams=4000000000");
+  EXPECT_NE(streams.find("NUM_STREAMS"), std::string::npos) << streams;
+  EXPECT_NE(streams.find("4000000000"), std::string::npos) << streams;
+  const std::string library = errors_of("ov-extension-lib=/absent/operators.so");
+  EXPECT_NE(library.find("/absent/operators.so"), std::string::npos) << library;
+}
+
 TEST(HeteroDetect, PropertiesReadBackAsTheyWereSet) {
   ElementRig rig("heterodetect",
                  "model=a.onnx device=GPU nireq=7 threshold=0.25 inference-interval=3 "

@@ -110,6 +110,17 @@ TEST(DeepSortTracker, MaxAgeAndCosineDistanceAreHeard) {
   }
 }
 
+TEST(DeepSortTracker, ATwinFarAwayIsSomeoneElse) {
+  Actor leaves{moving(0.0f, 100.0f, 1.0f, 0.0f)};
+  leaves.feature = look(1);
+  leaves.last = 19;
+  Actor twin{moving(500.0f, 100.0f, 1.0f, 0.0f)};
+  twin.feature = look(1);
+  twin.first = 22;
+  const auto tracker = deep_sort();
+  EXPECT_EQ(play(*tracker, {leaves, twin}, 40).mix_ups(), 0);
+}
+
 TEST(DeepSortTracker, TheBudgetBoundsWhatIsRemembered) {
   // It looks like 1, then for a long time like 2; then it is away and comes back like 1.
   for (const auto& [config, same] : {std::pair{"", true}, std::pair{"nn_budget=3", false}}) {
