@@ -72,6 +72,7 @@ void FrameAnalysis::close(GstFlowReturn reason) {
 
 void FrameAnalysis::clear(GstPad* source_pad) {
   queue_->clear(*pool_, source_pad);
+  carried_.forget();
   reset_state();
 }
 
@@ -81,12 +82,21 @@ void FrameAnalysis::reset_state() {
 }
 
 Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
-  if (GST_BUFFER_IS_DISCONT(buffer)) reset_state();
+  const bool is_discontinuity = GST_BUFFER_IS_DISCONT(buffer);
+  if (is_discontinuity) reset_state();
+  if (plan.after_gap && !is_discontinuity) {
+    buffer = gst_buffer_make_writable(buffer);
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  }
   std::vector<Region> regions;
   if (plan.analyse) regions = regions_of(buffer, info, plan);
   const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);
   if (!frame) return {};
   frame->threshold = plan.threshold;
+  frame->is_analysed = plan.analyse;
+  frame->carries_results = !plan.analyse && plan.carry_results;
+  frame->is_discontinuity = is_discontinuity;
+  frame->started = std::chrono::steady_clock::now();
   Status status = regions.empty() ? Status() : start_jobs(*frame, regions);
   queue_->end_frame(*frame);
   return status;
@@ -141,6 +151,7 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& 
 
 Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   std::vector<RegionResults> found;
+  std::chrono::nanoseconds time{0};
   const int width = GST_VIDEO_INFO_WIDTH(&frame.info);
   const int height = GST_VIDEO_INFO_HEIGHT(&frame.info);
   while (const auto job = queue_->next_job(frame)) {
@@ -154,6 +165,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     }
     auto results = model_->results(request->request(), width, height, job->roi, 0, frame.threshold);
     stats_.region_analysed(request->run_time());
+    time = std::max<std::chrono::nanoseconds>(time, request->ended() - frame.started);
     pool_->release(request);
     if (!results) return Failure(std::move(results.error()));
     found.push_back({job->index, std::move(*results)});
@@ -161,10 +173,20 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   if (queue_->flow() != GST_FLOW_OK) return false;
 
   int objects = 0;
+  if (frame.is_discontinuity) carried_.forget();
   if (!found.empty()) {
     frame.buffer = gst_buffer_make_writable(frame.buffer);
     objects =
         attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
+    latency_grew_ = latency_.measure(static_cast<GstClockTime>(time.count())) || latency_grew_;
+  }
+  if (frame.is_analysed) {
+    carried_.keep(frame.buffer, frame.info, found);
+  } else if (frame.carries_results) {
+    const int carried =
+        carried_.attach(&frame.buffer, frame.info, model_->compiled().name(), metadata_form_);
+    if (carried >= 0) stats_.frame_carried();
+    objects += std::max(carried, 0);
   }
   stats_.frame_passed(!found.empty(), std::chrono::steady_clock::now() - frame.arrived, objects);
   return true;

@@ -27,6 +27,9 @@ enum {
   kPropRegion,
   kPropObjectClass,
   kPropThreshold,
+  kPropQos,
+  kPropLateFrames,
+  kPropCarryResults,
 };
 
 constexpr guint kMaxRequests = 1024;
@@ -38,6 +41,15 @@ GType inference_region_type() {
       {kInferenceRegionRoiList, "Each region of interest that the frame carries", "roi-list"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroInferenceRegion", values);
+  return type;
+}
+
+GType late_frames_type() {
+  static const GEnumValue values[] = {
+      {kLateFramesKeep, "They pass, without results or with carried ones", "keep"},
+      {kLateFramesDrop, "They are dropped", "drop"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroLateFrames", values);
   return type;
 }
 
@@ -133,6 +145,28 @@ void install_request_properties(GObjectClass* klass) {
                         0, kMaxPictureSize, 0, ready));
 }
 
+void install_time_properties(GObjectClass* klass) {
+  const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
+      klass, kPropQos,
+      g_param_spec_boolean(
+          "qos", "Quality of service",
+          "Late frames are not analysed: those that a sink's QoS events name and, of live sources, "
+          "those for which no request is free. Each posts a QOS message",
+          TRUE, playing));
+  g_object_class_install_property(
+      klass, kPropLateFrames,
+      g_param_spec_enum("late-frames", "Late frames",
+                        "With qos: what becomes of the buffers of late frames", late_frames_type(),
+                        kLateFramesKeep, playing));
+  g_object_class_install_property(
+      klass, kPropCarryResults,
+      g_param_spec_boolean("carry-results", "Carry results",
+                           "Frames that are not analysed (inference-interval, qos) get the results "
+                           "of the last analysed whole picture, marked with their age",
+                           FALSE, playing));
+}
+
 std::string text_of(const GValue* value) {
   const char* text = g_value_get_string(value);
   return text ? text : "";
@@ -190,12 +224,13 @@ void install_inference_properties(GObjectClass* klass, InferenceRegion default_r
                                   bool with_threshold) {
   install_model_properties(klass);
   install_request_properties(klass);
+  install_time_properties(klass);
   const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       klass, kPropInferenceInterval,
       g_param_spec_uint("inference-interval", "Inference interval",
                         "Every n-th frame is analysed, beginning with the first; the frames "
-                        "between pass without results",
+                        "between pass without results (see carry-results)",
                         1, G_MAXUINT, 1, playing));
   g_object_class_install_property(
       klass, kPropRegion,
@@ -231,6 +266,12 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
   } else if (id == kPropThreshold) {
     settings.threshold = g_value_get_float(value);
     settings.threshold_given = true;
+  } else if (id == kPropQos) {
+    settings.qos = g_value_get_boolean(value);
+  } else if (id == kPropLateFrames) {
+    settings.late_frames = g_value_get_enum(value);
+  } else if (id == kPropCarryResults) {
+    settings.carry_results = g_value_get_boolean(value);
   } else {
     return false;
   }
@@ -250,6 +291,12 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_enum(value, settings.region);
   } else if (id == kPropThreshold) {
     g_value_set_float(value, settings.threshold);
+  } else if (id == kPropQos) {
+    g_value_set_boolean(value, settings.qos);
+  } else if (id == kPropLateFrames) {
+    g_value_set_enum(value, settings.late_frames);
+  } else if (id == kPropCarryResults) {
+    g_value_set_boolean(value, settings.carry_results);
   } else {
     return false;
   }

@@ -17,6 +17,9 @@ enum MetadataFormChoice { kMetadataAuto, kMetadataRegionOfInterest, kMetadataAna
 /// Which parts of a frame are analysed.
 enum InferenceRegion { kInferenceRegionFullFrame, kInferenceRegionRoiList };
 
+/// What becomes of the buffer of a late frame.
+enum LateFrames { kLateFramesKeep, kLateFramesDrop };
+
 /// What the user set on an inference element; DL Streamer's property names and defaults.
 struct InferenceSettings {
   // Read when the element goes to PAUSED.
@@ -41,6 +44,9 @@ struct InferenceSettings {
   std::string object_class;
   float threshold = 0.5f;
   bool threshold_given = false;
+  bool qos = true;
+  int late_frames = kLateFramesKeep;
+  bool carry_results = false;
 };
 
 /// Installs the properties that heterodetect and heteroclassify share. `default_region` is what the

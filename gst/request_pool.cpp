@@ -38,6 +38,11 @@ TimedRequest* RequestPool::acquire() {
   return request;
 }
 
+bool RequestPool::has_idle() const {
+  std::lock_guard lock(mutex_);
+  return !idle_.empty();
+}
+
 void RequestPool::release(TimedRequest* request) {
   {
     std::lock_guard lock(mutex_);

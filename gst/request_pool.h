@@ -25,6 +25,7 @@ class TimedRequest {
   /// Waits for the end; afterwards run_time() is that of this execution, queueing included.
   Status wait() { return request_->wait(); }
   std::chrono::nanoseconds run_time() const { return ended_ - started_; }
+  std::chrono::steady_clock::time_point ended() const { return ended_; }
 
  private:
   TimedRequest() = default;
@@ -44,6 +45,7 @@ class RequestPool {
   size_t size() const { return all_.size(); }
   /// An idle request, or null once the pool is closed.
   TimedRequest* acquire();
+  bool has_idle() const;
   void release(TimedRequest* request);
   /// Gives a request back whose execution was cancelled: it is replaced, because it may still hold
   /// its picture. When that fails the old one stays in use.
@@ -58,7 +60,7 @@ class RequestPool {
 
   CompiledModel& model_;  ///< kept alive by the requests
   const std::string stream_;
-  std::mutex mutex_;  ///< protects the members below; taken alone
+  mutable std::mutex mutex_;  ///< protects the members below; taken alone
   std::condition_variable idle_or_closed_;
   std::vector<std::unique_ptr<TimedRequest>> all_;
   std::vector<TimedRequest*> idle_;
