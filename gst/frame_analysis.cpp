@@ -40,13 +40,22 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
       wanted.context["VADisplay"] = display.va_display;
     }
   }
-  HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
+  HET_ASSIGN(SharedModel shared,
+             shared_model(*analysis->core_, settings.model_instance_id, wanted));
+  analysis->model_ = std::move(shared.model);
   HET_ASSIGN(analysis->metadata_form_, metadata_form(settings));
   CompiledModel& compiled = analysis->model_->compiled();
   HET_ASSIGN(analysis->pictures_, PictureSource::create(settings.pre_process, *analysis->model_));
-  HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
+  const guint items = std::max(settings.batch_size, 1u);
+  HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq * items));
+  std::unique_ptr<StreamShare> share;
+  if (shared.shares) {
+    HET_ASSIGN(const size_t optimal, gst::request_count(compiled, 0));
+    share = shared.shares->join(settings.stream_weight, optimal);
+  }
   analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
-  HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests, analysis->stream_));
+  HET_ASSIGN(analysis->pool_,
+             RequestPool::create(compiled, requests, analysis->stream_, std::move(share)));
   const size_t interval = std::min(settings.inference_interval, kMaxIntervalInQueue);
   analysis->queue_ = std::make_unique<OutputQueue>(std::max(requests, kMinRequests) * interval);
   log(LogLevel::Info, "model '{}' on {}: {} requests in flight", compiled.name(), settings.device,
@@ -136,13 +145,13 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& 
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
     auto shown = pictures_->region(picture, region.rect);
-    Status status =
+    const Status status =
         shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
     shown = ImageRegion();  // the request has it
-    if (status.ok()) status = request->start();
-    if (!status.ok()) {
+    const Result<bool> started = status.ok() ? request->start() : Failure(status);
+    if (!started || !*started) {
       pool_->replace(request);
-      return status;
+      return started ? Status() : started.error();
     }
     queue_->add_job(frame, {request, region.rect, region.index});
   }

@@ -49,6 +49,8 @@ class FrameAnalysis {
   InferenceStats& stats() { return stats_; }
   const InferenceStats& stats() const { return stats_; }
   PictureSource& pictures() { return *pictures_; }
+  /// Of this element among those that share the model.
+  void set_weight(double weight) { pool_->set_weight(weight); }
   size_t request_count() const { return pool_->size(); }
   /// False: the next frame has to wait for a request.
   bool has_idle_request() const { return pool_->has_idle(); }

@@ -28,6 +28,7 @@ struct GstHeteroInferenceState {
   GstSegment segment = {};
   guint until_analysed = 0;  ///< frames that pass before the next one is analysed
   bool after_gap = false;    ///< the frame before was dropped
+  float weight = 0.0f;       ///< the share that the analysis has been told
   guint64 frames_processed = 0;
   guint64 frames_late = 0;
 
@@ -101,6 +102,7 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   GST_OBJECT_LOCK(self);
   const het::gst::InferenceSettings& settings = *self->settings;
   const guint interval = settings.inference_interval;
+  const float weight = settings.stream_weight;
   const bool qos = settings.qos;
   const bool drop = settings.late_frames == het::gst::kLateFramesDrop;
   plan.carry_results = settings.carry_results;
@@ -112,6 +114,7 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   if (settings.threshold_given) plan.threshold = std::max(settings.threshold, G_MINFLOAT);
   GST_OBJECT_UNLOCK(self);
 
+  if (std::exchange(self->state->weight, weight) != weight) analysis.set_weight(weight);
   GstHeteroInferenceState& state = *self->state;
   if (GST_BUFFER_IS_DISCONT(buffer)) state.until_analysed = 0;
   state.until_analysed = std::min(state.until_analysed, interval - 1);
@@ -451,6 +454,7 @@ static bool start(GstHeteroInferenceBase* self) {
   start_anew(*self->state);
   self->state->frames_processed = 0;
   self->state->frames_late = 0;
+  self->state->weight = 0.0f;
   self->state->frame_duration = 0;
   self->state->live = false;
   self->state->eos_received = false;

@@ -1,5 +1,7 @@
 #include "inference_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -27,6 +29,8 @@ enum {
   kPropRegion,
   kPropObjectClass,
   kPropThreshold,
+  kPropBatchTimeout,
+  kPropStreamWeight,
   kPropQos,
   kPropLateFrames,
   kPropCarryResults,
@@ -122,9 +126,23 @@ void install_request_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kPropBatchSize,
       g_param_spec_uint("batch-size", "Batch size",
-                        "Pictures per request; 0 = automatic, which is 1. Larger batches are "
-                        "refused in this version",
+                        "Pictures that run together, of this element and of those with its "
+                        "model-instance-id: device=X becomes BATCH:X(n). 0 = one by one, or what "
+                        "device says",
                         0, 1024, 0, ready));
+  g_object_class_install_property(
+      klass, kPropBatchTimeout,
+      g_param_spec_int("batch-timeout", "Batch timeout",
+                       "Milliseconds that a picture waits for others to make a batch with, before "
+                       "it runs alone; -1 = the device's own, 1000",
+                       -1, G_MAXINT, -1, ready));
+  g_object_class_install_property(
+      klass, kPropStreamWeight,
+      g_param_spec_float("stream-weight", "Stream weight",
+                         "Share of this element in a model that others use too (model-instance-id) "
+                         "while more pictures wait than it takes; 2 gets twice as much as 1",
+                         0.01f, 100.0f, 1.0f,
+                         flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING))));
   g_object_class_install_property(
       klass, kPropNireq,
       g_param_spec_uint("nireq", "Requests in flight",
@@ -266,6 +284,10 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
   } else if (id == kPropThreshold) {
     settings.threshold = g_value_get_float(value);
     settings.threshold_given = true;
+  } else if (id == kPropBatchTimeout) {
+    settings.batch_timeout = g_value_get_int(value);
+  } else if (id == kPropStreamWeight) {
+    settings.stream_weight = g_value_get_float(value);
   } else if (id == kPropQos) {
     settings.qos = g_value_get_boolean(value);
   } else if (id == kPropLateFrames) {
@@ -291,6 +313,10 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_enum(value, settings.region);
   } else if (id == kPropThreshold) {
     g_value_set_float(value, settings.threshold);
+  } else if (id == kPropBatchTimeout) {
+    g_value_set_int(value, settings.batch_timeout);
+  } else if (id == kPropStreamWeight) {
+    g_value_set_float(value, settings.stream_weight);
   } else if (id == kPropQos) {
     g_value_set_boolean(value, settings.qos);
   } else if (id == kPropLateFrames) {
@@ -308,28 +334,34 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
     return error(StatusCode::InvalidArgument,
                  "no model is given; set the property model to the path of a model file");
   }
-  if (settings.batch_size > 1) {
-    return error(StatusCode::NotSupported,
-                 "batch-size={} is not supported in this version; leave it at 0 or 1 and set nireq "
-                 "for more requests in flight",
-                 settings.batch_size);
+  const std::string kind = parse_device_name(settings.device).kind;
+  if (settings.batch_size > 1 && kind == "BATCH") {
+    return error(StatusCode::InvalidArgument,
+                 "batch-size={} and device={} both ask for batches; give one of them",
+                 settings.batch_size, settings.device);
   }
+  const bool is_batched = settings.batch_size > 1 || kind == "BATCH";
   VisionModelSettings wanted;
   wanted.model = settings.model;
   wanted.model_proc = settings.model_proc;
   wanted.labels_file = settings.labels_file;
   wanted.labels = split_list(settings.labels);
-  wanted.device = settings.device;
+  wanted.device = settings.batch_size > 1
+                      ? fmt::format("BATCH:{}({})", settings.device, settings.batch_size)
+                      : settings.device;
   wanted.custom_library = settings.custom_library;
   wanted.copy_outputs = settings.copy_outputs;
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);
+  if (is_batched && settings.batch_timeout >= 0) {
+    wanted.properties["AUTO_BATCH_TIMEOUT"] = std::to_string(settings.batch_timeout);
+  }
   // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
   // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
   wanted.properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");
   // Several instances on one machine would all be bound to its first cores.
-  if (parse_device_name(settings.device).kind == "CPU") {
+  if (kind == "CPU") {
     wanted.properties.try_emplace("ENABLE_CPU_PINNING", "NUMA");
   }
   // Devices that convert pictures themselves are told not to.

@@ -35,6 +35,7 @@ struct InferenceSettings {
   int metadata_form = kMetadataAuto;
   bool copy_outputs = false;  ///< of the element, not a property: results are the outputs
   guint batch_size = 0;
+  gint batch_timeout = -1;
   guint nireq = 0;
   guint reshape_width = 0;
   guint reshape_height = 0;
@@ -44,6 +45,7 @@ struct InferenceSettings {
   std::string object_class;
   float threshold = 0.5f;
   bool threshold_given = false;
+  gfloat stream_weight = 1.0f;
   bool qos = true;
   int late_frames = kLateFramesKeep;
   bool carry_results = false;
