@@ -39,15 +39,24 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
       wanted.context["VADisplay"] = display.va_display;
     }
   }
-  HET_ASSIGN(analysis->model_, shared_model(*analysis->core_, settings.model_instance_id, wanted));
+  HET_ASSIGN(SharedModel shared,
+             shared_model(*analysis->core_, settings.model_instance_id, wanted));
+  analysis->model_ = std::move(shared.model);
   HET_ASSIGN(analysis->metadata_form_, metadata_form(settings));
   HET_ASSIGN(analysis->class_thresholds_,
              ClassThresholds::parse(settings.threshold_per_class, *analysis->model_));
   CompiledModel& compiled = analysis->model_->compiled();
   HET_ASSIGN(analysis->pictures_, PictureSource::create(settings.pre_process, *analysis->model_));
-  HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq));
+  const guint items = std::max(settings.batch_size, 1u);
+  HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq * items));
+  std::unique_ptr<StreamShare> share;
+  if (shared.shares) {
+    HET_ASSIGN(const size_t optimal, gst::request_count(compiled, 0));
+    share = shared.shares->join(settings.stream_weight, optimal);
+  }
   analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
-  HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests, analysis->stream_));
+  HET_ASSIGN(analysis->pool_,
+             RequestPool::create(compiled, requests, analysis->stream_, std::move(share)));
   const size_t interval = std::min(settings.inference_interval, kMaxIntervalInQueue);
   analysis->queue_ = std::make_unique<OutputQueue>(std::max(requests, kMinRequests) * interval);
   log(LogLevel::Info, "model '{}' on {}: {} requests in flight", compiled.name(), settings.device,
@@ -74,6 +83,7 @@ void FrameAnalysis::close(GstFlowReturn reason) {
 void FrameAnalysis::clear(GstPad* source_pad) {
   queue_->clear(*pool_, source_pad);
   history_.clear();
+  carried_.forget();
   reset_state();
 }
 
@@ -83,7 +93,12 @@ void FrameAnalysis::reset_state() {
 }
 
 Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
-  if (GST_BUFFER_IS_DISCONT(buffer)) reset_state();
+  const bool is_discontinuity = GST_BUFFER_IS_DISCONT(buffer);
+  if (is_discontinuity) reset_state();
+  if (plan.after_gap && !is_discontinuity) {
+    buffer = gst_buffer_make_writable(buffer);
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  }
   ++frame_number_;
   std::vector<Region> regions;
   if (plan.analyse) regions = regions_of(buffer, info, plan);
@@ -94,6 +109,10 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   frame->reclassify_every =
       plan.reclassify_interval == 1 || plan.region == kInferenceRegionFullFrame;
   frame->skip_raw_tensors = plan.skip_raw_tensors;
+  frame->is_analysed = plan.analyse;
+  frame->carries_results = !plan.analyse && plan.carry_results;
+  frame->is_discontinuity = is_discontinuity;
+  frame->started = std::chrono::steady_clock::now();
   Status status = regions.empty() ? Status() : start_jobs(*frame, regions);
   queue_->end_frame(*frame);
   return status;
@@ -136,13 +155,13 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& 
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
     auto shown = pictures_->region(picture, region.rect);
-    Status status =
+    const Status status =
         shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
     shown = ImageRegion();  // the request has it
-    if (status.ok()) status = request->start();
-    if (!status.ok()) {
+    const Result<bool> started = status.ok() ? request->start() : Failure(status);
+    if (!started || !*started) {
       pool_->replace(request);
-      return status;
+      return started ? Status() : started.error();
     }
     queue_->add_job(frame, {request, region.rect, region.index});
   }
@@ -177,6 +196,7 @@ void FrameAnalysis::keep_or_carry(const QueuedFrame& frame, std::vector<RegionRe
 
 Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   std::vector<RegionResults> found;
+  std::chrono::nanoseconds time{0};
   while (const auto job = queue_->next_job(frame)) {
     TimedRequest* request = job->request;
     const Status status = request->wait();
@@ -188,6 +208,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     }
     auto results = read_results(*job, frame);
     stats_.region_analysed(request->run_time());
+    time = std::max<std::chrono::nanoseconds>(time, request->ended() - frame.started);
     pool_->release(request);
     if (!results) return Failure(std::move(results.error()));
     found.push_back({job->index, std::move(*results)});
@@ -197,10 +218,20 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   const bool analysed = !found.empty();
   if (!frame.reclassify_every) keep_or_carry(frame, found);
   int objects = 0;
+  if (frame.is_discontinuity) carried_.forget();
   if (!found.empty()) {
     frame.buffer = gst_buffer_make_writable(frame.buffer);
     objects =
         attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
+    latency_grew_ = latency_.measure(static_cast<GstClockTime>(time.count())) || latency_grew_;
+  }
+  if (frame.is_analysed) {
+    carried_.keep(frame.buffer, frame.info, found);
+  } else if (frame.carries_results) {
+    const int carried =
+        carried_.attach(&frame.buffer, frame.info, model_->compiled().name(), metadata_form_);
+    if (carried >= 0) stats_.frame_carried();
+    objects += std::max(carried, 0);
   }
   stats_.frame_passed(analysed, std::chrono::steady_clock::now() - frame.arrived, objects);
   return true;

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "carried_results.h"
 #include "class_thresholds.h"
 #include "classification_history.h"
 #include "inference/core.h"
@@ -14,6 +16,7 @@
 #include "inference/vision_model.h"
 #include "inference_settings.h"
 #include "inference_stats.h"
+#include "latency_bound.h"
 #include "metadata.h"
 #include "output_queue.h"
 #include "picture_source.h"
@@ -24,7 +27,9 @@ namespace het::gst {
 
 /// How one frame is to be analysed.
 struct FramePlan {
-  bool analyse = true;  ///< false: the frame passes without results
+  bool analyse = true;        ///< false: the frame passes without results
+  bool carry_results = true;  ///< ... or with those of the last analysed one
+  bool after_gap = false;     ///< frames before this one were dropped: it leaves as DISCONT
   InferenceRegion region = kInferenceRegionFullFrame;
   std::vector<std::string> object_classes;  ///< of the regions; empty: all
   float threshold = 0.0f;                   ///< 0: the decoder's own
@@ -49,7 +54,12 @@ class FrameAnalysis {
   InferenceStats& stats() { return stats_; }
   const InferenceStats& stats() const { return stats_; }
   PictureSource& pictures() { return *pictures_; }
+  /// Of this element among those that share the model.
+  void set_weight(double weight) { pool_->set_weight(weight); }
   size_t request_count() const { return pool_->size(); }
+  /// False: the next frame has to wait for a request.
+  bool has_idle_request() const { return pool_->has_idle(); }
+  LatencyBound& latency() { return latency_; }
 
   void open();
   /// Both sides stop; GST_FLOW_FLUSHING also cancels what runs.
@@ -64,6 +74,10 @@ class FrameAnalysis {
   /// Waits for the requests of the frame in front and attaches what they found. False: the queue
   /// was closed meanwhile.
   Result<bool> finish(QueuedFrame& frame);
+  /// Another segment or stream begins: nothing is carried into it. Of the source task.
+  void forget_results() { carried_.forget(); }
+  /// True once after the bound has grown. Of the source task.
+  bool latency_grew() { return std::exchange(latency_grew_, false); }
   /// Devices that the model lost and took back since the last call. Of the source task.
   std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
   /// A new stream begins: ids of objects mean others.
@@ -93,10 +107,13 @@ class FrameAnalysis {
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;
-  uint64_t event_ = 0;  ///< the next of the model's
   ClassThresholds class_thresholds_;
   ClassificationHistory history_;
   uint64_t frame_number_ = 0;  ///< streaming thread
+  LatencyBound latency_;
+  CarriedResults carried_;     ///< of the source task
+  bool latency_grew_ = false;  ///< of the source task
+  uint64_t event_ = 0;         ///< the next of the model's
   std::atomic<bool> warned_of_empty_region_ = false;
 };
 

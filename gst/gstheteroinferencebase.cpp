@@ -1,7 +1,9 @@
 #include "gstheteroinferencebase.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "allocation.h"
@@ -9,6 +11,7 @@
 #include "element_error.h"
 #include "frame_analysis.h"
 #include "frame_map.h"
+#include "lateness.h"
 
 GST_DEBUG_CATEGORY_STATIC(heteroinference_debug);
 #define GST_CAT_DEFAULT heteroinference_debug
@@ -22,8 +25,16 @@ struct GstHeteroInferenceState {
   GstVideoInfo info = {};
   bool negotiated = false;
   bool warned_of_fields = false;
-  guint64 frame_number = 0;
-  GstClockTime reported_latency = 0;
+  GstSegment segment = {};
+  guint until_analysed = 0;  ///< frames that pass before the next one is analysed
+  bool after_gap = false;    ///< the frame before was dropped
+  float weight = 0.0f;       ///< the share that the analysis has been told
+  guint64 frames_processed = 0;
+  guint64 frames_late = 0;
+
+  het::gst::Lateness lateness;
+  std::atomic<GstClockTime> frame_duration = 0;  ///< ns; 0: unknown
+  std::atomic<bool> live = false;                ///< what the last LATENCY query said
 
   std::atomic<bool> eos_received = false;
   std::atomic<bool> failed = false;  ///< an error of our own has been posted
@@ -55,11 +66,46 @@ void fail(GstHeteroInferenceBase* self, FrameAnalysis& analysis, const het::Stat
   analysis.close(GST_FLOW_ERROR);
 }
 
-het::gst::FramePlan plan_frame(GstHeteroInferenceBase* self) {
+void post_qos(GstHeteroInferenceBase* self, GstBuffer* buffer, GstClockTime running_time,
+              const het::gst::Lateness::Verdict& verdict) {
+  const GstHeteroInferenceState& state = *self->state;
+  const GstClockTime time = GST_BUFFER_PTS(buffer);
+  GstMessage* message =
+      gst_message_new_qos(GST_OBJECT(self), state.live, running_time,
+                          gst_segment_to_stream_time(&state.segment, GST_FORMAT_TIME, time), time,
+                          GST_BUFFER_DURATION(buffer));
+  gst_message_set_qos_values(message, verdict.jitter, verdict.proportion, 1000000);
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, state.frames_processed, state.frames_late);
+  gst_element_post_message(GST_ELEMENT(self), message);
+}
+
+/// True for a frame that is late, which is told. A frame that is `due` for analysis and would have
+/// to wait is late too when its source does not wait.
+bool skip_late(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstBuffer* buffer, bool due) {
+  GstHeteroInferenceState& state = *self->state;
+  const GstClockTime running_time =
+      state.segment.format == GST_FORMAT_TIME
+          ? gst_segment_to_running_time(&state.segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
+          : GST_CLOCK_TIME_NONE;
+  const het::gst::Lateness::Verdict verdict = state.lateness.judge(running_time);
+  if (!verdict.is_late && !(due && state.live && !analysis.has_idle_request())) return false;
+  ++state.frames_late;
+  analysis.stats().frame_late();
+  post_qos(self, buffer, running_time, verdict);
+  return true;
+}
+
+/// How the next frame is analysed; empty when it is to be dropped.
+std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
+                                              GstBuffer* buffer) {
   het::gst::FramePlan plan;
   GST_OBJECT_LOCK(self);
   const het::gst::InferenceSettings& settings = *self->settings;
-  plan.analyse = self->state->frame_number % settings.inference_interval == 0;
+  const guint interval = settings.inference_interval;
+  const float weight = settings.stream_weight;
+  const bool qos = settings.qos;
+  const bool drop = settings.late_frames == het::gst::kLateFramesDrop;
+  plan.carry_results = settings.carry_results;
   plan.region = static_cast<het::gst::InferenceRegion>(settings.region);
   if (!settings.object_class.empty()) {
     plan.object_classes = het::gst::split_list(settings.object_class);
@@ -69,19 +115,50 @@ het::gst::FramePlan plan_frame(GstHeteroInferenceBase* self) {
   plan.reclassify_interval = settings.reclassify_interval;
   plan.skip_raw_tensors = settings.skip_raw_tensors;
   GST_OBJECT_UNLOCK(self);
-  ++self->state->frame_number;
+
+  if (std::exchange(self->state->weight, weight) != weight) analysis.set_weight(weight);
+  GstHeteroInferenceState& state = *self->state;
+  if (GST_BUFFER_IS_DISCONT(buffer)) state.until_analysed = 0;
+  state.until_analysed = std::min(state.until_analysed, interval - 1);
+  const bool due = state.until_analysed == 0;
+  const bool late = qos && skip_late(self, analysis, buffer, due);
+  plan.analyse = due && !late;
+  // A late frame leaves its turn to the next one.
+  if (plan.analyse) state.until_analysed = interval;
+  if (state.until_analysed > 0) --state.until_analysed;
+  if (late && drop) {
+    state.after_gap = true;
+    return std::nullopt;
+  }
+  if (!late) ++state.frames_processed;
+  plan.after_gap = std::exchange(state.after_gap, false);
   return plan;
 }
 
-/// Time that frames spend here at most, as told to live pipelines: every request in flight holds
-/// one, so that many frame durations; without a frame rate, the measured time.
-GstClockTime own_latency(const FrameAnalysis& analysis, const GstVideoInfo& info) {
-  if (GST_VIDEO_INFO_FPS_N(&info) > 0 && GST_VIDEO_INFO_FPS_D(&info) > 0) {
-    return gst_util_uint64_scale(analysis.request_count() * GST_SECOND,
-                                 static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
-                                 static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info)));
-  }
-  return static_cast<GstClockTime>(analysis.stats().mean_frame_time().count());
+GstClockTime frame_duration(const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_FPS_N(&info) <= 0 || GST_VIDEO_INFO_FPS_D(&info) <= 0) return 0;
+  return gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
+                               static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info)));
+}
+
+/// A live source goes on while its frames are in here: the queue has to hold as many as come in
+/// meanwhile.
+void fit_queue(FrameAnalysis& analysis, GstClockTime duration) {
+  constexpr GstClockTime kMaxFrames = 64;
+  if (duration == 0) return;
+  const GstClockTime frames = std::min(analysis.latency().bound() / duration + 2, kMaxFrames);
+  analysis.queue().raise_frame_limit(static_cast<size_t>(frames));
+}
+
+void latency_changed(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
+  if (self->state->live) fit_queue(analysis, self->state->frame_duration);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+void start_anew(GstHeteroInferenceState& state) {
+  state.lateness.reset();
+  state.until_analysed = 0;
+  state.after_gap = false;
 }
 
 // --- Source pad: its task --------------------------------------------------------------------
@@ -111,6 +188,7 @@ void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
   for (const het::DeviceEvent& event : analysis.device_events()) {
     het::gst::post_device_event(GST_ELEMENT(self), analysis.model_name(), event);
   }
+  if (analysis.latency_grew()) latency_changed(self, analysis);
   if (!*ready || !analysis.queue().pop()) return;
   GstBuffer* buffer = std::exchange(frame.buffer, nullptr);
   if (self->state->downstream_needs_plain_rows) {
@@ -133,6 +211,8 @@ void source_loop(gpointer user) {
   } else if (item->query) {
     analysis->queue().answer_query(gst_pad_peer_query(self->srcpad, item->query));
   } else if (analysis->queue().pop()) {
+    const GstEventType type = GST_EVENT_TYPE(item->event);
+    if (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START) analysis->forget_results();
     gst_pad_push_event(self->srcpad, item->event);
   }
 }
@@ -151,12 +231,17 @@ GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
     gst_buffer_unref(buffer);
     return analysis ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_FLUSHING;
   }
-  const het::Status status = analysis->take(buffer, self->state->info, plan_frame(self));
+  const std::optional<het::gst::FramePlan> plan = plan_frame(self, *analysis, buffer);
+  if (!plan) {
+    gst_buffer_unref(buffer);
+    return analysis->queue().flow();
+  }
+  const het::Status status = analysis->take(buffer, self->state->info, *plan);
   if (!status.ok()) fail(self, *analysis, status);
   return analysis->queue().flow();
 }
 
-bool take_caps(GstHeteroInferenceBase* self, const FrameAnalysis& analysis, GstEvent* event) {
+bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event, &caps);
   GstVideoInfo info;
@@ -171,10 +256,11 @@ bool take_caps(GstHeteroInferenceBase* self, const FrameAnalysis& analysis, GstE
   }
   self->state->info = info;
   self->state->negotiated = true;
-  const GstClockTime latency = own_latency(analysis, info);
-  if (std::exchange(self->state->reported_latency, latency) != latency) {
-    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
-  }
+  self->state->until_analysed = 0;
+  self->state->frame_duration = frame_duration(info);
+  // Every request in flight holds a frame.
+  const GstClockTime promise = analysis.request_count() * self->state->frame_duration;
+  if (analysis.latency().promise(promise)) latency_changed(self, analysis);
   return true;
 }
 
@@ -189,6 +275,10 @@ gboolean queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstE
   if (type == GST_EVENT_STREAM_START) {
     self->state->eos_received = false;
     analysis.forget_objects();
+  }
+  if (type == GST_EVENT_SEGMENT) {
+    gst_event_copy_segment(event, &self->state->segment);
+    start_anew(*self->state);
   }
   const GstFlowReturn flow = analysis.queue().flow();
   if (type == GST_EVENT_EOS && flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING) {
@@ -227,7 +317,8 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
       const gboolean pushed = gst_pad_push_event(self->srcpad, event);
       analysis->clear(self->srcpad);
       self->state->eos_received = false;
-      self->state->frame_number = 0;
+      gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);
+      start_anew(*self->state);
       if (GST_PAD_IS_ACTIVE(self->srcpad)) start_source_task(self, *analysis);
       return pushed;
     }
@@ -286,6 +377,14 @@ gboolean src_event(GstPad* pad, GstObject* parent, GstEvent* event) {
       start_source_task(self, *analysis);
     }
   }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
+    GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
+    gdouble proportion = 1.0;
+    GstClockTimeDiff diff = 0;
+    GstClockTime timestamp = GST_CLOCK_TIME_NONE;
+    gst_event_parse_qos(event, &type, &proportion, &diff, &timestamp);
+    self->state->lateness.observe(type, proportion, diff, timestamp);
+  }
   return gst_pad_event_default(pad, parent, event);
 }
 
@@ -294,16 +393,13 @@ gboolean src_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY) return gst_pad_query_default(pad, parent, query);
   if (!gst_pad_peer_query(self->sinkpad, query)) return FALSE;
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
-  GstCaps* caps = gst_pad_get_current_caps(self->sinkpad);
-  GstVideoInfo info;
-  gst_video_info_init(&info);
-  if (caps) het::gst::read_video_info(caps, &info);
-  gst_clear_caps(&caps);
-  const GstClockTime own = analysis ? own_latency(*analysis, info) : 0;
+  const GstClockTime own = analysis ? analysis->latency().bound() : 0;
   gboolean live = FALSE;
   GstClockTime min = 0;
   GstClockTime max = GST_CLOCK_TIME_NONE;
   gst_query_parse_latency(query, &live, &min, &max);
+  self->state->live = live;
+  if (analysis && live) fit_queue(*analysis, self->state->frame_duration);
   gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
   return TRUE;
 }
@@ -359,8 +455,13 @@ static bool start(GstHeteroInferenceBase* self) {
   }
   self->state->negotiated = false;
   self->state->warned_of_fields = false;
-  self->state->frame_number = 0;
-  self->state->reported_latency = 0;
+  gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);
+  start_anew(*self->state);
+  self->state->frames_processed = 0;
+  self->state->frames_late = 0;
+  self->state->weight = 0.0f;
+  self->state->frame_duration = 0;
+  self->state->live = false;
   self->state->eos_received = false;
   self->state->failed = false;
   self->state->downstream_needs_plain_rows = false;
@@ -416,7 +517,8 @@ void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
       g_param_spec_boxed(
           "stats", "Statistics",
           "Counters since the element started: frames, frames-analysed, frames-in-flight, regions, "
-          "regions-skipped, objects, requests; times in ns: inference-time-mean, "
+          "regions-skipped, objects, requests, frames-late, frames-carried; times in ns: "
+          "inference-time-mean, "
           "inference-time-max, frame-time-mean; of pictures: pre-process-backend in use, "
           "picture-copies, copies-per-frame, surfaces-mapped, surfaces-copied, surfaces-imported, "
           "pictures-scaled",

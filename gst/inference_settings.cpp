@@ -1,5 +1,7 @@
 #include "inference_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -33,6 +35,11 @@ enum {
   kPropExtensionLib,
   kPropCpuStreams,
   kPropGpuStreams,
+  kPropBatchTimeout,
+  kPropStreamWeight,
+  kPropQos,
+  kPropLateFrames,
+  kPropCarryResults,
 };
 
 constexpr guint kMaxRequests = 1024;
@@ -44,6 +51,15 @@ GType inference_region_type() {
       {kInferenceRegionRoiList, "Each region of interest that the frame carries", "roi-list"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroInferenceRegion", values);
+  return type;
+}
+
+GType late_frames_type() {
+  static const GEnumValue values[] = {
+      {kLateFramesKeep, "They pass, without results or with carried ones", "keep"},
+      {kLateFramesDrop, "They are dropped", "drop"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroLateFrames", values);
   return type;
 }
 
@@ -137,9 +153,23 @@ void install_request_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kPropBatchSize,
       g_param_spec_uint("batch-size", "Batch size",
-                        "Pictures per request; 0 = automatic, which is 1. Larger batches are "
-                        "refused in this version",
+                        "Pictures that run together, of this element and of those with its "
+                        "model-instance-id: device=X becomes BATCH:X(n). 0 = one by one, or what "
+                        "device says",
                         0, 1024, 0, ready));
+  g_object_class_install_property(
+      klass, kPropBatchTimeout,
+      g_param_spec_int("batch-timeout", "Batch timeout",
+                       "Milliseconds that a picture waits for others to make a batch with, before "
+                       "it runs alone; -1 = the device's own, 1000",
+                       -1, G_MAXINT, -1, ready));
+  g_object_class_install_property(
+      klass, kPropStreamWeight,
+      g_param_spec_float("stream-weight", "Stream weight",
+                         "Share of this element in a model that others use too (model-instance-id) "
+                         "while more pictures wait than it takes; 2 gets twice as much as 1",
+                         0.01f, 100.0f, 1.0f,
+                         flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING))));
   g_object_class_install_property(
       klass, kPropNireq,
       g_param_spec_uint("nireq", "Requests in flight",
@@ -158,6 +188,28 @@ void install_request_properties(GObjectClass* klass) {
                         "Height in pixels to which the model's picture input is changed; 0 = as in "
                         "the model",
                         0, kMaxPictureSize, 0, ready));
+}
+
+void install_time_properties(GObjectClass* klass) {
+  const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property(
+      klass, kPropQos,
+      g_param_spec_boolean(
+          "qos", "Quality of service",
+          "Late frames are not analysed: those that a sink's QoS events name and, of live sources, "
+          "those for which no request is free. Each posts a QOS message",
+          TRUE, playing));
+  g_object_class_install_property(
+      klass, kPropLateFrames,
+      g_param_spec_enum("late-frames", "Late frames",
+                        "With qos: what becomes of the buffers of late frames", late_frames_type(),
+                        kLateFramesKeep, playing));
+  g_object_class_install_property(
+      klass, kPropCarryResults,
+      g_param_spec_boolean("carry-results", "Carry results",
+                           "Frames that are not analysed (inference-interval, qos) get the results "
+                           "of the last analysed whole picture, marked with their age",
+                           FALSE, playing));
 }
 
 std::string text_of(const GValue* value) {
@@ -228,12 +280,13 @@ void install_inference_properties(GObjectClass* klass, InferenceRegion default_r
   install_model_properties(klass);
   install_request_properties(klass);
   install_older_properties(klass);
+  install_time_properties(klass);
   const GParamFlags playing = flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property(
       klass, kPropInferenceInterval,
       g_param_spec_uint("inference-interval", "Inference interval",
                         "Every n-th frame is analysed, beginning with the first; the frames "
-                        "between pass without results",
+                        "between pass without results (see carry-results)",
                         1, G_MAXUINT, 1, playing));
   g_object_class_install_property(
       klass, kPropRegion,
@@ -294,6 +347,16 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
     settings.threshold_given = true;
   } else if (id == kPropSkipRawTensors) {
     settings.skip_raw_tensors = g_value_get_boolean(value);
+  } else if (id == kPropBatchTimeout) {
+    settings.batch_timeout = g_value_get_int(value);
+  } else if (id == kPropStreamWeight) {
+    settings.stream_weight = g_value_get_float(value);
+  } else if (id == kPropQos) {
+    settings.qos = g_value_get_boolean(value);
+  } else if (id == kPropLateFrames) {
+    settings.late_frames = g_value_get_enum(value);
+  } else if (id == kPropCarryResults) {
+    settings.carry_results = g_value_get_boolean(value);
   } else {
     return false;
   }
@@ -315,6 +378,16 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_float(value, settings.threshold);
   } else if (id == kPropSkipRawTensors) {
     g_value_set_boolean(value, settings.skip_raw_tensors);
+  } else if (id == kPropBatchTimeout) {
+    g_value_set_int(value, settings.batch_timeout);
+  } else if (id == kPropStreamWeight) {
+    g_value_set_float(value, settings.stream_weight);
+  } else if (id == kPropQos) {
+    g_value_set_boolean(value, settings.qos);
+  } else if (id == kPropLateFrames) {
+    g_value_set_enum(value, settings.late_frames);
+  } else if (id == kPropCarryResults) {
+    g_value_set_boolean(value, settings.carry_results);
   } else {
     return false;
   }
@@ -326,18 +399,21 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
     return error(StatusCode::InvalidArgument,
                  "no model is given; set the property model to the path of a model file");
   }
-  if (settings.batch_size > 1) {
-    return error(StatusCode::NotSupported,
-                 "batch-size={} is not supported in this version; leave it at 0 or 1 and set nireq "
-                 "for more requests in flight",
-                 settings.batch_size);
+  const std::string kind = parse_device_name(settings.device).kind;
+  if (settings.batch_size > 1 && kind == "BATCH") {
+    return error(StatusCode::InvalidArgument,
+                 "batch-size={} and device={} both ask for batches; give one of them",
+                 settings.batch_size, settings.device);
   }
+  const bool is_batched = settings.batch_size > 1 || kind == "BATCH";
   VisionModelSettings wanted;
   wanted.model = settings.model;
   wanted.model_proc = settings.model_proc;
   wanted.labels_file = settings.labels_file;
   wanted.labels = split_list(settings.labels);
-  wanted.device = settings.device;
+  wanted.device = settings.batch_size > 1
+                      ? fmt::format("BATCH:{}({})", settings.device, settings.batch_size)
+                      : settings.device;
   wanted.custom_library = settings.custom_library;
   wanted.copy_outputs = settings.copy_outputs;
   auto properties = parse_properties(settings.ie_config);
@@ -350,11 +426,14 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   if (streams > 0) wanted.properties.try_emplace("NUM_STREAMS", std::to_string(streams));
   if (!settings.extension_library.empty())
     wanted.properties.try_emplace("EXTENSIONS", settings.extension_library);
+  if (is_batched && settings.batch_timeout >= 0) {
+    wanted.properties["AUTO_BATCH_TIMEOUT"] = std::to_string(settings.batch_timeout);
+  }
   // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
   // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
   wanted.properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");
   // Several instances on one machine would all be bound to its first cores.
-  if (parse_device_name(settings.device).kind == "CPU") {
+  if (kind == "CPU") {
     wanted.properties.try_emplace("ENABLE_CPU_PINNING", "NUMA");
   }
   // Devices that convert pictures themselves are told not to.

@@ -17,6 +17,9 @@ enum MetadataFormChoice { kMetadataAuto, kMetadataRegionOfInterest, kMetadataAna
 /// Which parts of a frame are analysed.
 enum InferenceRegion { kInferenceRegionFullFrame, kInferenceRegionRoiList };
 
+/// What becomes of the buffer of a late frame.
+enum LateFrames { kLateFramesKeep, kLateFramesDrop };
+
 /// What the user set on an inference element; DL Streamer's property names and defaults.
 struct InferenceSettings {
   // Read when the element goes to PAUSED.
@@ -35,6 +38,7 @@ struct InferenceSettings {
   int metadata_form = kMetadataAuto;
   bool copy_outputs = false;  ///< of the element, not a property: results are the outputs
   guint batch_size = 0;
+  gint batch_timeout = -1;
   guint nireq = 0;
   guint reshape_width = 0;
   guint reshape_height = 0;
@@ -47,6 +51,10 @@ struct InferenceSettings {
   std::string threshold_per_class;  ///< read when the element goes to PAUSED
   guint reclassify_interval = 1;
   bool skip_raw_tensors = false;
+  gfloat stream_weight = 1.0f;
+  bool qos = true;
+  int late_frames = kLateFramesKeep;
+  bool carry_results = false;
 };
 
 /// Installs the properties that heterodetect and heteroclassify share. `default_region` is what the

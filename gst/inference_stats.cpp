@@ -26,6 +26,16 @@ void InferenceStats::region_skipped() {
   ++regions_skipped_;
 }
 
+void InferenceStats::frame_late() {
+  std::lock_guard lock(mutex_);
+  ++frames_late_;
+}
+
+void InferenceStats::frame_carried() {
+  std::lock_guard lock(mutex_);
+  ++frames_carried_;
+}
+
 std::chrono::nanoseconds InferenceStats::mean_frame_time() const {
   std::lock_guard lock(mutex_);
   return std::chrono::nanoseconds(frames_analysed_ ? frame_ns_ / frames_analysed_ : 0);
@@ -37,7 +47,8 @@ GstStructure* InferenceStats::to_structure(uint64_t requests, uint64_t frames_in
       "heteroinference-stats", "frames", G_TYPE_UINT64, frames_, "frames-analysed", G_TYPE_UINT64,
       frames_analysed_, "frames-in-flight", G_TYPE_UINT64, frames_in_flight, "regions",
       G_TYPE_UINT64, regions_, "regions-skipped", G_TYPE_UINT64, regions_skipped_, "objects",
-      G_TYPE_UINT64, objects_, "requests", G_TYPE_UINT64, requests, "inference-time-mean",
+      G_TYPE_UINT64, objects_, "requests", G_TYPE_UINT64, requests, "frames-late", G_TYPE_UINT64,
+      frames_late_, "frames-carried", G_TYPE_UINT64, frames_carried_, "inference-time-mean",
       G_TYPE_UINT64, regions_ ? inference_ns_ / regions_ : 0, "inference-time-max", G_TYPE_UINT64,
       inference_max_ns_, "frame-time-mean", G_TYPE_UINT64,
       frames_analysed_ ? frame_ns_ / frames_analysed_ : 0, nullptr);

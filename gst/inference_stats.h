@@ -14,12 +14,14 @@ class InferenceStats {
   void frame_passed(bool analysed, std::chrono::nanoseconds in_element, int objects);
   void region_analysed(std::chrono::nanoseconds run_time);
   void region_skipped();
+  void frame_late();
+  void frame_carried();
   /// Mean time between arrival and departure of analysed frames; 0 before the first.
   std::chrono::nanoseconds mean_frame_time() const;
 
   /// "heteroinference-stats": frames, frames-analysed, frames-in-flight, regions, regions-skipped,
-  /// objects, requests (counts) and inference-time-mean, inference-time-max,
-  /// frame-time-mean (ns). The caller frees it.
+  /// objects, requests, frames-late, frames-carried (counts) and inference-time-mean,
+  /// inference-time-max, frame-time-mean (ns). The caller frees it.
   GstStructure* to_structure(uint64_t requests, uint64_t frames_in_flight) const;
 
  private:
@@ -29,6 +31,8 @@ class InferenceStats {
   uint64_t regions_ = 0;
   uint64_t regions_skipped_ = 0;
   uint64_t objects_ = 0;
+  uint64_t frames_late_ = 0;
+  uint64_t frames_carried_ = 0;
   uint64_t inference_ns_ = 0;
   uint64_t inference_max_ns_ = 0;
   uint64_t frame_ns_ = 0;  ///< of analysed frames

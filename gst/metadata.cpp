@@ -161,6 +161,20 @@ std::optional<ObjectAttribute> read_attribute(const GstStructure* params) {
   return attribute;
 }
 
+/// Marks everything behind the first `earlier` regions.
+void mark_age(GstBuffer* buffer, size_t earlier, const ResultAge& age) {
+  std::vector<RegionMeta> regions = RegionMeta::all(buffer);
+  for (size_t i = earlier; i < regions.size(); ++i) {
+    for (const GList* link = regions[i].params(); link; link = link->next) {
+      auto* params = static_cast<GstStructure*>(link->data);
+      gst_structure_set(params, "age-frames", G_TYPE_UINT, age.frames, nullptr);
+      if (GST_CLOCK_TIME_IS_VALID(age.time)) {
+        gst_structure_set(params, "age", G_TYPE_UINT64, age.time, nullptr);
+      }
+    }
+  }
+}
+
 /// What other elements found, as their meta says it: boxes and classes.
 void read_foreign(const RegionMeta& region, int width, int height, FrameObject& object) {
   const std::optional<float> confidence = region.confidence();
@@ -246,7 +260,8 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
 }
 
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
-                   MetadataForm form, const std::vector<RegionResults>& found) {
+                   MetadataForm form, const std::vector<RegionResults>& found,
+                   const ResultAge* age) {
   const int width = GST_VIDEO_INFO_WIDTH(&info);
   const int height = GST_VIDEO_INFO_HEIGHT(&info);
   // Before any is added, as indices count those that were there.
@@ -254,6 +269,7 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   std::vector<RegionMeta> regions;
   if (std::any_of(found.begin(), found.end(), is_of_region)) regions = RegionMeta::all(buffer);
   int added = 0;
+  const size_t earlier = age ? frame_regions(buffer).size() : 0;
   for (const RegionResults& part : found) {
     std::optional<RegionMeta> region;
     if (part.index >= 0 && static_cast<size_t>(part.index) < regions.size())
@@ -275,6 +291,7 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
       if (add_detection(buffer, info, model_name, form, parent, detection)) ++added;
     }
   }
+  if (age) mark_age(buffer, earlier, *age);
   return added;
 }
 

@@ -81,11 +81,19 @@ struct FrameObject {
 /// The regions of a frame, in the order in which they were attached.
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
 
+/// How old results are that a frame got from an earlier one.
+struct ResultAge {
+  guint frames = 0;
+  GstClockTime time = GST_CLOCK_TIME_NONE;  ///< ns of stream time; none without timestamps
+};
+
 /// Attaches results to a writable buffer: a region for each detection (clipped to the picture; one
 /// without a pixel inside is left out), all else to the region that it belongs to.
+/// With an age the structures of what is added have "age-frames" (uint) and "age" (uint64, ns).
 /// Returns how many objects were added.
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
-                   MetadataForm form, const std::vector<RegionResults>& found);
+                   MetadataForm form, const std::vector<RegionResults>& found,
+                   const ResultAge* age = nullptr);
 
 /// Adds a region without results to a writable buffer, behind those that it has; `rect` lies inside
 /// the picture.

@@ -181,6 +181,19 @@ void OutputQueue::answer_query(bool accepted) {
   changed_.notify_all();
 }
 
+size_t OutputQueue::frame_limit() const {
+  std::lock_guard lock(mutex_);
+  return frame_limit_;
+}
+
+void OutputQueue::raise_frame_limit(size_t limit) {
+  {
+    std::lock_guard lock(mutex_);
+    frame_limit_ = std::max(frame_limit_, limit);
+  }
+  changed_.notify_all();
+}
+
 size_t OutputQueue::frames() const {
   std::lock_guard lock(mutex_);
   return frames_;

@@ -31,6 +31,10 @@ struct QueuedFrame {
   uint64_t number = 0;           ///< counts the frames of an analysis
   bool reclassify_every = true;  ///< false: tracked objects may keep their last results
   bool skip_raw_tensors = false;
+  bool is_analysed = true;
+  bool carries_results = false;  ///< of the last analysed frame, when it is not analysed itself
+  bool is_discontinuity = false;
+  std::chrono::steady_clock::time_point started;  ///< of the first job
 
   std::deque<RegionJob> jobs;  ///< protected by the queue
   bool ended = false;          ///< protected by the queue
@@ -53,7 +57,9 @@ class OutputQueue {
   OutputQueue(const OutputQueue&) = delete;
   OutputQueue& operator=(const OutputQueue&) = delete;
 
-  size_t frame_limit() const { return frame_limit_; }
+  size_t frame_limit() const;
+  /// Lets more frames in; a smaller limit changes nothing.
+  void raise_frame_limit(size_t limit);
   /// OK while open, else why it was closed.
   GstFlowReturn flow() const;
   /// Lets everything pass again after close().
@@ -91,10 +97,10 @@ class OutputQueue {
   size_t frames() const;
 
  private:
-  const size_t frame_limit_;
   mutable std::mutex mutex_;  ///< protects everything below and the queued frames; taken alone
   std::condition_variable changed_;
   std::deque<Item> items_;
+  size_t frame_limit_;
   size_t frames_ = 0;
   GstFlowReturn flow_ = GST_FLOW_OK;
   TimedRequest* awaited_ = nullptr;  ///< the source task waits for its end

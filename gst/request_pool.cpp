@@ -5,25 +5,35 @@
 namespace het::gst {
 
 Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model,
-                                                           const std::string& stream) {
+                                                           const std::string& stream,
+                                                           StreamShare* share) {
   std::unique_ptr<TimedRequest> timed(new TimedRequest());
   HET_ASSIGN(timed->request_, model.create_infer_request());
   timed->request_->set_stream(stream);
-  timed->request_->set_callback(
-      [self = timed.get()](const Status&) { self->ended_ = std::chrono::steady_clock::now(); });
+  timed->share_ = share;
+  timed->request_->set_callback([self = timed.get()](const Status&) {
+    self->ended_ = std::chrono::steady_clock::now();
+    if (self->share_) self->share_->leave();
+  });
   return timed;
 }
 
-Status TimedRequest::start() {
+Result<bool> TimedRequest::start() {
   started_ = std::chrono::steady_clock::now();
-  return request_->start_async();
+  if (share_ && !share_->enter()) return false;
+  const Status status = request_->start_async();
+  if (status.ok()) return true;
+  if (share_) share_->leave();
+  return Failure(status);
 }
 
 Result<std::unique_ptr<RequestPool>> RequestPool::create(CompiledModel& model, size_t count,
-                                                         std::string stream) {
-  std::unique_ptr<RequestPool> pool(new RequestPool(model, std::move(stream)));
+                                                         std::string stream,
+                                                         std::unique_ptr<StreamShare> share) {
+  std::unique_ptr<RequestPool> pool(new RequestPool(model, std::move(stream), std::move(share)));
   for (size_t i = 0; i < count; ++i) {
-    HET_ASSIGN(pool->all_.emplace_back(), TimedRequest::create(model, pool->stream_));
+    HET_ASSIGN(pool->all_.emplace_back(),
+               TimedRequest::create(model, pool->stream_, pool->share_.get()));
     pool->idle_.push_back(pool->all_.back().get());
   }
   return pool;
@@ -38,6 +48,11 @@ TimedRequest* RequestPool::acquire() {
   return request;
 }
 
+bool RequestPool::has_idle() const {
+  std::lock_guard lock(mutex_);
+  return !idle_.empty();
+}
+
 void RequestPool::release(TimedRequest* request) {
   {
     std::lock_guard lock(mutex_);
@@ -47,7 +62,7 @@ void RequestPool::release(TimedRequest* request) {
 }
 
 void RequestPool::replace(TimedRequest* request) {
-  auto fresh = TimedRequest::create(model_, stream_);
+  auto fresh = TimedRequest::create(model_, stream_, share_.get());
   TimedRequest* replacement = request;
   std::unique_ptr<TimedRequest> old;
   if (fresh) {
@@ -62,12 +77,18 @@ void RequestPool::replace(TimedRequest* request) {
   release(replacement);
 }
 
+void RequestPool::set_weight(double weight) {
+  if (share_) share_->set_weight(weight);
+}
+
 void RequestPool::open() {
+  if (share_) share_->open();
   std::lock_guard lock(mutex_);
   closed_ = false;
 }
 
 void RequestPool::close() {
+  if (share_) share_->close();
   {
     std::lock_guard lock(mutex_);
     closed_ = true;

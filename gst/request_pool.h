@@ -10,25 +10,30 @@
 
 #include "inference/infer_request.h"
 #include "inference/status.h"
+#include "stream_shares.h"
 
 namespace het::gst {
 
 /// A request with the times of its last execution.
 class TimedRequest {
  public:
+  /// `share` may be null; it outlives the request.
   static Result<std::unique_ptr<TimedRequest>> create(CompiledModel& model,
-                                                      const std::string& stream);
+                                                      const std::string& stream,
+                                                      StreamShare* share);
 
   InferRequest& request() { return *request_; }
-  /// Notes the time and starts.
-  Status start();
+  /// Notes the time, waits for the stream's turn and starts; false: closed before the turn came.
+  Result<bool> start();
   /// Waits for the end; afterwards run_time() is that of this execution, queueing included.
   Status wait() { return request_->wait(); }
   std::chrono::nanoseconds run_time() const { return ended_ - started_; }
+  std::chrono::steady_clock::time_point ended() const { return ended_; }
 
  private:
   TimedRequest() = default;
   std::unique_ptr<InferRequest> request_;
+  StreamShare* share_ = nullptr;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point ended_;  ///< written by the completion callback
 };
@@ -37,28 +42,33 @@ class TimedRequest {
 /// back-pressure. Thread-safe.
 class RequestPool {
  public:
-  /// `stream` is whose state the requests use, see InferRequest::set_stream().
+  /// `stream` is whose state the requests use, see InferRequest::set_stream(); `share` is its
+  /// part of a model that others use too, else null.
   static Result<std::unique_ptr<RequestPool>> create(CompiledModel& model, size_t count,
-                                                     std::string stream);
+                                                     std::string stream,
+                                                     std::unique_ptr<StreamShare> share = nullptr);
 
   size_t size() const { return all_.size(); }
   /// An idle request, or null once the pool is closed.
   TimedRequest* acquire();
+  bool has_idle() const;
   void release(TimedRequest* request);
   /// Gives a request back whose execution was cancelled: it is replaced, because it may still hold
   /// its picture. When that fails the old one stays in use.
   void replace(TimedRequest* request);
+  void set_weight(double weight);
   void open();
-  /// Wakes acquire().
+  /// Wakes acquire() and a start that waits for its turn.
   void close();
 
  private:
-  RequestPool(CompiledModel& model, std::string stream)
-      : model_(model), stream_(std::move(stream)) {}
+  RequestPool(CompiledModel& model, std::string stream, std::unique_ptr<StreamShare> share)
+      : model_(model), stream_(std::move(stream)), share_(std::move(share)) {}
 
   CompiledModel& model_;  ///< kept alive by the requests
   const std::string stream_;
-  std::mutex mutex_;  ///< protects the members below; taken alone
+  const std::unique_ptr<StreamShare> share_;
+  mutable std::mutex mutex_;  ///< protects the members below; taken alone
   std::condition_variable idle_or_closed_;
   std::vector<std::unique_ptr<TimedRequest>> all_;
   std::vector<TimedRequest*> idle_;

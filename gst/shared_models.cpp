@@ -9,6 +9,7 @@ namespace {
 
 struct Instance {
   std::weak_ptr<VisionModel> model;
+  std::weak_ptr<StreamShares> shares;
   VisionModelSettings settings;
 };
 
@@ -21,6 +22,13 @@ struct Instances {
 Instances& instances() {
   static Instances instances;
   return instances;
+}
+
+/// The shares of all users; they may have gone with the last one while the model was still there.
+std::shared_ptr<StreamShares> shares_of(Instance& instance) {
+  std::shared_ptr<StreamShares> shares = instance.shares.lock();
+  if (!shares) instance.shares = shares = std::make_shared<StreamShares>(1);
+  return shares;
 }
 
 /// The property in which two settings differ, or an empty string.
@@ -40,9 +48,12 @@ std::string_view difference(const VisionModelSettings& a, const VisionModelSetti
 
 }  // namespace
 
-Result<std::shared_ptr<VisionModel>> shared_model(Core& core, const std::string& instance_id,
-                                                  const VisionModelSettings& wanted) {
-  if (instance_id.empty()) return VisionModel::load(core, wanted);
+Result<SharedModel> shared_model(Core& core, const std::string& instance_id,
+                                 const VisionModelSettings& wanted) {
+  if (instance_id.empty()) {
+    HET_ASSIGN(std::shared_ptr<VisionModel> own, VisionModel::load(core, wanted));
+    return SharedModel{std::move(own), nullptr};
+  }
   Instances& all = instances();
   std::lock_guard lock(all.mutex);
   std::erase_if(all.by_id, [](const auto& entry) { return entry.second.model.expired(); });
@@ -58,7 +69,7 @@ Result<std::shared_ptr<VisionModel>> shared_model(Core& core, const std::string&
       }
       const std::string_view property =
           wanted.model.empty() ? "" : difference(wanted, found->second.settings);
-      if (property.empty()) return model;
+      if (property.empty()) return SharedModel{std::move(model), shares_of(found->second)};
       return error(StatusCode::InvalidArgument,
                    "model-instance-id '{}' is in use with another value of the property {}; give "
                    "the same value or another id",
@@ -72,8 +83,9 @@ Result<std::shared_ptr<VisionModel>> shared_model(Core& core, const std::string&
                  instance_id);
   }
   HET_ASSIGN(std::shared_ptr<VisionModel> model, VisionModel::load(core, wanted));
-  all.by_id[instance_id] = {model, wanted};
-  return model;
+  Instance& instance = all.by_id[instance_id];
+  instance = {model, {}, wanted};
+  return SharedModel{std::move(model), shares_of(instance)};
 }
 
 }  // namespace het::gst

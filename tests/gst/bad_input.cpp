@@ -84,9 +84,9 @@ TEST(BadInput, WrongDeviceProperty) {
   expect_refused("heterodetect", detector_properties() + " ie-config=NUM_STREAMS", {"ie-config"});
 }
 
-TEST(BadInput, BatchOfALaterVersion) {
-  expect_refused("heterodetect", detector_properties() + " batch-size=4",
-                 {"batch-size=4", "nireq"});
+TEST(BadInput, TwoWaysToAskForBatches) {
+  expect_refused("heterodetect", detector_properties() + " batch-size=4 device=BATCH:CPU(2)",
+                 {"batch-size=4", "BATCH:CPU(2)"});
 }
 
 TEST(BadInput, UnknownModelInstance) {
