@@ -1,7 +1,8 @@
 /**
  * SECTION:element-heterometapublish
  * @title: heterometapublish
- * @short_description: sends the JSON messages of frames to a file or to standard output
+ * @short_description: sends the JSON messages of frames to a file, to standard output or to an MQTT
+ * broker
  *
  * Writes the messages that heterometaconvert attached. Frames pass unchanged.
  *
@@ -22,9 +23,29 @@
 #include "element_error.h"
 #include "json_meta.h"
 #include "message_file.h"
+#include "message_mqtt.h"
 
-enum { kPropMethod = 1, kPropFilePath, kPropFileFormat };
-enum { kMethodFile, kMethodStdout };
+enum {
+  kPropMethod = 1,
+  kPropFilePath,
+  kPropFileFormat,
+  kPropAddress,
+  kPropTopic,
+  kPropClientId,
+  kPropUsername,
+  kPropPassword,
+  kPropCaFile,
+  kPropCertFile,
+  kPropKeyFile,
+  kPropQos,
+  kPropConnectAttempts,
+  kPropReconnectInterval,
+  kPropQueueSize,
+  kPropDropOldest,
+  kPropDrainTimeout,
+  kPropStats
+};
+enum { kMethodFile, kMethodStdout, kMethodMqtt };
 
 static constexpr char kStdout[] = "stdout";
 
@@ -32,11 +53,13 @@ struct MetaPublishSettings {
   int method = kMethodFile;
   std::string file_path = kStdout;
   int file_format = static_cast<int>(het::gst::MessageFileFormat::Json);
+  het::gst::MqttSettings mqtt;
 };
 
 /// Lives from start to stop.
 struct MetaPublishState {
-  std::unique_ptr<het::gst::MessageFile> file;
+  /// Replaced with the object lock held; used without it only while streaming.
+  std::shared_ptr<het::gst::MessageSink> sink;
 };
 
 struct GstHeteroMetaPublish {
@@ -64,6 +87,7 @@ static GstStaticPadTemplate src_template =
 static GType method_type() {
   static const GEnumValue values[] = {{kMethodFile, "The file of file-path", "file"},
                                       {kMethodStdout, "Standard output", "stdout"},
+                                      {kMethodMqtt, "The MQTT broker at address", "mqtt"},
                                       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroMetaPublishMethod", values);
   return type;
@@ -79,11 +103,78 @@ static GType file_format_type() {
   return type;
 }
 
+static std::string* text_setting(MetaPublishSettings& settings, guint id) {
+  switch (id) {
+    case kPropFilePath:
+      return &settings.file_path;
+    case kPropAddress:
+      return &settings.mqtt.address;
+    case kPropTopic:
+      return &settings.mqtt.topic;
+    case kPropClientId:
+      return &settings.mqtt.client_id;
+    case kPropUsername:
+      return &settings.mqtt.username;
+    case kPropPassword:
+      return &settings.mqtt.password;
+    case kPropCaFile:
+      return &settings.mqtt.ca_file;
+    case kPropCertFile:
+      return &settings.mqtt.cert_file;
+    case kPropKeyFile:
+      return &settings.mqtt.key_file;
+    default:
+      return nullptr;
+  }
+}
+
+static unsigned* number_setting(MetaPublishSettings& settings, guint id) {
+  switch (id) {
+    case kPropConnectAttempts:
+      return &settings.mqtt.connect_attempts;
+    case kPropReconnectInterval:
+      return &settings.mqtt.reconnect_interval_s;
+    case kPropQueueSize:
+      return &settings.mqtt.queue_size;
+    case kPropDrainTimeout:
+      return &settings.mqtt.drain_timeout_ms;
+    default:
+      return nullptr;
+  }
+}
+
+static void set_sink(GstHeteroMetaPublish* self, std::shared_ptr<het::gst::MessageSink> sink) {
+  GST_OBJECT_LOCK(self);
+  self->state->sink.swap(sink);
+  GST_OBJECT_UNLOCK(self);
+  // The old one drains here, without the lock.
+}
+
+static std::shared_ptr<het::gst::MessageSink> current_sink(GstHeteroMetaPublish* self) {
+  GST_OBJECT_LOCK(self);
+  auto sink = self->state->sink;
+  GST_OBJECT_UNLOCK(self);
+  return sink;
+}
+
+static gboolean start_mqtt(GstHeteroMetaPublish* self, const het::gst::MqttSettings& settings) {
+  auto sink = het::gst::connect_mqtt(settings, [self](const het::Status& status) {
+    GST_ELEMENT_WARNING(self, RESOURCE, WRITE, ("%s", status.message().c_str()), (nullptr));
+  });
+  if (!sink) {
+    het::gst::post_error(GST_ELEMENT(self), sink.error());
+    return FALSE;
+  }
+  set_sink(self, std::move(*sink));
+  return TRUE;
+}
+
 static gboolean gst_hetero_meta_publish_start(GstBaseTransform* base) {
   auto* self = GST_HETERO_META_PUBLISH(base);
   GST_OBJECT_LOCK(self);
   const MetaPublishSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
+  if (settings.method == kMethodMqtt) return start_mqtt(self, settings.mqtt);
   const bool to_stdout = settings.method == kMethodStdout || settings.file_path == kStdout;
   auto file =
       het::gst::MessageFile::open(to_stdout ? "" : settings.file_path,
@@ -96,21 +187,32 @@ static gboolean gst_hetero_meta_publish_start(GstBaseTransform* base) {
     het::gst::post_error(GST_ELEMENT(self), file.error());
     return FALSE;
   }
-  self->state->file = std::move(*file);
+  set_sink(self, std::move(*file));
   return TRUE;
 }
 
 static gboolean gst_hetero_meta_publish_stop(GstBaseTransform* base) {
-  GST_HETERO_META_PUBLISH(base)->state->file.reset();
+  set_sink(GST_HETERO_META_PUBLISH(base), nullptr);
   return TRUE;
+}
+
+static GstStateChangeReturn gst_hetero_meta_publish_change_state(GstElement* element,
+                                                                 GstStateChange change) {
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    // A frame that waits for the broker would hold up the pads' deactivation.
+    if (const auto sink = current_sink(GST_HETERO_META_PUBLISH(element))) sink->interrupt();
+  }
+  return GST_ELEMENT_CLASS(gst_hetero_meta_publish_parent_class)->change_state(element, change);
 }
 
 static GstFlowReturn gst_hetero_meta_publish_transform_ip(GstBaseTransform* base,
                                                           GstBuffer* buffer) {
   auto* self = GST_HETERO_META_PUBLISH(base);
+  const auto sink = current_sink(self);
   for (const std::string& message : het::gst::json_messages(buffer)) {
-    const het::Status status = self->state->file->write(message);
+    const het::Status status = sink->write(message);
     if (status.ok()) continue;
+    if (status.code() == het::StatusCode::Cancelled) return GST_FLOW_FLUSHING;
     het::gst::post_error(GST_ELEMENT(self), status);
     return GST_FLOW_ERROR;
   }
@@ -125,15 +227,25 @@ static void gst_hetero_meta_publish_set_property(GObject* object, guint id, cons
     case kPropMethod:
       self->settings->method = g_value_get_enum(value);
       break;
-    case kPropFilePath: {
-      const char* path = g_value_get_string(value);
-      self->settings->file_path = path ? path : "";
-      break;
-    }
     case kPropFileFormat:
       self->settings->file_format = g_value_get_enum(value);
       break;
+    case kPropQos:
+      self->settings->mqtt.qos = g_value_get_int(value);
+      break;
+    case kPropDropOldest:
+      self->settings->mqtt.drop_oldest = g_value_get_boolean(value);
+      break;
     default:
+      if (std::string* text = text_setting(*self->settings, id)) {
+        const char* given = g_value_get_string(value);
+        *text = given ? given : "";
+        break;
+      }
+      if (unsigned* number = number_setting(*self->settings, id)) {
+        *number = g_value_get_uint(value);
+        break;
+      }
       G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   GST_OBJECT_UNLOCK(self);
@@ -147,13 +259,34 @@ static void gst_hetero_meta_publish_get_property(GObject* object, guint id, GVal
     case kPropMethod:
       g_value_set_enum(value, self->settings->method);
       break;
-    case kPropFilePath:
-      g_value_set_string(value, self->settings->file_path.c_str());
-      break;
     case kPropFileFormat:
       g_value_set_enum(value, self->settings->file_format);
       break;
+    case kPropQos:
+      g_value_set_int(value, self->settings->mqtt.qos);
+      break;
+    case kPropDropOldest:
+      g_value_set_boolean(value, self->settings->mqtt.drop_oldest);
+      break;
+    case kPropStats: {
+      const auto counts =
+          self->state->sink ? self->state->sink->counts() : het::gst::MessageCounts{};
+      g_value_take_boxed(
+          value,
+          gst_structure_new("stats", "written", G_TYPE_UINT64, counts.written, "delivered",
+                            G_TYPE_UINT64, counts.delivered, "dropped", G_TYPE_UINT64,
+                            counts.dropped, "waiting", G_TYPE_UINT64, counts.waiting, nullptr));
+      break;
+    }
     default:
+      if (const std::string* text = text_setting(*self->settings, id)) {
+        g_value_set_string(value, text->c_str());
+        break;
+      }
+      if (const unsigned* number = number_setting(*self->settings, id)) {
+        g_value_set_uint(value, *number);
+        break;
+      }
       G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
   GST_OBJECT_UNLOCK(self);
@@ -187,10 +320,62 @@ static void gst_hetero_meta_publish_class_init(GstHeteroMetaPublishClass* klass)
       g_param_spec_enum("file-format", "File format", "How messages follow each other",
                         file_format_type(), static_cast<int>(het::gst::MessageFileFormat::Json),
                         flags));
+  const struct {
+    guint id;
+    const char* name;
+    const char* blurb;
+  } texts[] = {
+      {kPropAddress, "address", "HOST:PORT of the broker; ssl://HOST:PORT uses TLS"},
+      {kPropTopic, "topic", "Topic of the messages"},
+      {kPropClientId, "mqtt-client-id", "Name of the client; empty = one is made"},
+      {kPropUsername, "username", "User at the broker; empty = none"},
+      {kPropPassword, "password", "Password of the user"},
+      {kPropCaFile, "tls-ca-file", "Certificate that the broker's is checked with; uses TLS"},
+      {kPropCertFile, "tls-cert-file", "Certificate of the client; empty = none"},
+      {kPropKeyFile, "tls-key-file", "Key of the client's certificate"}};
+  for (const auto& text : texts) {
+    g_object_class_install_property(
+        object_class, text.id, g_param_spec_string(text.name, text.name, text.blurb, "", flags));
+  }
+  const struct {
+    guint id;
+    const char* name;
+    const char* blurb;
+    guint low, high, normal;
+  } numbers[] = {
+      {kPropConnectAttempts, "max-connect-attempts", "Attempts to connect at the start", 1, 10, 1},
+      {kPropReconnectInterval, "max-reconnect-interval",
+       "Longest time between attempts to connect, in seconds", 1, 300, 30},
+      {kPropQueueSize, "queue-size", "Messages that wait for the broker at most", 1, 1000000, 1000},
+      {kPropDrainTimeout, "drain-timeout",
+       "How long the end waits for messages to be confirmed, in milliseconds", 0, 600000, 5000}};
+  for (const auto& number : numbers) {
+    g_object_class_install_property(
+        object_class, number.id,
+        g_param_spec_uint(number.name, number.name, number.blurb, number.low, number.high,
+                          number.normal, flags));
+  }
+  g_object_class_install_property(
+      object_class, kPropQos,
+      g_param_spec_int("mqtt-qos", "MQTT QoS",
+                       "0 = sent once, may be lost; 1 = arrives, perhaps twice; 2 = arrives once",
+                       0, 2, 1, flags));
+  g_object_class_install_property(
+      object_class, kPropDropOldest,
+      g_param_spec_boolean("drop-oldest", "Drop oldest",
+                           "A full queue drops its oldest message; false = frames wait", FALSE,
+                           flags));
+  g_object_class_install_property(
+      object_class, kPropStats,
+      g_param_spec_boxed("stats", "Statistics", "Messages written, delivered, dropped and waiting",
+                         GST_TYPE_STRUCTURE,
+                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
   auto* element_class = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(element_class, "Publish results", "Filter/Metadata",
-                                        "Sends JSON messages to a file or to standard output",
-                                        "gst-hetero maintainers");
+  element_class->change_state = gst_hetero_meta_publish_change_state;
+  gst_element_class_set_static_metadata(
+      element_class, "Publish results", "Filter/Metadata",
+      "Sends JSON messages to a file, to standard output or to an MQTT broker",
+      "gst-hetero maintainers");
   gst_element_class_add_static_pad_template(element_class, &sink_template);
   gst_element_class_add_static_pad_template(element_class, &src_template);
   auto* base_class = GST_BASE_TRANSFORM_CLASS(klass);

@@ -34,6 +34,7 @@ Status MessageFile::write(const std::string& message) {
     return error(StatusCode::Internal, "cannot write to '{}': {}",
                  path_.empty() ? "standard output" : path_, std::strerror(errno));
   }
+  ++written_;
   return {};
 }
 

@@ -97,6 +97,20 @@ TEST(HeteroMetaPublish, AFullDiskIsOneError) {
   EXPECT_NE(outcome.errors_of("publish")[0].text.find("/dev/full"), std::string::npos);
 }
 
+TEST(HeteroMetaPublish, AnUnreachableBrokerIsOneError) {
+  PipelineRun run(kSource +
+                  "heterometaconvert add-empty-results=true ! heterometapublish name=publish "
+                  "method=mqtt topic=frames address=127.0.0.1:1 ! fakesink");
+  const Outcome outcome = run.play();
+  EXPECT_FALSE(outcome.eos);
+  ASSERT_EQ(outcome.errors_of("publish").size(), 1u);
+  // A build without libmosquitto names the package instead.
+  const std::string text = outcome.errors_of("publish")[0].text;
+  EXPECT_TRUE(text.find("127.0.0.1:1") != std::string::npos ||
+              text.find("libmosquitto-dev") != std::string::npos)
+      << text;
+}
+
 TEST(HeteroMetaConvert, ASharedFrameIsNotCopied) {
   PipelineRun run(
       "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! tee name=t "
