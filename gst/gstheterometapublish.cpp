@@ -254,6 +254,10 @@ static void gst_hetero_meta_publish_set_property(GObject* object, guint id, cons
 static void gst_hetero_meta_publish_get_property(GObject* object, guint id, GValue* value,
                                                  GParamSpec* spec) {
   auto* self = GST_HETERO_META_PUBLISH(object);
+  // A sink posts warnings, which takes the object lock, while its own lock is held: the counts are
+  // asked for before.
+  het::gst::MessageCounts counts;
+  if (const auto sink = id == kPropStats ? current_sink(self) : nullptr) counts = sink->counts();
   GST_OBJECT_LOCK(self);
   switch (id) {
     case kPropMethod:
@@ -268,16 +272,13 @@ static void gst_hetero_meta_publish_get_property(GObject* object, guint id, GVal
     case kPropDropOldest:
       g_value_set_boolean(value, self->settings->mqtt.drop_oldest);
       break;
-    case kPropStats: {
-      const auto counts =
-          self->state->sink ? self->state->sink->counts() : het::gst::MessageCounts{};
+    case kPropStats:
       g_value_take_boxed(
           value,
           gst_structure_new("stats", "written", G_TYPE_UINT64, counts.written, "delivered",
                             G_TYPE_UINT64, counts.delivered, "dropped", G_TYPE_UINT64,
                             counts.dropped, "waiting", G_TYPE_UINT64, counts.waiting, nullptr));
       break;
-    }
     default:
       if (const std::string* text = text_setting(*self->settings, id)) {
         g_value_set_string(value, text->c_str());

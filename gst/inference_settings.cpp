@@ -419,7 +419,6 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);
-  const std::string kind = parse_device_name(settings.device).kind;
   const guint streams = kind == "CPU"   ? settings.cpu_streams
                         : kind == "GPU" ? settings.gpu_streams
                                         : 0;
