@@ -84,7 +84,7 @@ void install_model_properties(GObjectClass* klass) {
     g_object_class_install_property(klass, id,
                                     g_param_spec_string(name, nick, blurb, fallback, ready));
   };
-  text(kPropModel, "model", "Model", "Path of the model file (.onnx)", nullptr);
+  text(kPropModel, "model", "Model", "Path of the model file (.onnx, or OpenVINO's .xml)", nullptr);
   text(
       kPropModelProc, "model-proc", "Model descriptor",
       "Path of the JSON file (DL Streamer's model-proc schema) that says how pictures get into the "
