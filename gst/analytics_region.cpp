@@ -80,6 +80,35 @@ GstAnalyticsODMtd object_of(const AnalyticsRegion& region) {
   return object;
 }
 
+void add_class(const AnalyticsRegion& region, const GstStructure* params) {
+  const char* label = gst_structure_get_string(params, "label");
+  if (label == nullptr) return;
+  gdouble confidence = 0.0;
+  gst_structure_get_double(params, "confidence", &confidence);
+  GstAnalyticsClsMtd cls;
+  if (!gst_analytics_relation_meta_add_one_cls_mtd(
+          region.relations, static_cast<gfloat>(confidence), g_quark_from_string(label), &cls) ||
+      region.object == AnalyticsRegion::kNone)
+    return;
+  gst_analytics_relation_meta_set_relation(region.relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                           region.object, cls.id);
+}
+
+/// When it was seen first is not known here.
+void add_track(const AnalyticsRegion& region, const GstStructure* params) {
+  gint id = 0;
+  GstAnalyticsMtd track;
+  if (region.object == AnalyticsRegion::kNone || !gst_structure_get_int(params, "id", &id) ||
+      gst_analytics_relation_meta_get_direct_related(
+          region.relations, region.object, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+          gst_analytics_tracking_mtd_get_mtd_type(), nullptr, &track) ||
+      !gst_analytics_relation_meta_add_tracking_mtd(region.relations, static_cast<guint64>(id),
+                                                    GST_CLOCK_TIME_NONE, &track))
+    return;
+  gst_analytics_relation_meta_set_relation(region.relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                           region.object, track.id);
+}
+
 }  // namespace
 
 AnalyticsRegion AnalyticsRegion::add(GstBuffer* buffer, const Rect& rect, const char* type,
@@ -162,20 +191,12 @@ void AnalyticsRegion::add_params(GstStructure* params) {
   if (record == kNone) record = add_record(relations, {nullptr, object, 0, 0, 0, 0});
   Record* content = record_of(relations, record);
   content->params = g_list_append(content->params, params);
+  if (gst_structure_has_name(params, "classification")) add_class(*this, params);
+  if (gst_structure_has_name(params, "object_id")) add_track(*this, params);
 }
 
 const GList* AnalyticsRegion::params() const {
   return record == kNone ? nullptr : record_of(relations, record)->params;
-}
-
-void AnalyticsRegion::add_class(const char* label, float confidence) const {
-  GstAnalyticsClsMtd cls;
-  if (!gst_analytics_relation_meta_add_one_cls_mtd(relations, confidence,
-                                                   g_quark_from_string(label), &cls) ||
-      object == kNone)
-    return;
-  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
-                                           cls.id);
 }
 
 std::vector<RegionClass> AnalyticsRegion::classes() const {
@@ -190,19 +211,6 @@ std::vector<RegionClass> AnalyticsRegion::classes() const {
     if (label != nullptr) classes.push_back({label, gst_analytics_cls_mtd_get_level(&mtd, 0)});
   }
   return classes;
-}
-
-void AnalyticsRegion::set_track(guint64 id) const {
-  if (object == kNone) return;
-  GstAnalyticsMtd track;
-  if (gst_analytics_relation_meta_get_direct_related(
-          relations, object, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-          gst_analytics_tracking_mtd_get_mtd_type(), nullptr, &track))
-    return;
-  if (!gst_analytics_relation_meta_add_tracking_mtd(relations, id, GST_CLOCK_TIME_NONE, &track))
-    return;
-  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
-                                           track.id);
 }
 
 }  // namespace het::gst

@@ -40,12 +40,10 @@ struct AnalyticsRegion {
   const char* type() const;
   float confidence() const;
   void set_parent(const AnalyticsRegion& parent) const;
+  /// "classification" becomes a ClsMtd, too, and the first "object_id" a TrackingMtd.
   void add_params(GstStructure* params);
   const GList* params() const;
-  void add_class(const char* label, float confidence) const;
   std::vector<RegionClass> classes() const;
-  /// One track an object: a second call changes nothing.
-  void set_track(guint64 id) const;
 };
 
 #ifdef HET_GST_ANALYTICS

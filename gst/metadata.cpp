@@ -122,8 +122,6 @@ void add_classification(RegionMeta region, std::string_view model_name,
   if (!classification.label.empty()) set_text(params, "label", classification.label);
   set_text(params, "model_name", model_name);
   region.add_params(params);
-  if (!classification.label.empty())
-    region.add_class(classification.label, classification.confidence);
 }
 
 std::optional<ObjectDetection> read_detection(const GstStructure* params) {
@@ -239,7 +237,6 @@ void add_region(GstBuffer* buffer, const Rect& rect, std::string_view type) {
 void set_object_id(GstBuffer* buffer, int index, int id) {
   std::optional<RegionMeta> region = RegionMeta::at(buffer, index);
   if (!region) return;
-  region->set_track(id);
   for (const GList* link = region->params(); link; link = link->next) {
     auto* params = static_cast<GstStructure*>(link->data);
     if (!gst_structure_has_name(params, kObjectId)) continue;

@@ -135,18 +135,6 @@ const GList* RegionMeta::params() const {
   return region_of_interest_->params;
 }
 
-void RegionMeta::add_class(std::string_view label, float confidence) {
-  if constexpr (kHasAnalytics) {
-    if (region_of_interest_ == nullptr) analytics_.add_class(valid_text(label).c_str(), confidence);
-  }
-}
-
-void RegionMeta::set_track(int id) {
-  if constexpr (kHasAnalytics) {
-    if (region_of_interest_ == nullptr) analytics_.set_track(static_cast<guint64>(id));
-  }
-}
-
 std::vector<RegionClass> RegionMeta::classes() const {
   if constexpr (kHasAnalytics) {
     if (region_of_interest_ == nullptr) return analytics_.classes();

@@ -57,17 +57,13 @@ class RegionMeta {
   /// The region that this one was found in; null: the whole picture.
   void set_parent(const RegionMeta* parent);
 
-  /// Takes the structure over.
+  /// Takes the structure over. Params "classification" (label, confidence) and "object_id" (id) are
+  /// told in the form's own way too, where it has one.
   void add_params(GstStructure* params);
   /// The structures (const GstStructure*), in the order in which they were added.
   const GList* params() const;
 
-  /// Tells others than our elements that the region is of a class, in the form that has a place for
-  /// it beside params.
-  void add_class(std::string_view label, float confidence);
-  /// The same for the id of a tracked object.
-  void set_track(int id);
-  /// The classes that others and add_class() told; none in regions of interest.
+  /// The classes that others find there; none in regions of interest.
   std::vector<RegionClass> classes() const;
 
  private:

@@ -66,6 +66,29 @@ TEST_F(AnalyticsMetadata, OthersFindObjectsAndTheirClasses) {
   EXPECT_FALSE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &mtd));
 }
 
+TEST_F(AnalyticsMetadata, OthersFindTheTrack) {
+  attach_dog();
+  set_object_id(buffer_, 0, 7);
+  set_object_id(buffer_, 0, 7);
+  gpointer state = nullptr;
+  GstAnalyticsMtd mtd;
+  ASSERT_TRUE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &mtd));
+  GstAnalyticsMtd track;
+  ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+      relations(), mtd.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+      gst_analytics_tracking_mtd_get_mtd_type(), nullptr, &track));
+  guint64 id = 0;
+  GstClockTime first = 0;
+  GstClockTime last = 0;
+  gboolean lost = FALSE;
+  ASSERT_TRUE(gst_analytics_tracking_mtd_get_info(&track, &id, &first, &last, &lost));
+  EXPECT_EQ(id, 7u);
+  EXPECT_EQ(frame_objects(buffer_, 200, 100).at(0).object_id, 7);
+  state = nullptr;
+  EXPECT_TRUE(next(&state, gst_analytics_tracking_mtd_get_mtd_type(), &mtd));
+  EXPECT_FALSE(next(&state, gst_analytics_tracking_mtd_get_mtd_type(), &mtd));
+}
+
 TEST_F(AnalyticsMetadata, AClassOfTheWholePictureIsNoObject) {
   attach_class(-1);
   gpointer state = nullptr;
