@@ -21,6 +21,23 @@ void scale_range(int from_size, int to_size, int* start, int* count) {
   *count = std::max(end - first, 1);
 }
 
+/// The classes that no params name, as other elements attach them.
+void copy_classes(const RegionMeta& from, RegionMeta& to) {
+  for (const RegionClass& known : from.classes()) {
+    const auto names_it = [&](const GList* link) {
+      const char* label =
+          gst_structure_get_string(static_cast<const GstStructure*>(link->data), "label");
+      return label != nullptr && label == known.label;
+    };
+    const GList* link = from.params();
+    while (link != nullptr && !names_it(link)) link = link->next;
+    if (link != nullptr) continue;
+    to.add_params(gst_structure_new("classification", "label", G_TYPE_STRING, known.label.c_str(),
+                                    "confidence", G_TYPE_DOUBLE,
+                                    static_cast<double>(known.confidence), nullptr));
+  }
+}
+
 }  // namespace
 
 int copy_regions(GstBuffer* from, const GstVideoInfo& from_info, GstBuffer* to,
@@ -37,7 +54,7 @@ int copy_regions(GstBuffer* from, const GstVideoInfo& from_info, GstBuffer* to,
         RegionMeta::add(to, form, rect, region.type(), region.confidence().value_or(1.0f));
     for (const GList* link = region.params(); link; link = link->next)
       copy.add_params(gst_structure_copy(static_cast<const GstStructure*>(link->data)));
-    for (const RegionClass& known : region.classes()) copy.add_class(known.label, known.confidence);
+    copy_classes(region, copy);
     ++count;
   }
   return count;
