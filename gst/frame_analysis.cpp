@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "analytics_tensors.h"
 #include "devices/register_devices.h"
 #include "inference/log.h"
 #include "shared_models.h"
@@ -43,6 +44,8 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
              shared_model(*analysis->core_, settings.model_instance_id, wanted));
   analysis->model_ = std::move(shared.model);
   HET_ASSIGN(analysis->metadata_form_, metadata_form(settings));
+  analysis->tells_tensors_ =
+      settings.copy_outputs && analysis->metadata_form_ == MetadataForm::Analytics;
   HET_ASSIGN(analysis->class_thresholds_,
              ClassThresholds::parse(settings.threshold_per_class, *analysis->model_));
   CompiledModel& compiled = analysis->model_->compiled();
@@ -194,6 +197,15 @@ void FrameAnalysis::keep_or_carry(const QueuedFrame& frame, std::vector<RegionRe
   }
 }
 
+/// Those of the whole picture: decoders of others know no regions.
+void FrameAnalysis::tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found) {
+  if constexpr (kHasTensorMeta) {
+    const auto id_of = [&](const std::string& output) { return model_->tensor_id(output); };
+    for (const RegionResults& part : found)
+      if (part.index < 0) attach_tensor_meta(buffer, part.results.tensors, id_of);
+  }
+}
+
 Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   std::vector<RegionResults> found;
   std::chrono::nanoseconds time{0};
@@ -223,6 +235,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     frame.buffer = gst_buffer_make_writable(frame.buffer);
     objects =
         attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
+    if (tells_tensors_) tell_tensors(frame.buffer, found);
     latency_grew_ = latency_.measure(static_cast<GstClockTime>(time.count())) || latency_grew_;
   }
   if (frame.is_analysed) {

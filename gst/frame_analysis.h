@@ -95,6 +95,7 @@ class FrameAnalysis {
   Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions);
   void reset_state();
   Result<Results> read_results(const RegionJob& job, const QueuedFrame& frame);
+  void tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found);
   void keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found);
 
   /// Closes after everything that was made in it.
@@ -102,7 +103,8 @@ class FrameAnalysis {
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model
   std::shared_ptr<VisionModel> model_;
   MetadataForm metadata_form_ = MetadataForm::RegionOfInterest;
-  std::string stream_;  ///< this element among the users of a shared model
+  bool tells_tensors_ = false;  ///< outputs are for decoders of others, too
+  std::string stream_;          ///< this element among the users of a shared model
   std::unique_ptr<PictureSource> pictures_;
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;

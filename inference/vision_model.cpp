@@ -212,6 +212,10 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   if (is_moved || preparation.fold_preprocess) fold_preprocess(*model);
 
   std::shared_ptr<VisionModel> vision(new VisionModel());
+  for (const ModelOutput& output : model->outputs()) {
+    const auto id = model->metadata().find(output.name);
+    if (id != model->metadata().end()) vision->tensor_ids_[output.name] = id->second;
+  }
   std::shared_ptr<DeviceContext> context;
   if (!settings.context.empty()) {
     auto made = core.create_context(settings.device, settings.context);

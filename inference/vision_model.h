@@ -67,8 +67,16 @@ class HET_API VisionModel {
   Result<Results> results(const InferRequest& request, int source_width, int source_height,
                           const Rect& roi, int64_t batch_index = 0, float threshold = 0.0f) const;
 
+  /// What decoders of other programs know an output by: the model's metadata under the output's
+  /// name, as GStreamer's onnxinference reads it, else the name.
+  std::string tensor_id(const std::string& output) const {
+    const auto id = tensor_ids_.find(output);
+    return id != tensor_ids_.end() ? id->second : output;
+  }
+
  private:
   VisionModel() = default;
+  std::map<std::string, std::string> tensor_ids_;
   std::shared_ptr<CompiledModel> compiled_;
   std::vector<std::unique_ptr<Decoder>> decoders_;
   /// Content of the inputs that are no pictures (image_info and the like); the same for every

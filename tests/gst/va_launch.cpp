@@ -35,10 +35,11 @@ Ended detect(const ScratchFolder& folder, const std::string& source, const std::
   const std::string json = folder.file("frames.json");
   const std::string drivers = std::getenv("HET_VA_DRIVER_FOLDER");
   const std::string command =
-      "GST_REGISTRY='" + folder.file("registry.bin") + "' LIBVA_DRIVER_NAME=het_test " +
-      "LIBVA_DRIVERS_PATH='" + drivers + "' LD_PRELOAD='" + std::getenv("HET_VA_RENDER_NODE") +
-      "' timeout 120 gst-launch-1.0 " + source + " ! heterodetect threshold=0.1 " +
-      detector_properties() + " pre-process-backend=" + backend +
+      "GST_REGISTRY='" + folder.file("registry.bin") +
+      "' GST_VA_ALL_DRIVERS=1 LIBVA_DRIVER_NAME=het_test " + "LIBVA_DRIVERS_PATH='" + drivers +
+      "' LD_PRELOAD='" + std::getenv("HET_VA_RENDER_NODE") + "' timeout 120 gst-launch-1.0 " +
+      source + " ! heterodetect threshold=0.1 " + detector_properties() +
+      " pre-process-backend=" + backend +
       " ! heterometaconvert add-empty-results=true ! heterometapublish file-format=json-lines "
       "file-path='" +
       json + "' ! fakesink 2>&1";
