@@ -13,9 +13,10 @@ namespace het::cpu {
 namespace HWY_NAMESPACE {
 
 const char* target_name() {
+  // Newer Highways have further ones of AVX-512 (HWY_AVX3_ZEN4, HWY_AVX3_SPR), with smaller
+  // numbers.
+  if (HWY_TARGET <= HWY_AVX3) return "avx512";
   switch (HWY_TARGET) {
-    case HWY_AVX3:
-      return "avx512";
     case HWY_AVX2:
       return "avx2";
     case HWY_SSE4:

@@ -62,7 +62,7 @@ constexpr int64_t interleaved_channel(int64_t half, int64_t i) {
 }
 
 bool pairs_are_fast() {
-  return HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
+  return HWY_TARGET <= HWY_AVX2;
 }
 
 int64_t columns_of_panel() {
@@ -91,7 +91,7 @@ void widen_values(const T* from, int64_t count, int32_t zero, int16_t* to) {
 /// sums[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1].
 HWY_INLINE SumVector add_pairs(WideVector a, WideVector b, SumVector sums) {
   const SumTag d;
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SSE4
+#if HWY_TARGET <= HWY_SSE4
   auto unused = hn::Zero(d);
   return hn::ReorderWidenMulAccumulate(d, a, b, sums, unused);
 #else
