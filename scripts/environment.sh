@@ -84,12 +84,16 @@ build() {
 }
 
 # python_environment FOLDER ARGUMENT...: FOLDER/bin/python has what pip installs from PyPI with these arguments; nothing to do when
-# it did so before. Needs a network the first time.
+# it did so before and the files among the arguments are the same. Needs a network the first time.
 python_environment() {
-  local folder=$1
+  local folder=$1 argument wanted
   shift
-  [ ! -e "$folder/complete" ] || return 0
+  wanted=$(for argument; do
+    echo "$argument"
+    [ ! -f "$argument" ] || cat "$argument"
+  done)
+  [ "$(cat "$folder/complete" 2>/dev/null)" != "$wanted" ] || return 0
   /usr/bin/python3 -m venv "$folder" || fail "python3 could not make a virtual environment in $folder"
   "$folder/bin/pip" install -q --disable-pip-version-check "$@" || fail "pip could not install from PyPI: $*"
-  touch "$folder/complete"
+  echo "$wanted" > "$folder/complete"
 }

@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 
 # Prefixes of third-party headers and the folders that may include them.
 THIRD_PARTY = {
-    "gst/": ("gst/", "tests/gst/", "tests/va/", "examples/"),
+    "gst/": ("gst/", "tests/gst/", "tests/va/", "examples/", "benchmarks/pipeline/"),
     "gst/va/": ("gst/frame_map", "tests/gst/", "tests/va/"),
     "glib": ("gst/", "tests/gst/", "tests/va/", "examples/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
