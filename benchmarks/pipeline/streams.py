@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Many streams on one shared model: fairness, throughput beside `hetero bench`, and a stalled stream.
 
-    streams.py BUILD MODEL MODEL_PROC [--streams 16] [--rounds 5] [--seconds 10] [--stall 10] [--size 224x224] [--device CPU] [--config KEY=VALUE,...]
+    streams.py BUILD MODEL [--model-proc FILE] [--streams 16] [--rounds 5] [--seconds 10] [--stall 10] [--size 224x224] [--device CPU] [--config KEY=VALUE,...]
 
 Each round plays once `hetero bench` (as many requests in flight as the device wants, no pictures)
 and once the streams, whose frames come from memory and cost nothing. Printed per round and as median with the spread:
@@ -19,7 +19,7 @@ import plays
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("build", "model", "model_proc"):
+    for name in ("build", "model", "--model-proc"):
         parser.add_argument(name, type=lambda text: pathlib.Path(text).absolute())
     parser.add_argument("--streams", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
@@ -28,11 +28,12 @@ def main():
     parser.add_argument("--size", default="224x224", help="of the frames")
     parser.add_argument("--device", default="CPU")
     parser.add_argument("--config", default="PERFORMANCE_HINT=THROUGHPUT")
-    parser.add_argument("--element", default="heterodetect", help="heterodetect, or heteroclassify for models that look at whole pictures")
+    parser.add_argument("--element", default="heterodetect", help="or heteroinference, whose results are the outputs")
     options = parser.parse_args()
 
     width, height = options.size.split("x")
-    description = (f"{plays.still(width, height, 'NV12')} ! {options.element} model={options.model} model-proc={options.model_proc} device={options.device} "
+    descriptor = f"model-proc={options.model_proc}" if options.model_proc else ""
+    description = (f"{plays.still(width, height, 'NV12')} ! {options.element} model={options.model} {descriptor} device={options.device} "
                    f"ie-config={options.config} inference-region=full-frame model-instance-id=shared ! fakesink name=sink")
     rows = []
     for _ in range(options.rounds):
