@@ -29,9 +29,10 @@ Result<size_t> request_count(const CompiledModel& model, guint wanted) {
 
 }  // namespace
 
-Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSettings& settings,
+Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
+                                                            const InferenceSettings& settings,
                                                             const SharedDisplay& display) {
-  std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis());
+  std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis(std::move(element)));
   analysis->core_ = core();
   HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(settings));
   if (display.display) {
@@ -65,6 +66,21 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(const InferenceSetti
   log(LogLevel::Info, "model '{}' on {}: {} requests in flight", compiled.name(), settings.device,
       requests);
   return analysis;
+}
+
+GstStructure* FrameAnalysis::statistics() {
+  GstStructure* structure = stats_.to_structure(request_count(), queue_->frames());
+  pictures_->add_statistics(structure);
+  const CompiledModel& compiled = model_->compiled();
+  if (const auto devices = compiled.get_property("EXECUTION_DEVICES")) {
+    gst_structure_set(structure, "execution-devices", G_TYPE_STRING, devices->c_str(), nullptr);
+  }
+  // Only models that HETERO has split answer.
+  const auto text = compiled.get_property("HETERO_NUMBER_OF_SUBMODELS");
+  guint64 subgraphs = 1;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), subgraphs);
+  gst_structure_set(structure, "subgraphs", G_TYPE_UINT64, subgraphs, nullptr);
+  return structure;
 }
 
 FrameAnalysis::~FrameAnalysis() {
@@ -154,9 +170,11 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
 
 Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions) {
   HET_ASSIGN(const FramePicture picture, pictures_->open(frame.buffer, frame.info));
+  SpanTime waits_since = frame.arrived;
   for (const Region& region : regions) {
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
+    request->request().set_frame(traced_number(frame));
     auto shown = pictures_->region(picture, region.rect);
     const Status status =
         shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
@@ -165,6 +183,11 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& 
     if (!started || !*started) {
       pool_->replace(request);
       return started ? Status() : started.error();
+    }
+    if (frame_spans_wanted()) {
+      report_frame_span(
+          {FramePart::Wait, element_, traced_number(frame), waits_since, request->submitted()});
+      waits_since = std::chrono::steady_clock::now();
     }
     queue_->add_job(frame, {request, region.rect, region.index});
   }
@@ -213,12 +236,19 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     TimedRequest* request = job->request;
     const Status status = request->wait();
     queue_->job_done();
+    if (status.ok() && frame_spans_wanted()) {
+      const SpanTime now = std::chrono::steady_clock::now();
+      report_frame_span({FramePart::Order, element_, traced_number(frame), request->ended(), now});
+    }
     if (!status.ok()) {
       pool_->replace(request);
       if (queue_->flow() != GST_FLOW_OK) return false;  // we cancelled it
       return Failure(status);
     }
-    auto results = read_results(*job, frame);
+    auto results = [&] {
+      const FrameSpanScope scope = span(FramePart::Decode, frame);
+      return read_results(*job, frame);
+    }();
     stats_.region_analysed(request->run_time());
     time = std::max<std::chrono::nanoseconds>(time, request->ended() - frame.started);
     pool_->release(request);
@@ -232,6 +262,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   int objects = 0;
   if (frame.is_discontinuity) carried_.forget();
   if (!found.empty()) {
+    const FrameSpanScope scope = span(FramePart::Attach, frame);
     frame.buffer = gst_buffer_make_writable(frame.buffer);
     objects =
         attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);

@@ -11,6 +11,7 @@
 #include "carried_results.h"
 #include "class_thresholds.h"
 #include "classification_history.h"
+#include "frame_trace.h"
 #include "inference/core.h"
 #include "inference/status.h"
 #include "inference/vision_model.h"
@@ -43,9 +44,11 @@ struct FramePlan {
 class FrameAnalysis {
  public:
   /// Loads the model, makes the requests.
-  /// `display` is what the pipeline shares, for devices that read its surfaces; it stays open.
-  static Result<std::unique_ptr<FrameAnalysis>> start(const InferenceSettings& settings,
-                                                      const SharedDisplay& display = {});
+  /// `element` is its name, `display` what the pipeline shares, for devices that read its
+  /// surfaces; it stays open.
+  static Result<std::unique_ptr<FrameAnalysis>> start(std::string element,
+                                                      const InferenceSettings& settings,
+                                                      const SharedDisplay& display);
   ~FrameAnalysis();
   FrameAnalysis(const FrameAnalysis&) = delete;
   FrameAnalysis& operator=(const FrameAnalysis&) = delete;
@@ -54,6 +57,8 @@ class FrameAnalysis {
   InferenceStats& stats() { return stats_; }
   const InferenceStats& stats() const { return stats_; }
   PictureSource& pictures() { return *pictures_; }
+  /// What the property `stats` has. The caller frees it.
+  GstStructure* statistics();
   /// Of this element among those that share the model.
   void set_weight(double weight) { pool_->set_weight(weight); }
   size_t request_count() const { return pool_->size(); }
@@ -83,9 +88,16 @@ class FrameAnalysis {
   /// A new stream begins: ids of objects mean others.
   void forget_objects() { history_.clear(); }
   const std::string& model_name() const { return model_->compiled().name(); }
+  /// To report that something is done to a frame, until the end of the result.
+  FrameSpanScope span(FramePart part, const QueuedFrame& frame) const {
+    return FrameSpanScope(part, element_, traced_number(frame));
+  }
 
  private:
-  FrameAnalysis() = default;
+  uint64_t traced_number(const QueuedFrame& frame) const {
+    return frame_of_stream(trace_stream_, frame.number);
+  }
+  explicit FrameAnalysis(std::string element) : element_(std::move(element)) {}
   struct Region {
     Rect rect;
     int index = -1;
@@ -98,6 +110,8 @@ class FrameAnalysis {
   void tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found);
   void keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found);
 
+  const std::string element_;
+  const uint64_t trace_stream_ = next_trace_stream();
   /// Closes after everything that was made in it.
   std::shared_ptr<GstObject> display_;
   std::shared_ptr<Core> core_;  ///< keeps devices alive for the model

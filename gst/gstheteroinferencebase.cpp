@@ -196,7 +196,10 @@ void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
     if (plain != buffer) analysis.pictures().count_copy();
     buffer = plain;
   }
-  const GstFlowReturn flow = gst_pad_push(self->srcpad, buffer);
+  const GstFlowReturn flow = [&] {
+    const het::FrameSpanScope scope = analysis.span(het::FramePart::Push, frame);
+    return gst_pad_push(self->srcpad, buffer);
+  }();
   if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
 }
 
@@ -422,11 +425,8 @@ static void gst_hetero_inference_base_get_property(GObject* object, guint id, GV
   auto* self = GST_HETERO_INFERENCE_BASE(object);
   if (id == kPropStats) {
     const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
-    GstStructure* stats = analysis ? analysis->stats().to_structure(analysis->request_count(),
-                                                                    analysis->queue().frames())
-                                   : het::gst::InferenceStats().to_structure(0, 0);
-    if (analysis) analysis->pictures().add_statistics(stats);
-    g_value_take_boxed(value, stats);
+    g_value_take_boxed(value, analysis ? analysis->statistics()
+                                       : het::gst::InferenceStats().to_structure(0, 0));
     return;
   }
   GST_OBJECT_LOCK(self);
@@ -447,7 +447,9 @@ static bool start(GstHeteroInferenceBase* self) {
   const het::gst::InferenceSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
   const het::gst::SharedDisplay display = het::gst::shared_display(GST_ELEMENT(self));
-  auto analysis = FrameAnalysis::start(settings, display);
+  gchar* const name = gst_object_get_name(GST_OBJECT(self));
+  auto analysis = FrameAnalysis::start(name, settings, display);
+  g_free(name);
   if (display.display) gst_object_unref(display.display);
   if (!analysis) {
     het::gst::post_error(GST_ELEMENT(self), analysis.error());
@@ -521,7 +523,8 @@ void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
           "inference-time-mean, "
           "inference-time-max, frame-time-mean; of pictures: pre-process-backend in use, "
           "picture-copies, copies-per-frame, surfaces-mapped, surfaces-copied, surfaces-imported, "
-          "pictures-scaled",
+          "pictures-scaled; of the model: execution-devices and subgraphs, which "
+          "HETERO's fail-over may change",
           GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 

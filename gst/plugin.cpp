@@ -11,6 +11,7 @@
 #include "gstheterometaaggregate.h"
 #include "gstheterometaconvert.h"
 #include "gstheterometapublish.h"
+#include "gstheterotracer.h"
 #include "gstheterotrack.h"
 #include "gstheterowatermark.h"
 #include "log_bridge.h"
@@ -28,6 +29,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
   any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);
   any |= GST_ELEMENT_REGISTER(heterofpscounter, plugin);
+  any |= gst_hetero_tracer_register(plugin);
   return any;
 }
 

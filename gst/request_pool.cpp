@@ -21,6 +21,7 @@ Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model,
 Result<bool> TimedRequest::start() {
   started_ = std::chrono::steady_clock::now();
   if (share_ && !share_->enter()) return false;
+  submitted_ = std::chrono::steady_clock::now();
   const Status status = request_->start_async();
   if (status.ok()) return true;
   if (share_) share_->leave();

@@ -27,6 +27,8 @@ class TimedRequest {
   Result<bool> start();
   /// Waits for the end; afterwards run_time() is that of this execution, queueing included.
   Status wait() { return request_->wait(); }
+  /// When the execution was handed to the device.
+  std::chrono::steady_clock::time_point submitted() const { return submitted_; }
   std::chrono::nanoseconds run_time() const { return ended_ - started_; }
   std::chrono::steady_clock::time_point ended() const { return ended_; }
 
@@ -35,6 +37,7 @@ class TimedRequest {
   std::unique_ptr<InferRequest> request_;
   StreamShare* share_ = nullptr;
   std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point submitted_;
   std::chrono::steady_clock::time_point ended_;  ///< written by the completion callback
 };
 

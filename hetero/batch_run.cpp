@@ -41,6 +41,7 @@ Result<std::unique_ptr<BatchRun>> BatchRun::create(const std::shared_ptr<Compile
 
 void BatchRun::start(std::span<BatchRequest* const> requests) {
   requests_.assign(requests.begin(), requests.end());
+  for (BatchRequest* const request : requests_) request->io().note_begin();
   Status status = bind();
   if (status.ok()) status = request_->start_async();
   if (!status.ok()) finish(status);

@@ -159,8 +159,10 @@ Status HeteroExecution::bind(RequestIo& io) {
     if (source.kind != TensorSource::Kind::ModelInput) continue;
     // An output that is an input needs the picture's tensor, whatever devices convert.
     HET_TRY(io.preprocess_pending(inputs_));
+    io.note_start();  // that was no execution: those of the parts tell their times
     break;
   }
+  for (const auto& part : parts_) part->request->set_frame(io.frame());
   for (size_t i = 0; i < io.input_count(); ++i) HET_TRY(bind_input(io, i));
   for (size_t i = 0; i < io.output_count(); ++i) {
     const TensorSource& source = split_.outputs[i];

@@ -151,11 +151,32 @@ Status InferRequest::start_async() {
     running_ = true;
     ++executions_;
   }
+  io_.note_start();
   request_->start(io_, *this);
   return {};
 }
 
+/// Of an execution on one device. Models that give their work to others have not begun anything
+/// themselves; their parts report.
+void InferRequest::report_spans() {
+  const ExecutionTimes& times = io_.times();
+  if (times.begun == SpanTime()) return;
+  const SpanTime end = std::chrono::steady_clock::now();
+  if (device_.empty()) {
+    const auto device = model_->get_property("EXECUTION_DEVICES");
+    device_ = device ? *device : "?";
+  }
+  const uint64_t frame = io_.frame();
+  const std::string_view model = model_->name();
+  report_frame_span({FramePart::Queue, device_, frame, times.started, times.begun, model});
+  if (times.had_pictures) {
+    report_frame_span({FramePart::Preprocess, device_, frame, times.begun, times.converted, model});
+  }
+  report_frame_span({FramePart::Infer, device_, frame, times.converted, end, model});
+}
+
 void InferRequest::complete(Status status) {
+  report_spans();
   {
     std::lock_guard lock(mutex_);
     running_ = false;

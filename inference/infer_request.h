@@ -43,6 +43,8 @@ class HET_API InferRequest final : private CompletionSink {
   /// Names the stream whose state (ReadValue, Assign) executions use; "" at first. Requests of one
   /// stream see each other's state and run one after the other, in the order of their starts.
   void set_stream(std::string stream) { io_.set_stream(std::move(stream)); }
+  /// The number of the frame that the next executions belong to, in reports of frame_span.h.
+  void set_frame(uint64_t frame) { io_.set_frame(frame); }
 
   const Tensor& input(size_t index) const { return io_.input(index); }
   const Tensor& output(size_t index) const { return io_.output(index); }
@@ -69,6 +71,7 @@ class HET_API InferRequest final : private CompletionSink {
                RequestIo io);
   void complete(Status status) override;
   Status check_idle(std::string_view action) const;
+  void report_spans();
 
   std::shared_ptr<CompiledModel> model_;
   RequestIo io_;
@@ -80,6 +83,7 @@ class HET_API InferRequest final : private CompletionSink {
   unsigned executions_ = 0;  ///< running executions plus callbacks that have not returned
   bool running_ = false;
   Status last_status_;
+  std::string device_;  ///< for spans, read from the model for the first one
 };
 
 }  // namespace het

@@ -23,6 +23,7 @@ void NestedRequest::start(RequestIo& io, CompletionSink& sink) {
 
 Status NestedRequest::bind(RequestIo& io) {
   request_->set_stream(io.stream());
+  request_->set_frame(io.frame());
   for (size_t i = 0; i < io.input_count(); ++i) {
     const std::vector<ImageRegion> images = io.take_images(i);
     // Pictures are converted into the tensor, so that it comes first.

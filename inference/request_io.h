@@ -7,10 +7,19 @@
 
 #include "inference/device.h"
 #include "inference/export.h"
+#include "inference/frame_span.h"
 #include "inference/status.h"
 #include "inference/tensor.h"
 
 namespace het {
+
+/// When one execution got to where, while somebody listens to frame spans; else not set.
+struct ExecutionTimes {
+  SpanTime started;
+  SpanTime begun;      ///< on the device's thread
+  SpanTime converted;  ///< its pictures are tensors
+  bool had_pictures = false;
+};
 
 /// The tensors of one execution as the device sees them. Owned by the InferRequest; during an
 /// execution only the device touches it.
@@ -39,6 +48,15 @@ class HET_API RequestIo {
   const std::string& stream() const { return stream_; }
   void set_stream(std::string stream) { stream_ = std::move(stream); }
 
+  /// The frame that spans of the execution belong to; 0: none.
+  uint64_t frame() const { return frame_; }
+  void set_frame(uint64_t frame) { frame_ = frame; }
+  const ExecutionTimes& times() const { return times_; }
+  /// Before an execution.
+  void note_start();
+  /// For devices that never call preprocess_pending(): the execution runs from now on.
+  void note_begin();
+
   /// Converts all waiting host pictures with the ports' PreprocessDesc and lets go of them. The
   /// device calls it on its own thread.
   Status preprocess_pending(const std::vector<Port>& ports);
@@ -48,6 +66,8 @@ class HET_API RequestIo {
   std::vector<Tensor> outputs_;
   std::vector<std::vector<ImageRegion>> images_;
   std::string stream_;
+  uint64_t frame_ = 0;
+  ExecutionTimes times_;
 };
 
 }  // namespace het

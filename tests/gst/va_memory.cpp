@@ -138,6 +138,8 @@ class VaMemory : public ::testing::Test {
     guint64 copies = 0, mapped = 0, copied = 0, scaled = 0;
     double copies_per_frame = 0;
     std::string backend;
+    std::string devices;
+    guint64 subgraphs = 0;
   };
 
   /// A few frames through heterodetect.
@@ -171,6 +173,9 @@ class VaMemory : public ::testing::Test {
     gst_structure_get_double(stats, "copies-per-frame", &run.copies_per_frame);
     const char* backend = gst_structure_get_string(stats, "pre-process-backend");
     run.backend = backend ? backend : "";
+    const char* devices = gst_structure_get_string(stats, "execution-devices");
+    run.devices = devices ? devices : "";
+    gst_structure_get_uint64(stats, "subgraphs", &run.subgraphs);
     gst_structure_free(stats);
     return run;
   }
@@ -242,8 +247,12 @@ TEST_F(VaMemory, SurfacesGiveTheDetectionsOfSystemMemory) {
         expect_similar(scaled.boxes, plain.boxes);
         EXPECT_EQ(scaled.copies, 0u);
         EXPECT_EQ(scaled.scaled, 4u);
-        std::printf("%s %s %s: %s, copies per frame %.2f\n", gst_video_format_to_string(format),
-                    device, backend, scaled.backend.c_str(), scaled.copies_per_frame);
+        EXPECT_NE(scaled.devices, "");
+        EXPECT_GE(scaled.subgraphs, 1u);
+        std::printf("%s %s %s: %s, %d subgraph(s) on %s, copies per frame %.2f\n",
+                    gst_video_format_to_string(format), device, backend, scaled.backend.c_str(),
+                    static_cast<int>(scaled.subgraphs), scaled.devices.c_str(),
+                    scaled.copies_per_frame);
       }
     }
   }
