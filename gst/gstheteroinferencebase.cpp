@@ -425,8 +425,8 @@ static void gst_hetero_inference_base_get_property(GObject* object, guint id, GV
   auto* self = GST_HETERO_INFERENCE_BASE(object);
   if (id == kPropStats) {
     const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
-    g_value_take_boxed(value, analysis ? analysis->statistics()
-                                       : het::gst::InferenceStats().to_structure(0, 0));
+    g_value_take_boxed(
+        value, analysis ? analysis->statistics() : het::gst::InferenceStats().to_structure(0, 0));
     return;
   }
   GST_OBJECT_LOCK(self);
