@@ -1,8 +1,8 @@
 /**
  * SECTION:element-heterometapublish
  * @title: heterometapublish
- * @short_description: sends the JSON messages of frames to a file, to standard output or to an MQTT
- * broker
+ * @short_description: sends the JSON messages of frames to a file, to standard output, to an MQTT
+ * or to a Kafka broker
  *
  * Writes the messages that heterometaconvert attached. Frames pass unchanged.
  *
@@ -23,6 +23,7 @@
 #include "element_error.h"
 #include "json_meta.h"
 #include "message_file.h"
+#include "message_kafka.h"
 #include "message_mqtt.h"
 
 enum {
@@ -45,7 +46,7 @@ enum {
   kPropDrainTimeout,
   kPropStats
 };
-enum { kMethodFile, kMethodStdout, kMethodMqtt };
+enum { kMethodFile, kMethodStdout, kMethodMqtt, kMethodKafka };
 
 static constexpr char kStdout[] = "stdout";
 
@@ -53,13 +54,14 @@ struct MetaPublishSettings {
   int method = kMethodFile;
   std::string file_path = kStdout;
   int file_format = static_cast<int>(het::gst::MessageFileFormat::Json);
-  het::gst::MqttSettings mqtt;
+  het::gst::BrokerSettings broker;
 };
 
 /// Lives from start to stop.
 struct MetaPublishState {
   /// Replaced with the object lock held; used without it only while streaming.
   std::shared_ptr<het::gst::MessageSink> sink;
+  het::gst::MessageCounts counts;  ///< of the sink before, protected by the object lock
 };
 
 struct GstHeteroMetaPublish {
@@ -88,6 +90,7 @@ static GType method_type() {
   static const GEnumValue values[] = {{kMethodFile, "The file of file-path", "file"},
                                       {kMethodStdout, "Standard output", "stdout"},
                                       {kMethodMqtt, "The MQTT broker at address", "mqtt"},
+                                      {kMethodKafka, "The Kafka brokers at address", "kafka"},
                                       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroMetaPublishMethod", values);
   return type;
@@ -108,21 +111,21 @@ static std::string* text_setting(MetaPublishSettings& settings, guint id) {
     case kPropFilePath:
       return &settings.file_path;
     case kPropAddress:
-      return &settings.mqtt.address;
+      return &settings.broker.address;
     case kPropTopic:
-      return &settings.mqtt.topic;
+      return &settings.broker.topic;
     case kPropClientId:
-      return &settings.mqtt.client_id;
+      return &settings.broker.client_id;
     case kPropUsername:
-      return &settings.mqtt.username;
+      return &settings.broker.username;
     case kPropPassword:
-      return &settings.mqtt.password;
+      return &settings.broker.password;
     case kPropCaFile:
-      return &settings.mqtt.ca_file;
+      return &settings.broker.ca_file;
     case kPropCertFile:
-      return &settings.mqtt.cert_file;
+      return &settings.broker.cert_file;
     case kPropKeyFile:
-      return &settings.mqtt.key_file;
+      return &settings.broker.key_file;
     default:
       return nullptr;
   }
@@ -131,13 +134,13 @@ static std::string* text_setting(MetaPublishSettings& settings, guint id) {
 static unsigned* number_setting(MetaPublishSettings& settings, guint id) {
   switch (id) {
     case kPropConnectAttempts:
-      return &settings.mqtt.connect_attempts;
+      return &settings.broker.connect_attempts;
     case kPropReconnectInterval:
-      return &settings.mqtt.reconnect_interval_s;
+      return &settings.broker.reconnect_interval_s;
     case kPropQueueSize:
-      return &settings.mqtt.queue_size;
+      return &settings.broker.queue_size;
     case kPropDrainTimeout:
-      return &settings.mqtt.drain_timeout_ms;
+      return &settings.broker.drain_timeout_ms;
     default:
       return nullptr;
   }
@@ -146,8 +149,14 @@ static unsigned* number_setting(MetaPublishSettings& settings, guint id) {
 static void set_sink(GstHeteroMetaPublish* self, std::shared_ptr<het::gst::MessageSink> sink) {
   GST_OBJECT_LOCK(self);
   self->state->sink.swap(sink);
+  self->state->counts = {};
   GST_OBJECT_UNLOCK(self);
   // The old one drains here, without the lock.
+  if (!sink) return;
+  const het::gst::MessageCounts counts = sink->close();
+  GST_OBJECT_LOCK(self);
+  if (!self->state->sink) self->state->counts = counts;
+  GST_OBJECT_UNLOCK(self);
 }
 
 static std::shared_ptr<het::gst::MessageSink> current_sink(GstHeteroMetaPublish* self) {
@@ -157,8 +166,10 @@ static std::shared_ptr<het::gst::MessageSink> current_sink(GstHeteroMetaPublish*
   return sink;
 }
 
-static gboolean start_mqtt(GstHeteroMetaPublish* self, const het::gst::MqttSettings& settings) {
-  auto sink = het::gst::connect_mqtt(settings, [self](const het::Status& status) {
+static gboolean start_broker(GstHeteroMetaPublish* self, const MetaPublishSettings& settings) {
+  const auto connect =
+      settings.method == kMethodKafka ? het::gst::connect_kafka : het::gst::connect_mqtt;
+  auto sink = connect(settings.broker, [self](const het::Status& status) {
     GST_ELEMENT_WARNING(self, RESOURCE, WRITE, ("%s", status.message().c_str()), (nullptr));
   });
   if (!sink) {
@@ -174,7 +185,9 @@ static gboolean gst_hetero_meta_publish_start(GstBaseTransform* base) {
   GST_OBJECT_LOCK(self);
   const MetaPublishSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
-  if (settings.method == kMethodMqtt) return start_mqtt(self, settings.mqtt);
+  if (settings.method == kMethodMqtt || settings.method == kMethodKafka) {
+    return start_broker(self, settings);
+  }
   const bool to_stdout = settings.method == kMethodStdout || settings.file_path == kStdout;
   auto file =
       het::gst::MessageFile::open(to_stdout ? "" : settings.file_path,
@@ -231,10 +244,10 @@ static void gst_hetero_meta_publish_set_property(GObject* object, guint id, cons
       self->settings->file_format = g_value_get_enum(value);
       break;
     case kPropQos:
-      self->settings->mqtt.qos = g_value_get_int(value);
+      self->settings->broker.qos = g_value_get_int(value);
       break;
     case kPropDropOldest:
-      self->settings->mqtt.drop_oldest = g_value_get_boolean(value);
+      self->settings->broker.drop_oldest = g_value_get_boolean(value);
       break;
     default:
       if (std::string* text = text_setting(*self->settings, id)) {
@@ -256,9 +269,11 @@ static void gst_hetero_meta_publish_get_property(GObject* object, guint id, GVal
   auto* self = GST_HETERO_META_PUBLISH(object);
   // A sink posts warnings, which takes the object lock, while its own lock is held: the counts are
   // asked for before.
+  const auto sink = id == kPropStats ? current_sink(self) : nullptr;
   het::gst::MessageCounts counts;
-  if (const auto sink = id == kPropStats ? current_sink(self) : nullptr) counts = sink->counts();
+  if (sink) counts = sink->counts();
   GST_OBJECT_LOCK(self);
+  if (!sink) counts = self->state->counts;
   switch (id) {
     case kPropMethod:
       g_value_set_enum(value, self->settings->method);
@@ -267,10 +282,10 @@ static void gst_hetero_meta_publish_get_property(GObject* object, guint id, GVal
       g_value_set_enum(value, self->settings->file_format);
       break;
     case kPropQos:
-      g_value_set_int(value, self->settings->mqtt.qos);
+      g_value_set_int(value, self->settings->broker.qos);
       break;
     case kPropDropOldest:
-      g_value_set_boolean(value, self->settings->mqtt.drop_oldest);
+      g_value_set_boolean(value, self->settings->broker.drop_oldest);
       break;
     case kPropStats:
       g_value_take_boxed(
@@ -326,10 +341,11 @@ static void gst_hetero_meta_publish_class_init(GstHeteroMetaPublishClass* klass)
     const char* name;
     const char* blurb;
   } texts[] = {
-      {kPropAddress, "address", "HOST:PORT of the broker; ssl://HOST:PORT uses TLS"},
+      {kPropAddress, "address",
+       "HOST:PORT of the broker; MQTT: ssl://HOST:PORT uses TLS; Kafka: HOST:PORT,HOST:PORT"},
       {kPropTopic, "topic", "Topic of the messages"},
       {kPropClientId, "mqtt-client-id", "Name of the client; empty = one is made"},
-      {kPropUsername, "username", "User at the broker; empty = none"},
+      {kPropUsername, "username", "User at the broker (Kafka: SASL PLAIN); empty = none"},
       {kPropPassword, "password", "Password of the user"},
       {kPropCaFile, "tls-ca-file", "Certificate that the broker's is checked with; uses TLS"},
       {kPropCertFile, "tls-cert-file", "Certificate of the client; empty = none"},
@@ -375,7 +391,7 @@ static void gst_hetero_meta_publish_class_init(GstHeteroMetaPublishClass* klass)
   element_class->change_state = gst_hetero_meta_publish_change_state;
   gst_element_class_set_static_metadata(
       element_class, "Publish results", "Filter/Metadata",
-      "Sends JSON messages to a file, to standard output or to an MQTT broker",
+      "Sends JSON messages to a file, to standard output, to an MQTT or to a Kafka broker",
       "gst-hetero maintainers");
   gst_element_class_add_static_pad_template(element_class, &sink_template);
   gst_element_class_add_static_pad_template(element_class, &src_template);

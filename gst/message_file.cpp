@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace het::gst {
 
@@ -17,10 +18,13 @@ Result<std::unique_ptr<MessageFile>> MessageFile::open(const std::string& path,
   return std::unique_ptr<MessageFile>(new MessageFile(path, format, file));
 }
 
-MessageFile::~MessageFile() {
-  if (format_ == MessageFileFormat::Json) std::fputs(empty_ ? "[]\n" : "]\n", file_);
-  std::fflush(file_);
-  if (file_ != stdout) std::fclose(file_);
+MessageCounts MessageFile::close() {
+  std::FILE* const file = std::exchange(file_, nullptr);
+  if (!file) return counts();
+  if (format_ == MessageFileFormat::Json) std::fputs(empty_ ? "[]\n" : "]\n", file);
+  std::fflush(file);
+  if (file != stdout) std::fclose(file);
+  return counts();
 }
 
 Status MessageFile::write(const std::string& message) {

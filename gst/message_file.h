@@ -20,14 +20,15 @@ class MessageFile final : public MessageSink {
   /// Empty path: standard output. Fails with NotFound when the file cannot be opened.
   static Result<std::unique_ptr<MessageFile>> open(const std::string& path,
                                                    MessageFileFormat format);
-  /// Ends the array and closes.
-  ~MessageFile() override;
+  ~MessageFile() override { MessageFile::close(); }
   MessageFile(const MessageFile&) = delete;
   MessageFile& operator=(const MessageFile&) = delete;
 
   /// Readers see the message when this returns. Fails with Internal (disk full ...).
   Status write(const std::string& message) override;
   MessageCounts counts() const override { return {written_, written_, 0, 0}; }
+  /// Ends the array.
+  MessageCounts close() override;
 
  private:
   MessageFile(std::string path, MessageFileFormat format, std::FILE* file)

@@ -7,9 +7,10 @@
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
+
+#include "broker_queue.h"
 
 namespace het::gst {
 namespace {
@@ -55,28 +56,15 @@ Result<Broker> parse_address(std::string address) {
 
 class MqttSink final : public MessageSink {
  public:
-  MqttSink(MqttSettings settings, std::function<void(const Status&)> warn)
-      : settings_(std::move(settings)), warn_(std::move(warn)) {
+  MqttSink(BrokerSettings settings, std::function<void(const Status&)> warn)
+      : settings_(std::move(settings)),
+        warn_(std::move(warn)),
+        queue_(settings_, kMaxInFlight, [this](const std::string& text) { return publish(text); }) {
     mosquitto_lib_init();
   }
 
   ~MqttSink() override {
-    if (client_ && looping_) {
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, std::chrono::milliseconds(settings_.drain_timeout_ms),
-                          [&] { return queue_.empty() && in_flight_ == 0; });
-        closing_ = true;
-        if (const size_t left = queue_.size() + in_flight_; left > 0) {
-          warn_(Status(StatusCode::TimedOut,
-                       fmt::format("{} messages for {} were not confirmed within drain-timeout of "
-                                   "{} ms and are given up",
-                                   left, settings_.address, settings_.drain_timeout_ms)));
-        }
-      }
-      mosquitto_disconnect(client_);
-      mosquitto_loop_stop(client_, true);
-    }
+    MqttSink::close();
     if (client_) mosquitto_destroy(client_);
     mosquitto_lib_cleanup();
   }
@@ -146,112 +134,76 @@ class MqttSink final : public MessageSink {
     return {};
   }
 
-  Status write(const std::string& message) override {
-    std::unique_lock lock(mutex_);
-    const auto has_room = [&] { return queue_.size() + in_flight_ < settings_.queue_size; };
-    if (!has_room() && settings_.drop_oldest && !queue_.empty()) {
-      queue_.pop_front();
-      ++dropped_;
-    } else if (!has_room() && settings_.drop_oldest) {
-      ++written_;
-      ++dropped_;  // all that wait are on their way already
-      return {};
-    } else {
-      changed_.wait(lock, [&] { return has_room() || interrupted_; });
-      if (interrupted_) return error(StatusCode::Cancelled, "writing to the broker was ended");
+  Status write(const std::string& message) override { return queue_.write(message); }
+  void interrupt() override { queue_.interrupt(); }
+  MessageCounts counts() const override { return queue_.counts(); }
+  MessageCounts close() override {
+    if (!std::exchange(looping_, false)) return counts();
+    report(queue_.drain());
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
     }
-    ++written_;
-    queue_.push_back(message);
-    return send(lock);
-  }
-
-  void interrupt() override {
-    const std::lock_guard lock(mutex_);
-    interrupted_ = true;
-    changed_.notify_all();
-  }
-
-  MessageCounts counts() const override {
-    const std::lock_guard lock(mutex_);
-    return {written_, delivered_, dropped_, queue_.size() + in_flight_};
+    mosquitto_disconnect(client_);
+    mosquitto_loop_stop(client_, true);
+    return counts();
   }
 
  private:
-  /// Hands the library what it may have in flight.
-  Status send(std::unique_lock<std::recursive_mutex>&) {
-    while (connected_ && !queue_.empty() && in_flight_ < kMaxInFlight) {
-      const std::string& message = queue_.front();
-      ++in_flight_;
-      const int code =
-          mosquitto_publish(client_, nullptr, settings_.topic.c_str(),
-                            static_cast<int>(message.size()), message.data(), settings_.qos, false);
-      // Without a connection qos 1 and 2 stay with the library, which sends them later.
-      const bool kept = code == MOSQ_ERR_SUCCESS || (code == MOSQ_ERR_NO_CONN && settings_.qos > 0);
-      if (!kept) --in_flight_;
-      if (code == MOSQ_ERR_NO_CONN && !kept) return {};
-      if (!kept) {
-        return error(StatusCode::InvalidArgument, "cannot publish to topic '{}' at {}: {}",
-                     settings_.topic, settings_.address, mosquitto_strerror(code));
-      }
-      queue_.pop_front();
-    }
-    return {};
+  Result<bool> publish(const std::string& message) {
+    const int code =
+        mosquitto_publish(client_, nullptr, settings_.topic.c_str(),
+                          static_cast<int>(message.size()), message.data(), settings_.qos, false);
+    if (code == MOSQ_ERR_SUCCESS) return true;
+    // Without a connection qos 1 and 2 stay with the library, which sends them later.
+    if (code == MOSQ_ERR_NO_CONN) return settings_.qos > 0;
+    return error(StatusCode::InvalidArgument, "cannot publish to topic '{}' at {}: {}",
+                 settings_.topic, settings_.address, mosquitto_strerror(code));
   }
 
   void on_connect(int code) {
-    std::unique_lock lock(mutex_);
+    report(queue_.set_connected(code == 0));
+    const std::lock_guard lock(mutex_);
     answer_ = code;
     connected_ = code == 0;
-    if (connected_) report(send(lock));
     changed_.notify_all();
   }
 
   void on_disconnect(int code) {
-    const std::lock_guard lock(mutex_);
-    const bool was_connected = connected_;
-    connected_ = false;
-    if (code == 0 || closing_ || !was_connected) return;
+    report(queue_.set_connected(false));
+    {
+      const std::lock_guard lock(mutex_);
+      const bool was_connected = std::exchange(connected_, false);
+      if (code == 0 || closing_ || !was_connected) return;
+    }
     report(Status(StatusCode::NotFound,
                   fmt::format("the connection to the MQTT broker at {} is lost ({}); messages "
                               "wait until it is back",
                               settings_.address, mosquitto_strerror(code))));
   }
 
-  void on_confirmed() {
-    std::unique_lock lock(mutex_);
-    if (in_flight_ > 0) --in_flight_;
-    ++delivered_;
-    report(send(lock));
-    changed_.notify_all();
-  }
+  void on_confirmed() { report(queue_.confirmed()); }
 
   void report(const Status& status) {
     if (!status.ok()) warn_(status);
   }
 
-  const MqttSettings settings_;
+  const BrokerSettings settings_;
   const std::function<void(const Status&)> warn_;
+  BrokerQueue queue_;
   mosquitto* client_ = nullptr;
   bool looping_ = false;
 
-  /// Protects the members below; the library may call back from within mosquitto_publish(). Taken
-  /// alone.
-  mutable std::recursive_mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<std::string> queue_;
-  size_t in_flight_ = 0;  ///< with the library and not confirmed
-  uint64_t written_ = 0;
-  uint64_t delivered_ = 0;
-  uint64_t dropped_ = 0;
+  std::mutex mutex_;  ///< protects everything below; taken alone
+  std::condition_variable changed_;
   int answer_ = -1;  ///< of the broker to the last attempt to sign in
   bool connected_ = false;
   bool closing_ = false;
-  bool interrupted_ = false;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<MessageSink>> connect_mqtt(const MqttSettings& settings,
+Result<std::unique_ptr<MessageSink>> connect_mqtt(const BrokerSettings& settings,
                                                   std::function<void(const Status&)> warn) {
   auto sink = std::make_unique<MqttSink>(settings, std::move(warn));
   HET_TRY(sink->connect());
@@ -264,7 +216,7 @@ Result<std::unique_ptr<MessageSink>> connect_mqtt(const MqttSettings& settings,
 
 namespace het::gst {
 
-Result<std::unique_ptr<MessageSink>> connect_mqtt(const MqttSettings&,
+Result<std::unique_ptr<MessageSink>> connect_mqtt(const BrokerSettings&,
                                                   std::function<void(const Status&)>) {
   return error(StatusCode::NotSupported,
                "this build has no MQTT: install libmosquitto-dev and build again");

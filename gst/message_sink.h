@@ -23,6 +23,9 @@ class MessageSink {
   /// A write() that waits, and every later one, returns at once.
   virtual void interrupt() {}
   virtual MessageCounts counts() const = 0;
+  /// Ends: what waits is sent, as long as that may take. The last call; the destructor makes it
+  /// where nobody else has.
+  virtual MessageCounts close() = 0;
 };
 
 }  // namespace het::gst

@@ -17,13 +17,14 @@
 #include <set>
 #include <thread>
 
+#include "pipeline_run.h"
 #include "test_files.h"
 
 namespace het::gst_test {
 namespace {
 
+using gst::BrokerSettings;
 using gst::connect_mqtt;
-using gst::MqttSettings;
 
 int free_port() {
   const int handle = socket(AF_INET, SOCK_STREAM, 0);
@@ -57,14 +58,14 @@ class Broker {
       _exit(127);
     }
   }
-  void stop() {
+  void stop(int signal = SIGTERM) {
     if (process_ <= 0) return;
-    kill(process_, SIGTERM);
+    kill(process_, signal);
     waitpid(process_, nullptr, 0);
     process_ = 0;
   }
-  MqttSettings settings() const {
-    MqttSettings settings;
+  BrokerSettings settings() const {
+    BrokerSettings settings;
     settings.address = "127.0.0.1:" + std::to_string(port_);
     settings.topic = "frames";
     settings.connect_attempts = 6;  // until the broker listens
@@ -83,10 +84,11 @@ class Broker {
 /// Takes what is published; its session survives a restart of the broker.
 class Subscriber {
  public:
-  explicit Subscriber(int port) : client_(mosquitto_new("subscriber", false, this)) {
+  explicit Subscriber(int port, std::string topic = "frames")
+      : topic_(std::move(topic)), client_(mosquitto_new("subscriber", false, this)) {
     mosquitto_reconnect_delay_set(client_, 1, 1, false);
-    mosquitto_connect_callback_set(client_, [](mosquitto* client, void*, int) {
-      mosquitto_subscribe(client, nullptr, "frames", 1);
+    mosquitto_connect_callback_set(client_, [](mosquitto* client, void* self, int) {
+      mosquitto_subscribe(client, nullptr, static_cast<Subscriber*>(self)->topic_.c_str(), 1);
     });
     mosquitto_subscribe_callback_set(client_, [](mosquitto*, void* self, int, int, const int*) {
       auto* subscriber = static_cast<Subscriber*>(self);
@@ -98,11 +100,14 @@ class Subscriber {
         client_, [](mosquitto*, void* self, const mosquitto_message* message) {
           auto* subscriber = static_cast<Subscriber*>(self);
           const std::lock_guard lock(subscriber->mutex_);
+          ++subscriber->received_;
           subscriber->texts_.emplace(static_cast<const char*>(message->payload),
                                      static_cast<size_t>(message->payloadlen));
           subscriber->changed_.notify_all();
         });
-    mosquitto_connect(client_, "127.0.0.1", port, 20);
+    for (int i = 0; mosquitto_connect(client_, "127.0.0.1", port, 20) != 0 && i < 100; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until the broker listens
+    }
     mosquitto_loop_start(client_);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(60), [&] { return ready_; });
@@ -117,19 +122,26 @@ class Subscriber {
     changed_.wait_for(lock, std::chrono::seconds(60), [&] { return texts_.size() >= count; });
     return texts_.size();
   }
+  /// The same message twice counts twice.
+  size_t received() const {
+    std::lock_guard lock(mutex_);
+    return received_;
+  }
 
  private:
+  const std::string topic_;
   mosquitto* client_;
-  std::mutex mutex_;  ///< protects the members below; taken alone
+  mutable std::mutex mutex_;  ///< protects the members below; taken alone
   std::condition_variable changed_;
   bool ready_ = false;
+  size_t received_ = 0;
   std::set<std::string> texts_;
 };
 
 TEST(MessageMqtt, ARestartOfTheBrokerLosesNothing) {
   Broker broker;
   std::atomic<int> warnings = 0;
-  MqttSettings settings = broker.settings();
+  BrokerSettings settings = broker.settings();
   settings.queue_size = 50;
   auto sink = connect_mqtt(settings, [&](const Status&) { ++warnings; });
   ASSERT_TRUE(sink) << sink.error().message();
@@ -151,7 +163,7 @@ TEST(MessageMqtt, ARestartOfTheBrokerLosesNothing) {
 
 TEST(MessageMqtt, AFullQueueDropsTheOldestOrWaits) {
   Broker broker;
-  MqttSettings settings = broker.settings();
+  BrokerSettings settings = broker.settings();
   settings.queue_size = 30;
   settings.drop_oldest = true;
   settings.drain_timeout_ms = 10;
@@ -177,7 +189,7 @@ TEST(MessageMqtt, AWrongPasswordIsOneClearError) {
     GTEST_SKIP() << "mosquitto_passwd is not installed";
   }
   Broker broker("allow_anonymous false\npassword_file " + passwords + "\n");
-  MqttSettings settings = broker.settings();
+  BrokerSettings settings = broker.settings();
   settings.username = "camera";
   settings.password = "wrong";
   auto sink = connect_mqtt(settings, [](const Status&) {});
@@ -188,7 +200,7 @@ TEST(MessageMqtt, AWrongPasswordIsOneClearError) {
 }
 
 TEST(MessageMqtt, NoBrokerAndABadAddressAreClearErrors) {
-  MqttSettings settings;
+  BrokerSettings settings;
   settings.topic = "frames";
   for (const char* address : {"", "127.0.0.1:x", "http://127.0.0.1"}) {
     settings.address = address;
@@ -213,7 +225,7 @@ TEST(MessageMqtt, TlsChecksTheBrokersCertificate) {
   if (key_pair("broker") != 0 || key_pair("other") != 0) GTEST_SKIP() << "openssl is not installed";
   Broker broker("allow_anonymous true\ncertfile " + folder.file("broker") + "\nkeyfile " +
                 folder.file("broker.key") + "\n");
-  MqttSettings settings = broker.settings();
+  BrokerSettings settings = broker.settings();
   settings.address = "ssl://" + settings.address;
   settings.ca_file = folder.file("broker");
   auto sink = connect_mqtt(settings, [](const Status&) {});
@@ -221,6 +233,83 @@ TEST(MessageMqtt, TlsChecksTheBrokersCertificate) {
   settings.ca_file = folder.file("other");
   settings.connect_attempts = 1;
   EXPECT_FALSE(connect_mqtt(settings, [](const Status&) {}));
+}
+
+/// Plays 20 frames into the element with these properties.
+std::string publish(const std::string& properties) {
+  PipelineRun run(
+      "videotestsrc num-buffers=20 ! heterometaconvert add-empty-results=true ! "
+      "heterometapublish method=mqtt " +
+      properties + " ! fakesink");
+  return run.play().problem();
+}
+
+TEST(MessageMqtt, TheElementSignsInUnderItsName) {
+  ScratchFolder folder;
+  const std::string passwords = folder.file("passwords");
+  if (std::system(("PATH=$PATH:/usr/sbin mosquitto_passwd -b -c " + passwords +
+                   " camera right && chmod 644 " + passwords)
+                      .c_str()) != 0) {
+    GTEST_SKIP() << "mosquitto_passwd is not installed";
+  }
+  // Only the client "door" of the user "camera" may write to its topic; the broker drops the rest.
+  write_text(folder.file("rights"), "topic read #\nuser camera\npattern write cameras/%c\n");
+  Broker broker("allow_anonymous true\npassword_file " + passwords + "\nacl_file " +
+                folder.file("rights") + "\n");
+  Subscriber subscriber(broker.port(), "cameras/door");
+  const std::string address =
+      "max-connect-attempts=6 drain-timeout=60000 username=camera topic=cameras/door "
+      "address=127.0.0.1:" +
+      std::to_string(broker.port());
+  EXPECT_NE(publish(address + " password=wrong mqtt-client-id=door").find("refuses user 'camera'"),
+            std::string::npos);
+  EXPECT_EQ(publish(address + " password=right mqtt-client-id=window"), "");
+  EXPECT_EQ(publish(address + " password=right mqtt-client-id=door"), "");
+  // Frames of one stream differ in their time, so that all are different messages.
+  EXPECT_EQ(subscriber.wait_for(20), 20u);
+  EXPECT_EQ(subscriber.received(), 20u) << "those of the other client were to be dropped";
+}
+
+TEST(MessageMqtt, TheElementWaitsForABrokerThatComesLater) {
+  Broker broker;
+  broker.stop();
+  const std::string address =
+      "topic=frames drain-timeout=60000 address=127.0.0.1:" + std::to_string(broker.port());
+  EXPECT_NE(publish(address + " max-connect-attempts=1").find("after 1 attempts"),
+            std::string::npos);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    broker.start();
+  });
+  EXPECT_EQ(publish(address + " max-connect-attempts=8 max-reconnect-interval=1"), "");
+  later.join();
+}
+
+TEST(MessageMqtt, AKilledBrokerLosesNothing) {
+  Broker broker;
+  BrokerSettings settings = broker.settings();
+  auto sink = connect_mqtt(settings, [](const Status&) {});
+  ASSERT_TRUE(sink) << sink.error().message();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE((*sink)->write(std::to_string(i)).ok());
+  broker.stop(SIGKILL);
+  for (int i = 100; i < 200; ++i) EXPECT_TRUE((*sink)->write(std::to_string(i)).ok());
+  broker.start();
+  const gst::MessageCounts counts = (*sink)->close();
+  EXPECT_EQ(counts.delivered, 200u) << "confirmed by a broker";
+  EXPECT_EQ(counts.dropped, 0u);
+}
+
+TEST(MessageMqtt, EveryQualityOfServiceCountsWhatHasArrived) {
+  Broker broker;
+  for (const int qos : {0, 1, 2}) {
+    SCOPED_TRACE(qos);
+    BrokerSettings settings = broker.settings();
+    settings.qos = qos;
+    auto sink = connect_mqtt(settings, [](const Status&) {});
+    ASSERT_TRUE(sink) << sink.error().message();
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE((*sink)->write(std::to_string(i)).ok());
+    EXPECT_EQ((*sink)->close().delivered, 50u);
+  }
 }
 
 }  // namespace
