@@ -120,10 +120,13 @@ class MqttSink final : public MessageSink {
     mosquitto_loop_start(client_);
     looping_ = true;
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kSignInLimit, [&] { return answer_ >= 0; })) {
+    changed_.wait_for(lock, kSignInLimit,
+                      [&] { return answer_ >= 0 || failures_ >= settings_.connect_attempts; });
+    if (answer_ < 0) {
       closing_ = true;
-      return error(StatusCode::TimedOut, "the MQTT broker at {} takes no connection",
-                   settings_.address);
+      return error(StatusCode::NotFound,
+                   "the MQTT broker at {} takes no connection ({}); check the TLS options",
+                   settings_.address, mosquitto_strerror(failure_));
     }
     if (answer_ != 0) {
       closing_ = true;
@@ -174,6 +177,11 @@ class MqttSink final : public MessageSink {
     {
       const std::lock_guard lock(mutex_);
       const bool was_connected = std::exchange(connected_, false);
+      if (answer_ < 0) {
+        ++failures_;
+        failure_ = code;
+        changed_.notify_all();
+      }
       if (code == 0 || closing_ || !was_connected) return;
     }
     report(Status(StatusCode::NotFound,
@@ -196,7 +204,9 @@ class MqttSink final : public MessageSink {
 
   std::mutex mutex_;  ///< protects everything below; taken alone
   std::condition_variable changed_;
-  int answer_ = -1;  ///< of the broker to the last attempt to sign in
+  int answer_ = -1;        ///< of the broker to the last attempt to sign in
+  unsigned failures_ = 0;  ///< connections that ended before an answer
+  int failure_ = MOSQ_ERR_CONN_PENDING;
   bool connected_ = false;
   bool closing_ = false;
 };
