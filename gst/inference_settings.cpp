@@ -45,6 +45,7 @@ enum {
   kPropReshape,
   kPropCustomPreprocLib,
   kPropShareVaDisplay,
+  kPropPreProcessConfig,
 };
 
 constexpr guint kMaxRequests = 1024;
@@ -126,6 +127,11 @@ void install_model_properties(GObjectClass* klass) {
        "converters custom_to_roi and custom_to_tensor. It runs in this process: load only what you "
        "trust",
        nullptr);
+  text(kPropPreProcessConfig, "pre-process-config", "Preprocessing values",
+       "KEY=VALUE,KEY=VALUE that win over the model's own and the model-proc: resize_type "
+       "(standard, crop, fit_to_window, fit_to_window_letterbox), pad_value, "
+       "reverse_input_channels, mean_values, scale_values (one number, or three as [1,2,3])",
+       "");
   g_object_class_install_property(
       klass, kPropPreProcess,
       g_param_spec_enum(
@@ -284,6 +290,8 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.object_class;
     case kPropCustomPreprocLib:
       return &settings.custom_preproc_library;
+    case kPropPreProcessConfig:
+      return &settings.pre_process_config;
     case kPropExtensionLib:
       return &settings.extension_library;
     case kPropThresholdPerClass:
@@ -316,6 +324,11 @@ auto number_member(Settings& settings, guint id) -> decltype(&settings.nireq) {
     default:
       return nullptr;
   }
+}
+
+/// DL Streamer's keys of pre-process-config for its threads of VAAPI.
+bool is_vaapi_key(std::string_view key) {
+  return key.starts_with("VAAPI_");
 }
 
 }  // namespace
@@ -480,6 +493,11 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);
+  auto preparation = parse_properties(settings.pre_process_config);
+  if (!preparation) return Failure(preparation.error().with_context("property pre-process-config"));
+  wanted.picture_preparation = std::move(*preparation);
+  std::erase_if(wanted.picture_preparation,
+                [](const auto& item) { return is_vaapi_key(item.first); });
   const guint streams = kind == "CPU"   ? settings.cpu_streams
                         : kind == "GPU" ? settings.gpu_streams
                                         : 0;
@@ -519,6 +537,11 @@ std::vector<std::string> ignored_settings(const InferenceSettings& settings) {
         fmt::format("custom-preproc-lib={} is not loaded: describe the input in model-proc, or "
                     "convert pictures in an element before this one",
                     settings.custom_preproc_library));
+  }
+  if (settings.pre_process_config.find("VAAPI_") != std::string::npos) {
+    ignored.emplace_back(
+        "VAAPI_THREAD_POOL_SIZE and VAAPI_FAST_SCALE_LOAD_FACTOR in pre-process-config have no "
+        "effect: the video processor is driven by the streaming thread");
   }
   if (!settings.share_va_display) {
     ignored.emplace_back(

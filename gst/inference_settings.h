@@ -47,6 +47,7 @@ struct InferenceSettings {
   bool no_block = false;
   bool reshape = false;
   std::string custom_preproc_library;
+  std::string pre_process_config;
   bool share_va_display = true;
   guint reshape_width = 0;
   guint reshape_height = 0;
