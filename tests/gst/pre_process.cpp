@@ -119,8 +119,8 @@ TEST(PreProcess, InterlacedVideoIsWarnedOfOnce) {
       << outcome.warnings[0].text;
 }
 
-/// The outputs of the detector for a picture that is red on the left and blue on the right, as
-/// bytes.
+/// The outputs of the detector for a picture that is red on the left and blue on the right: a
+/// checksum.
 size_t outputs(const std::string& properties) {
   ElementRig rig("heteroinference", "model=" + detector_model() + " model-proc=" + detector_proc() +
                                         " metadata-form=roi device=CPU " + properties);
