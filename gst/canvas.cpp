@@ -9,7 +9,7 @@
 namespace het::gst {
 namespace {
 
-constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
+static_assert(kDefaultFont == cv::FONT_HERSHEY_SIMPLEX);
 constexpr std::array<int, 4> kRgba{0, 1, 2, 3};
 constexpr std::array<int, 4> kBgra{2, 1, 0, 3};
 
@@ -169,18 +169,34 @@ void Canvas::dot(const cv::Point& centre, int radius, const Rgb& color) {
 }
 
 void Canvas::text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
-                  const Rgb& background) {
+                  const Rgb& background, int font) {
   const Rgb color = luma(background, luma_weights_) > 140.0 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
   // In YUV the letters are a matter of luma; their colour stays that of the background.
   for (Plane& plane : planes_) {
-    cv::putText(plane.pixels, text, baseline, kFont, scale, scalar(plane, color), line_width,
+    cv::putText(plane.pixels, text, baseline, font, scale, scalar(plane, color), line_width,
                 cv::LINE_AA);
     if (yuv_) break;
   }
 }
 
-cv::Size Canvas::text_size(const std::string& text, double scale, int line_width, int* below) {
-  return cv::getTextSize(text, kFont, scale, line_width, below);
+void Canvas::blur(const cv::Rect& rect) {
+  const cv::Rect inside = rect & cv::Rect(0, 0, width_, height_);
+  if (inside.empty()) return;
+  for (Plane& plane : planes_) {
+    const cv::Rect all(0, 0, plane.pixels.cols, plane.pixels.rows);
+    const cv::Rect part = all & cv::Rect(inside.x >> plane.shift, inside.y >> plane.shift,
+                                         (inside.width >> plane.shift) + plane.shift,
+                                         (inside.height >> plane.shift) + plane.shift);
+    if (part.empty()) continue;
+    const int size = std::max(3, std::min(part.width, part.height) / 3 | 1);
+    cv::Mat pixels = plane.pixels(part);
+    cv::blur(pixels, pixels, {size, size}, {-1, -1}, cv::BORDER_REPLICATE | cv::BORDER_ISOLATED);
+  }
+}
+
+cv::Size Canvas::text_size(const std::string& text, double scale, int line_width, int* below,
+                           int font) {
+  return cv::getTextSize(text, font, scale, line_width, below);
 }
 
 }  // namespace het::gst

@@ -17,6 +17,9 @@ struct Rgb {
   int b = 0;
 };
 
+/// OpenCV's number of the font that texts have unless told otherwise: FONT_HERSHEY_SIMPLEX.
+constexpr int kDefaultFont = 0;
+
 /// What red and blue weigh in luma; green has the rest.
 struct LumaWeights {
   double red = 0.299;
@@ -50,9 +53,13 @@ class Canvas {
   /// Black or white text, whichever reads better on `background`, which shall be filled already.
   /// `baseline` is the left end of the base line.
   void text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
-            const Rgb& background);
+            const Rgb& background, int font = kDefaultFont);
+  /// Makes a part of the picture unrecognisable: each pixel becomes the mean of its surroundings,
+  /// a third of the part.
+  void blur(const cv::Rect& rect);
   /// Size of a text, and how far it goes below its base line.
-  static cv::Size text_size(const std::string& text, double scale, int line_width, int* below);
+  static cv::Size text_size(const std::string& text, double scale, int line_width, int* below,
+                            int font = kDefaultFont);
 
  private:
   struct Plane {

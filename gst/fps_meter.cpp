@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace het::gst {
@@ -14,22 +16,45 @@ double seconds_between(FpsMeter::Time from, FpsMeter::Time to) {
 
 }  // namespace
 
-std::shared_ptr<FpsMeter> FpsMeter::shared(unsigned interval_s, unsigned starting_frame) {
+std::shared_ptr<FpsMeter> FpsMeter::shared(unsigned interval_s, unsigned starting_frame,
+                                           FpsExtras extras) {
   // Process-wide, because the counters of several pipelines report together. Holds no meter itself.
   static std::mutex mutex;
-  static std::map<std::pair<unsigned, unsigned>, std::weak_ptr<FpsMeter>> meters;
+  static std::map<std::tuple<unsigned, unsigned, FpsExtras>, std::weak_ptr<FpsMeter>> meters;
   std::lock_guard lock(mutex);
-  std::weak_ptr<FpsMeter>& known = meters[{interval_s, starting_frame}];
+  std::weak_ptr<FpsMeter>& known = meters[{interval_s, starting_frame, extras}];
   std::shared_ptr<FpsMeter> meter = known.lock();
-  if (!meter) known = meter = std::make_shared<FpsMeter>(interval_s, starting_frame);
+  if (!meter) known = meter = std::make_shared<FpsMeter>(interval_s, starting_frame, extras);
   return meter;
 }
 
-std::optional<std::string> FpsMeter::frame(const std::string& name, Time now) {
+void FpsMeter::Spread::add(double value) {
+  ++count;
+  sum += value;
+  squares += value * value;
+}
+
+void FpsMeter::Spread::add(const Spread& other) {
+  count += other.count;
+  sum += other.sum;
+  squares += other.squares;
+}
+
+double FpsMeter::Spread::deviation() const {
+  if (count == 0) return 0.0;
+  return std::sqrt(std::max(squares / static_cast<double>(count) - mean() * mean(), 0.0));
+}
+
+std::optional<std::string> FpsMeter::frame(const std::string& name, Time now,
+                                           std::optional<double> age_ms) {
   std::lock_guard lock(mutex_);
   Stream& stream = streams_[name];
   if (stream.seen++ < starting_frame_) return std::nullopt;
   if (stream.counted++ == 0) stream.first = now;
+  for (Spreads* spreads : {&stream.of_interval, &stream.of_run}) {
+    if (stream.counted > 1) spreads->distances.add(1e3 * seconds_between(stream.last, now));
+    if (age_ms) spreads->ages.add(*age_ms);
+  }
   stream.last = now;
   if (!begin_) {
     begin_ = interval_begin_ = now;
@@ -39,7 +64,10 @@ std::optional<std::string> FpsMeter::frame(const std::string& name, Time now) {
   if (now - interval_begin_ < interval_) return std::nullopt;
   std::string text = line(Span::Interval, seconds_between(interval_begin_, now));
   interval_begin_ = now;
-  for (auto& [key, value] : streams_) value.in_interval = 0;
+  for (auto& [key, value] : streams_) {
+    value.in_interval = 0;
+    value.of_interval = {};
+  }
   return text;
 }
 
@@ -81,6 +109,24 @@ std::string FpsMeter::line(Span span, double seconds) const {
       "FpsCounter({} {:.2f}sec): total={:.2f} fps, number-streams={}, per-stream={:.2f} fps",
       span == Span::Interval ? "last" : "overall", seconds, total / seconds, streams_.size(),
       total / seconds / static_cast<double>(streams_.size()));
+  if (streams_.size() > 1) text += fmt::format(" ({})", each);
+  if (extras_.deviation)
+    text += extra_line("std dev interval", span, &Spreads::distances, &Spread::deviation);
+  if (extras_.latency) text += extra_line("latency", span, &Spreads::ages, &Spread::mean);
+  return text;
+}
+
+std::string FpsMeter::extra_line(const std::string& title, Span span, Spread Spreads::*spread,
+                                 double (Spread::*value)() const) const {
+  Spread all;
+  std::string each;
+  for (const auto& [name, stream] : streams_) {
+    const Spread& own = (span == Span::Interval ? stream.of_interval : stream.of_run).*spread;
+    all.add(own);
+    each += fmt::format("{}{:.2f}", each.empty() ? "" : ", ", (own.*value)());
+  }
+  if (all.count == 0) return "";
+  std::string text = fmt::format("\n{}: {:.2f}ms", title, (all.*value)());
   if (streams_.size() > 1) text += fmt::format(" ({})", each);
   return text;
 }

@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kMinRequests = 2;
 /// Frames between two analysed ones wait in the queue too; more than these are not buffered.
 constexpr guint kMaxIntervalInQueue = 8;
+/// With no-block: frames in the queue before the element blocks after all.
+constexpr size_t kMaxPassingFrames = 16;
 
 Result<size_t> request_count(const CompiledModel& model, guint wanted) {
   if (wanted > 0) return static_cast<size_t>(wanted);
@@ -56,13 +58,18 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
   std::unique_ptr<StreamShare> share;
   if (shared.shares) {
     HET_ASSIGN(const size_t optimal, gst::request_count(compiled, 0));
-    share = shared.shares->join(settings.stream_weight, optimal);
+    share = shared.shares->join(settings.stream_weight, optimal,
+                                settings.scheduling_policy == kSchedulingLatency
+                                    ? TurnOrder::PresentationTime
+                                    : TurnOrder::Shares);
   }
   analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
   HET_ASSIGN(analysis->pool_,
              RequestPool::create(compiled, requests, analysis->stream_, std::move(share)));
   const size_t interval = std::min(settings.inference_interval, kMaxIntervalInQueue);
   analysis->queue_ = std::make_unique<OutputQueue>(std::max(requests, kMinRequests) * interval);
+  // Frames that pass while all requests are busy wait for those before them.
+  if (settings.no_block) analysis->queue_->raise_frame_limit(kMaxPassingFrames);
   log(LogLevel::Info, "model '{}' on {}: {} requests in flight", compiled.name(), settings.device,
       requests);
   return analysis;
@@ -132,7 +139,7 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   frame->carries_results = !plan.analyse && plan.carry_results;
   frame->is_discontinuity = is_discontinuity;
   frame->started = std::chrono::steady_clock::now();
-  Status status = regions.empty() ? Status() : start_jobs(*frame, regions);
+  Status status = regions.empty() ? Status() : start_jobs(*frame, regions, plan.running_time);
   queue_->end_frame(*frame);
   return status;
 }
@@ -168,7 +175,8 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
   return regions;
 }
 
-Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions) {
+Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions,
+                                 uint64_t running_time) {
   HET_ASSIGN(const FramePicture picture, pictures_->open(frame.buffer, frame.info));
   SpanTime waits_since = frame.arrived;
   for (const Region& region : regions) {
@@ -179,7 +187,7 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& 
     const Status status =
         shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
     shown = ImageRegion();  // the request has it
-    const Result<bool> started = status.ok() ? request->start() : Failure(status);
+    const Result<bool> started = status.ok() ? request->start(running_time) : Failure(status);
     if (!started || !*started) {
       pool_->replace(request);
       return started ? Status() : started.error();

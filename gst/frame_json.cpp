@@ -73,6 +73,9 @@ std::string frame_to_json(const FrameDescription& frame, const std::vector<Frame
   if (frame.timestamp_ns) message["timestamp"] = *frame.timestamp_ns;
   if (!frame.source.empty()) message["source"] = frame.source;
   if (!frame.system_timestamp.empty()) message["system_timestamp"] = frame.system_timestamp;
+  if (frame.sender_time_ns) {
+    message["rtp"] = {{"sender_ntp_unix_timestamp_ns", *frame.sender_time_ns}};
+  }
   if (!frame.tags_json.empty()) {
     json tags = json::parse(frame.tags_json, nullptr, /*allow_exceptions=*/false);
     if (!tags.is_discarded()) message["tags"] = std::move(tags);

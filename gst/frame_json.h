@@ -14,11 +14,12 @@ namespace het::gst {
 struct FrameDescription {
   int width = 0;
   int height = 0;
-  std::optional<uint64_t> timestamp_ns;  ///< stream time
-  std::string source;                    ///< empty: left out
-  std::string tags_json;                 ///< a JSON value; empty: left out
-  std::string system_timestamp;          ///< ISO 8601; empty: left out
-  bool add_tensor_data = false;          ///< tensors with all their values
+  std::optional<uint64_t> timestamp_ns;    ///< stream time
+  std::string source;                      ///< empty: left out
+  std::string tags_json;                   ///< a JSON value; empty: left out
+  std::string system_timestamp;            ///< ISO 8601; empty: left out
+  std::optional<uint64_t> sender_time_ns;  ///< of an RTP sender, since 1970; empty: left out
+  bool add_tensor_data = false;            ///< tensors with all their values
 };
 
 /// One message with gvametaconvert's keys, sorted; `indent` as in json-indent (-1: one line).

@@ -15,6 +15,7 @@
 #include "gstheterofpscounter.h"
 
 #include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
 
 #include <cstdio>
 #include <memory>
@@ -23,7 +24,7 @@
 #include "element_error.h"
 #include "fps_meter.h"
 
-enum { kPropInterval = 1, kPropStartingFrame, kPropAverageFps };
+enum { kPropInterval = 1, kPropStartingFrame, kPropAverageFps, kPropStdDev, kPropLatency };
 
 static constexpr char kDefaultInterval[] = "1";
 static constexpr guint64 kMaxInterval = 24 * 3600;
@@ -31,12 +32,14 @@ static constexpr guint64 kMaxInterval = 24 * 3600;
 struct FpsCounterSettings {
   std::string interval = kDefaultInterval;
   guint starting_frame = 0;
+  het::gst::FpsExtras extras;
 };
 
 /// Lives from start to stop.
 struct FpsCounterState {
   std::shared_ptr<het::gst::FpsMeter> meter;  ///< protected by the object lock
   std::string stream;                         ///< unique in the process
+  bool wants_age = false;                     ///< streaming thread, like the name
 };
 
 struct GstHeteroFpsCounter {
@@ -82,11 +85,12 @@ static gboolean gst_hetero_fps_counter_start(GstBaseTransform* base) {
     het::gst::post_error(GST_ELEMENT(self), status);
     return FALSE;
   }
+  self->state->wants_age = settings.extras.latency;
   // The address keeps equal element names of different pipelines apart.
   self->state->stream = fmt::format("{}@{}", GST_OBJECT_NAME(self), static_cast<void*>(self));
   GST_OBJECT_LOCK(self);
-  self->state->meter =
-      het::gst::FpsMeter::shared(static_cast<unsigned>(interval), settings.starting_frame);
+  self->state->meter = het::gst::FpsMeter::shared(static_cast<unsigned>(interval),
+                                                  settings.starting_frame, settings.extras);
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
@@ -108,9 +112,22 @@ static gboolean gst_hetero_fps_counter_sink_event(GstBaseTransform* base, GstEve
   return GST_BASE_TRANSFORM_CLASS(gst_hetero_fps_counter_parent_class)->sink_event(base, event);
 }
 
-static GstFlowReturn gst_hetero_fps_counter_transform_ip(GstBaseTransform* base, GstBuffer*) {
+/// How long ago the frame was taken, by its time code (timecodestamper) and the system's clock.
+static std::optional<double> age_ms(GstBuffer* buffer) {
+  const GstVideoTimeCodeMeta* code = gst_buffer_get_video_time_code_meta(buffer);
+  GDateTime* taken = code ? gst_video_time_code_to_date_time(&code->tc) : nullptr;
+  if (!taken) return std::nullopt;
+  const gint64 taken_us =
+      g_date_time_to_unix(taken) * G_USEC_PER_SEC + g_date_time_get_microsecond(taken);
+  g_date_time_unref(taken);
+  return static_cast<double>(g_get_real_time() - taken_us) / 1e3;
+}
+
+static GstFlowReturn gst_hetero_fps_counter_transform_ip(GstBaseTransform* base,
+                                                         GstBuffer* buffer) {
   auto* self = GST_HETERO_FPS_COUNTER(base);
-  print_line(self->state->meter->frame(self->state->stream, std::chrono::steady_clock::now()));
+  print_line(self->state->meter->frame(self->state->stream, std::chrono::steady_clock::now(),
+                                       self->state->wants_age ? age_ms(buffer) : std::nullopt));
   return GST_FLOW_OK;
 }
 
@@ -123,6 +140,10 @@ static void gst_hetero_fps_counter_set_property(GObject* object, guint id, const
     self->settings->interval = text ? text : kDefaultInterval;
   } else if (id == kPropStartingFrame) {
     self->settings->starting_frame = g_value_get_uint(value);
+  } else if (id == kPropStdDev) {
+    self->settings->extras.deviation = g_value_get_boolean(value);
+  } else if (id == kPropLatency) {
+    self->settings->extras.latency = g_value_get_boolean(value);
   } else {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
@@ -137,6 +158,10 @@ static void gst_hetero_fps_counter_get_property(GObject* object, guint id, GValu
     g_value_set_string(value, self->settings->interval.c_str());
   } else if (id == kPropStartingFrame) {
     g_value_set_uint(value, self->settings->starting_frame);
+  } else if (id == kPropStdDev) {
+    g_value_set_boolean(value, self->settings->extras.deviation);
+  } else if (id == kPropLatency) {
+    g_value_set_boolean(value, self->settings->extras.latency);
   } else if (id == kPropAverageFps) {
     const double fps =
         self->state->meter
@@ -172,6 +197,17 @@ static void gst_hetero_fps_counter_class_init(GstHeteroFpsCounterClass* klass) {
       g_param_spec_uint("starting-frame", "Starting frame",
                         "Frames of each stream that are not counted, such as those of a warm-up", 0,
                         G_MAXUINT, 0, flags));
+  g_object_class_install_property(
+      object_class, kPropStdDev,
+      g_param_spec_boolean("print-std-dev", "Standard deviation",
+                           "Print the standard deviation of the times between frames too", FALSE,
+                           flags));
+  g_object_class_install_property(
+      object_class, kPropLatency,
+      g_param_spec_boolean("print-latency", "Latency",
+                           "Print the mean age of the frames too; needs the time codes of "
+                           "timecodestamper at the beginning of the pipeline",
+                           FALSE, flags));
   g_object_class_install_property(
       object_class, kPropAverageFps,
       g_param_spec_float("avg-fps", "Average",

@@ -79,16 +79,19 @@ void post_qos(GstHeteroInferenceBase* self, GstBuffer* buffer, GstClockTime runn
   gst_element_post_message(GST_ELEMENT(self), message);
 }
 
-/// True for a frame that is late, which is told. A frame that is `due` for analysis and would have
-/// to wait is late too when its source does not wait.
-bool skip_late(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstBuffer* buffer, bool due) {
+GstClockTime running_time_of(const GstHeteroInferenceState& state, GstBuffer* buffer) {
+  if (state.segment.format != GST_FORMAT_TIME) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time(&state.segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+}
+
+/// True for a frame that is late, which is told. `would_wait`: for a request, and must not.
+bool skip_late(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstBuffer* buffer, bool qos,
+               bool would_wait) {
   GstHeteroInferenceState& state = *self->state;
-  const GstClockTime running_time =
-      state.segment.format == GST_FORMAT_TIME
-          ? gst_segment_to_running_time(&state.segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
-          : GST_CLOCK_TIME_NONE;
-  const het::gst::Lateness::Verdict verdict = state.lateness.judge(running_time);
-  if (!verdict.is_late && !(due && state.live && !analysis.has_idle_request())) return false;
+  const GstClockTime running_time = running_time_of(state, buffer);
+  het::gst::Lateness::Verdict verdict;
+  if (qos) verdict = state.lateness.judge(running_time);
+  if (!verdict.is_late && !would_wait) return false;
   ++state.frames_late;
   analysis.stats().frame_late();
   post_qos(self, buffer, running_time, verdict);
@@ -104,6 +107,7 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   const guint interval = settings.inference_interval;
   const float weight = settings.stream_weight;
   const bool qos = settings.qos;
+  const bool no_block = settings.no_block;
   const bool drop = settings.late_frames == het::gst::kLateFramesDrop;
   plan.carry_results = settings.carry_results;
   plan.region = static_cast<het::gst::InferenceRegion>(settings.region);
@@ -121,7 +125,10 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   if (GST_BUFFER_IS_DISCONT(buffer)) state.until_analysed = 0;
   state.until_analysed = std::min(state.until_analysed, interval - 1);
   const bool due = state.until_analysed == 0;
-  const bool late = qos && skip_late(self, analysis, buffer, due);
+  // A live source does not wait.
+  const bool would_wait = due && (no_block || (qos && state.live)) && !analysis.has_idle_request();
+  const bool late = skip_late(self, analysis, buffer, qos, would_wait);
+  plan.running_time = running_time_of(state, buffer);
   plan.analyse = due && !late;
   // A late frame leaves its turn to the next one.
   if (plan.analyse) state.until_analysed = interval;
@@ -455,6 +462,8 @@ static bool start(GstHeteroInferenceBase* self) {
     het::gst::post_error(GST_ELEMENT(self), analysis.error());
     return false;
   }
+  for (const std::string& text : het::gst::ignored_settings(settings))
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", text.c_str()), (nullptr));
   self->state->negotiated = false;
   self->state->warned_of_fields = false;
   gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);

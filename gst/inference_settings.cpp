@@ -40,6 +40,12 @@ enum {
   kPropQos,
   kPropLateFrames,
   kPropCarryResults,
+  kPropSchedulingPolicy,
+  kPropNoBlock,
+  kPropReshape,
+  kPropCustomPreprocLib,
+  kPropShareVaDisplay,
+  kPropPreProcessConfig,
 };
 
 constexpr guint kMaxRequests = 1024;
@@ -60,6 +66,15 @@ GType late_frames_type() {
       {kLateFramesDrop, "They are dropped", "drop"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroLateFrames", values);
+  return type;
+}
+
+GType scheduling_policy_type() {
+  static const GEnumValue values[] = {
+      {kSchedulingThroughput, "Each stream gets its share (stream-weight)", "throughput"},
+      {kSchedulingLatency, "The earliest frame of all streams comes first", "latency"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroSchedulingPolicy", values);
   return type;
 }
 
@@ -112,6 +127,11 @@ void install_model_properties(GObjectClass* klass) {
        "converters custom_to_roi and custom_to_tensor. It runs in this process: load only what you "
        "trust",
        nullptr);
+  text(kPropPreProcessConfig, "pre-process-config", "Preprocessing values",
+       "KEY=VALUE,KEY=VALUE that win over the model's own and the model-proc: resize_type "
+       "(standard, crop, fit_to_window, fit_to_window_letterbox), pad_value, "
+       "reverse_input_channels, mean_values, scale_values (one number, or three as [1,2,3])",
+       "");
   g_object_class_install_property(
       klass, kPropPreProcess,
       g_param_spec_enum(
@@ -130,6 +150,29 @@ void install_older_properties(GObjectClass* klass) {
                           "Path of a shared library with operators of your own "
                           "(inference/custom_operator.h); the same as EXTENSIONS in ie-config",
                           nullptr, ready));
+  g_object_class_install_property(
+      klass, kPropNoBlock,
+      g_param_spec_boolean("no-block", "Never wait",
+                           "Frames for which no request is free are not analysed; late-frames says "
+                           "what becomes of them. Live sources get the same by qos",
+                           FALSE, static_cast<GParamFlags>(ready | G_PARAM_DEPRECATED)));
+  g_object_class_install_property(
+      klass, kPropReshape,
+      g_param_spec_boolean("reshape", "Reshape",
+                           "Of no use here: reshape-width and reshape-height alone change the "
+                           "model's input, and it never follows the size of the frames",
+                           FALSE, ready));
+  g_object_class_install_property(
+      klass, kPropCustomPreprocLib,
+      g_param_spec_string("custom-preproc-lib", "Preprocessing library",
+                          "Not loaded: describe the input in model-proc, or convert pictures in an "
+                          "element before this one",
+                          nullptr, ready));
+  g_object_class_install_property(
+      klass, kPropShareVaDisplay,
+      g_param_spec_boolean("share-va-display-ctx", "Share the VA display",
+                           "Always so: surfaces can only be read on the display of the pipeline",
+                           TRUE, ready));
   const auto streams = [&](guint id, const char* name, const char* nick, const char* blurb) {
     g_object_class_install_property(
         klass, id,
@@ -170,6 +213,12 @@ void install_request_properties(GObjectClass* klass) {
                          "while more pictures wait than it takes; 2 gets twice as much as 1",
                          0.01f, 100.0f, 1.0f,
                          flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING))));
+  g_object_class_install_property(
+      klass, kPropSchedulingPolicy,
+      g_param_spec_enum("scheduling-policy", "Scheduling policy",
+                        "Whose frame comes first among the elements of one model-instance-id; "
+                        "latency holds for all of them when one says so",
+                        scheduling_policy_type(), kSchedulingThroughput, ready));
   g_object_class_install_property(
       klass, kPropNireq,
       g_param_spec_uint("nireq", "Requests in flight",
@@ -239,6 +288,10 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.custom_library;
     case kPropObjectClass:
       return &settings.object_class;
+    case kPropCustomPreprocLib:
+      return &settings.custom_preproc_library;
+    case kPropPreProcessConfig:
+      return &settings.pre_process_config;
     case kPropExtensionLib:
       return &settings.extension_library;
     case kPropThresholdPerClass:
@@ -271,6 +324,11 @@ auto number_member(Settings& settings, guint id) -> decltype(&settings.nireq) {
     default:
       return nullptr;
   }
+}
+
+/// DL Streamer's keys of pre-process-config for its threads of VAAPI.
+bool is_vaapi_key(std::string_view key) {
+  return key.starts_with("VAAPI_");
 }
 
 }  // namespace
@@ -357,6 +415,14 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
     settings.late_frames = g_value_get_enum(value);
   } else if (id == kPropCarryResults) {
     settings.carry_results = g_value_get_boolean(value);
+  } else if (id == kPropSchedulingPolicy) {
+    settings.scheduling_policy = g_value_get_enum(value);
+  } else if (id == kPropNoBlock) {
+    settings.no_block = g_value_get_boolean(value);
+  } else if (id == kPropReshape) {
+    settings.reshape = g_value_get_boolean(value);
+  } else if (id == kPropShareVaDisplay) {
+    settings.share_va_display = g_value_get_boolean(value);
   } else {
     return false;
   }
@@ -388,6 +454,14 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_enum(value, settings.late_frames);
   } else if (id == kPropCarryResults) {
     g_value_set_boolean(value, settings.carry_results);
+  } else if (id == kPropSchedulingPolicy) {
+    g_value_set_enum(value, settings.scheduling_policy);
+  } else if (id == kPropNoBlock) {
+    g_value_set_boolean(value, settings.no_block);
+  } else if (id == kPropReshape) {
+    g_value_set_boolean(value, settings.reshape);
+  } else if (id == kPropShareVaDisplay) {
+    g_value_set_boolean(value, settings.share_va_display);
   } else {
     return false;
   }
@@ -419,6 +493,11 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
   wanted.properties = std::move(*properties);
+  auto preparation = parse_properties(settings.pre_process_config);
+  if (!preparation) return Failure(preparation.error().with_context("property pre-process-config"));
+  wanted.picture_preparation = std::move(*preparation);
+  std::erase_if(wanted.picture_preparation,
+                [](const auto& item) { return is_vaapi_key(item.first); });
   const guint streams = kind == "CPU"   ? settings.cpu_streams
                         : kind == "GPU" ? settings.gpu_streams
                                         : 0;
@@ -444,6 +523,32 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);
   return wanted;
+}
+
+std::vector<std::string> ignored_settings(const InferenceSettings& settings) {
+  std::vector<std::string> ignored;
+  if (settings.reshape && settings.reshape_width == 0 && settings.reshape_height == 0) {
+    ignored.emplace_back(
+        "reshape=true has no effect: the model's input does not follow the size of the frames; set "
+        "reshape-width and reshape-height");
+  }
+  if (!settings.custom_preproc_library.empty()) {
+    ignored.push_back(
+        fmt::format("custom-preproc-lib={} is not loaded: describe the input in model-proc, or "
+                    "convert pictures in an element before this one",
+                    settings.custom_preproc_library));
+  }
+  if (settings.pre_process_config.find("VAAPI_") != std::string::npos) {
+    ignored.emplace_back(
+        "VAAPI_THREAD_POOL_SIZE and VAAPI_FAST_SCALE_LOAD_FACTOR in pre-process-config have no "
+        "effect: the video processor is driven by the streaming thread");
+  }
+  if (!settings.share_va_display) {
+    ignored.emplace_back(
+        "share-va-display-ctx=false has no effect: surfaces can only be read on the display that "
+        "the pipeline shares");
+  }
+  return ignored;
 }
 
 Result<MetadataForm> metadata_form(const InferenceSettings& settings) {

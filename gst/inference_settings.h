@@ -20,6 +20,9 @@ enum InferenceRegion { kInferenceRegionFullFrame, kInferenceRegionRoiList };
 /// What becomes of the buffer of a late frame.
 enum LateFrames { kLateFramesKeep, kLateFramesDrop };
 
+/// Values of the property scheduling-policy.
+enum SchedulingPolicy { kSchedulingThroughput, kSchedulingLatency };
+
 /// What the user set on an inference element; DL Streamer's property names and defaults.
 struct InferenceSettings {
   // Read when the element goes to PAUSED.
@@ -40,6 +43,12 @@ struct InferenceSettings {
   guint batch_size = 0;
   gint batch_timeout = -1;
   guint nireq = 0;
+  int scheduling_policy = kSchedulingThroughput;
+  bool no_block = false;
+  bool reshape = false;
+  std::string custom_preproc_library;
+  std::string pre_process_config;
+  bool share_va_display = true;
   guint reshape_width = 0;
   guint reshape_height = 0;
   // Read for every frame.
@@ -72,6 +81,9 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
 /// Checks the settings and turns them into what a VisionModel is loaded with; its model may be
 /// empty where there is a model-instance-id.
 Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings);
+
+/// What is set for DL Streamer and has no effect here, a sentence each for the user.
+std::vector<std::string> ignored_settings(const InferenceSettings& settings);
 
 /// The form that the settings ask for. Fails with NotSupported where this build has no
 /// GstAnalyticsRelationMeta.

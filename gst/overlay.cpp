@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -16,9 +17,11 @@ struct Style {
   int padding;
   double text_scale;
   int text_width;
+  int font;
+  bool text_background;
 };
 
-Style style_for(int width, int height) {
+Style style_for(int width, int height, const OverlayStyle& wanted) {
   const int shorter = std::min(width, height);
   Style style;
   style.line_width = std::max(2, shorter / 240);
@@ -26,6 +29,10 @@ Style style_for(int width, int height) {
   style.padding = std::max(2, shorter / 200);
   // FONT_HERSHEY_SIMPLEX capitals are 22 pixels high at scale 1; below 0.4 they cannot be read.
   style.text_scale = std::max(0.4, shorter / 1100.0);
+  if (wanted.thickness) style.line_width = *wanted.thickness;
+  if (wanted.font_scale) style.text_scale = *wanted.font_scale;
+  style.font = wanted.font;
+  style.text_background = wanted.text_background;
   style.text_width = std::max(1, static_cast<int>(std::lround(style.text_scale * 2.4)));
   return style;
 }
@@ -68,7 +75,8 @@ void draw_lines(Canvas& canvas, const std::vector<std::string>& lines, const cv:
   int line_height = 0;
   int below = 0;
   for (const std::string& line : lines) {
-    const cv::Size size = Canvas::text_size(line, style.text_scale, style.text_width, &below);
+    const cv::Size size =
+        Canvas::text_size(line, style.text_scale, style.text_width, &below, style.font);
     text_width = std::max(text_width, size.width);
     line_height = std::max(line_height, size.height + below + style.padding);
   }
@@ -76,12 +84,13 @@ void draw_lines(Canvas& canvas, const std::vector<std::string>& lines, const cv:
                line_height * static_cast<int>(lines.size()) + style.padding);
   box.x = std::clamp(box.x, 0, std::max(0, canvas.width() - box.width));
   box.y = object.y >= box.height ? object.y - box.height : std::max(0, object.y);
-  canvas.fill(box, color);
+  if (style.text_background) canvas.fill(box, color);
+  const Rgb background = style.text_background ? color : Rgb{0, 0, 0};
   int y = box.y;
   for (const std::string& line : lines) {
     y += line_height;
     canvas.text(line, {box.x + style.padding, y - below}, style.text_scale, style.text_width,
-                color);
+                background, style.font);
   }
 }
 
@@ -209,14 +218,31 @@ Rgb label_color(int label_id) {
   }
 }
 
-void draw_objects(Canvas& canvas, const std::vector<FrameObject>& objects) {
-  const Style style = style_for(canvas.width(), canvas.height());
-  const auto color_of = [](const FrameObject& object) {
+void draw_frame_text(Canvas& canvas, const std::string& text, const OverlayStyle& wanted) {
+  if (text.empty()) return;
+  const Style style = style_for(canvas.width(), canvas.height(), wanted);
+  canvas.text(text, {wanted.text_x, wanted.text_y}, style.text_scale, style.text_width,
+              wanted.color.value_or(Rgb{0, 0, 0}), style.font);
+}
+
+void draw_objects(Canvas& canvas, const std::vector<FrameObject>& all, const OverlayStyle& wanted) {
+  const Style style = style_for(canvas.width(), canvas.height(), wanted);
+  std::vector<FrameObject> objects;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(objects),
+               [&](const FrameObject& object) { return wanted.shown.takes(object.type); });
+  const auto color_of = [&](const FrameObject& object) {
+    if (wanted.color) return *wanted.color;
     return label_color(object.detection ? object.detection->label_id.value_or(0) : 0);
   };
   const auto rect_of = [](const FrameObject& object) {
     return cv::Rect(object.rect.x, object.rect.y, object.rect.width, object.rect.height);
   };
+  if (wanted.blur) {
+    for (const FrameObject& object : all) {
+      const bool whole_picture = !object.detection && object.type.empty();
+      if (!whole_picture && wanted.blurred.takes(object.type)) canvas.blur(rect_of(object));
+    }
+  }
   for (const FrameObject& object : objects) {
     for (const ObjectSegmentation& segmentation : object.tensors.segmentations)
       draw_segmentation(canvas, rect_of(object), segmentation);
@@ -226,7 +252,7 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& objects) {
   // Texts last: no box runs through them.
   for (const FrameObject& object : objects) {
     const bool whole_picture = !object.detection && object.type.empty();
-    if (object.detection && object.detection->rotation != 0.0) {
+    if (object.detection && object.detection->rotation != 0.0 && wanted.turned) {
       draw_turned(canvas, *object.detection, color_of(object), style);
     } else if (!whole_picture) {
       canvas.rectangle(rect_of(object), color_of(object), style.line_width);
@@ -241,6 +267,7 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& objects) {
     }
   }
   for (const FrameObject& object : objects) {
+    if (!wanted.show_labels) break;
     draw_lines(canvas, lines_of(object), rect_of(object), color_of(object), style);
   }
 }

@@ -18,9 +18,9 @@ Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model,
   return timed;
 }
 
-Result<bool> TimedRequest::start() {
+Result<bool> TimedRequest::start(uint64_t frame_time) {
   started_ = std::chrono::steady_clock::now();
-  if (share_ && !share_->enter()) return false;
+  if (share_ && !share_->enter(frame_time)) return false;
   submitted_ = std::chrono::steady_clock::now();
   const Status status = request_->start_async();
   if (status.ok()) return true;

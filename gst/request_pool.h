@@ -23,8 +23,9 @@ class TimedRequest {
                                                       StreamShare* share);
 
   InferRequest& request() { return *request_; }
-  /// Notes the time, waits for the stream's turn and starts; false: closed before the turn came.
-  Result<bool> start();
+  /// Notes the time, waits for the stream's turn with a frame of this time (see
+  /// StreamShare::enter()) and starts; false: closed before the turn came.
+  Result<bool> start(uint64_t frame_time = kNoFrameTime);
   /// Waits for the end; afterwards run_time() is that of this execution, queueing included.
   Status wait() { return request_->wait(); }
   /// When the execution was handed to the device.

@@ -41,6 +41,7 @@ std::string_view difference(const VisionModelSettings& a, const VisionModelSetti
   if (a.custom_library != b.custom_library) return "custom-postproc-lib";
   if (a.properties != b.properties) return "ie-config";
   if (a.context != b.context) return "device (another VADisplay)";
+  if (a.picture_preparation != b.picture_preparation) return "pre-process-config";
   if (a.picture_width != b.picture_width) return "reshape-width";
   if (a.picture_height != b.picture_height) return "reshape-height";
   return "";

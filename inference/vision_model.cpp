@@ -54,6 +54,17 @@ Status assign_custom_library(const VisionModelSettings& settings, ModelProc& mod
                settings.custom_library, settings.model_proc);
 }
 
+/// What the user says about pictures, in all entries that are pictures.
+Status override_preparation(const VisionModelSettings& settings, ModelProc& model_proc) {
+  if (settings.picture_preparation.empty()) return {};
+  if (model_proc.inputs.empty()) model_proc.inputs.emplace_back();
+  for (InputPreproc& input : model_proc.inputs) {
+    if (input.format != "image") continue;
+    HET_TRY(override_preparation(settings.picture_preparation, input));
+  }
+  return {};
+}
+
 /// Writes the shape that an input shall have into `shapes`: the user's wish, then the descriptor's,
 /// then the file's.
 Status bind_shape(const VisionModelSettings& settings, const BoundInput& input, const Value& value,
@@ -192,6 +203,7 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   const ModelMetadata metadata = read_model_metadata(*model, settings.model);
   const bool prepared_by_metadata = model_proc.inputs.empty() && metadata.input.has_value();
   if (prepared_by_metadata) model_proc.inputs.push_back(input_of_metadata(metadata, *model));
+  HET_TRY(override_preparation(settings, model_proc));
   HET_TRY(assign_custom_library(settings, model_proc));
   if (settings.copy_outputs) copy_outputs(model_proc);
   HET_ASSIGN(const std::vector<std::string> labels, chosen_labels(settings));

@@ -17,8 +17,11 @@ namespace het {
 
 /// What a user says to run a vision model on pictures; the same for elements, tools and examples.
 struct VisionModelSettings {
-  std::string model;                ///< path of the model file
-  std::string model_proc;           ///< path of the descriptor; empty: none
+  std::string model;       ///< path of the model file
+  std::string model_proc;  ///< path of the descriptor; empty: none
+  /// Keys of OpenVINO's model_info (resize_type, pad_value, reverse_input_channels, mean_values,
+  /// scale_values) with values that win over the descriptor's and the model's own.
+  Properties picture_preparation;
   std::string labels_file;          ///< one label per line; empty: the descriptor's labels
   std::vector<std::string> labels;  ///< given directly; wins over labels_file
   std::string device = "CPU";

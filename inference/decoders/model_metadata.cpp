@@ -140,6 +140,50 @@ ModelMetadata read_model_api_metadata(const Values& values) {
   return metadata;
 }
 
+Status override_preparation(const Values& values, InputPreproc& input) {
+  PreprocessDesc& desc = input.preprocess;
+  for (const auto& [key, value] : values) {
+    const auto wrong = [&, &name = key, &text = value](std::string_view expected) {
+      return error(StatusCode::InvalidArgument, "{}='{}': {} was expected", name, text, expected);
+    };
+    if (key == "resize_type") {
+      if (value == "standard") {
+        desc.resize = ResizeMode::Stretch;
+      } else if (value == "fit_to_window_letterbox") {
+        desc.resize = ResizeMode::LetterboxCentre;
+      } else if (value == "fit_to_window") {
+        desc.resize = ResizeMode::LetterboxTopLeft;
+      } else if (value == "crop") {
+        desc.resize = ResizeMode::CentralCrop;
+      } else {
+        return wrong("crop, standard, fit_to_window or fit_to_window_letterbox");
+      }
+    } else if (key == "pad_value") {
+      const std::vector<float> numbers = metadata_numbers(value);
+      if (numbers.size() != 1 || numbers[0] < 0.0f || numbers[0] > 255.0f)
+        return wrong("a number in 0..255");
+      desc.pad_value.fill(numbers[0]);
+    } else if (key == "reverse_input_channels") {
+      input.color_given = true;
+      desc.color_order = metadata_flag(value) ? ColorOrder::RGB : ColorOrder::BGR;
+    } else if (key == "mean_values" || key == "scale_values") {
+      const bool scale = key == "scale_values";
+      const auto channels = metadata_channels(value);
+      const bool fits =
+          channels && (!scale || std::all_of(channels->begin(), channels->end(),
+                                             [](float factor) { return factor > 0.0f; }));
+      if (!fits) return wrong("one number or three, scales above 0");
+      (scale ? desc.std : desc.mean) = *channels;
+    } else {
+      return error(StatusCode::InvalidArgument,
+                   "'{}' is none of resize_type, pad_value, reverse_input_channels, mean_values, "
+                   "scale_values",
+                   key);
+    }
+  }
+  return {};
+}
+
 ModelMetadata read_ultralytics_metadata(const Values& values) {
   ModelMetadata metadata;
   const std::vector<std::string> names = metadata_names(value_of(values, "names"));

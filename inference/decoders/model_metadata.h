@@ -27,6 +27,10 @@ struct ModelMetadata {
 /// that makes no sense is left out with a warning, for the user can give a model-proc file.
 ModelMetadata read_model_metadata(const Model& model, const std::string& model_path);
 
+/// Changes how pictures get in: only what `values` names, with keys and values as in model_info.
+/// Fails with InvalidArgument for keys and values that it does not know.
+Status override_preparation(const std::map<std::string, std::string>& values, InputPreproc& input);
+
 /// The parts of it, by source. `values` are keys without "model_info/".
 ModelMetadata read_model_api_metadata(const std::map<std::string, std::string>& values);
 ModelMetadata read_ultralytics_metadata(const std::map<std::string, std::string>& values);

@@ -51,6 +51,22 @@ TEST(FpsMeter, WarmUpFramesDoNotCount) {
   EXPECT_NE(line->find("total=2.00 fps"), std::string::npos) << *line;
 }
 
+TEST(FpsMeter, DeviationAndLatency) {
+  FpsMeter meter(1, 0, {.deviation = true, .latency = true});
+  std::optional<std::string> line;
+  // Distances of a: 100 and 300 ms in turn; b has one frame each 400 ms.
+  for (int i = 0; !line && i < 20; ++i) {
+    const FpsMeter::Time begin = kStart + milliseconds(400 * i);
+    line = meter.frame("a", begin, 10.0);
+    if (!line) line = meter.frame("b", begin, 40.0);
+    if (!line) line = meter.frame("a", begin + milliseconds(100), 20.0);
+  }
+  ASSERT_TRUE(line);
+  // Of a 100 300 100 300 100 300 at 1200 ms, of b 400 400.
+  EXPECT_NE(line->find("\nstd dev interval: 122.47ms (100.00, 0.00)"), std::string::npos) << *line;
+  EXPECT_NE(line->find("\nlatency: 22.00ms (14.29, 40.00)"), std::string::npos) << *line;
+}
+
 TEST(FpsMeter, NoFramesNoLine) {
   FpsMeter meter(1, 0);
   EXPECT_FALSE(meter.end("a", kStart));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "element_rig.h"
+#include "pipeline_run.h"
 #include "scripted_device.h"
 #include "test_files.h"
 
@@ -146,6 +147,34 @@ TEST(HeteroDetect, OlderPropertiesStandForThoseOfTheDevice) {
   EXPECT_NE(streams.find("4000000000"), std::string::npos) << streams;
   const std::string library = errors_of("ov-extension-lib=/absent/operators.so");
   EXPECT_NE(library.find("/absent/operators.so"), std::string::npos) << library;
+}
+
+TEST(HeteroDetect, GpuStreamsAreThoseOfTheGpu) {
+  const auto start = [](const std::string& properties) {
+    ElementRig rig("heterodetect", detector_properties() + " device=GPU " + properties);
+    return rig.start("video/x-raw,format=BGR,width=64,height=48,framerate=25/1")
+               ? std::string()
+               : rig.errors().front();
+  };
+  const std::string without = start("");
+  if (!without.empty()) GTEST_SKIP() << "no GPU: " << without;
+  EXPECT_EQ(start("gpu-throughput-streams=1"), "");
+  EXPECT_EQ(start("cpu-throughput-streams=4000000000"), "") << "not the CPU";
+  const std::string text = start("gpu-throughput-streams=4000000000");
+  EXPECT_NE(text.find("NUM_STREAMS"), std::string::npos) << text;
+  EXPECT_NE(text.find("4000000000"), std::string::npos) << text;
+}
+
+TEST(HeteroDetect, WhatHasNoEffectIsNamed) {
+  PipelineRun run("videotestsrc num-buffers=1 ! heterodetect name=it " + detector_properties() +
+                  " reshape=true custom-preproc-lib=/absent/own.so share-va-display-ctx=false ! "
+                  "fakesink");
+  const Outcome outcome = run.play();
+  EXPECT_EQ(outcome.problem(), "");
+  ASSERT_EQ(outcome.warnings.size(), 3u);
+  EXPECT_NE(outcome.warnings[0].text.find("reshape-width"), std::string::npos);
+  EXPECT_NE(outcome.warnings[1].text.find("/absent/own.so"), std::string::npos);
+  EXPECT_NE(outcome.warnings[2].text.find("share-va-display-ctx"), std::string::npos);
 }
 
 TEST(HeteroDetect, PropertiesReadBackAsTheyWereSet) {

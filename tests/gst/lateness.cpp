@@ -55,6 +55,15 @@ class Leaving {
   std::vector<Left> frames;  ///< read it after EOS has come out
 };
 
+guint64 late_frames(ElementRig& rig) {
+  GstStructure* stats = nullptr;
+  g_object_get(rig.element(), "stats", &stats, nullptr);
+  guint64 late = 0;
+  gst_structure_get_uint64(stats, "frames-late", &late);
+  gst_structure_free(stats);
+  return late;
+}
+
 bool send_upstream(ElementRig& rig, GstEvent* event) {
   GstPad* src = gst_element_get_static_pad(rig.element(), "src");
   const bool sent = gst_pad_send_event(src, event);
@@ -318,6 +327,24 @@ TEST(Lateness, ALiveSourceWithASlowModelIsInTimeAtTheSink) {
   EXPECT_LE(late, frames / 100) << "of " << frames;
   EXPECT_LT(device.executions(), 60) << "some frames were skipped";
   EXPECT_GT(device.executions(), 5);
+}
+
+TEST(Lateness, NoBlockNeverWaitsForARequest) {
+  for (const bool drops : {false, true}) {
+    ScriptedDevice device;
+    device.set_delay(milliseconds(1000));
+    ElementRig rig("heterodetect", on_scripted("nireq=1 qos=false no-block=true late-frames=") +
+                                       (drops ? "drop" : "keep"));
+    ASSERT_TRUE(rig.start(kCaps));
+    Leaving leaving(rig);
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
+    EXPECT_EQ(device.executions(), 1) << "the first one is still running";
+    EXPECT_EQ(late_frames(rig), 4u);
+    rig.event(gst_event_new_eos());
+    EXPECT_TRUE(rig.wait_for("eos"));
+    ASSERT_EQ(leaving.frames.size(), drops ? 1u : 5u);
+    for (const Left& left : leaving.frames) EXPECT_EQ(left.has_object, left.number == 0);
+  }
 }
 
 }  // namespace

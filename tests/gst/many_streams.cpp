@@ -139,6 +139,23 @@ TEST(ManyStreams, SharesFollowWeights) {
   EXPECT_NEAR((after[2] - before[2]) / one, 3.0, 0.8) << "1 without weights";
 }
 
+TEST(ManyStreams, LatencyServesTheEarliestFrameFirst) {
+  ScriptedDevice device;
+  device.set_delay(milliseconds(2));
+  Streams streams;
+  // With shares the third would be some 400 frames ahead at the end.
+  for (const char* more :
+       {"stream-weight=1 scheduling-policy=latency", "stream-weight=1", "stream-weight=8"}) {
+    streams.push_back(std::make_unique<Stream>(shared(std::string("nireq=8 ") + more)));
+    ASSERT_TRUE(streams.back()->started());
+  }
+  for (auto& stream : streams) stream->begin();
+  wait_for_frames(*streams[0], 60);
+  const std::vector<int> frames = counts(streams);
+  const auto [slowest, fastest] = std::minmax_element(frames.begin(), frames.end());
+  EXPECT_LE(*fastest - *slowest, 60);
+}
+
 TEST(ManyStreams, AStalledAndAFailingStreamHoldUpNobody) {
   ScriptedDevice device;
   device.set_delay(milliseconds(1));
@@ -192,6 +209,24 @@ TEST(ManyStreams, BatchesAreMadeOfFramesOfAllStreams) {
   EXPECT_TRUE(first.wait_for("buffer 1"));
   EXPECT_TRUE(second.wait_for("buffer 1"));
   EXPECT_EQ(device.executions(), 1) << "four frames of two streams";
+}
+
+TEST(ManyStreams, BatchesAreMadeOnDevicesOfDevicesToo) {
+  for (const char* device : {"HETERO:CPU", "MULTI:CPU", "AUTO:CPU"}) {
+    ElementRig rig("heterodetect", detector_properties() + " device=" + device +
+                                       " batch-size=2 batch-timeout=600000 nireq=2");
+    ASSERT_TRUE(rig.start(kCaps)) << device << ": " << rig.errors().front();
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
+    EXPECT_TRUE(rig.wait_for("buffer 1")) << device;
+    GstStructure* stats = nullptr;
+    g_object_get(rig.element(), "stats", &stats, nullptr);
+    guint64 frames = 0;
+    gst_structure_get_uint64(stats, "frames", &frames);
+    gst_structure_free(stats);
+    EXPECT_EQ(frames, 2u) << device << ": the third waits for a fourth";
+    ASSERT_EQ(rig.push(rig.frame(3, 3)), GST_FLOW_OK);
+    EXPECT_TRUE(rig.wait_for("buffer 3")) << device;
+  }
 }
 
 TEST(ManyStreams, AFrameWaitsNoLongerThanTheBatchTimeout) {

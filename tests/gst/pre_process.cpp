@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+
 #include "element_rig.h"
 #include "pipeline_run.h"
 #include "test_files.h"
@@ -114,6 +117,62 @@ TEST(PreProcess, InterlacedVideoIsWarnedOfOnce) {
   EXPECT_EQ(outcome.warnings[0].element, "detect");
   EXPECT_NE(outcome.warnings[0].text.find("interlaced"), std::string::npos)
       << outcome.warnings[0].text;
+}
+
+/// The outputs of the detector for a picture that is red on the left and blue on the right: a
+/// checksum.
+size_t outputs(const std::string& properties) {
+  ElementRig rig("heteroinference", "model=" + detector_model() + " model-proc=" + detector_proc() +
+                                        " metadata-form=roi device=CPU " + properties);
+  EXPECT_TRUE(rig.start("video/x-raw,format=RGB,width=64,height=256,framerate=25/1"))
+      << rig.errors().front();
+  std::string text;
+  rig.on_buffer = [&](GstBuffer* buffer) {
+    auto* meta = gst_buffer_get_video_region_of_interest_meta(buffer);
+    for (GList* item = meta ? meta->params : nullptr; item; item = item->next) {
+      const GValue* data =
+          gst_structure_get_value(static_cast<GstStructure*>(item->data), "data_buffer");
+      GVariant* variant = data ? g_value_get_variant(data) : nullptr;
+      if (!variant) continue;
+      text.append(static_cast<const char*>(g_variant_get_data(variant)),
+                  g_variant_get_size(variant));
+    }
+    return GST_FLOW_OK;
+  };
+  GstBuffer* buffer = rig.frame(0, 0);
+  GstMapInfo map;
+  gst_buffer_map(buffer, &map, GST_MAP_WRITE);
+  for (gsize pixel = 0; pixel < map.size / 3; ++pixel)
+    map.data[3 * pixel + (pixel % 64 < 32 ? 0 : 2)] = 200;
+  gst_buffer_unmap(buffer, &map);
+  EXPECT_EQ(rig.push(buffer), GST_FLOW_OK);
+  rig.event(gst_event_new_eos());
+  EXPECT_TRUE(rig.wait_for("eos"));
+  EXPECT_FALSE(text.empty());
+  return std::hash<std::string>()(text);
+}
+
+TEST(PreProcess, ConfigWinsOverTheDescriptor) {
+  const size_t plain = outputs("");
+  for (const char* config : {"resize_type=standard", "resize_type=crop",
+                             "resize_type=fit_to_window", "reverse_input_channels=true",
+                             "mean_values=20", "scale_values=\\[2,2,1\\]", "pad_value=3"}) {
+    EXPECT_NE(outputs(std::string("pre-process-config=\"") + config + "\""), plain) << config;
+  }
+  // Those that the descriptor has.
+  EXPECT_EQ(outputs("pre-process-config=\"resize_type=fit_to_window_letterbox,pad_value=114,"
+                    "reverse_input_channels=false,mean_values=0,scale_values=1\""),
+            plain);
+}
+
+TEST(PreProcess, AWrongConfigIsAnError) {
+  for (const char* config :
+       {"resize=crop", "resize_type=tall", "pad_value=300", "scale_values=0"}) {
+    const Seen seen = run(std::string("pre-process-config=") + config);
+    ASSERT_EQ(seen.errors.size(), 1u) << config;
+    EXPECT_NE(seen.errors[0].find(std::string(config).substr(0, 6)), std::string::npos)
+        << seen.errors[0];
+  }
 }
 
 }  // namespace

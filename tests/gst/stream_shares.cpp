@@ -107,6 +107,30 @@ TEST(StreamShares, AStreamThatWaitedForNothingHasNoCredit) {
   EXPECT_EQ(late_count, 10);
 }
 
+TEST(StreamShares, OneStreamCanAskForTheOrderOfPresentationTimes) {
+  auto all = std::make_shared<StreamShares>(1);
+  const auto busy = all->join(1.0, 1);
+  std::vector<std::unique_ptr<StreamShare>> shares;
+  for (int i = 0; i < 3; ++i) {
+    shares.push_back(all->join(1.0, 1, i == 1 ? TurnOrder::PresentationTime : TurnOrder::Shares));
+  }
+  ASSERT_TRUE(busy->enter(40));
+  const std::vector<uint64_t> times{30, 20, 10};
+  std::vector<int> order;  // written by who has the slot
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      EXPECT_TRUE(shares[i]->enter(times[i]));
+      order.push_back(static_cast<int>(i));
+      shares[i]->leave();
+    });
+    while (all->waiting() < i + 1) std::this_thread::yield();
+  }
+  busy->leave();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(order, (std::vector<int>{2, 1, 0}));
+}
+
 TEST(StreamShares, ClosingWakesWhoWaits) {
   auto all = std::make_shared<StreamShares>(1);
   const auto first = all->join(1.0, 1);
