@@ -274,11 +274,11 @@ bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* 
   return true;
 }
 
-gboolean queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
+GstFlowReturn queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_CAPS && !take_caps(self, analysis, event)) {
     gst_event_unref(event);
-    return FALSE;
+    return GST_FLOW_NOT_NEGOTIATED;
   }
   // Before the look at the flow, so that either we or stop_after() see what the other did.
   if (type == GST_EVENT_EOS) self->state->eos_received = true;
@@ -293,7 +293,7 @@ gboolean queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstE
   const GstFlowReturn flow = analysis.queue().flow();
   if (type == GST_EVENT_EOS && flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING) {
     report_flow_at_eos(self, flow);
-    return gst_pad_push_event(self->srcpad, event);
+    return gst_pad_push_event(self->srcpad, event) ? GST_FLOW_OK : flow;
   }
   if (flow == GST_FLOW_EOS) {
     // A new stream or segment begins; what is still queued belongs to the old one.
@@ -303,25 +303,31 @@ gboolean queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstE
       start_source_task(self, analysis);
     }
   }
-  // An error while sticky events travel shows at the next buffer; EOS has none after it.
   const bool sticky = GST_EVENT_IS_STICKY(event) && type != GST_EVENT_EOS;
-  return analysis.queue().push_event(event) || (sticky && flow != GST_FLOW_FLUSHING);
+  if (analysis.queue().push_event(event)) return GST_FLOW_OK;
+  const GstFlowReturn reason = analysis.queue().flow();
+  // Closed for a moment only: it has been opened again since.
+  if (reason == GST_FLOW_OK || reason == GST_FLOW_FLUSHING) return GST_FLOW_FLUSHING;
+  // An error while sticky events travel shows at the next buffer; EOS has none after it.
+  return sticky ? GST_FLOW_OK : reason;
 }
 
-gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
+/// With a flow, since an event that meets a flush is no error: whoever sent it sends it again.
+GstFlowReturn sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
   auto* self = GST_HETERO_INFERENCE_BASE(parent);
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
   if (!analysis) {
     gst_event_unref(event);
-    return FALSE;
+    return GST_FLOW_FLUSHING;
   }
+  const auto to_flow = [](gboolean done) { return done ? GST_FLOW_OK : GST_FLOW_ERROR; };
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_FLUSH_START: {
       // Downstream first: it may hold the source task in a push.
       const gboolean pushed = gst_pad_push_event(self->srcpad, event);
       analysis->close(GST_FLOW_FLUSHING);
       gst_pad_pause_task(self->srcpad);
-      return pushed;
+      return to_flow(pushed);
     }
     case GST_EVENT_FLUSH_STOP: {
       const gboolean pushed = gst_pad_push_event(self->srcpad, event);
@@ -330,11 +336,11 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
       gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);
       start_anew(*self->state);
       if (GST_PAD_IS_ACTIVE(self->srcpad)) start_source_task(self, *analysis);
-      return pushed;
+      return to_flow(pushed);
     }
     default:
       if (GST_EVENT_IS_SERIALIZED(event)) return queue_event(self, *analysis, event);
-      return gst_pad_event_default(pad, parent, event);
+      return to_flow(gst_pad_event_default(pad, parent, event));
   }
 }
 
@@ -544,7 +550,7 @@ static void gst_hetero_inference_base_init(GstHeteroInferenceBase* self) {
 
   self->sinkpad = gst_pad_new_from_static_template(&sink_template, "sink");
   gst_pad_set_chain_function(self->sinkpad, chain);
-  gst_pad_set_event_function(self->sinkpad, sink_event);
+  gst_pad_set_event_full_function(self->sinkpad, sink_event);
   gst_pad_set_query_function(self->sinkpad, sink_query);
   gst_pad_set_activatemode_function(self->sinkpad, sink_activate_mode);
   GST_PAD_SET_PROXY_CAPS(self->sinkpad);

@@ -137,6 +137,27 @@ TEST(InOrder, AFlushDiscardsWhatIsInFlight) {
   EXPECT_TRUE(rig.errors().empty());
 }
 
+/// On its way while another thread begins a flush: GStreamer has let it pass already. As an error
+/// it would end the source.
+TEST(InOrder, AnEventThatMeetsAFlushIsNoError) {
+  ScriptedDevice device;
+  ElementRig rig("heterodetect", on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
+  EXPECT_TRUE(rig.event(gst_event_new_flush_start()));
+  GstPad* const pad = gst_pad_get_peer(rig.source());
+  GstCaps* const caps = gst_caps_from_string(kCaps);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (GstEvent* event : {gst_event_new_caps(caps), gst_event_new_segment(&segment)}) {
+    EXPECT_EQ(GST_PAD_EVENTFULLFUNC(pad)(pad, GST_OBJECT(rig.element()), event), GST_FLOW_FLUSHING);
+  }
+  gst_caps_unref(caps);
+  gst_object_unref(pad);
+  EXPECT_TRUE(rig.event(gst_event_new_flush_stop(TRUE)));
+  EXPECT_TRUE(rig.errors().empty());
+}
+
 TEST(InOrder, StickyEventsSurviveAFlush) {
   ScriptedDevice device;
   device.set_delay(milliseconds(500));

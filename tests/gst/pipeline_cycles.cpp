@@ -274,5 +274,7 @@ int main(int argc, char** argv) {
       argc > 2 ? static_cast<unsigned>(std::atol(argv[2])) : std::random_device()();
   std::printf("seed %u\n", seed);
   std::fflush(stdout);
-  return het::gst_test::run(std::atoi(argv[1]), seed);
+  const int status = het::gst_test::run(std::atoi(argv[1]), seed);
+  gst_deinit();  // the leaks tracer tells what is left
+  return status;
 }
