@@ -51,6 +51,51 @@ TEST(InOrder, FramesAndEventsLeaveAsTheyCame) {
   }
 }
 
+TEST(InOrder, SegmentsAndStreamsBeginBetweenFramesInFlight) {
+  ScriptedDevice device;
+  device.set_delay(milliseconds(30));
+  ElementRig rig("heterodetect", on_scripted("nireq=4"));
+  ASSERT_TRUE(rig.start(kCaps));
+  std::vector<std::string> expected{"stream-start", "caps 64x48 BGR", "segment"};
+  const auto push = [&](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      ASSERT_EQ(rig.push(rig.frame(i)), GST_FLOW_OK);
+      expected.push_back("buffer " + std::to_string(i));
+    }
+  };
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  push(0, 3);
+  segment.start = 3 * 40 * GST_MSECOND;
+  EXPECT_TRUE(rig.event(gst_event_new_segment(&segment)));
+  expected.push_back("segment");
+  push(3, 6);
+  EXPECT_TRUE(rig.event(gst_event_new_stream_start("another")));
+  EXPECT_TRUE(rig.set_caps("video/x-raw,format=RGB,width=32,height=32,framerate=25/1"));
+  segment.start = 0;
+  EXPECT_TRUE(rig.event(gst_event_new_segment(&segment)));
+  expected.insert(expected.end(), {"stream-start", "caps 32x32 RGB", "segment"});
+  push(6, 9);
+  rig.event(gst_event_new_eos());
+  expected.push_back("eos");
+  ASSERT_TRUE(rig.wait_for("eos"));
+  EXPECT_EQ(rig.arrived(), expected);
+  EXPECT_TRUE(rig.errors().empty());
+}
+
+TEST(InOrder, AReconfigureEventReachesTheSource) {
+  ScriptedDevice device;
+  ElementRig rig("heterodetect", on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
+  gst_pad_check_reconfigure(rig.source());  // what the start has left
+  ASSERT_FALSE(gst_pad_check_reconfigure(rig.source()));
+  GstPad* const pad = gst_element_get_static_pad(rig.element(), "src");
+  EXPECT_TRUE(gst_pad_send_event(pad, gst_event_new_reconfigure()));
+  gst_object_unref(pad);
+  EXPECT_TRUE(gst_pad_check_reconfigure(rig.source()));
+}
+
 TEST(InOrder, FramesBetweenAnalysedOnesKeepTheirPlace) {
   ScriptedDevice device;
   device.set_delay(milliseconds(5));
