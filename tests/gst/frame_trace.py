@@ -14,8 +14,8 @@ import sys
 import tempfile
 import unittest
 
-ROOT, BUILD = (pathlib.Path(argument) for argument in sys.argv[1:3])
-PROGRAM = sys.argv[3] if len(sys.argv) > 3 else None
+ROOT, BUILD = (pathlib.Path(argument).absolute() for argument in sys.argv[1:3])
+PROGRAM = pathlib.Path(sys.argv[3]).absolute() if len(sys.argv) > 3 else None
 MODELS = ROOT / "pipelines/demo/models"
 DETECT = f"heterodetect model={MODELS}/scene_detector.onnx model-proc={MODELS}/scene_detector.json"
 CLASSIFY = f"heteroclassify model={MODELS}/scene_attributes.onnx model-proc={MODELS}/scene_attributes.json"
