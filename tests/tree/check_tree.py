@@ -23,7 +23,7 @@ THIRD_PARTY = {
     "glib": ("gst/", "tests/gst/", "tests/va/", "examples/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),
-    "CL/": ("devices/gpu/", "tests/"),
+    "CL/": ("devices/gpu/", "tests/", "examples/"),
     "va/": ("devices/va/", "devices/gpu/import", "gst/frame_map", "tests/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
