@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <map>
 #include <memory>
 #include <random>
@@ -43,15 +44,19 @@ GstPadProbeReturn count(GstPad*, GstPadProbeInfo*, gpointer frames) {
   return GST_PAD_PROBE_OK;
 }
 
-GstPadProbeReturn flush_from(GstPad* pad, GstPadProbeInfo*, gpointer) {
+GstPadProbeReturn flush_from(GstPad* pad, GstPadProbeInfo*, gpointer done) {
   GstEvent* segment = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0);
-  if (!segment) return GST_PAD_PROBE_REMOVE;  // nothing has come by yet
+  if (!segment) {  // nothing has come by yet
+    static_cast<std::promise<void>*>(done)->set_value();
+    return GST_PAD_PROBE_REMOVE;
+  }
   // To the peer: the pad itself would call this again.
   GstPad* peer = gst_pad_get_peer(pad);
   gst_pad_send_event(peer, gst_event_new_flush_start());
   gst_pad_send_event(peer, gst_event_new_flush_stop(TRUE));
   gst_pad_send_event(peer, segment);
   gst_object_unref(peer);
+  static_cast<std::promise<void>*>(done)->set_value();
   return GST_PAD_PROBE_REMOVE;
 }
 
@@ -60,7 +65,8 @@ class Stream {
  public:
   Stream(std::string name, const std::string& device) : name_(std::move(name)) {
     const std::string description =
-        "videotestsrc name=source pattern=ball ! capsfilter name=caps ! heterodetect name=detect "
+        "videotestsrc name=source pattern=ball ! capsfilter name=caps caps-change-mode=delayed ! "
+        "heterodetect name=detect "
         "nireq=3 threshold=0.05 device=" +
         device + " " + detector_properties() +
         " ! heterotrack ! heteroclassify model=" + classifier_model() +
@@ -107,13 +113,20 @@ class Stream {
     const auto flags = static_cast<GstSeekFlags>(flush ? GST_SEEK_FLAG_FLUSH : GST_SEEK_FLAG_NONE);
     gst_element_seek_simple(pipeline_, GST_FORMAT_TIME, flags, static_cast<gint64>(to));
   }
-  /// From the middle of the pipeline on, between two frames, as an element upstream would.
+  /// From the middle of the pipeline on, between two frames, as an element upstream would. Alone:
+  /// a flush at the same time as another one, or as a change of state, is nobody's right.
   void flush() {
+    gst_element_get_state(pipeline_, nullptr, nullptr, kPatience.count() * GST_SECOND);
     GstElement* filter = element("caps");
     GstPad* pad = gst_element_get_static_pad(filter, "src");
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_IDLE, flush_from, nullptr, nullptr);
+    std::promise<void> done;
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_IDLE, flush_from, &done, nullptr);
+    if (done.get_future().wait_for(kPatience) != std::future_status::ready) {
+      fail(name_ + " does not take a flush");
+    }
     gst_object_unref(pad);
     gst_object_unref(filter);
+    gst_element_get_state(pipeline_, nullptr, nullptr, kPatience.count() * GST_SECOND);
   }
   void set_interval(guint interval) {
     GstElement* detect = element("detect");
