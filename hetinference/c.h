@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /** Grows with every addition to this header. */
-#define HET_C_VERSION 1u
+#define HET_C_VERSION 2u
 
 typedef enum HetStatus {
   HET_OK = 0,
@@ -58,6 +58,7 @@ typedef enum HetStatus {
 typedef struct HetCore HetCore;
 typedef struct HetContext HetContext;
 typedef struct HetModel HetModel;
+typedef struct HetModelQuery HetModelQuery;
 typedef struct HetCompiledModel HetCompiledModel;
 typedef struct HetRequest HetRequest;
 typedef struct HetVisionModel HetVisionModel;
@@ -106,6 +107,26 @@ HET_C_API HetStatus het_core_read_model(HetCore* core, const char* path, HetMode
 HET_C_API HetStatus het_core_compile_model(HetCore* core, const HetModel* model, const char* device,
                                            const HetProperty* properties, size_t count,
                                            HetContext* context, HetCompiledModel** compiled);
+/** Where a node of a model would run. Texts are borrowed from the HetModelQuery. */
+typedef struct HetNodeSupport {
+  uint32_t struct_size;
+  const char* name;
+  const char* type;
+  const char* device; /**< "" when no device runs it */
+  const char* reason; /**< why none does, or a remark; may be "" */
+} HetNodeSupport;
+
+/** What het_core_compile_model() would do with the nodes, without compiling. Since version 2. */
+HET_C_API HetStatus het_core_query_model(HetCore* core, const HetModel* model, const char* device,
+                                         const HetProperty* properties, size_t count,
+                                         HetModelQuery** query);
+/** Since version 2. */
+HET_C_API HetStatus het_model_query_count(const HetModelQuery* query, size_t* nodes);
+/** A node, in the order of the model. Since version 2. */
+HET_C_API HetStatus het_model_query_node(const HetModelQuery* query, size_t index,
+                                         HetNodeSupport* node);
+/** Since version 2. */
+HET_C_API void het_model_query_release(HetModelQuery* query);
 /** Reads what het_compiled_model_export() of the same device wrote. */
 HET_C_API HetStatus het_core_import_model(HetCore* core, const char* path, const char* device,
                                           const HetProperty* properties, size_t count,
@@ -148,6 +169,12 @@ HET_C_API HetStatus het_compiled_model_get_property(const HetCompiledModel* mode
                                                     char** value);
 /** Replaces the file. */
 HET_C_API HetStatus het_compiled_model_export(const HetCompiledModel* model, const char* path);
+/**
+ * Forgets the state of a stream of het_request_set_stream() ("" for requests without one):
+ * executions started from now on begin anew. Nothing happens to a model without state. Since
+ * version 2.
+ */
+HET_C_API HetStatus het_compiled_model_reset_state(HetCompiledModel* model, const char* stream);
 HET_C_API HetStatus het_compiled_model_create_request(HetCompiledModel* model,
                                                       HetRequest** request);
 

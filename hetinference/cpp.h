@@ -98,6 +98,10 @@ class Request : public Handle<HetRequest, het_request_release> {
     check(het_request_get_tensor(get(), port.c_str(), &tensor));
     return tensor;
   }
+  /// Requests of one stream share the state of a stateful model.
+  void set_stream(const std::string& stream) {
+    check(het_request_set_stream(get(), stream.c_str()));
+  }
   void infer() { check(het_request_infer(get())); }
   void start_async() { check(het_request_start_async(get())); }
   void wait() { check(het_request_wait(get(), -1)); }
@@ -122,10 +126,26 @@ class CompiledModel : public Handle<HetCompiledModel, het_compiled_model_release
     check(het_compiled_model_get_property(get(), name.c_str(), &text));
     return internal::take_text(text);
   }
+  void reset_state(const std::string& stream = "") {
+    check(het_compiled_model_reset_state(get(), stream.c_str()));
+  }
   Request create_request() {
     HetRequest* request = nullptr;
     check(het_compiled_model_create_request(get(), &request));
     return Request(request);
+  }
+};
+
+/// Where the nodes of a model would run. Texts in the structs live as long as this.
+class ModelQuery : public Handle<HetModelQuery, het_model_query_release> {
+ public:
+  using Handle::Handle;
+  std::vector<HetNodeSupport> nodes() const {
+    size_t count = 0;
+    check(het_model_query_count(get(), &count));
+    std::vector<HetNodeSupport> all(count, make_struct<HetNodeSupport>());
+    for (size_t i = 0; i < count; ++i) check(het_model_query_node(get(), i, &all[i]));
+    return all;
   }
 };
 
@@ -164,6 +184,14 @@ class Core : public Handle<HetCore, het_core_release> {
     HetModel* model = nullptr;
     check(het_core_read_model(get(), path.c_str(), &model));
     return Model(model);
+  }
+  ModelQuery query_model(const Model& model, const std::string& device,
+                         const Properties& properties = {}) {
+    const auto values = internal::c_properties(properties);
+    HetModelQuery* query = nullptr;
+    check(het_core_query_model(get(), model.get(), device.c_str(), values.data(), values.size(),
+                               &query));
+    return ModelQuery(query);
   }
   CompiledModel compile_model(const Model& model, const std::string& device,
                               const Properties& properties = {}, HetContext* context = nullptr) {

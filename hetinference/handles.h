@@ -23,6 +23,10 @@ struct HetModel {
   std::unique_ptr<het::Model> model;
 };
 
+struct HetModelQuery {
+  std::vector<het::NodeSupport> nodes;
+};
+
 struct HetCompiledModel {
   std::shared_ptr<het::Core> core;
   std::shared_ptr<het::CompiledModel> model;
