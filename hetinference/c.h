@@ -57,6 +57,7 @@ typedef enum HetStatus {
 
 typedef struct HetCore HetCore;
 typedef struct HetContext HetContext;
+typedef struct HetDisplay HetDisplay;
 typedef struct HetModel HetModel;
 typedef struct HetModelQuery HetModelQuery;
 typedef struct HetCompiledModel HetCompiledModel;
@@ -217,7 +218,37 @@ typedef enum HetPixelFormat {
 /** Coefficients of YUV formats; ignored for RGB and grey ones. */
 typedef enum HetColorMatrix { HET_BT601 = 0, HET_BT709 = 1, HET_BT2020 = 2 } HetColorMatrix;
 
-/** A picture in host memory, one address per plane. */
+/** What was done with the surfaces of a display. */
+typedef struct HetSurfaceCounts {
+  uint32_t struct_size;
+  uint64_t mapped;   /**< read by the host where they are */
+  uint64_t copied;   /**< copied for the host, because they cannot be mapped */
+  uint64_t imported; /**< read by a device where they are */
+} HetSurfaceCounts;
+
+/**
+ * An application's VADisplay, initialised and closed by it: it must stay open until `release` (may
+ * be null) has run, with the last user of the handle and of a picture of the display. It does not
+ * run when the call fails. HET_NOT_SUPPORTED in a build without libva. Since version 2.
+ */
+HET_C_API HetStatus het_display_open(void* va_display, HetRelease release, void* user,
+                                     HetDisplay** display);
+/** Since version 2. */
+HET_C_API HetStatus het_display_counts(const HetDisplay* display, HetSurfaceCounts* counts);
+/** Since version 2. */
+HET_C_API void het_display_release(HetDisplay* display);
+
+/** Where a picture lies. */
+typedef enum HetPictureMemory {
+  HET_MEMORY_HOST = 0,    /**< one address per plane */
+  HET_MEMORY_SURFACE = 1, /**< a VA surface; planes, stride_bytes and size_bytes must be zero */
+  HET_MEMORY_DMA_BUF = 2  /**< a DMA-BUF per plane or for several; planes must be null */
+} HetPictureMemory;
+
+/**
+ * A picture. A surface or DMA-BUF is only read, may be read until `release` runs, and is waited for
+ * when somebody reads it.
+ */
 typedef struct HetPicture {
   uint32_t struct_size;
   int32_t format; /**< HET_PIXEL_... */
@@ -226,9 +257,16 @@ typedef struct HetPicture {
   int32_t full_range;      /**< not 0: Y, U and V use 0..255 */
   const void* planes[4];   /**< first byte of each plane */
   int64_t stride_bytes[4]; /**< of a row of each plane */
-  uint64_t size_bytes[4];  /**< of the memory at each plane */
+  uint64_t size_bytes[4];  /**< of the memory at each plane, or of its DMA-BUF */
   HetRelease release;      /**< may be null; not called when the call with this struct fails */
   void* user;              /**< for `release` */
+  /* Since version 2. */
+  int32_t memory;      /**< HET_MEMORY_... */
+  uint32_t surface;    /**< VASurfaceID */
+  HetDisplay* display; /**< of the surface; read during the call only */
+  int32_t fds[4];      /**< DMA-BUF of each plane, which the application closes after `release` */
+  uint64_t offset_bytes[4]; /**< where each plane begins in its DMA-BUF */
+  uint64_t drm_modifier;    /**< of the DMA-BUFs; all but 0, linear, is HET_NOT_SUPPORTED */
 } HetPicture;
 
 /** A rectangle in pixels. */

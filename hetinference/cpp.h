@@ -66,6 +66,36 @@ inline std::string take_text(char* text) {
 }
 }  // namespace internal
 
+/// An application's VADisplay, which must stay open until this and all pictures of it are gone.
+class Display : public Handle<HetDisplay, het_display_release> {
+ public:
+  explicit Display(void* va_display, HetRelease release = nullptr, void* user = nullptr)
+      : Handle(open(va_display, release, user)) {}
+  HetSurfaceCounts counts() const {
+    auto counts = make_struct<HetSurfaceCounts>();
+    check(het_display_counts(get(), &counts));
+    return counts;
+  }
+  /// For set_picture(); `format` and what else describes the surface is the caller's.
+  HetPicture picture(uint32_t surface, int32_t format, int width, int height) const {
+    auto picture = make_struct<HetPicture>();
+    picture.format = format;
+    picture.width = width;
+    picture.height = height;
+    picture.memory = HET_MEMORY_SURFACE;
+    picture.surface = surface;
+    picture.display = get();
+    return picture;
+  }
+
+ private:
+  static HetDisplay* open(void* va_display, HetRelease release, void* user) {
+    HetDisplay* display = nullptr;
+    check(het_display_open(va_display, release, user, &display));
+    return display;
+  }
+};
+
 /// What one execution found in a picture. Pointers in the structs live as long as this.
 class Results : public Handle<HetResults, het_results_release> {
  public:
@@ -162,6 +192,11 @@ class VisionModel : public Handle<HetVisionModel, het_vision_model_release> {
   }
   void set_picture(Request& request, const HetPicture& picture, size_t batch_index = 0) const {
     check(het_vision_model_set_picture(get(), request.get(), &picture, nullptr, batch_index));
+  }
+  /// A part of the picture.
+  void set_picture(Request& request, const HetPicture& picture, const HetRegion& region,
+                   size_t batch_index = 0) const {
+    check(het_vision_model_set_picture(get(), request.get(), &picture, &region, batch_index));
   }
   Results results(const Request& request, int width, int height, size_t batch_index = 0,
                   float threshold = 0.0f) const {
