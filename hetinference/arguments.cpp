@@ -1,7 +1,5 @@
 #include "hetinference/arguments.h"
 
-#include <functional>
-
 #include "hetinference/sized_struct.h"
 #include "inference/custom_type_numbers.h"
 
@@ -10,7 +8,8 @@ namespace {
 
 constexpr uint32_t kMaxRank = 64;
 
-/// Runs the caller's callback when the last user lets go, if the call had success.
+}  // namespace
+
 std::function<void()> release_of(HetRelease release, void* user,
                                  const std::shared_ptr<bool>& kept) {
   if (!release) return {};
@@ -18,8 +17,6 @@ std::function<void()> release_of(HetRelease release, void* user,
     if (*kept) release(user);
   };
 }
-
-}  // namespace
 
 Result<Properties> to_properties(const HetProperty* properties, size_t count) {
   Properties result;
@@ -69,44 +66,6 @@ Result<Tensor> to_tensor(const HetTensor& tensor, const std::shared_ptr<bool>& k
   }
   return Tensor::wrap(std::move(desc), tensor.data, tensor.size_bytes,
                       release_of(tensor.release, tensor.user, kept), std::move(strides));
-}
-
-Result<Image> to_image(const HetPicture& picture, const std::shared_ptr<bool>& kept) {
-  static_assert(static_cast<int>(PixelFormat::NV12) + 1 == HET_PIXEL_NV12);
-  static_assert(static_cast<int>(PixelFormat::GRAY8) + 1 == HET_PIXEL_GRAY8);
-  static_assert(static_cast<int>(PixelFormat::GBR) + 1 == HET_PIXEL_GBR);
-  static_assert(static_cast<int>(ColorMatrix::BT2020) == HET_BT2020);
-  if (picture.format < HET_PIXEL_NV12 || picture.format > HET_PIXEL_GBR) {
-    return error(StatusCode::InvalidArgument, "picture format {} is none of HET_PIXEL_...",
-                 picture.format);
-  }
-  if (picture.matrix < HET_BT601 || picture.matrix > HET_BT2020) {
-    return error(StatusCode::InvalidArgument,
-                 "picture matrix {} is none of HET_BT601, HET_BT709 and HET_BT2020",
-                 picture.matrix);
-  }
-  Image image;
-  image.format = static_cast<PixelFormat>(picture.format - 1);
-  image.width = picture.width;
-  image.height = picture.height;
-  image.matrix = static_cast<ColorMatrix>(picture.matrix);
-  image.range = picture.full_range ? ColorRange::Full : ColorRange::Video;
-  image.plane_count = plane_count(image.format);
-  // One callback for all planes: it runs when the last of their buffers is let go of.
-  std::shared_ptr<void> last(nullptr,
-                             [release = release_of(picture.release, picture.user, kept)](void*) {
-                               if (release) release();
-                             });
-  for (int i = 0; i < image.plane_count; ++i) {
-    const auto index = static_cast<size_t>(i);
-    HET_TRY(not_null(picture.planes[i], "a plane of the picture"));
-    // Pictures are only read.
-    image.planes[index] = {
-        wrap_host_memory(const_cast<void*>(picture.planes[i]), picture.size_bytes[i], [last] {}), 0,
-        picture.stride_bytes[i]};
-  }
-  HET_TRY(validate(image));
-  return image;
 }
 
 Result<Rect> to_rect(const HetRegion* region, int width, int height) {

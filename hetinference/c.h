@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /** Grows with every addition to this header. */
-#define HET_C_VERSION 1u
+#define HET_C_VERSION 2u
 
 typedef enum HetStatus {
   HET_OK = 0,
@@ -57,7 +57,9 @@ typedef enum HetStatus {
 
 typedef struct HetCore HetCore;
 typedef struct HetContext HetContext;
+typedef struct HetDisplay HetDisplay;
 typedef struct HetModel HetModel;
+typedef struct HetModelQuery HetModelQuery;
 typedef struct HetCompiledModel HetCompiledModel;
 typedef struct HetRequest HetRequest;
 typedef struct HetVisionModel HetVisionModel;
@@ -106,6 +108,26 @@ HET_C_API HetStatus het_core_read_model(HetCore* core, const char* path, HetMode
 HET_C_API HetStatus het_core_compile_model(HetCore* core, const HetModel* model, const char* device,
                                            const HetProperty* properties, size_t count,
                                            HetContext* context, HetCompiledModel** compiled);
+/** Where a node of a model would run. Texts are borrowed from the HetModelQuery. */
+typedef struct HetNodeSupport {
+  uint32_t struct_size;
+  const char* name;
+  const char* type;
+  const char* device; /**< "" when no device runs it */
+  const char* reason; /**< why none does, or a remark; may be "" */
+} HetNodeSupport;
+
+/** What het_core_compile_model() would do with the nodes, without compiling. Since version 2. */
+HET_C_API HetStatus het_core_query_model(HetCore* core, const HetModel* model, const char* device,
+                                         const HetProperty* properties, size_t count,
+                                         HetModelQuery** query);
+/** Since version 2. */
+HET_C_API HetStatus het_model_query_count(const HetModelQuery* query, size_t* nodes);
+/** A node, in the order of the model. Since version 2. */
+HET_C_API HetStatus het_model_query_node(const HetModelQuery* query, size_t index,
+                                         HetNodeSupport* node);
+/** Since version 2. */
+HET_C_API void het_model_query_release(HetModelQuery* query);
 /** Reads what het_compiled_model_export() of the same device wrote. */
 HET_C_API HetStatus het_core_import_model(HetCore* core, const char* path, const char* device,
                                           const HetProperty* properties, size_t count,
@@ -148,6 +170,12 @@ HET_C_API HetStatus het_compiled_model_get_property(const HetCompiledModel* mode
                                                     char** value);
 /** Replaces the file. */
 HET_C_API HetStatus het_compiled_model_export(const HetCompiledModel* model, const char* path);
+/**
+ * Forgets the state of a stream of het_request_set_stream() ("" for requests without one):
+ * executions started from now on begin anew. Nothing happens to a model without state. Since
+ * version 2.
+ */
+HET_C_API HetStatus het_compiled_model_reset_state(HetCompiledModel* model, const char* stream);
 HET_C_API HetStatus het_compiled_model_create_request(HetCompiledModel* model,
                                                       HetRequest** request);
 
@@ -190,7 +218,37 @@ typedef enum HetPixelFormat {
 /** Coefficients of YUV formats; ignored for RGB and grey ones. */
 typedef enum HetColorMatrix { HET_BT601 = 0, HET_BT709 = 1, HET_BT2020 = 2 } HetColorMatrix;
 
-/** A picture in host memory, one address per plane. */
+/** What was done with the surfaces of a display. */
+typedef struct HetSurfaceCounts {
+  uint32_t struct_size;
+  uint64_t mapped;   /**< read by the host where they are */
+  uint64_t copied;   /**< copied for the host, because they cannot be mapped */
+  uint64_t imported; /**< read by a device where they are */
+} HetSurfaceCounts;
+
+/**
+ * An application's VADisplay, initialised and closed by it: it must stay open until `release` (may
+ * be null) has run, with the last user of the handle and of a picture of the display. It does not
+ * run when the call fails. HET_NOT_SUPPORTED in a build without libva. Since version 2.
+ */
+HET_C_API HetStatus het_display_open(void* va_display, HetRelease release, void* user,
+                                     HetDisplay** display);
+/** Since version 2. */
+HET_C_API HetStatus het_display_counts(const HetDisplay* display, HetSurfaceCounts* counts);
+/** Since version 2. */
+HET_C_API void het_display_release(HetDisplay* display);
+
+/** Where a picture lies. */
+typedef enum HetPictureMemory {
+  HET_MEMORY_HOST = 0,    /**< one address per plane */
+  HET_MEMORY_SURFACE = 1, /**< a VA surface; planes, stride_bytes and size_bytes must be zero */
+  HET_MEMORY_DMA_BUF = 2  /**< a DMA-BUF per plane or for several; planes must be null */
+} HetPictureMemory;
+
+/**
+ * A picture. A surface or DMA-BUF is only read, may be read until `release` runs, and is waited for
+ * when somebody reads it.
+ */
 typedef struct HetPicture {
   uint32_t struct_size;
   int32_t format; /**< HET_PIXEL_... */
@@ -199,9 +257,16 @@ typedef struct HetPicture {
   int32_t full_range;      /**< not 0: Y, U and V use 0..255 */
   const void* planes[4];   /**< first byte of each plane */
   int64_t stride_bytes[4]; /**< of a row of each plane */
-  uint64_t size_bytes[4];  /**< of the memory at each plane */
+  uint64_t size_bytes[4];  /**< of the memory at each plane, or of its DMA-BUF */
   HetRelease release;      /**< may be null; not called when the call with this struct fails */
   void* user;              /**< for `release` */
+  /* Since version 2. */
+  int32_t memory;      /**< HET_MEMORY_... */
+  uint32_t surface;    /**< VASurfaceID */
+  HetDisplay* display; /**< of the surface; read during the call only */
+  int32_t fds[4];      /**< DMA-BUF of each plane, which the application closes after `release` */
+  uint64_t offset_bytes[4]; /**< where each plane begins in its DMA-BUF */
+  uint64_t drm_modifier;    /**< of the DMA-BUFs; all but 0, linear, is HET_NOT_SUPPORTED */
 } HetPicture;
 
 /** A rectangle in pixels. */

@@ -107,6 +107,14 @@ HetStatus het_compiled_model_export(const HetCompiledModel* model, const char* p
   });
 }
 
+HetStatus het_compiled_model_reset_state(HetCompiledModel* model, const char* stream) {
+  return call("het_compiled_model_reset_state", [&]() -> Status {
+    HET_TRY(not_null(model, "model"));
+    HET_TRY(not_null(stream, "stream"));
+    return model->model->reset_state(stream);
+  });
+}
+
 HetStatus het_compiled_model_create_request(HetCompiledModel* model, HetRequest** request) {
   if (request) *request = nullptr;
   return call("het_compiled_model_create_request", [&]() -> Status {

@@ -100,6 +100,53 @@ HetStatus het_core_compile_model(HetCore* core, const HetModel* model, const cha
   });
 }
 
+HetStatus het_core_query_model(HetCore* core, const HetModel* model, const char* device,
+                               const HetProperty* properties, size_t count, HetModelQuery** query) {
+  if (query) *query = nullptr;
+  return call("het_core_query_model", [&]() -> Status {
+    HET_TRY(not_null(core, "core"));
+    HET_TRY(not_null(model, "model"));
+    HET_TRY(not_null(device, "device"));
+    HET_TRY(not_null(query, "query"));
+    HET_ASSIGN(const Properties values, to_properties(properties, count));
+    HET_ASSIGN(auto nodes, core->core->query_model(*model->model, device, values));
+    *query = new HetModelQuery{std::move(nodes)};
+    return {};
+  });
+}
+
+HetStatus het_model_query_count(const HetModelQuery* query, size_t* nodes) {
+  if (nodes) *nodes = 0;
+  return call("het_model_query_count", [&]() -> Status {
+    HET_TRY(not_null(query, "query"));
+    HET_TRY(not_null(nodes, "nodes"));
+    *nodes = query->nodes.size();
+    return {};
+  });
+}
+
+HetStatus het_model_query_node(const HetModelQuery* query, size_t index, HetNodeSupport* node) {
+  return call("het_model_query_node", [&]() -> Status {
+    HET_TRY(not_null(query, "query"));
+    HET_TRY(check_size(node, "node"));
+    if (index >= query->nodes.size()) {
+      return error(StatusCode::NotFound, "there is no node {} of {}", index, query->nodes.size());
+    }
+    const NodeSupport& from = query->nodes[index];
+    HetNodeSupport result{};
+    result.name = from.node_name.c_str();
+    result.type = from.op_type.c_str();
+    result.device = from.device.c_str();
+    result.reason = from.reason.c_str();
+    write_struct(result, node);
+    return {};
+  });
+}
+
+void het_model_query_release(HetModelQuery* query) {
+  delete query;
+}
+
 HetStatus het_core_import_model(HetCore* core, const char* path, const char* device,
                                 const HetProperty* properties, size_t count,
                                 HetCompiledModel** compiled) {

@@ -66,6 +66,36 @@ inline std::string take_text(char* text) {
 }
 }  // namespace internal
 
+/// An application's VADisplay, which must stay open until this and all pictures of it are gone.
+class Display : public Handle<HetDisplay, het_display_release> {
+ public:
+  explicit Display(void* va_display, HetRelease release = nullptr, void* user = nullptr)
+      : Handle(open(va_display, release, user)) {}
+  HetSurfaceCounts counts() const {
+    auto counts = make_struct<HetSurfaceCounts>();
+    check(het_display_counts(get(), &counts));
+    return counts;
+  }
+  /// For set_picture(); `format` and what else describes the surface is the caller's.
+  HetPicture picture(uint32_t surface, int32_t format, int width, int height) const {
+    auto picture = make_struct<HetPicture>();
+    picture.format = format;
+    picture.width = width;
+    picture.height = height;
+    picture.memory = HET_MEMORY_SURFACE;
+    picture.surface = surface;
+    picture.display = get();
+    return picture;
+  }
+
+ private:
+  static HetDisplay* open(void* va_display, HetRelease release, void* user) {
+    HetDisplay* display = nullptr;
+    check(het_display_open(va_display, release, user, &display));
+    return display;
+  }
+};
+
 /// What one execution found in a picture. Pointers in the structs live as long as this.
 class Results : public Handle<HetResults, het_results_release> {
  public:
@@ -98,6 +128,10 @@ class Request : public Handle<HetRequest, het_request_release> {
     check(het_request_get_tensor(get(), port.c_str(), &tensor));
     return tensor;
   }
+  /// Requests of one stream share the state of a stateful model.
+  void set_stream(const std::string& stream) {
+    check(het_request_set_stream(get(), stream.c_str()));
+  }
   void infer() { check(het_request_infer(get())); }
   void start_async() { check(het_request_start_async(get())); }
   void wait() { check(het_request_wait(get(), -1)); }
@@ -122,10 +156,26 @@ class CompiledModel : public Handle<HetCompiledModel, het_compiled_model_release
     check(het_compiled_model_get_property(get(), name.c_str(), &text));
     return internal::take_text(text);
   }
+  void reset_state(const std::string& stream = "") {
+    check(het_compiled_model_reset_state(get(), stream.c_str()));
+  }
   Request create_request() {
     HetRequest* request = nullptr;
     check(het_compiled_model_create_request(get(), &request));
     return Request(request);
+  }
+};
+
+/// Where the nodes of a model would run. Texts in the structs live as long as this.
+class ModelQuery : public Handle<HetModelQuery, het_model_query_release> {
+ public:
+  using Handle::Handle;
+  std::vector<HetNodeSupport> nodes() const {
+    size_t count = 0;
+    check(het_model_query_count(get(), &count));
+    std::vector<HetNodeSupport> all(count, make_struct<HetNodeSupport>());
+    for (size_t i = 0; i < count; ++i) check(het_model_query_node(get(), i, &all[i]));
+    return all;
   }
 };
 
@@ -142,6 +192,11 @@ class VisionModel : public Handle<HetVisionModel, het_vision_model_release> {
   }
   void set_picture(Request& request, const HetPicture& picture, size_t batch_index = 0) const {
     check(het_vision_model_set_picture(get(), request.get(), &picture, nullptr, batch_index));
+  }
+  /// A part of the picture.
+  void set_picture(Request& request, const HetPicture& picture, const HetRegion& region,
+                   size_t batch_index = 0) const {
+    check(het_vision_model_set_picture(get(), request.get(), &picture, &region, batch_index));
   }
   Results results(const Request& request, int width, int height, size_t batch_index = 0,
                   float threshold = 0.0f) const {
@@ -164,6 +219,14 @@ class Core : public Handle<HetCore, het_core_release> {
     HetModel* model = nullptr;
     check(het_core_read_model(get(), path.c_str(), &model));
     return Model(model);
+  }
+  ModelQuery query_model(const Model& model, const std::string& device,
+                         const Properties& properties = {}) {
+    const auto values = internal::c_properties(properties);
+    HetModelQuery* query = nullptr;
+    check(het_core_query_model(get(), model.get(), device.c_str(), values.data(), values.size(),
+                               &query));
+    return ModelQuery(query);
   }
   CompiledModel compile_model(const Model& model, const std::string& device,
                               const Properties& properties = {}, HetContext* context = nullptr) {

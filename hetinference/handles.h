@@ -6,6 +6,7 @@
 
 #include "hetinference/c.h"
 #include "inference/core.h"
+#include "inference/surface_access.h"
 #include "inference/vision_model.h"
 
 // What the handles of the interface hold. Members are destroyed last to first: the core goes last.
@@ -19,8 +20,16 @@ struct HetContext {
   std::shared_ptr<het::DeviceContext> context;
 };
 
+struct HetDisplay {
+  std::shared_ptr<het::SurfaceAccess> access;
+};
+
 struct HetModel {
   std::unique_ptr<het::Model> model;
+};
+
+struct HetModelQuery {
+  std::vector<het::NodeSupport> nodes;
 };
 
 struct HetCompiledModel {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 
@@ -12,6 +13,8 @@ namespace het::c_interface {
 /// that grows gets a specialisation with the size it had.
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
+template <>
+inline constexpr uint32_t kFirstSize<HetPicture> = offsetof(HetPicture, memory);
 
 template <class T>
 Status check_size(const T* value, const char* name) {

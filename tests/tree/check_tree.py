@@ -24,7 +24,8 @@ THIRD_PARTY = {
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),
     "CL/": ("devices/gpu/", "tests/", "examples/"),
-    "va/": ("devices/va/", "devices/gpu/import", "gst/frame_map", "tests/"),
+    # Examples are applications, which have displays and contexts of their own.
+    "va/": ("devices/va/", "devices/gpu/import", "gst/frame_map", "tests/", "examples/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "devices/gpu/custom_layers", "tests/"),

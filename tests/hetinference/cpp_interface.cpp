@@ -1,0 +1,97 @@
+// The C++ header over the C interface, and what of the interface needs models of its own.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "hetinference/cpp.h"
+#include "tests/readers/ir_file.h"
+
+namespace het {
+namespace {
+
+using hetinference::Core;
+using hetinference::make_struct;
+using hetinference::Request;
+
+/// An IR in a folder of its own.
+class ModelFile {
+ public:
+  explicit ModelFile(const test::IrFile& ir) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(path()) << ir.xml();
+    std::ofstream(folder_ / "model.bin", std::ios::binary) << ir.weights();
+  }
+  ~ModelFile() { std::filesystem::remove_all(folder_); }
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+  std::string path() const { return (folder_ / "model.xml").string(); }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("het-cpp-interface-" + std::to_string(getpid()));
+};
+
+/// The sum of all inputs that a stream has had.
+test::IrFile running_sum() {
+  test::IrFile ir;
+  const test::IrType type{"FP32", {1, 1}};
+  const auto x = ir.parameter("x", "f32", {1, 1}, "x");
+  const std::string variable = "variable_id=\"sum\" variable_type=\"f32\" variable_shape=\"1,1\"";
+  const auto old =
+      ir.layer("ReadValue", "opset6", variable, {ir.floats({1, 1}, {0.0f})}, {type}, "read");
+  const auto sum = ir.layer("Add", "opset1", "", {old, x}, {{"FP32", {1, 1}, "sum"}}, "add");
+  ir.layer("Assign", "opset6", "variable_id=\"sum\"", {sum}, {type}, "assign");
+  ir.result(sum);
+  return ir;
+}
+
+float add_one(Request& request) {
+  static_cast<float*>(request.tensor("x").data)[0] = 1.0f;
+  request.infer();
+  return static_cast<const float*>(request.tensor("sum").data)[0];
+}
+
+TEST(CppInterface, ResetsTheStateOfOneStream) {
+  const ModelFile file(running_sum());
+  Core core;
+  auto compiled = core.compile_model(core.read_model(file.path()), "CPU");
+  auto a = compiled.create_request();
+  auto b = compiled.create_request();
+  a.set_stream("a");
+  b.set_stream("b");
+  EXPECT_EQ(add_one(a), 1.0f);
+  EXPECT_EQ(add_one(a), 2.0f);
+  EXPECT_EQ(add_one(b), 1.0f);
+  compiled.reset_state("a");
+  EXPECT_EQ(add_one(a), 1.0f);
+  EXPECT_EQ(add_one(b), 2.0f) << "the other stream";
+  EXPECT_EQ(het_compiled_model_reset_state(compiled.get(), nullptr), HET_INVALID_ARGUMENT);
+}
+
+TEST(CppInterface, TellsWhichDeviceRunsWhichNode) {
+  test::IrFile ir;
+  const test::IrType type{"FP32", {1, 4}};
+  const auto x = ir.parameter("x", "f32", {1, 4}, "x");
+  const auto relu = ir.layer("ReLU", "opset1", "", {x}, {type}, "relu");
+  ir.result(ir.layer("Exp", "opset1", "", {relu}, {type}, "exp"));
+  const ModelFile file(ir);
+  Core core;
+  const auto model = core.read_model(file.path());
+  const auto query = core.query_model(model, "CPU");
+  std::set<std::string> names;
+  for (const HetNodeSupport& node : query.nodes()) {
+    names.insert(node.name);
+    EXPECT_STREQ(node.device, "CPU") << node.name << ": " << node.reason;
+    EXPECT_STRNE(node.type, "");
+  }
+  EXPECT_TRUE(names.contains("relu") && names.contains("exp"));
+  auto node = make_struct<HetNodeSupport>();
+  EXPECT_EQ(het_model_query_node(query.get(), names.size(), &node), HET_NOT_FOUND);
+  EXPECT_THROW(core.query_model(model, "NO_SUCH_DEVICE"), hetinference::Error);
+}
+
+}  // namespace
+}  // namespace het
