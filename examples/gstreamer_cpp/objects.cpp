@@ -1,6 +1,9 @@
 // Objects of each frame, read in C++. Argument: a gst-launch description with, after the detector,
-// an element called "sink" (fakesink name=sink). Reads GstVideoRegionOfInterestMeta: on GStreamer
-// 1.26 and newer set metadata-form=roi.
+// an element called "sink" (fakesink name=sink). Reads GstVideoRegionOfInterestMeta and, on
+// GStreamer 1.26 and newer, GstAnalyticsRelationMeta: metadata-form says which of them there is.
+#ifdef HET_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
@@ -8,8 +11,7 @@
 
 namespace {
 
-GstPadProbeReturn print_objects(GstPad*, GstPadProbeInfo* probe, gpointer) {
-  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(probe);
+void print_regions(GstBuffer* buffer) {
   gpointer cursor = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
              buffer, &cursor, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
@@ -22,6 +24,31 @@ GstPadProbeReturn print_objects(GstPad*, GstPadProbeInfo* probe, gpointer) {
     std::printf("%s %.2f at %u,%u size %ux%u\n", g_quark_to_string(region->roi_type), confidence,
                 region->x, region->y, region->w, region->h);
   }
+}
+
+#ifdef HET_GST_ANALYTICS
+void print_relations(GstBuffer* buffer) {
+  GstAnalyticsRelationMeta* meta = gst_buffer_get_analytics_relation_meta(buffer);
+  if (meta == nullptr) return;
+  gpointer cursor = nullptr;
+  GstAnalyticsODMtd object;
+  while (gst_analytics_relation_meta_iterate(meta, &cursor, gst_analytics_od_mtd_get_mtd_type(),
+                                             &object)) {
+    int x, y, width, height;
+    float confidence;
+    gst_analytics_od_mtd_get_location(&object, &x, &y, &width, &height, &confidence);
+    std::printf("%s %.2f at %d,%d size %dx%d\n",
+                g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&object)),
+                static_cast<double>(confidence), x, y, width, height);
+  }
+}
+#endif
+
+GstPadProbeReturn print_objects(GstPad*, GstPadProbeInfo* probe, gpointer) {
+  print_regions(GST_PAD_PROBE_INFO_BUFFER(probe));
+#ifdef HET_GST_ANALYTICS
+  print_relations(GST_PAD_PROBE_INFO_BUFFER(probe));
+#endif
   return GST_PAD_PROBE_OK;
 }
 

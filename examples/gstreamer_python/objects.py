@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Objects of each frame, read in Python. Arguments: a gst-launch description with metadata-form=roi in its detector and, after it, an
-element called "sink" (fakesink name=sink)."""
+"""Objects of each frame, read in Python. Arguments: a gst-launch description with, after the detector, an element called "sink"
+(fakesink name=sink). Reads GstVideoRegionOfInterestMeta and, on GStreamer 1.26 and newer, GstAnalyticsRelationMeta."""
 import ctypes
 import sys
 
@@ -8,6 +8,11 @@ import gi
 gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import GLib, Gst, GstVideo  # noqa: E402
+try:
+    gi.require_version("GstAnalytics", "1.0")
+    from gi.repository import GstAnalytics
+except ValueError:
+    GstAnalytics = None  # GStreamer before 1.24
 
 LIBRARY = ctypes.CDLL("libgstreamer-1.0.so.0")
 ITERATE = LIBRARY.gst_buffer_iterate_meta_filtered
@@ -27,7 +32,20 @@ def regions(buffer):
         yield GstVideo.buffer_get_video_region_of_interest_meta_id(buffer, RegionHead.from_address(address).id)
 
 
+def detections(buffer):
+    """The objects of GstAnalyticsRelationMeta: label, confidence and box."""
+    meta = GstAnalytics.buffer_get_analytics_relation_meta(buffer)
+    for index in range(GstAnalytics.relation_get_length(meta) if meta else 0):
+        found, detection = meta.get_od_mtd(index)
+        if found:
+            _, x, y, width, height, confidence = detection.get_location()
+            yield GLib.quark_to_string(detection.get_obj_type()), confidence, x, y, width, height
+
+
 def print_objects(_pad, probe):
+    if GstAnalytics is not None:
+        for label, confidence, x, y, width, height in detections(probe.get_buffer()):
+            print(f"{label} {confidence:.2f} at {x},{y} size {width}x{height}", flush=True)
     for region in regions(probe.get_buffer()):
         detection = region.get_param("detection")
         if detection is not None:
