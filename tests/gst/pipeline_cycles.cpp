@@ -72,8 +72,9 @@ class Stream {
         " ! heterotrack ! heteroclassify model=" + classifier_model() +
         " model-proc=" + classifier_proc() +
         " nireq=2 ! heterometaconvert add-empty-results=true ! fakesink name=sink";
-    pipeline_ = gst_parse_launch(description.c_str(), nullptr);
-    if (!pipeline_) fail("cannot make " + description);
+    GError* error = nullptr;
+    pipeline_ = gst_parse_launch(description.c_str(), &error);
+    if (error) fail("cannot make " + description + ": " + error->message);
     set_caps("NV12", 320, 240);
     GstElement* sink = element("sink");
     GstPad* pad = gst_element_get_static_pad(sink, "sink");
