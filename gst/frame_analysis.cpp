@@ -39,7 +39,9 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
   HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(settings));
   if (display.display) {
     analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);
-    if (parse_device_name(settings.device).kind == "GPU") {
+    // BATCH hands it on to its device; HETERO, MULTI and AUTO take none.
+    const std::string kind = parse_device_name(settings.device).kind;
+    if (kind == "GPU" || kind == "BATCH") {
       wanted.context["VADisplay"] = display.va_display;
     }
   }

@@ -258,6 +258,25 @@ TEST_F(VaMemory, SurfacesGiveTheDetectionsOfSystemMemory) {
   }
 }
 
+TEST_F(VaMemory, DevicesOfSeveralDevicesReadSurfacesWhereTheyAre) {
+  const Run plain = detect(GST_VIDEO_FORMAT_NV12, false, "device=CPU pre-process-backend=cpu");
+  EXPECT_GT(count(plain.boxes), 0u);
+  for (const char* device : {"MULTI:GPU,CPU", "AUTO:GPU,CPU", "BATCH:CPU(2)", "BATCH:GPU(2)"}) {
+    SCOPED_TRACE(device);
+    const std::string on = std::string("device=") + device + " ";
+    const Run mapped = detect(GST_VIDEO_FORMAT_NV12, true, on + "pre-process-backend=cpu");
+    ASSERT_TRUE(mapped.errors.empty()) << mapped.errors.front();
+    expect_similar(mapped.boxes, plain.boxes);  // devices compute in types of their own
+    EXPECT_EQ(mapped.mapped, 4u);
+    EXPECT_EQ(mapped.copies, 0u);
+    const Run scaled = detect(GST_VIDEO_FORMAT_NV12, true, on);
+    ASSERT_TRUE(scaled.errors.empty()) << scaled.errors.front();
+    expect_similar(scaled.boxes, plain.boxes);
+    EXPECT_EQ(scaled.scaled, 4u);
+    EXPECT_EQ(scaled.copies, 0u);
+  }
+}
+
 TEST_F(VaMemory, WhatCannotBeMappedIsCopiedOnceAFrame) {
   const Run plain = detect(GST_VIDEO_FORMAT_NV12, false, "pre-process-backend=cpu");
   ElementRig rig("heterodetect", detector_properties() + " threshold=0.1 pre-process-backend=cpu");
@@ -417,9 +436,11 @@ class LogLines {
 };
 
 TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
-  for (const bool is_shared : {true, false}) {
+  for (const auto& [device, is_shared] :
+       {std::pair{"GPU", true}, {"GPU", false}, {"BATCH:GPU(2)", true}}) {
+    SCOPED_TRACE(device);
     LogLines log;
-    ElementRig rig("heterodetect", detector_properties() + " device=GPU");
+    ElementRig rig("heterodetect", detector_properties() + " device=" + device);
     GstContext* context = gst_context_new(GST_VA_DISPLAY_HANDLE_CONTEXT_TYPE_STR, TRUE);
     gst_structure_set(gst_context_writable_structure(context), "gst-display", GST_TYPE_VA_DISPLAY,
                       display_, nullptr);
