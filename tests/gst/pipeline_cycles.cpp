@@ -270,7 +270,8 @@ int run(int cycles, unsigned seed) {
   std::printf("the end: ");
   const Memory after = memory_at_rest(streams);
   for (const auto& [what, count] : done) std::printf("%5d %s\n", count, what.c_str());
-  const double growth = 100.0 * (after.live - before.live) / before.live;
+  // ThreadSanitizer's allocator does not tell.
+  const double growth = before.live > 0 ? 100.0 * (after.live - before.live) / before.live : 0.0;
   std::printf("%d cycles, seed %u: %+.2f %% live since the first fifth\n", cycles, seed, growth);
   return growth > 1.0 ? 2 : 0;
 }
