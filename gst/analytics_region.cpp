@@ -195,6 +195,13 @@ void AnalyticsRegion::add_params(GstStructure* params) {
   if (gst_structure_has_name(params, "object_id")) add_track(*this, params);
 }
 
+void AnalyticsRegion::add_segmentation(const RegionSegmentation& segmentation) const {
+  const guint mtd = gst::add_segmentation(relations, segmentation);
+  if (mtd == G_MAXUINT || object == kNone) return;
+  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
+                                           mtd);
+}
+
 const GList* AnalyticsRegion::params() const {
   return record == kNone ? nullptr : record_of(relations, record)->params;
 }

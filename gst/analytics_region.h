@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analytics_segmentation.h"
 #include "inference/image.h"
-
-using GstAnalyticsRelationMeta = struct _GstAnalyticsRelationMeta;
 
 namespace het::gst {
 
@@ -22,8 +21,8 @@ struct RegionClass {
 /// a record of ours beside it that holds the params, or a record alone. From GStreamer 1.26 on;
 /// without it kHasAnalytics is false and nothing here may be called.
 ///
-/// Relations: the object RELATE_TO its classes, its track and its record (as upstream's overlay and
-/// trackers expect it), and IS_PART_OF the object that it was found in.
+/// Relations: the object RELATE_TO its classes, its segmentations, its track and its record (as
+/// upstream's overlay and trackers expect it), and IS_PART_OF the object that it was found in.
 struct AnalyticsRegion {
   static constexpr guint kNone = G_MAXUINT;
   GstAnalyticsRelationMeta* relations = nullptr;
@@ -42,6 +41,7 @@ struct AnalyticsRegion {
   void set_parent(const AnalyticsRegion& parent) const;
   /// "classification" becomes a ClsMtd, too, and the first "object_id" a TrackingMtd.
   void add_params(GstStructure* params);
+  void add_segmentation(const RegionSegmentation& segmentation) const;
   const GList* params() const;
   std::vector<RegionClass> classes() const;
 };

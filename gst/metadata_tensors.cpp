@@ -88,6 +88,14 @@ bool read_box(const GstStructure* params, Box& box) {
                            &box.y_max, nullptr);
 }
 
+/// The pixels that a box covers; it may leave the picture.
+template <class Box>
+Rect pixels_of(const Box& box) {
+  const auto whole = [](float position) { return static_cast<int>(std::lround(position)); };
+  return {whole(box.x_min), whole(box.y_min), whole(box.x_max) - whole(box.x_min),
+          whole(box.y_max) - whole(box.y_min)};
+}
+
 void add_segmentation(RegionMeta region, float width, float height, std::string_view model_name,
                       const Segmentation& segmentation) {
   const std::vector<uint16_t>& ids = segmentation.class_ids;
@@ -97,12 +105,12 @@ void add_segmentation(RegionMeta region, float width, float height, std::string_
                                                     segmentation.layer, std::string(model_name)});
   set_box(params, segmentation, width, height);
   if (!segmentation.labels.empty()) set_texts(params, "labels", segmentation.labels);
-  if (*std::max_element(ids.begin(), ids.end()) < 256) {
-    const std::vector<uint8_t> bytes(ids.begin(), ids.end());
-    add_with_tensor(region, params, Tensor::from<uint8_t>(shape, bytes));
-  } else {
-    add_with_tensor(region, params, Tensor::from<uint16_t>(shape, ids));
-  }
+  const std::vector<uint8_t> bytes(ids.begin(), ids.end());
+  const bool narrow = *std::max_element(ids.begin(), ids.end()) < 256;
+  const Tensor values =
+      narrow ? Tensor::from<uint8_t>(shape, bytes) : Tensor::from<uint16_t>(shape, ids);
+  add_with_tensor(region, params, values);
+  region.add_segmentation({values, pixels_of(segmentation), segmentation.labels});
 }
 
 /// Copies the picture, without padding of rows, into a sample.
@@ -231,6 +239,9 @@ void add_mask(RegionMeta region, float width, float height, std::string_view mod
       new_params(kMask, {"", "instance_segmentation", "", std::string(model_name)});
   set_box(params, detection, width, height);
   add_with_tensor(region, params, Tensor::from<float>(shape, mask.values));
+  std::vector<uint8_t> covered;
+  for (const float value : mask.values) covered.push_back(value >= kCovered ? 1 : 0);
+  region.add_segmentation({Tensor::from<uint8_t>(shape, covered), pixels_of(detection), {}, true});
 }
 
 bool read_tensors(const GstStructure* params, ObjectTensors& tensors) {

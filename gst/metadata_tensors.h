@@ -76,6 +76,9 @@ struct ObjectSegmentation {
   }
 };
 
+/// From here on a place of a mask belongs to the object.
+inline constexpr float kCovered = 0.5f;
+
 struct ObjectMask {
   TensorOrigin origin;
   Tensor values;  ///< float32 [rows, columns]
@@ -83,7 +86,7 @@ struct ObjectMask {
 
   int rows() const { return static_cast<int>(values.shape()[0]); }
   int columns() const { return static_cast<int>(values.shape()[1]); }
-  bool covers(size_t cell) const { return values.values<float>()[cell] >= 0.5f; }
+  bool covers(size_t cell) const { return values.values<float>()[cell] >= kCovered; }
 };
 
 struct ObjectPicture {

@@ -128,6 +128,12 @@ void RegionMeta::add_params(GstStructure* params) {
   gst_video_region_of_interest_meta_add_param(region_of_interest_, params);
 }
 
+void RegionMeta::add_segmentation([[maybe_unused]] const RegionSegmentation& segmentation) {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) analytics_.add_segmentation(segmentation);
+  }
+}
+
 const GList* RegionMeta::params() const {
   if constexpr (kHasAnalytics) {
     if (region_of_interest_ == nullptr) return analytics_.params();

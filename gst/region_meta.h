@@ -60,6 +60,9 @@ class RegionMeta {
   /// Takes the structure over. Params "classification" (label, confidence) and "object_id" (id) are
   /// told in the form's own way too, where it has one.
   void add_params(GstStructure* params);
+  /// What params tell in a form that only we read, once more as others find it; regions of interest
+  /// have no place for it.
+  void add_segmentation(const RegionSegmentation& segmentation);
   /// The structures (const GstStructure*), in the order in which they were added.
   const GList* params() const;
 

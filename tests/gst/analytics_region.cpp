@@ -124,6 +124,78 @@ TEST_F(AnalyticsMetadata, ObjectsOfOtherElementsAreRegions) {
   EXPECT_EQ(objects[0].attributes[1].confidence, 0.25);
 }
 
+TEST_F(AnalyticsMetadata, OthersFindASegmentationAndTheNamesOfItsClasses) {
+  Results results;
+  Segmentation& street = results.segmentations.emplace_back();
+  street.x_max = 200.0f;
+  street.y_min = 50.0f;
+  street.y_max = 100.0f;
+  street.width = 3;
+  street.height = 2;
+  street.class_ids = {0, 2, 2, 300, 2, 0};
+  street.labels = {"sky", "tree", "road"};
+  attach_results(buffer_, info_, "m", MetadataForm::Analytics, {{-1, results}});
+  gpointer state = nullptr;
+  GstAnalyticsSegmentationMtd mtd;
+  ASSERT_TRUE(next(&state, gst_analytics_segmentation_mtd_get_mtd_type(), &mtd));
+  ASSERT_EQ(gst_analytics_segmentation_mtd_get_region_count(&mtd), 3u);
+  EXPECT_EQ(gst_analytics_segmentation_mtd_get_region_id(&mtd, 1), 2u);
+  EXPECT_EQ(gst_analytics_segmentation_mtd_get_region_id(&mtd, 2), 300u);
+  Rect rect;
+  guint width = 0;
+  guint height = 0;
+  GstBuffer* mask =
+      gst_analytics_segmentation_mtd_get_mask(&mtd, &rect.x, &rect.y, &width, &height);
+  EXPECT_EQ(rect.y, 50);
+  EXPECT_EQ(width, 200u);
+  EXPECT_EQ(height, 50u);
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(mask);
+  ASSERT_NE(meta, nullptr);
+  EXPECT_EQ(meta->format, GST_VIDEO_FORMAT_GRAY16_LE);
+  EXPECT_EQ(meta->width, 3u);
+  std::vector<uint16_t> ids(6);
+  EXPECT_EQ(gst_buffer_extract(mask, 0, ids.data(), 12), 12u);
+  EXPECT_EQ(ids, street.class_ids);
+  gst_buffer_unref(mask);
+  GstAnalyticsMtd cls;
+  ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+      relations(), mtd.id, GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_cls_mtd_get_mtd_type(),
+      nullptr, &cls));
+  EXPECT_STREQ(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&cls, 1)), "road");
+}
+
+TEST_F(AnalyticsMetadata, OthersFindAnObjectsMask) {
+  Detection dog;
+  dog.x_min = 20.0f;
+  dog.y_min = 25.0f;
+  dog.x_max = 70.0f;
+  dog.y_max = 75.0f;
+  dog.label = "dog";
+  dog.mask.width = 2;
+  dog.mask.height = 1;
+  dog.mask.values = {0.25f, 0.75f};
+  attach_results(buffer_, info_, "m", MetadataForm::Analytics, {{-1, {{dog}, {}}}});
+  gpointer state = nullptr;
+  GstAnalyticsMtd object;
+  ASSERT_TRUE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &object));
+  GstAnalyticsMtd mtd;
+  ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+      relations(), object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+      gst_analytics_segmentation_mtd_get_mtd_type(), nullptr, &mtd));
+  Rect rect;
+  guint width = 0;
+  guint height = 0;
+  GstBuffer* mask =
+      gst_analytics_segmentation_mtd_get_mask(&mtd, &rect.x, &rect.y, &width, &height);
+  EXPECT_EQ(rect.x, 20);
+  EXPECT_EQ(width, 50u);
+  uint8_t covered[2] = {9, 9};
+  EXPECT_EQ(gst_buffer_extract(mask, 0, covered, 2), 2u);
+  EXPECT_EQ(covered[0], 0);
+  EXPECT_EQ(covered[1], 1);
+  gst_buffer_unref(mask);
+}
+
 TEST_F(AnalyticsMetadata, ParamsAreCopiedAndFreedWithTheirBuffers) {
   attach_dog();
   GstBuffer* payload = gst_buffer_new();
