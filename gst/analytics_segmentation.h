@@ -22,9 +22,9 @@ struct RegionSegmentation {
   bool of_one_object = false;
 };
 
-/// Adds a SegmentationMtd (from GStreamer 1.26); the mask's buffer keeps the tensor. Where there are
-/// labels the Mtd RELATE_TO a ClsMtd whose classes are in the order of its region indices. Returns
-/// the Mtd's id, G_MAXUINT for ids that it cannot hold.
+/// Adds a SegmentationMtd (from GStreamer 1.26); the mask's buffer keeps the tensor. Where there
+/// are labels the Mtd RELATE_TO a ClsMtd whose classes are in the order of its region indices.
+/// Returns the Mtd's id, G_MAXUINT for ids that it cannot hold.
 guint add_segmentation(GstAnalyticsRelationMeta* relations, const RegionSegmentation& segmentation);
 
 }  // namespace het::gst
