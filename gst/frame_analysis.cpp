@@ -141,7 +141,7 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   frame->carries_results = !plan.analyse && plan.carry_results;
   frame->is_discontinuity = is_discontinuity;
   frame->started = std::chrono::steady_clock::now();
-  Status status = regions.empty() ? Status() : start_jobs(*frame, regions, plan.running_time);
+  Status status = regions.empty() ? Status() : start_jobs(*frame, regions, plan);
   queue_->end_frame(*frame);
   return status;
 }
@@ -178,18 +178,20 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
 }
 
 Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions,
-                                 uint64_t running_time) {
+                                 const FramePlan& plan) {
   HET_ASSIGN(const FramePicture picture, pictures_->open(frame.buffer, frame.info));
   SpanTime waits_since = frame.arrived;
   for (const Region& region : regions) {
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
     request->request().set_frame(traced_number(frame));
+    request->request().set_deadline(plan.latency_budget ? frame.arrived + *plan.latency_budget
+                                                        : SpanTime::max());
     auto shown = pictures_->region(picture, region.rect);
     const Status status =
         shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
     shown = ImageRegion();  // the request has it
-    const Result<bool> started = status.ok() ? request->start(running_time) : Failure(status);
+    const Result<bool> started = status.ok() ? request->start(plan.running_time) : Failure(status);
     if (!started || !*started) {
       pool_->replace(request);
       return started ? Status() : started.error();

@@ -36,6 +36,7 @@ struct FramePlan {
   float threshold = 0.0f;                   ///< 0: the decoder's own
   guint reclassify_interval = 1;            ///< see ClassificationHistory::is_due()
   bool skip_raw_tensors = false;
+  std::optional<std::chrono::milliseconds> latency_budget;  ///< from its arrival to its results
   /// Running time in ns, to compare with frames of other streams.
   uint64_t running_time = kNoFrameTime;
 };
@@ -106,7 +107,7 @@ class FrameAnalysis {
   };
   std::vector<Region> regions_of(GstBuffer* buffer, const GstVideoInfo& info,
                                  const FramePlan& plan);
-  Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions, uint64_t running_time);
+  Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions, const FramePlan& plan);
   void reset_state();
   Result<Results> read_results(const RegionJob& job, const QueuedFrame& frame);
   void tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found);

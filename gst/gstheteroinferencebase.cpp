@@ -110,6 +110,8 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   const bool no_block = settings.no_block;
   const bool drop = settings.late_frames == het::gst::kLateFramesDrop;
   plan.carry_results = settings.carry_results;
+  if (settings.latency_budget > 0)
+    plan.latency_budget = std::chrono::milliseconds(settings.latency_budget);
   plan.region = static_cast<het::gst::InferenceRegion>(settings.region);
   if (!settings.object_class.empty()) {
     plan.object_classes = het::gst::split_list(settings.object_class);

@@ -36,6 +36,7 @@ enum {
   kPropCpuStreams,
   kPropGpuStreams,
   kPropBatchTimeout,
+  kPropLatencyBudget,
   kPropStreamWeight,
   kPropQos,
   kPropLateFrames,
@@ -206,6 +207,14 @@ void install_request_properties(GObjectClass* klass) {
                        "Milliseconds that a picture waits for others to make a batch with, before "
                        "it runs alone; -1 = the device's own, 1000",
                        -1, G_MAXINT, -1, ready));
+  g_object_class_install_property(
+      klass, kPropLatencyBudget,
+      g_param_spec_uint("latency-budget", "Latency budget",
+                        "Milliseconds after a frame's arrival in which its results are wanted: a "
+                        "batch that is not full runs early enough for it, as measured, with all "
+                        "streams that are in it. 0 = batch-timeout alone counts",
+                        0, G_MAXUINT, 0,
+                        flags(static_cast<GParamFlags>(GST_PARAM_MUTABLE_PLAYING))));
   g_object_class_install_property(
       klass, kPropStreamWeight,
       g_param_spec_float("stream-weight", "Stream weight",
@@ -407,6 +416,8 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
     settings.skip_raw_tensors = g_value_get_boolean(value);
   } else if (id == kPropBatchTimeout) {
     settings.batch_timeout = g_value_get_int(value);
+  } else if (id == kPropLatencyBudget) {
+    settings.latency_budget = g_value_get_uint(value);
   } else if (id == kPropStreamWeight) {
     settings.stream_weight = g_value_get_float(value);
   } else if (id == kPropQos) {
@@ -446,6 +457,8 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_boolean(value, settings.skip_raw_tensors);
   } else if (id == kPropBatchTimeout) {
     g_value_set_int(value, settings.batch_timeout);
+  } else if (id == kPropLatencyBudget) {
+    g_value_set_uint(value, settings.latency_budget);
   } else if (id == kPropStreamWeight) {
     g_value_set_float(value, settings.stream_weight);
   } else if (id == kPropQos) {

@@ -60,6 +60,7 @@ struct InferenceSettings {
   std::string threshold_per_class;  ///< read when the element goes to PAUSED
   guint reclassify_interval = 1;
   bool skip_raw_tensors = false;
+  guint latency_budget = 0;  ///< ms; 0: none
   gfloat stream_weight = 1.0f;
   bool qos = true;
   int late_frames = kLateFramesKeep;

@@ -97,6 +97,17 @@ Result<std::unique_ptr<DeviceRequest>> BatchCompiledModel::create_device_request
   return std::make_unique<BatchRequest>(*this, place, std::move(alone));
 }
 
+void BatchCompiledModel::collect(BatchRequest& request, DeadlineCollector::Time deadline) {
+  if (deadline != DeadlineCollector::Time::max()) deadline -= time_alone_.load();
+  collector_->add(request, deadline);
+}
+
+/// The longest of late, which fades: what is too early costs a batch, what is too late a deadline.
+void BatchCompiledModel::note_time_alone(std::chrono::nanoseconds time) {
+  const std::chrono::nanoseconds known = time_alone_.load();
+  time_alone_ = std::max(time, known - known / 64);
+}
+
 void BatchCompiledModel::forget_request() {
   std::lock_guard lock(making_);
   --request_count_;

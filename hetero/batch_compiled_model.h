@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -47,6 +48,10 @@ class BatchCompiledModel final : public CompiledModel {
   friend class BatchRequest;
   explicit BatchCompiledModel(BatchParts parts);
   DeadlineCollector& collector() { return *collector_; }
+  /// The request waits for others; handed out so early that it ends by `deadline` even if it runs
+  /// alone, as far as the last ones that did so tell.
+  void collect(BatchRequest& request, DeadlineCollector::Time deadline);
+  void note_time_alone(std::chrono::nanoseconds time);
   void forget_request();
   /// On the collector's thread.
   void receive(std::span<CollectedItem* const> items, HandOut cause);
@@ -56,6 +61,7 @@ class BatchCompiledModel final : public CompiledModel {
   Status add_runs();
 
   const BatchParts parts_;
+  std::atomic<std::chrono::nanoseconds> time_alone_{std::chrono::nanoseconds(0)};
   std::mutex making_;  ///< protects the next two and serialises making requests; before free_mutex_
   size_t request_count_ = 0;
   std::vector<std::shared_ptr<BatchTensors>> tensors_;

@@ -35,7 +35,7 @@ void BatchRequest::start(RequestIo& io, CompletionSink& sink) {
   io_ = &io;
   sink_ = &sink;
   cancelled_ = false;
-  model_.collector().add(*this);
+  model_.collect(*this, io.deadline());
 }
 
 void BatchRequest::cancel() {
@@ -49,6 +49,7 @@ std::vector<ProfileRow> BatchRequest::profiling() const {
 
 void BatchRequest::run_alone() {
   ran_in_batch_ = false;
+  began_ = std::chrono::steady_clock::now();
   if (!cancelled_) return alone_->start(*io_, *this);
   complete({});
 }
@@ -68,6 +69,7 @@ void BatchRequest::end_in_batch(const Status& status, const std::vector<ProfileR
 }
 
 void BatchRequest::complete(Status status) {
+  if (!ran_in_batch_) model_.note_time_alone(std::chrono::steady_clock::now() - began_);
   if (cancelled_ && (status.ok() || status.code() == StatusCode::Cancelled)) {
     status = error(StatusCode::Cancelled, "the request of model '{}' was cancelled", model_.name());
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -59,7 +60,8 @@ class BatchRequest final : public DeviceRequest, public CollectedItem, private C
   CompletionSink* sink_ = nullptr;  ///< of the running execution
   BatchRequest* next_ = nullptr;    ///< in a batch that ends
   bool ran_in_batch_ = false;
-  std::vector<ProfileRow> rows_;  ///< of the last execution in a batch
+  std::chrono::steady_clock::time_point began_;  ///< of the execution alone
+  std::vector<ProfileRow> rows_;                 ///< of the last execution in a batch
   std::unique_ptr<NestedRequest> alone_;
 };
 

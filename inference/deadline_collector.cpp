@@ -45,8 +45,12 @@ struct DeadlineCollector::State {
   explicit State(Options wanted) : options(std::move(wanted)), timeout(options.timeout) {}
   /// Fills `taken` when something is to be handed out now.
   bool choose(std::vector<CollectedItem*>& taken, HandOut& cause);
-  bool is_due() const {
-    return std::chrono::steady_clock::now() >= waiting.first->arrival_ + timeout;
+  /// Of the items that wait, of which there is one.
+  Time deadline() const {
+    Time earliest = waiting.first->arrival_ + timeout;
+    for (const CollectedItem* item = waiting.first; item; item = item->next_)
+      earliest = std::min(earliest, item->deadline_);
+    return earliest;
   }
 
   const Options options;
@@ -72,7 +76,7 @@ bool DeadlineCollector::State::choose(std::vector<CollectedItem*>& taken, HandOu
     cause = HandOut::Flushed;
   } else if (stopping) {
     cause = HandOut::Closed;
-  } else if (is_due()) {
+  } else if (std::chrono::steady_clock::now() >= deadline()) {
     cause = HandOut::Deadline;
   } else {
     return false;
@@ -117,15 +121,18 @@ DeadlineCollector::~DeadlineCollector() {
   thread_.join();
 }
 
-void DeadlineCollector::add(CollectedItem& item) {
+void DeadlineCollector::add(CollectedItem& item, Time deadline) {
   {
     std::lock_guard lock(state_->mutex);
     assert(!item.is_waiting_);
     item.is_waiting_ = true;
     item.arrival_ = std::chrono::steady_clock::now();
+    item.deadline_ = deadline;
+    const bool is_first = state_->waiting.size == 0;
+    const bool is_earlier = is_first || deadline < state_->deadline();
     state_->waiting.push(item);
-    // The thread sleeps until the first item's deadline already, unless the batch is full.
-    if (state_->waiting.size != 1 && state_->waiting.size < state_->options.batch) return;
+    // The thread sleeps until the earliest deadline already, unless the batch is full.
+    if (!is_earlier && state_->waiting.size < state_->options.batch) return;
   }
   state_->changed.notify_one();
 }
@@ -180,7 +187,7 @@ void DeadlineCollector::work(const std::shared_ptr<State>& state) {
     } else if (state->stopping) {
       return;
     } else if (state->waiting.size > 0) {
-      state->changed.wait_until(lock, state->waiting.first->arrival_ + state->timeout);
+      state->changed.wait_until(lock, state->deadline());
     } else {
       state->changed.wait(lock);
     }

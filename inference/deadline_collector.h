@@ -27,21 +27,23 @@ class HET_API CollectedItem {
   CollectedItem* next_ = nullptr;
   CollectedItem* previous_ = nullptr;
   std::chrono::steady_clock::time_point arrival_;
+  std::chrono::steady_clock::time_point deadline_;
   bool is_waiting_ = false;
 };
 
 /// Why items leave a DeadlineCollector.
 enum class HandOut : uint8_t {
   Full,       ///< as many as make a batch have arrived
-  Deadline,   ///< the oldest item has waited for as long as it may
+  Deadline,   ///< one of the items has waited for as long as it may
   Flushed,    ///< flush() was called
   Withdrawn,  ///< withdraw() was called for each of them
   Closed,     ///< the collector ends
 };
 
 /// Makes batches of items that arrive one by one: hands them out, the oldest first, when `batch` of
-/// them wait or when the oldest has waited for the timeout. Thread-safe. The destructor hands out
-/// what still waits and joins the thread; in a child after fork() it only forgets both.
+/// them wait or when one has waited for the timeout or to its own deadline. Thread-safe. The
+/// destructor hands out what still waits and joins the thread; in a child after fork() it only
+/// forgets both.
 class HET_API DeadlineCollector {
  public:
   /// Takes 1 to `batch` items, exactly `batch` with HandOut::Full. Called on the collector's
@@ -62,8 +64,10 @@ class HET_API DeadlineCollector {
   DeadlineCollector(const DeadlineCollector&) = delete;
   DeadlineCollector& operator=(const DeadlineCollector&) = delete;
 
-  /// Never waits for the receiver.
-  void add(CollectedItem& item);
+  using Time = std::chrono::steady_clock::time_point;
+  /// The item, and with it those that came before, waits no longer than to `deadline`, whatever the
+  /// timeout is. Never waits for the receiver.
+  void add(CollectedItem& item, Time deadline = Time::max());
   /// The item leaves the others and is handed out next, with HandOut::Withdrawn. False when it does
   /// not wait (any more): then nothing happens.
   bool withdraw(CollectedItem& item);

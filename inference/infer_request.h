@@ -46,6 +46,11 @@ class HET_API InferRequest final : private CompletionSink {
   /// The number of the frame that the next executions belong to, in reports of frame_span.h.
   void set_frame(uint64_t frame) { io_.set_frame(frame); }
 
+  /// When the results of the next executions are wanted. A device that gathers requests (BATCH)
+  /// runs this one early enough for it, as far as it knows how long that takes; others do as
+  /// always.
+  void set_deadline(std::chrono::steady_clock::time_point when) { io_.set_deadline(when); }
+
   const Tensor& input(size_t index) const { return io_.input(index); }
   const Tensor& output(size_t index) const { return io_.output(index); }
   Result<Tensor> tensor(std::string_view port) const;

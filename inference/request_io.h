@@ -51,6 +51,10 @@ class HET_API RequestIo {
   /// The frame that spans of the execution belong to; 0: none.
   uint64_t frame() const { return frame_; }
   void set_frame(uint64_t frame) { frame_ = frame; }
+  using Time = std::chrono::steady_clock::time_point;
+  /// See InferRequest.
+  Time deadline() const { return deadline_; }
+  void set_deadline(Time deadline) { deadline_ = deadline; }
   const ExecutionTimes& times() const { return times_; }
   /// Before an execution.
   void note_start();
@@ -67,6 +71,7 @@ class HET_API RequestIo {
   std::vector<std::vector<ImageRegion>> images_;
   std::string stream_;
   uint64_t frame_ = 0;
+  Time deadline_ = Time::max();
   ExecutionTimes times_;
 };
 

@@ -229,6 +229,19 @@ TEST(ManyStreams, BatchesAreMadeOnDevicesOfDevicesToo) {
   }
 }
 
+TEST(ManyStreams, ABatchWaitsNoLongerThanOneStreamsLatencyBudget) {
+  ScriptedDevice device;
+  const std::string settings = shared("batch-size=8 batch-timeout=600000 nireq=1");
+  ElementRig patient("heterodetect", settings);
+  ElementRig hasty("heterodetect", settings + " latency-budget=30");
+  ASSERT_TRUE(patient.start(kCaps)) << patient.errors().front();
+  ASSERT_TRUE(hasty.start(kCaps)) << hasty.errors().front();
+  ASSERT_EQ(patient.push(patient.frame(0, 0)), GST_FLOW_OK);
+  ASSERT_EQ(hasty.push(hasty.frame(0, 0)), GST_FLOW_OK);
+  EXPECT_TRUE(hasty.wait_for("buffer 0"));
+  EXPECT_TRUE(patient.wait_for("buffer 0")) << "it was in the same batch";
+}
+
 TEST(ManyStreams, AFrameWaitsNoLongerThanTheBatchTimeout) {
   ScriptedDevice device;
   ElementRig rig("heterodetect", shared("batch-size=8 batch-timeout=20"));

@@ -144,6 +144,16 @@ TEST_F(BatchCompiledModelTest, AfterTheTimeoutTheyRunOneByOne) {
   EXPECT_EQ(batched_runs_, 1);
 }
 
+TEST_F(BatchCompiledModelTest, ARequestWithADeadlineTakesTheOthersAlong) {
+  make(kLong);
+  const Requests requests = make_requests(2);
+  start(*requests[0]);
+  requests[1]->set_deadline(std::chrono::steady_clock::now() + milliseconds(20));
+  start(*requests[1]);
+  for (size_t i = 0; i < 2; ++i) expect_ok(*requests[i]);
+  EXPECT_EQ(single_runs_, 2);
+}
+
 TEST_F(BatchCompiledModelTest, TheTimeoutCanBeChangedWhileRequestsWait) {
   make(kLong);
   const Requests requests = make_requests(1);

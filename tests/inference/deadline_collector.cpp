@@ -103,6 +103,22 @@ TEST(DeadlineCollector, TheOldestItemsDeadlineCounts) {
   EXPECT_LT(all[0].when - begin, milliseconds(5000)) << "a busy machine, but not that busy";
 }
 
+TEST(DeadlineCollector, AnItemsOwnDeadlineTakesTheOthersAlong) {
+  Deliveries deliveries;
+  Item patient(1);
+  Item hasty(2);
+  Item later(3);
+  const auto collector = make(deliveries, 8, kLong);
+  collector->add(patient);
+  const auto deadline = Clock::now() + milliseconds(30);
+  collector->add(hasty, deadline);
+  collector->add(later, deadline + kLong);
+  const Delivery delivery = deliveries.wait_for(1)[0];
+  EXPECT_EQ(delivery.numbers, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(delivery.cause, HandOut::Deadline);
+  EXPECT_GE(delivery.when, deadline);
+}
+
 TEST(DeadlineCollector, AnItemThatComesAfterADeadlineHasItsOwn) {
   Deliveries deliveries;
   Item item(1);
