@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "analytics_tensors.h"
@@ -128,8 +129,8 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   }
   ++frame_number_;
-  std::vector<Region> regions;
-  if (plan.analyse) regions = regions_of(buffer, info, plan);
+  regions_.clear();
+  if (plan.analyse) find_regions(buffer, info, plan);
   const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);
   if (!frame) return {};
   frame->threshold = plan.threshold;
@@ -141,18 +142,19 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   frame->carries_results = !plan.analyse && plan.carry_results;
   frame->is_discontinuity = is_discontinuity;
   frame->started = std::chrono::steady_clock::now();
-  Status status = regions.empty() ? Status() : start_jobs(*frame, regions, plan);
+  Status status = regions_.empty() ? Status() : start_jobs(*frame, plan);
   queue_->end_frame(*frame);
   return status;
 }
 
-std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
-                                                             const GstVideoInfo& info,
-                                                             const FramePlan& plan) {
+void FrameAnalysis::find_regions(GstBuffer* buffer, const GstVideoInfo& info,
+                                 const FramePlan& plan) {
   const int width = GST_VIDEO_INFO_WIDTH(&info);
   const int height = GST_VIDEO_INFO_HEIGHT(&info);
-  if (plan.region == kInferenceRegionFullFrame) return {{{0, 0, width, height}, -1}};
-  std::vector<Region> regions;
+  if (plan.region == kInferenceRegionFullFrame) {
+    regions_.push_back({{0, 0, width, height}, -1});
+    return;
+  }
   for (const FrameRegion& region : frame_regions(buffer)) {
     const auto& classes = plan.object_classes;
     if (!classes.empty() && std::find(classes.begin(), classes.end(), region.type) == classes.end())
@@ -162,7 +164,7 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
       if (plan.reclassify_interval != 1 && region.object_id &&
           !history_.is_due(*region.object_id, frame_number_, plan.reclassify_interval))
         continue;
-      regions.push_back({rect, region.index});
+      regions_.push_back({rect, region.index});
       continue;
     }
     stats_.region_skipped();
@@ -174,14 +176,12 @@ std::vector<FrameAnalysis::Region> FrameAnalysis::regions_of(GstBuffer* buffer,
           height);
     }
   }
-  return regions;
 }
 
-Status FrameAnalysis::start_jobs(QueuedFrame& frame, const std::vector<Region>& regions,
-                                 const FramePlan& plan) {
+Status FrameAnalysis::start_jobs(QueuedFrame& frame, const FramePlan& plan) {
   HET_ASSIGN(const FramePicture picture, pictures_->open(frame.buffer, frame.info));
   SpanTime waits_since = frame.arrived;
-  for (const Region& region : regions) {
+  for (const Region& region : regions_) {
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
     request->request().set_frame(traced_number(frame));
@@ -211,7 +211,7 @@ Result<Results> FrameAnalysis::read_results(const RegionJob& job, const QueuedFr
     return model_->results(job.request->request(), GST_VIDEO_INFO_WIDTH(&frame.info),
                            GST_VIDEO_INFO_HEIGHT(&frame.info), job.roi, 0, threshold);
   };
-  HET_ASSIGN(Results results, class_thresholds_.apply(read, frame.threshold));
+  HET_ASSIGN(Results results, class_thresholds_.apply(std::cref(read), frame.threshold));
   if (frame.skip_raw_tensors) results.tensors.clear();
   return results;
 }
@@ -242,7 +242,8 @@ void FrameAnalysis::tell_tensors(GstBuffer* buffer, const std::vector<RegionResu
 }
 
 Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
-  std::vector<RegionResults> found;
+  std::vector<RegionResults>& found = found_;
+  found.clear();
   std::chrono::nanoseconds time{0};
   while (const auto job = queue_->next_job(frame)) {
     TimedRequest* request = job->request;
@@ -289,6 +290,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     if (carried >= 0) stats_.frame_carried();
     objects += std::max(carried, 0);
   }
+  found.clear();
   stats_.frame_passed(analysed, std::chrono::steady_clock::now() - frame.arrived, objects);
   return true;
 }

@@ -105,9 +105,9 @@ class FrameAnalysis {
     Rect rect;
     int index = -1;
   };
-  std::vector<Region> regions_of(GstBuffer* buffer, const GstVideoInfo& info,
-                                 const FramePlan& plan);
-  Status start_jobs(QueuedFrame& frame, const std::vector<Region>& regions, const FramePlan& plan);
+  /// What of the frame is analysed, into regions_.
+  void find_regions(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
+  Status start_jobs(QueuedFrame& frame, const FramePlan& plan);
   void reset_state();
   Result<Results> read_results(const RegionJob& job, const QueuedFrame& frame);
   void tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found);
@@ -128,7 +128,9 @@ class FrameAnalysis {
   InferenceStats stats_;
   ClassThresholds class_thresholds_;
   ClassificationHistory history_;
-  uint64_t frame_number_ = 0;  ///< streaming thread
+  uint64_t frame_number_ = 0;         ///< streaming thread
+  std::vector<Region> regions_;       ///< of the frame that is taken, streaming thread
+  std::vector<RegionResults> found_;  ///< in the frame that is finished, source task
   LatencyBound latency_;
   CarriedResults carried_;     ///< of the source task
   bool latency_grew_ = false;  ///< of the source task

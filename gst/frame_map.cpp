@@ -3,19 +3,29 @@
 #include <gst/allocators/allocators.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include "frame_memory.h"
+
 namespace het::gst {
 namespace {
 
-/// A frame mapped for reading; unmapped with the last plane that uses it.
+/// Bytes of a MappedFrame.
+class MappedPlane final : public Buffer {
+ public:
+  MappedPlane(void* address, size_t size)
+      : Buffer(MemoryKind::Host, size, static_cast<std::byte*>(address), {}) {}
+};
+
+/// A frame mapped for reading, with its planes; unmapped with the last one that is in use.
 class MappedFrame {
  public:
   static std::shared_ptr<MappedFrame> map(GstBuffer* buffer, const GstVideoInfo& info) {
-    auto mapped = std::make_shared<MappedFrame>();
+    auto mapped = make_for_frame<MappedFrame>();
     mapped->mapped_ = gst_video_frame_map(&mapped->frame_, &info, buffer, GST_MAP_READ);
     return mapped->mapped_ ? mapped : nullptr;
   }
@@ -26,8 +36,13 @@ class MappedFrame {
     if (mapped_) gst_video_frame_unmap(&frame_);
   }
   GstVideoFrame& frame() { return frame_; }
+  MappedPlane& plane(int index, size_t size) {
+    return planes_[static_cast<size_t>(index)].emplace(GST_VIDEO_FRAME_PLANE_DATA(&frame_, index),
+                                                       size);
+  }
 
  private:
+  std::array<std::optional<MappedPlane>, GST_VIDEO_MAX_PLANES> planes_;
   GstVideoFrame frame_ = {};
   bool mapped_ = false;
 };
@@ -148,7 +163,7 @@ std::optional<Image> dma_buf_image(GstBuffer* buffer, const GstVideoInfo& info,
     if (!gst_is_dmabuf_memory(memory) || before != 0) return std::nullopt;
     ImagePlane& plane = image.planes[static_cast<size_t>(i)];
     plane.buffer = memory == last ? image.planes[static_cast<size_t>(i) - 1].buffer
-                                  : std::make_shared<DmaBufMemory>(buffer, memory, size);
+                                  : make_for_frame<DmaBufMemory>(buffer, memory, size);
     plane.offset = skip;
     plane.stride_bytes = planes.stride[i];
     last = memory;
@@ -269,8 +284,7 @@ Result<Image> map_frame(GstBuffer* buffer, const GstVideoInfo& info) {
                    GST_VIDEO_FRAME_PLANE_OFFSET(&frame, i), plane.stride_bytes,
                    gst_buffer_get_size(buffer));
     }
-    // The callback holds the mapping; it goes when the buffer drops the callback.
-    plane.buffer = wrap_host_memory(GST_VIDEO_FRAME_PLANE_DATA(&frame, i), size, [mapped] {});
+    plane.buffer = BufferPtr(mapped, &mapped->plane(i, size));
   }
   return image;
 }

@@ -40,7 +40,7 @@ void OutputQueue::cancel_jobs() {
 }
 
 void OutputQueue::clear(RequestPool& pool, GstPad* source_pad) {
-  std::deque<Item> items;
+  std::pmr::deque<Item> items(&frame_memory());
   {
     std::lock_guard lock(mutex_);
     items.swap(items_);
@@ -69,7 +69,7 @@ void OutputQueue::clear(RequestPool& pool, GstPad* source_pad) {
 }
 
 std::shared_ptr<QueuedFrame> OutputQueue::begin_frame(GstBuffer* buffer, const GstVideoInfo& info) {
-  auto frame = std::make_shared<QueuedFrame>();
+  auto frame = make_for_frame<QueuedFrame>();
   frame->buffer = buffer;
   frame->info = info;
   frame->arrived = std::chrono::steady_clock::now();

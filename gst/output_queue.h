@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "frame_memory.h"
 #include "inference/image.h"
 #include "request_pool.h"
 
@@ -36,8 +37,8 @@ struct QueuedFrame {
   bool is_discontinuity = false;
   std::chrono::steady_clock::time_point started;  ///< of the first job
 
-  std::deque<RegionJob> jobs;  ///< protected by the queue
-  bool ended = false;          ///< protected by the queue
+  std::pmr::deque<RegionJob> jobs{&frame_memory()};  ///< protected by the queue
+  bool ended = false;                                ///< protected by the queue
 };
 
 /// What leaves through the source pad, in the order in which it came: frames with their running
@@ -99,7 +100,7 @@ class OutputQueue {
  private:
   mutable std::mutex mutex_;  ///< protects everything below and the queued frames; taken alone
   std::condition_variable changed_;
-  std::deque<Item> items_;
+  std::pmr::deque<Item> items_{&frame_memory()};
   size_t frame_limit_;
   size_t frames_ = 0;
   GstFlowReturn flow_ = GST_FLOW_OK;

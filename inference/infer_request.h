@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,6 +54,7 @@ class HET_API InferRequest final : private CompletionSink {
 
   const Tensor& input(size_t index) const { return io_.input(index); }
   const Tensor& output(size_t index) const { return io_.output(index); }
+  std::span<const Tensor> outputs() const { return io_.outputs(); }
   Result<Tensor> tensor(std::string_view port) const;
 
   /// Runs and waits.

@@ -33,6 +33,7 @@ class HET_API RequestIo {
   /// Empty before the first execution of an output that is sized at run time.
   Tensor& output(size_t index) { return outputs_[index]; }
   const Tensor& output(size_t index) const { return outputs_[index]; }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
   void set_input(size_t index, Tensor tensor);
   void set_output(size_t index, Tensor tensor) { outputs_[index] = std::move(tensor); }
 

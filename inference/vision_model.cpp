@@ -301,11 +301,9 @@ Result<Results> VisionModel::results(const InferRequest& request, int source_wid
              picture_geometry(preprocess_, context.roi, input_width_, input_height_));
   context.transform = geometry.transform;
 
-  std::vector<Tensor> outputs;
-  for (size_t i = 0; i < compiled_->outputs().size(); ++i) outputs.push_back(request.output(i));
   Results results;
   for (const std::unique_ptr<Decoder>& decoder : decoders_) {
-    HET_ASSIGN(Results part, decoder->decode(outputs, context));
+    HET_ASSIGN(Results part, decoder->decode(request.outputs(), context));
     append(results, std::move(part));
   }
   return results;

@@ -48,7 +48,7 @@ int64_t dimension(const Port& port, size_t axis) {
   return axis < port.desc.shape.size() ? port.desc.shape[axis] : kUnknownDim;
 }
 
-bool matches(const Shape& shape, const Shape& pattern) {
+bool matches(const Shape& shape, ShapePattern pattern) {
   if (shape.size() != pattern.size()) return false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] != kUnknownDim && pattern[axis] != kUnknownDim && shape[axis] != pattern[axis])
@@ -57,19 +57,19 @@ bool matches(const Shape& shape, const Shape& pattern) {
   return true;
 }
 
-Status expect_shape(std::string_view converter, const Port& port, const Shape& pattern) {
+Status expect_shape(std::string_view converter, const Port& port, ShapePattern pattern) {
   if (is_sized_at_run_time(port) || matches(port.desc.shape, pattern)) return {};
   return error(StatusCode::ShapeMismatch, "converter '{}' reads an output {}, '{}' is {}",
-               converter, to_string(pattern), port.name, to_string(port.desc));
+               converter, pattern.text(), port.name, to_string(port.desc));
 }
 
-Status expect_shape(std::string_view converter, const Tensor& tensor, const Shape& pattern) {
+Status expect_shape(std::string_view converter, const Tensor& tensor, ShapePattern pattern) {
   if (tensor.empty())
     return error(StatusCode::InvalidArgument,
                  "converter '{}' cannot decode an output that was never computed", converter);
   if (matches(tensor.shape(), pattern)) return {};
   return error(StatusCode::ShapeMismatch, "converter '{}' reads an output {}, it came as {}",
-               converter, to_string(pattern), to_string(tensor.desc()));
+               converter, pattern.text(), to_string(tensor.desc()));
 }
 
 std::string describe(const std::vector<Port>& outputs, const std::vector<size_t>& selected) {

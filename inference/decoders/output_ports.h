@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +25,28 @@ bool is_sized_at_run_time(const Port& port);
 /// One dimension of an output, unknown where the output is sized at run time.
 int64_t dimension(const Port& port, size_t axis);
 
+/// A shape to compare with, as a Shape or in braces: a view, so that reading an output allocates
+/// nothing.
+class ShapePattern {
+ public:
+  ShapePattern(std::initializer_list<int64_t> dims) : dims_(dims.begin(), dims.size()) {}
+  ShapePattern(const Shape& shape) : dims_(shape) {}
+  size_t size() const { return dims_.size(); }
+  int64_t operator[](size_t axis) const { return dims_[axis]; }
+  std::string text() const { return to_string(Shape(dims_.begin(), dims_.end())); }
+
+ private:
+  std::span<const int64_t> dims_;
+};
+
 /// True when ranks agree and every dimension of `pattern` that is known equals the shape's; an
 /// unknown dimension of the shape agrees with everything.
-bool matches(const Shape& shape, const Shape& pattern);
+bool matches(const Shape& shape, ShapePattern pattern);
 
 /// Fails unless matches() or is_sized_at_run_time(), naming converter, output and both shapes.
-Status expect_shape(std::string_view converter, const Port& port, const Shape& pattern);
+Status expect_shape(std::string_view converter, const Port& port, ShapePattern pattern);
 /// The same for the tensor that an execution left, which may have been sized at run time.
-Status expect_shape(std::string_view converter, const Tensor& tensor, const Shape& pattern);
+Status expect_shape(std::string_view converter, const Tensor& tensor, ShapePattern pattern);
 
 /// "'boxes' float32[1,4420,4], 'scores' float32[1,4420,2]"
 std::string describe(const std::vector<Port>& outputs, const std::vector<size_t>& selected);
