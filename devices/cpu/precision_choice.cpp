@@ -206,11 +206,6 @@ bool may_choose_precision(const Model& fused) {
   if (constant_bytes > kMostConstantBytes) return false;
   double work = 0.0;
   for (const auto& node : fused.nodes()) {
-    // Quantised models have their own types, and what is rounded to levels depends on every bit.
-    if (node->op_type() == "FakeQuantize" || node->op_type().find("Int8") != std::string::npos ||
-        node->op_type().find("Quantize") != std::string::npos) {
-      return false;
-    }
     // A loop may not end on a picture of ours.
     const bool has_body = std::ranges::any_of(node->attributes(), [](const auto& attribute) {
       return std::holds_alternative<std::shared_ptr<Model>>(attribute.second);

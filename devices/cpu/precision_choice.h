@@ -19,7 +19,8 @@ inline constexpr std::string_view kBFloat16 = "bf16";
 /// over the values of an output.
 inline constexpr double kNearEnough = 0.02;
 
-/// True for float models with enough work in products for their type to count.
+/// True for models with enough work in float products for their type to count, which includes what
+/// quantised models leave in float.
 bool may_choose_precision(const Model& fused);
 
 /// Everything of a fused model that decides its times: operators, attributes, shapes, types.

@@ -303,5 +303,16 @@ TEST_F(CpuChoices, ModelsOfOneStructureShareAKeyAndOthersDoNot) {
   EXPECT_FALSE(may_choose_precision(tiny.model())) << "too little work";
 }
 
+TEST_F(CpuChoices, WhatQuantisedModelsLeaveInFloatCounts) {
+  ModelMaker mixed;
+  Value* scale = mixed.constant(Tensor::from<float>({}, {0.05f}));
+  Value* zero = mixed.constant(Tensor::from<uint8_t>({}, {0}));
+  Value* x = mixed.conv(mixed.input({1, 64, 28, 28}), 64, 64, 3);
+  mixed.output(
+      mixed.op("DequantizeLinear", {mixed.op("QuantizeLinear", {x, scale, zero}), scale, zero}));
+  ASSERT_TRUE(prepare_model(mixed.model()).ok());
+  EXPECT_TRUE(may_choose_precision(mixed.model()));
+}
+
 }  // namespace
 }  // namespace het::cpu
