@@ -177,8 +177,18 @@ bool read_video_info(const GstCaps* caps, GstVideoInfo* info) {
 #if GST_CHECK_VERSION(1, 24, 0)
   GstVideoInfoDmaDrm drm;
   if (gst_video_is_dma_drm_caps(caps)) {
-    return gst_video_info_dma_drm_from_caps(&drm, caps) &&
-           gst_video_info_dma_drm_to_video_info(&drm, info);
+    if (!gst_video_info_dma_drm_from_caps(&drm, caps)) return false;
+    if (gst_video_info_dma_drm_to_video_info(&drm, info)) return true;
+    // Only linear ones are planes; of others the format tells the colours.
+    const GstVideoFormat format = gst_video_dma_drm_fourcc_to_format(drm.drm_fourcc);
+    if (format == GST_VIDEO_FORMAT_UNKNOWN ||
+        !gst_video_info_set_format(info, format, static_cast<guint>(drm.vinfo.width),
+                                   static_cast<guint>(drm.vinfo.height)))
+      return false;
+    GST_VIDEO_INFO_FPS_N(info) = GST_VIDEO_INFO_FPS_N(&drm.vinfo);
+    GST_VIDEO_INFO_FPS_D(info) = GST_VIDEO_INFO_FPS_D(&drm.vinfo);
+    GST_VIDEO_INFO_INTERLACE_MODE(info) = GST_VIDEO_INFO_INTERLACE_MODE(&drm.vinfo);
+    return true;
   }
 #endif
   if (!gst_video_info_from_caps(info, caps)) return false;

@@ -19,8 +19,7 @@ namespace het::gst {
 /// Formats of frames in VA surfaces.
 #define HET_GST_SURFACE_FORMATS "{ NV12, RGBP, BGRx }"
 
-/// Linear DMA-BUFs, as GStreamer describes them: by format and, from 1.24 on, by DRM format, where
-/// other layouts have modifiers (those are refused).
+/// Linear DMA-BUFs, as GStreamer describes them: by format and, from 1.24 on, by DRM format.
 #if GST_CHECK_VERSION(1, 24, 0)
 #define HET_GST_DMABUF_CAPS                                                                 \
   "video/x-raw(memory:DMABuf), format = (string) DMA_DRM, drm-format = (string) "           \
@@ -35,13 +34,25 @@ namespace het::gst {
   HET_GST_DMABUF_CAPS     \
   "; " GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS)
 
-/// Caps of every frame, what needs no copy first. Where the build has no libva, without surfaces.
+/// Caps of frames that need nothing but themselves, what needs no copy first. Where the build has
+/// no libva, without surfaces.
 #ifdef HET_VA
-#define HET_GST_FRAME_CAPS                                                      \
+#define HET_GST_DIRECT_CAPS                                                     \
   GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:VAMemory", HET_GST_SURFACE_FORMATS) \
   "; " HET_GST_HOST_CAPS
 #else
-#define HET_GST_FRAME_CAPS HET_GST_HOST_CAPS
+#define HET_GST_DIRECT_CAPS HET_GST_HOST_CAPS
+#endif
+
+/// Caps of every frame: also DMA-BUFs whose layout (DRM modifier) the display that the pipeline
+/// shares has to import (frame_map_import).
+#if defined(HET_VA) && GST_CHECK_VERSION(1, 24, 0)
+#define HET_GST_FRAME_CAPS                                                                 \
+  HET_GST_DIRECT_CAPS                                                                      \
+  "; video/x-raw(memory:DMABuf), format = (string) DMA_DRM, width = " GST_VIDEO_SIZE_RANGE \
+  ", height = " GST_VIDEO_SIZE_RANGE ", framerate = " GST_VIDEO_FPS_RANGE
+#else
+#define HET_GST_FRAME_CAPS HET_GST_DIRECT_CAPS
 #endif
 
 /// Reads the video caps of a pad. As gst_video_info_from_caps(), except that a colorimetry which
@@ -70,6 +81,8 @@ struct SharedDisplay {
   void* va_display = nullptr;
 };
 SharedDisplay shared_display(GstElement* element);
+/// Whether the element has been given one; asks nobody.
+bool has_display(GstElement* element);
 
 /// The surface as an Image of `access`, which is that of its display. The buffer is kept until the
 /// last copy of the Image is gone. Fails as SurfaceAccess::wrap().

@@ -1,4 +1,5 @@
-// The only file that includes GStreamer's va headers; without libva it finds no surface.
+// GStreamer's va headers are only here and in frame_map_import.cpp; without libva there is no
+// surface.
 #include "frame_map.h"
 
 #ifdef HET_VA
@@ -62,6 +63,12 @@ SharedDisplay shared_display(GstElement* element) {
   if (!display) return {};
   return {GST_OBJECT(display), gst_va_display_get_va_dpy(display)};
 }
+
+bool has_display(GstElement* element) {
+  GstVaDisplay* const display = display_of_contexts(element);
+  if (display) gst_object_unref(display);
+  return display != nullptr;
+}
 #else
 std::optional<FrameSurface> frame_surface(GstBuffer*) {
   return std::nullopt;
@@ -69,6 +76,10 @@ std::optional<FrameSurface> frame_surface(GstBuffer*) {
 
 SharedDisplay shared_display(GstElement*) {
   return {};
+}
+
+bool has_display(GstElement*) {
+  return false;
 }
 #endif
 

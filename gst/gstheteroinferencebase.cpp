@@ -261,6 +261,11 @@ bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* 
     GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT, caps);
     return false;
   }
+  const het::Status readable = analysis.pictures().take_caps(caps, GST_ELEMENT(self));
+  if (!readable.ok()) {
+    het::gst::post_error(GST_ELEMENT(self), readable);
+    return false;
+  }
   if (GST_VIDEO_INFO_IS_INTERLACED(&info) && !std::exchange(self->state->warned_of_fields, true)) {
     GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The video is interlaced."),
                         ("both fields of a frame are analysed as one picture, in which moving "
@@ -346,8 +351,31 @@ GstFlowReturn sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
   }
 }
 
+/// Without a display upstream is not offered what only a display can read. `query` is answered.
+void leave_readable_caps(GstHeteroInferenceBase* self, GstQuery* query) {
+  static GstStaticCaps direct_caps = GST_STATIC_CAPS(HET_GST_DIRECT_CAPS);
+  if (het::gst::has_display(GST_ELEMENT(self))) return;
+  GstCaps* const direct = gst_static_caps_get(&direct_caps);
+  GstCaps* caps = nullptr;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+    gst_query_parse_accept_caps(query, &caps);
+    if (!gst_caps_can_intersect(caps, direct)) gst_query_set_accept_caps_result(query, FALSE);
+  } else {
+    gst_query_parse_caps_result(query, &caps);
+    GstCaps* readable = gst_caps_intersect_full(caps, direct, GST_CAPS_INTERSECT_FIRST);
+    gst_query_set_caps_result(query, readable);
+    gst_caps_unref(readable);
+  }
+  gst_caps_unref(direct);
+}
+
 gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS || GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+    const gboolean answered = gst_pad_query_default(pad, parent, query);
+    if (answered) leave_readable_caps(self, query);
+    return answered;
+  }
   if (!GST_QUERY_IS_SERIALIZED(query)) return gst_pad_query_default(pad, parent, query);
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
   if (!analysis) return FALSE;

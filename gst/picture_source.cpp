@@ -77,8 +77,24 @@ Result<std::unique_ptr<PictureSource>> PictureSource::create(int backend,
 PictureSource::PictureSource(PreProcessBackend wanted, const VisionModel& model)
     : wanted_(wanted), model_(model), device_converts_(has_device_conversion(model.compiled())) {}
 
+Status PictureSource::take_caps(const GstCaps* caps, GstElement* element) {
+  import_ = nullptr;
+  if (!needs_import(caps)) return {};
+  SharedDisplay display = shared_display(element);
+  auto import = DmaBufImport::create(caps, display);
+  gst_clear_object(&display.display);
+  if (!import) return import.error();
+  import_ = std::move(*import);
+  return {};
+}
+
 Result<FramePicture> PictureSource::open(GstBuffer* buffer, const GstVideoInfo& info) {
-  const std::optional<FrameSurface> surface = frame_surface(buffer);
+  std::optional<FrameSurface> surface;
+  if (import_) {
+    HET_ASSIGN(surface, import_->surface(buffer));
+  } else {
+    surface = frame_surface(buffer);
+  }
   if (!is_chosen_ || of_surfaces_ != surface.has_value()) {
     HET_TRY(choose(surface ? &*surface : nullptr, info));
   }

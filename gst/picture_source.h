@@ -8,6 +8,7 @@
 #include <string>
 
 #include "frame_map.h"
+#include "frame_map_import.h"
 #include "inference/device.h"
 #include "inference/status.h"
 #include "inference/surface_access.h"
@@ -47,6 +48,9 @@ class PictureSource {
   /// Fails with NotSupported where the model's devices lack what `backend` needs.
   static Result<std::unique_ptr<PictureSource>> create(int backend, const VisionModel& model);
 
+  /// Before the first frame of these caps; `element` is asked for a display where one is needed.
+  /// Fails with NotSupported where there is none.
+  Status take_caps(const GstCaps* caps, GstElement* element);
   /// The frame is kept until the last copy of the picture is gone.
   Result<FramePicture> open(GstBuffer* buffer, const GstVideoInfo& info);
   /// What a request is given for a region (in pixels of the visible part).
@@ -69,7 +73,8 @@ class PictureSource {
   bool is_chosen_ = false;
   bool of_surfaces_ = false;  ///< for what memory it was chosen
   std::atomic<PreProcessBackend> chosen_ = kPreProcessAuto;
-  void* va_display_ = nullptr;  ///< of access_
+  std::unique_ptr<DmaBufImport> import_;  ///< where frames have to be imported
+  void* va_display_ = nullptr;            ///< of access_
   std::atomic<uint64_t> frames_ = 0;
   std::atomic<uint64_t> copied_frames_ = 0;
   /// Replaced where frames come from another display; readers take a copy of the pointer.

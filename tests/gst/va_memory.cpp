@@ -1,9 +1,12 @@
 /// Frames in VA surfaces (GStreamer's own allocator on the test driver) through the elements.
 
+#include <gst/allocators/allocators.h>
 #include <gst/va/gstva.h>
 #include <gst/va/gstvaallocator.h>
 #include <gst/va/gstvadisplay_wrapped.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -132,6 +135,29 @@ class VaMemory : public ::testing::Test {
     return buffer;
   }
 
+  /// The scene in a DMA-BUF, for which a file in memory stands in; as the driver's own layout has
+  /// it where `in_own_layout` says so.
+  static GstBuffer* dma_buf_frame(GstVideoFormat format, int number, int shift,
+                                  bool in_own_layout) {
+    GstBuffer* plain = system_frame(format, number, shift);
+    GstVideoInfo info = info_of(format);
+    const gsize size = gst_buffer_get_size(plain);
+    std::vector<guint8> content(size);
+    gst_buffer_extract(plain, 0, content.data(), size);
+    for (guint8& byte : content) byte = in_own_layout ? static_cast<guint8>(~byte) : byte;
+    const int file = memfd_create("frame", MFD_CLOEXEC);
+    EXPECT_EQ(write(file, content.data(), size), static_cast<ssize_t>(size));
+    GstAllocator* allocator = gst_dmabuf_allocator_new();
+    GstBuffer* buffer = gst_buffer_new();
+    gst_buffer_append_memory(buffer, gst_dmabuf_allocator_alloc(allocator, file, size));
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format, kWidth, kHeight,
+                                   GST_VIDEO_INFO_N_PLANES(&info), info.offset, info.stride);
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_PTS(plain);
+    gst_buffer_unref(plain);
+    gst_object_unref(allocator);
+    return buffer;
+  }
+
   struct Run {
     std::vector<std::vector<Box>> boxes;
     std::vector<std::string> errors;
@@ -145,18 +171,24 @@ class VaMemory : public ::testing::Test {
   /// A few frames through heterodetect.
   Run detect(GstVideoFormat format, bool in_surfaces, const std::string& properties,
              int frames = 4) {
+    const auto make = [&](int i) {
+      return in_surfaces ? surface_frame(format, i, 16 * i) : system_frame(format, i, 16 * i);
+    };
+    return detect(caps_of(format, in_surfaces), make, properties, frames, in_surfaces);
+  }
+  Run detect(const std::string& caps, const std::function<GstBuffer*(int)>& make,
+             const std::string& properties, int frames, bool in_surfaces = false) {
     Run run;
     ElementRig rig("heterodetect", detector_properties() + " threshold=0.1 " + properties);
+    if (shares_display_) share_display(rig);
     rig.on_buffer = [&](GstBuffer* buffer) {
       run.boxes.push_back(boxes_of(buffer));
       EXPECT_TRUE(!in_surfaces || gst_va_buffer_get_surface(buffer) != VA_INVALID_ID);
       return GST_FLOW_OK;
     };
-    EXPECT_TRUE(rig.start(caps_of(format, in_surfaces)));
+    EXPECT_TRUE(rig.start(caps));
     for (int i = 0; i < frames; ++i) {
-      const GstFlowReturn flow = rig.push(in_surfaces ? surface_frame(format, i, 16 * i)
-                                                      : system_frame(format, i, 16 * i));
-      if (flow != GST_FLOW_OK) break;
+      if (rig.push(make(i)) != GST_FLOW_OK) break;
     }
     rig.event(gst_event_new_eos());
     run.errors = rig.errors();
@@ -180,8 +212,18 @@ class VaMemory : public ::testing::Test {
     return run;
   }
 
+  /// As a pipeline does in which somebody has opened it.
+  void share_display(ElementRig& rig) {
+    GstContext* context = gst_context_new(GST_VA_DISPLAY_HANDLE_CONTEXT_TYPE_STR, TRUE);
+    gst_structure_set(gst_context_writable_structure(context), "gst-display", GST_TYPE_VA_DISPLAY,
+                      display_, nullptr);
+    gst_element_set_context(rig.element(), context);
+    gst_context_unref(context);
+  }
+
   TestDisplay va_;
   GstVaDisplay* display_ = nullptr;
+  bool shares_display_ = false;
 };
 
 size_t count(const std::vector<std::vector<Box>>& frames) {
@@ -441,11 +483,7 @@ TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
     SCOPED_TRACE(device);
     LogLines log;
     ElementRig rig("heterodetect", detector_properties() + " device=" + device);
-    GstContext* context = gst_context_new(GST_VA_DISPLAY_HANDLE_CONTEXT_TYPE_STR, TRUE);
-    gst_structure_set(gst_context_writable_structure(context), "gst-display", GST_TYPE_VA_DISPLAY,
-                      display_, nullptr);
-    if (is_shared) gst_element_set_context(rig.element(), context);
-    gst_context_unref(context);
+    if (is_shared) share_display(rig);
     if (!rig.start(caps_of(GST_VIDEO_FORMAT_NV12, true))) GTEST_SKIP() << rig.errors().front();
     // No driver here shares surfaces with OpenCL: that it was asked shows in its answer.
     EXPECT_EQ(log.have("VA surfaces will be mapped"), is_shared) << log.all();
@@ -454,6 +492,86 @@ TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
     EXPECT_TRUE(log.have("pictures are prepared by va-surface-sharing"));
   }
 }
+
+std::string dma_buf_caps(const std::string& drm_format) {
+#if GST_CHECK_VERSION(1, 24, 0)
+  const std::string format = "DMA_DRM,drm-format=" + drm_format;
+#else
+  const std::string format = drm_format;
+#endif
+  return "video/x-raw(memory:DMABuf),width=" + std::to_string(kWidth) +
+         ",height=" + std::to_string(kHeight) + ",framerate=25/1,format=" + format;
+}
+
+TEST_F(VaMemory, LinearDmaBufsAreReadWhereTheyAre) {
+  for (const char* device : {"CPU", "HETERO:GPU,CPU"}) {
+    SCOPED_TRACE(device);
+    const std::string on = std::string("device=") + device;
+    const Run plain = detect(GST_VIDEO_FORMAT_NV12, false, on);
+    EXPECT_GT(count(plain.boxes), 0u);
+    const Run from_dma_bufs = detect(
+        dma_buf_caps("NV12"),
+        [](int i) { return dma_buf_frame(GST_VIDEO_FORMAT_NV12, i, 16 * i, false); }, on, 4);
+    EXPECT_TRUE(from_dma_bufs.errors.empty()) << from_dma_bufs.errors.front();
+    expect_same(from_dma_bufs.boxes, plain.boxes);
+    EXPECT_EQ(from_dma_bufs.copies, 0u);
+  }
+}
+
+#if GST_CHECK_VERSION(1, 24, 0)
+std::string with_modifier(uint64_t modifier) {
+  gchar* text = gst_video_dma_drm_fourcc_to_string(
+      gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_NV12), modifier);
+  const std::string caps = dma_buf_caps(text);
+  g_free(text);
+  return caps;
+}
+
+TEST_F(VaMemory, DmaBufsWithAModifierAreImportedAsSurfaces) {
+  const Run plain = detect(GST_VIDEO_FORMAT_NV12, false, "pre-process-backend=cpu");
+  shares_display_ = true;
+  const auto tiled = [](int i) { return dma_buf_frame(GST_VIDEO_FORMAT_NV12, i, 16 * i, true); };
+  const std::string caps = with_modifier(va_test::kOwnModifier);
+  va_.counters().imported = 0;
+  const Run mapped = detect(caps, tiled, "pre-process-backend=cpu", 4);
+  EXPECT_TRUE(mapped.errors.empty()) << mapped.errors.front();
+  expect_same(mapped.boxes, plain.boxes);
+  EXPECT_EQ(va_.counters().imported, 4);
+  EXPECT_EQ(mapped.copies, 0u);
+  const Run scaled = detect(caps, tiled, "device=HETERO:GPU,CPU", 4);
+  EXPECT_TRUE(scaled.errors.empty()) << scaled.errors.front();
+  expect_similar(scaled.boxes, plain.boxes);
+  EXPECT_EQ(scaled.scaled, 4u);
+
+  GstBuffer* same = tiled(0);
+  va_.counters().imported = 0;
+  const Run again = detect(
+      caps, [&](int) { return gst_buffer_ref(same); }, "", 4);
+  EXPECT_TRUE(again.errors.empty()) << again.errors.front();
+  EXPECT_EQ(va_.counters().imported, 1) << "a memory stays a surface";
+  gst_buffer_unref(same);
+
+  const Run unknown = detect(with_modifier(0x0100000000000001), tiled, "", 1);
+  ASSERT_EQ(unknown.errors.size(), 1u);
+  EXPECT_NE(unknown.errors[0].find("does not import DMA-BUFs of drm-format NV12:0x01"),
+            std::string::npos)
+      << unknown.errors[0];
+}
+
+TEST_F(VaMemory, WithoutADisplayOnlyLinearDmaBufsAreOffered) {
+  ElementRig rig("heterodetect", detector_properties());
+  const auto takes = [&](const std::string& caps) {
+    GstCaps* wanted = gst_caps_from_string(caps.c_str());
+    const bool accepted = gst_pad_peer_query_accept_caps(rig.source(), wanted);
+    gst_caps_unref(wanted);
+    return accepted;
+  };
+  EXPECT_TRUE(takes(dma_buf_caps("NV12")));
+  EXPECT_FALSE(takes(with_modifier(va_test::kOwnModifier)));
+  share_display(rig);
+  EXPECT_TRUE(takes(with_modifier(va_test::kOwnModifier)));
+}
+#endif
 
 TEST_F(VaMemory, ElementsThatTouchNoPixelsPassSurfacesOn) {
   for (const char* name : {"heterometaconvert", "heterofpscounter", "heterotrack"}) {

@@ -14,7 +14,12 @@ struct DriverCounters {
   std::atomic<int> mapped = 0;     ///< buffers
   std::atomic<int> processed = 0;  ///< pictures of the video processor
   std::atomic<int> synced = 0;
+  std::atomic<int> imported = 0;  ///< DMA-BUFs that became surfaces
 };
+
+/// A layout of DMA-BUFs that it imports besides the linear one: every byte is inverted. The number
+/// is that of a tiled layout of Intel's; only who imports it can read it.
+inline constexpr uint64_t kOwnModifier = 0x0100000000000002;
 
 /// What it shall fail at.
 struct DriverFaults {

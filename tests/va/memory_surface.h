@@ -32,6 +32,8 @@ struct MemorySurface {
   PlaneLayout layout;
   std::vector<uint8_t> bytes;
   std::function<void()> pending;  ///< what a deferred video processor still has to do
+  /// Brings the content of imported memory into `bytes`; empty for the driver's own surfaces.
+  std::function<void()> refresh;
 };
 
 struct Colors {

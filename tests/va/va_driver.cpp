@@ -1,7 +1,10 @@
 // A VA driver whose surfaces are ordinary memory, for tests on machines without VA hardware. libva
 // loads it by name; it shares no code with the library.
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <va/va_backend.h>
 #include <va/va_backend_vpp.h>
+#include <va/va_drmcommon.h>
 #include <va/va_vpp.h>
 
 #include <algorithm>
@@ -147,14 +150,59 @@ uint32_t fourcc_of_rt_format(unsigned format) {
   return format & VA_RT_FORMAT_RGB32 ? VA_FOURCC_BGRX : VA_FOURCC_NV12;
 }
 
+/// Lets a surface show what lies in DMA-BUFs. False for a layout that this driver does not know.
+bool import(const VADRMPRIMESurfaceDescriptor& from, MemorySurface& surface) {
+  struct Plane {
+    std::shared_ptr<const uint8_t> memory;
+    uint32_t offset = 0;
+    uint32_t pitch = 0;
+  };
+  std::vector<Plane> planes;
+  const uint64_t modifier = from.objects[0].drm_format_modifier;
+  if (modifier != 0 && modifier != kOwnModifier) return false;
+  for (uint32_t i = 0; i < from.layers[0].num_planes; ++i) {
+    const int file = from.objects[from.layers[0].object_index[i]].fd;
+    struct stat info {};
+    if (fstat(file, &info) != 0) return false;
+    const auto size = static_cast<size_t>(info.st_size);
+    void* const address = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+    if (address == MAP_FAILED) return false;
+    planes.push_back({{static_cast<const uint8_t*>(address),
+                       [address, size](const uint8_t*) { munmap(address, size); }},
+                      from.layers[0].offset[i],
+                      from.layers[0].pitch[i]});
+  }
+  if (planes.size() != surface.layout.planes) return false;
+  surface.refresh = [planes, modifier, to = &surface] {
+    const uint8_t mask = modifier == kOwnModifier ? 0xff : 0;
+    for (size_t p = 0; p < planes.size(); ++p) {
+      const int rows = p > 0 && to->fourcc == VA_FOURCC_NV12 ? to->height / 2 : to->height;
+      const uint32_t bytes = std::min(planes[p].pitch, to->layout.pitch[p]);
+      for (int y = 0; y < rows; ++y) {
+        const uint8_t* in =
+            planes[p].memory.get() + planes[p].offset + static_cast<size_t>(y) * planes[p].pitch;
+        uint8_t* out =
+            to->bytes.data() + to->layout.offset[p] + static_cast<size_t>(y) * to->layout.pitch[p];
+        for (uint32_t x = 0; x < bytes; ++x) out[x] = in[x] ^ mask;
+      }
+    }
+  };
+  ++state.counters.imported;
+  return true;
+}
+
 VAStatus create_surfaces2(VADriverContextP ctx, unsigned format, unsigned width, unsigned height,
                           VASurfaceID* ids, unsigned count, VASurfaceAttrib* attributes,
                           unsigned attribute_count) {
   if (state.faults.lost) return VA_STATUS_ERROR_OPERATION_FAILED;
   uint32_t fourcc = fourcc_of_rt_format(format);
+  const VADRMPRIMESurfaceDescriptor* dma_bufs = nullptr;
   for (unsigned i = 0; i < attribute_count; ++i) {
     if (attributes[i].type == VASurfaceAttribPixelFormat) {
       fourcc = static_cast<uint32_t>(attributes[i].value.value.i);
+    }
+    if (attributes[i].type == VASurfaceAttribExternalBufferDescriptor) {
+      dma_bufs = static_cast<const VADRMPRIMESurfaceDescriptor*>(attributes[i].value.value.p);
     }
   }
   if (std::find(std::begin(kFormats), std::end(kFormats), fourcc) == std::end(kFormats)) {
@@ -170,6 +218,9 @@ VAStatus create_surfaces2(VADriverContextP ctx, unsigned format, unsigned width,
     surface->layout = layout_of(fourcc, surface->width, surface->height);
     // Not black, so that what was never written shows.
     surface->bytes.assign(surface->layout.size, 0xa5);
+    if (dma_bufs != nullptr && !import(*dma_bufs, *surface)) {
+      return VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE;
+    }
     ids[i] = all.next++;
     all.surfaces[ids[i]] = std::move(surface);
     ++state.counters.surfaces;
@@ -212,7 +263,8 @@ VAStatus query_surface_attributes(VADriverContextP, VAConfigID, VASurfaceAttrib*
   add(VASurfaceAttribMinHeight, 1);
   add(VASurfaceAttribMaxWidth, 8192);
   add(VASurfaceAttribMaxHeight, 8192);
-  add(VASurfaceAttribMemoryType, VA_SURFACE_ATTRIB_MEM_TYPE_VA);
+  add(VASurfaceAttribMemoryType,
+      VA_SURFACE_ATTRIB_MEM_TYPE_VA | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2);
   const bool fits = list != nullptr && *count >= known.size();
   const bool is_asked = list != nullptr;
   *count = static_cast<unsigned>(known.size());
@@ -337,6 +389,7 @@ VAStatus derive_image(VADriverContextP ctx, VASurfaceID id, VAImage* image) {
   std::lock_guard lock(all.mutex);
   const auto surface = surface_of(all, id);
   if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
+  if (surface->refresh) surface->refresh();
   make_image(all, surface->fourcc, surface->width, surface->height, {{}, surface}, image);
   ++state.counters.derived;
   return VA_STATUS_SUCCESS;
@@ -366,6 +419,7 @@ VAStatus copy_image(VADriverContextP ctx, VASurfaceID id, VAImageID image_id, bo
       image->second.data_size != surface->layout.size) {
     return VA_STATUS_ERROR_INVALID_IMAGE_FORMAT;
   }
+  if (surface->refresh) surface->refresh();
   uint8_t* const bytes = all.buffers[image->second.buf].address();
   if (to_surface) {
     std::memcpy(surface->bytes.data(), bytes, surface->bytes.size());
@@ -437,6 +491,7 @@ VAStatus end_picture(VADriverContextP ctx, VAContextID context) {
                         p.input_color_properties.color_range == VA_SOURCE_RANGE_FULL};
     work = [from, to, source, target, colors] {
       std::this_thread::sleep_for(std::chrono::milliseconds(state.faults.slow_ms));
+      if (from->refresh) from->refresh();
       process(*from, source, *to, target, colors);
     };
     ++state.counters.processed;
