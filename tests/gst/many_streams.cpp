@@ -170,6 +170,22 @@ TEST(ManyStreams, AStalledAndAFailingStreamHoldUpNobody) {
   wait_for_frames(*streams[0], 20);
 }
 
+TEST(ManyStreams, AFrameThatCannotBeReadEndsItsOwnStreamOnly) {
+  ScriptedDevice device;
+  device.set_delay(milliseconds(1));
+  Streams streams = make_streams(2, "nireq=2");
+  ElementRig bad("heterodetect", shared("nireq=2"));
+  ASSERT_TRUE(bad.start(kCaps)) << bad.errors().front();
+  for (auto& stream : streams) wait_for_frames(*stream, 3);
+  (void)bad.push(gst_buffer_new_allocate(nullptr, 16, nullptr));
+  EXPECT_EQ(bad.push(bad.frame(1)), GST_FLOW_ERROR);
+  EXPECT_EQ(bad.errors().size(), 1u);
+  for (auto& stream : streams) {
+    wait_for_frames(*stream, 50);
+    EXPECT_TRUE(stream->rig().errors().empty());
+  }
+}
+
 TEST(ManyStreams, AFlushOfOneIsNoneOfTheOthers) {
   ScriptedDevice device;
   device.set_delay(milliseconds(1));

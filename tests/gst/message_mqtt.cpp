@@ -286,6 +286,18 @@ TEST(MessageMqtt, TheElementWaitsForABrokerThatComesLater) {
   later.join();
 }
 
+/// 1, 2, 4 s ... without a limit.
+TEST(MessageMqtt, TheTimeBetweenAttemptsGrowsToItsLimit) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string problem =
+      publish("topic=frames max-connect-attempts=4 max-reconnect-interval=1 address=127.0.0.1:" +
+              std::to_string(free_port()));
+  const auto time = std::chrono::steady_clock::now() - begin;
+  EXPECT_NE(problem.find("after 4 attempts"), std::string::npos) << problem;
+  EXPECT_GE(time, std::chrono::seconds(3));
+  EXPECT_LT(time, std::chrono::seconds(7)) << "the third pause was longer than the limit";
+}
+
 TEST(MessageMqtt, AKilledBrokerLosesNothing) {
   Broker broker;
   BrokerSettings settings = broker.settings();
