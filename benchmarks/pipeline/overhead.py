@@ -31,7 +31,9 @@ from onnx import TensorProto, helper, save
 nodes = [helper.make_node("GlobalAveragePool", ["picture"], ["mean"])]
 graph = helper.make_graph(nodes, "colour", [helper.make_tensor_value_info("picture", TensorProto.FLOAT, [1, 3, int(sys.argv[2]), int(sys.argv[2])])],
                           [helper.make_tensor_value_info("mean", TensorProto.FLOAT, [1, 3, 1, 1])])
-save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), sys.argv[1])
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+helper.set_model_props(model, {"mean": "mean"})  # onnxinference takes outputs only with such an id
+save(model, sys.argv[1])
 """
 
 
@@ -56,7 +58,7 @@ def main():
                  "heteroinference": f"{source} ! heteroinference model={model} name=element ! {sink}"}
         if has_element("onnxinference"):
             cases["source RGB"] = f"{rgb} ! {sink}"
-            cases["onnxinference"] = f"{rgb} ! onnxinference model-file={model} ! {sink}"
+            cases["onnxinference"] = f"{rgb} ! onnxinference model-file={model} input-image-format=chw ! {sink}"
         else:
             print("onnxinference: not in this GStreamer")
         wall = {name: [] for name in cases}
