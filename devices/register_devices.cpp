@@ -7,6 +7,7 @@
 #include "devices/gpu/gpu_device.h"
 #include "devices/ref/ref_device.h"
 #include "devices/va/surface_access.h"
+#include "devices/vpu/vpu_device.h"
 #include "hetero/auto_device.h"
 #include "hetero/batch_device.h"
 #include "hetero/hetero_device.h"
@@ -47,6 +48,7 @@ Result<std::shared_ptr<SurfaceAccess>> surface_access(void* va_display,
 void register_devices(Core& core) {
   core.devices().add("CPU", cpu::make_device, exists_once);
   core.devices().add("GPU", gpu::make_device, gpu::device_ids);
+  core.devices().add("VPU", vpu::make_device, vpu::device_ids);
   core.devices().add("REF", ref::make_device, exists_once);
   core.devices().add("HETERO", hetero::make_hetero_device, {}, true);
   core.devices().add("MULTI", hetero::make_multi_device, {}, true);

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "inference/element_type.h"
+#include "inference/export.h"
 #include "inference/status.h"
 
 namespace het {
@@ -12,6 +13,6 @@ namespace het {
 Result<ElementType> element_type_from_onnx(int64_t code);
 
 /// The number of TensorProto.DataType for a type; 0 for Undefined.
-int64_t onnx_type_code(ElementType type);
+HET_API int64_t onnx_type_code(ElementType type);
 
 }  // namespace het

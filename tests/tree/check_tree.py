@@ -30,7 +30,7 @@ THIRD_PARTY = {
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "devices/gpu/custom_layers", "tests/"),
     "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/"),
-    "CLI/": ("tools/",),
+    "CLI/": ("tools/", "devices/vpu/daemon/main.cpp"),
     "boost/": ("hetero/planner/",),
 }
 # Folder -> folders of ours that it may include, besides itself.

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/core.h"
+#include "inference/device.h"
+#include "inference/status.h"
+
+namespace het::vpu {
+
+/// A device at the other end of a link: "VPU" is "VPU.0", the first socket of vpu_sockets(). Fails
+/// with NotFound where there is none.
+Result<std::shared_ptr<Device>> make_device(Core& core, std::string_view id);
+
+/// "" for one, "0", "1" ... for several; asks nobody whether the sockets answer.
+std::vector<std::string> device_ids();
+
+}  // namespace het::vpu
