@@ -46,7 +46,7 @@ Status check_quantised(size_t wanted, const std::vector<double>& all,
 }
 
 Result<double> check_output(const ReferenceOutput& reference, const OutputValues& values,
-                            bool quantised) {
+                            bool quantised, double cosine) {
   std::vector<double> actual;
   for (size_t i = 0; i < values.actual.size(); i += reference.stride) {
     actual.push_back(values.actual[i]);
@@ -57,6 +57,11 @@ Result<double> check_output(const ReferenceOutput& reference, const OutputValues
   }
   const Comparison found = compare(actual, values.expected);
   const double part = reference.range > 0 ? found.maximum_error / reference.range : 0.0;
+  if (cosine > 0) {
+    if (found.cosine >= cosine || found.maximum_error <= kReferenceResolution) return part;
+    return error(StatusCode::Internal, "cosine similarity {:.6f}, at least {} is wanted",
+                 found.cosine, cosine);
+  }
   if (quantised) {
     HET_TRY(check_quantised(reference.argmax, values.actual, values.expected, found));
     return part;
@@ -128,7 +133,7 @@ bool is_quantised(const Model& model) {
 }
 
 Result<double> check_outputs(const std::vector<ReferenceOutput>& references,
-                             const InferRequest& request, bool quantised) {
+                             const InferRequest& request, bool quantised, double cosine) {
   const CompiledModel& compiled = request.compiled_model();
   std::vector<OutputValues> outputs;
   for (const ReferenceOutput& reference : references) {
@@ -145,7 +150,7 @@ Result<double> check_outputs(const std::vector<ReferenceOutput>& references,
   align_tied_rows(outputs);
   double worst = 0;
   for (size_t k = 0; k < outputs.size(); ++k) {
-    const auto part = check_output(references[k], outputs[k], quantised);
+    const auto part = check_output(references[k], outputs[k], quantised, cosine);
     if (!part) {
       return Failure(part.error().with_context(fmt::format("output '{}'", references[k].name)));
     }

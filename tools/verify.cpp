@@ -30,6 +30,7 @@ struct VerifyOptions {
   std::string precision = "f32";
   std::string mode = "ACCURACY";
   std::string properties;
+  double cosine = 0;
   bool json = false;
 };
 
@@ -74,7 +75,8 @@ Result<bool> verify(const VerifyOptions& options) {
   HET_ASSIGN(Properties properties, parse_properties(options.properties));
   properties.insert(
       {{"INFERENCE_PRECISION_HINT", options.precision}, {"EXECUTION_MODE_HINT", options.mode}});
-  const VerifyContext context{*core, options.device, std::move(properties), options.root};
+  const VerifyContext context{*core, options.device, std::move(properties), options.root,
+                              options.cosine};
   // A wrong device or property is one error, not one per case.
   if (auto query = core->query_model(Model(), options.device, context.properties); !query) {
     return Failure(query.error());
@@ -123,6 +125,11 @@ void add_verify_command(CLI::App& app, int& exit_status) {
   command->add_option("--execution_mode", options->mode,
                       "ACCURACY (default) or PERFORMANCE: quantised models in int8");
   command->add_option("--properties", options->properties, "KEY=VALUE,KEY=VALUE of the device");
+  command
+      ->add_option("--cosine", options->cosine,
+                   "Ask for this cosine similarity of golden outputs only (0.999 for a device that "
+                   "computes in float16)")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exit_status] {
     const auto all = verify(*options);

@@ -12,7 +12,8 @@ struct VerifyContext {
   Core& core;
   std::string device;
   Properties properties;
-  std::string root;  ///< folder that golden.json's model paths start from
+  std::string root;   ///< folder that golden.json's model paths start from
+  double cosine = 0;  ///< above 0: all that is asked of golden outputs
 };
 
 enum class CaseOutcome { Passed, Failed, Skipped };
@@ -27,7 +28,8 @@ struct CaseResult {
 /// A golden folder (golden.json and .npy files): inputs are made by the formula of its README.
 /// Float outputs: cosine similarity >= 0.99999 and error <= 1e-3 of the output's range, or an error
 /// below 2^-22, the resolution of the reference's own sigmoids; quantised
-/// models: cosine >= 0.99 and the same argmax, or one within a quantisation step of it.
+/// models: cosine >= 0.99 and the same argmax, or one within a quantisation step of it. Or just
+/// VerifyContext::cosine.
 CaseResult verify_golden_folder(const VerifyContext& context, const std::filesystem::path& folder);
 
 /// An ONNX backend test (model.onnx and test_data_set_*): every output within rtol 1e-3 (2^-6 for

@@ -12,7 +12,8 @@ Status verify(const VerifyContext& context, const std::filesystem::path& folder)
   HET_TRY(run.request->infer());
   HET_ASSIGN(const std::vector<ReferenceOutput> references,
              read_golden_outputs(run.golden, folder));
-  const auto worst = check_outputs(references, *run.request, is_quantised(*run.model));
+  const auto worst =
+      check_outputs(references, *run.request, is_quantised(*run.model), context.cosine);
   return worst ? Status() : worst.error();
 }
 

@@ -18,9 +18,7 @@ class ByteWriter {
  public:
   template <class T>
   requires std::is_arithmetic_v<T>
-  void number(T value) {
-    raw(std::as_bytes(std::span(&value, 1)));
-  }
+  void number(T value) { raw(std::as_bytes(std::span(&value, 1))); }
   /// u16 length, then UTF-8; longer texts are cut.
   void text(std::string_view value);
   /// u32 length, then the bytes.

@@ -28,7 +28,11 @@ struct Loaded {
   std::mutex mutex;  ///< protects the rest; taken alone
   std::vector<std::string> paths;
   std::vector<std::unique_ptr<CustomOp>> operators;
+  std::vector<const HetCustomOperators*> tables;          ///< of the process' own operators
   std::vector<std::unique_ptr<SharedLibrary>> libraries;  ///< never closed
+
+  /// Under the mutex.
+  Status add(const HetCustomOperators& table, const std::string& title);
 };
 
 /// Never destroyed: models may outlive the end of main().
@@ -206,21 +210,18 @@ Result<std::unique_ptr<CustomOp>> make_operator(const HetCustomOperator* functio
   return op;
 }
 
-Result<std::vector<std::unique_ptr<CustomOp>>> read_operators(const SharedLibrary& library) {
-  HET_ASSIGN(const void* const found,
-             library.table(HET_CUSTOM_OPERATOR_SYMBOL, HET_CUSTOM_OPERATOR_VERSION,
-                           "inference/custom_operator.h"));
-  const auto& table = *static_cast<const HetCustomOperators*>(found);
+Result<std::vector<std::unique_ptr<CustomOp>>> read_operators(const HetCustomOperators& table,
+                                                              const std::string& title) {
   if (table.struct_size < sizeof(HetCustomOperators) || table.operators == nullptr ||
       table.operator_count == 0 || table.operator_count > kMaxOperators) {
     return error(StatusCode::InvalidArgument,
                  "{} has a table of {} bytes with {} operators; {} bytes and 1 to {} are needed",
-                 library.title(), table.struct_size, table.operator_count,
-                 sizeof(HetCustomOperators), kMaxOperators);
+                 title, table.struct_size, table.operator_count, sizeof(HetCustomOperators),
+                 kMaxOperators);
   }
   std::vector<std::unique_ptr<CustomOp>> operators;
   for (uint32_t i = 0; i < table.operator_count; ++i) {
-    HET_ASSIGN(auto op, make_operator(table.operators[i], library.title()));
+    HET_ASSIGN(auto op, make_operator(table.operators[i], title));
     operators.push_back(std::move(op));
   }
   return operators;
@@ -234,6 +235,18 @@ const CustomOp* find(const std::vector<std::unique_ptr<CustomOp>>& operators,
   return nullptr;
 }
 
+Status Loaded::add(const HetCustomOperators& table, const std::string& title) {
+  HET_ASSIGN(auto added, read_operators(table, title));
+  for (const auto& op : added) {
+    if (find(operators, op->domain, op->type) != nullptr) {
+      return error(StatusCode::InvalidArgument, "{} defines {}.{}, which another library has",
+                   title, op->domain, op->type);
+    }
+  }
+  std::ranges::move(added, std::back_inserter(operators));
+  return {};
+}
+
 }  // namespace
 
 Status load_custom_operators(const std::string& path) {
@@ -243,16 +256,21 @@ Status load_custom_operators(const std::string& path) {
   const std::lock_guard lock(all.mutex);
   if (std::ranges::find(all.paths, exact) != all.paths.end()) return {};
   HET_ASSIGN(auto library, SharedLibrary::open(path, "custom operator library", "EXTENSIONS"));
-  HET_ASSIGN(auto operators, read_operators(*library));
-  for (const auto& op : operators) {
-    if (find(all.operators, op->domain, op->type) != nullptr) {
-      return error(StatusCode::InvalidArgument, "{} defines {}.{}, which another library has",
-                   library->title(), op->domain, op->type);
-    }
-  }
-  std::ranges::move(operators, std::back_inserter(all.operators));
+  HET_ASSIGN(const void* const table,
+             library->table(HET_CUSTOM_OPERATOR_SYMBOL, HET_CUSTOM_OPERATOR_VERSION,
+                            "inference/custom_operator.h"));
+  HET_TRY(all.add(*static_cast<const HetCustomOperators*>(table), library->title()));
   all.paths.push_back(exact);
   all.libraries.push_back(std::move(library));
+  return {};
+}
+
+Status add_custom_operators(const HetCustomOperators& table, const std::string& title) {
+  Loaded& all = loaded();
+  const std::lock_guard lock(all.mutex);
+  if (std::ranges::find(all.tables, &table) != all.tables.end()) return {};
+  HET_TRY(all.add(table, title));
+  all.tables.push_back(&table);
   return {};
 }
 

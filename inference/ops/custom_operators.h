@@ -19,6 +19,10 @@ namespace het {
 /// that another one or this build has. Thread-safe.
 HET_API Status load_custom_operators(const std::string& path);
 
+/// The same with operators of this process. `table` and what it points at stay until the process
+/// ends; a table that was given already is left alone. `title` is for messages.
+HET_API Status add_custom_operators(const HetCustomOperators& table, const std::string& title);
+
 /// Loads the libraries of the property EXTENSIONS, separated by ';', also where it is given for one
 /// device of a composite one.
 HET_API Status load_extensions(const Properties& properties);

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "inference/element_type.h"
-#include "inference/export.h"
 #include "inference/status.h"
 
 namespace het {
@@ -13,6 +12,6 @@ namespace het {
 Result<ElementType> element_type_from_onnx(int64_t code);
 
 /// The number of TensorProto.DataType for a type; 0 for Undefined.
-HET_API int64_t onnx_type_code(ElementType type);
+int64_t onnx_type_code(ElementType type);
 
 }  // namespace het

@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "inference/export.h"
 #include "inference/model.h"
 
 namespace het {
 
 /// Puts a node behind a value: it reads the value, then `more_inputs`, and everything that read the
 /// value (consumers and model outputs) reads the node's only output, which has the node's name.
-HET_API Value* insert_behind(Model& model, Value* value, const std::string& name,
+Value* insert_behind(Model& model, Value* value, const std::string& name,
                      const std::string& op_type, const std::vector<Value*>& more_inputs,
                      Attributes attributes = {});
 

@@ -2,25 +2,69 @@
 
 #include <vector>
 
+#include "inference/custom_operator.h"
 #include "inference/element_type.h"
-#include "inference/ops/onnx_type.h"
-#include "inference/passes/insert_node.h"
+#include "inference/ops/custom_operators.h"
 
 namespace het::vpu {
 namespace {
 
+constexpr char kDomain[] = "hetero.vpu";
+constexpr char kType[] = "RoundToHalf";
+/// Elements that are worth a thread.
+constexpr int64_t kGrain = 16384;
+
+float to_half(float value) {
+  return half_to_float(float_to_half(value));
+}
+
+int32_t same_shape(const HetNodeView*, const HetOperandDesc* inputs, uint32_t,
+                   HetOperandDesc* outputs, uint32_t, const HetKernelContext*) {
+  outputs[0] = inputs[0];
+  return 0;
+}
+
+struct Values {
+  const float* from;
+  float* to;
+};
+
+int32_t round_values(const HetNodeView*, const HetOperand* inputs, uint32_t, HetOperand* outputs,
+                     uint32_t, const HetKernelContext* device) {
+  Values values{static_cast<const float*>(inputs[0].data), static_cast<float*>(outputs[0].data)};
+  const auto round_part = [](void* user, int64_t begin, int64_t end) {
+    const auto& part = *static_cast<const Values*>(user);
+    for (int64_t i = begin; i < end; ++i) part.to[i] = to_half(part.from[i]);
+  };
+  // With the padding of blocked formats.
+  const auto count = static_cast<int64_t>(inputs[0].size_bytes / sizeof(float));
+  device->parallel_for(device->context, count, kGrain, round_part, &values);
+  return 0;
+}
+
+constexpr HetCustomOperator kRoundToHalf = {
+    sizeof(HetCustomOperator),
+    kDomain,
+    kType,
+    1,
+    1,
+    same_shape,
+    round_values,
+    HET_FORMAT_PLAIN | HET_FORMAT_CHANNELS_LAST | HET_FORMAT_BLOCKED8 | HET_FORMAT_BLOCKED16};
+constexpr const HetCustomOperator* kOperators[] = {&kRoundToHalf};
+constexpr HetCustomOperators kTable = {HET_CUSTOM_OPERATOR_VERSION, sizeof(HetCustomOperators), 1,
+                                       kOperators};
+
 Result<Tensor> rounded(const Tensor& exact) {
-  HET_ASSIGN(const Tensor dense, exact.clone());
-  HET_ASSIGN(Tensor tensor, Tensor::allocate(dense.desc()));
-  const auto from = dense.values<float>();
-  const auto to = tensor.values<float>();
-  for (size_t i = 0; i < from.size(); ++i) to[i] = half_to_float(float_to_half(from[i]));
+  HET_ASSIGN(Tensor tensor, exact.clone());
+  for (float& value : tensor.values<float>()) value = to_half(value);
   return tensor;
 }
 
 }  // namespace
 
 Status round_to_half(Model& model) {
+  HET_TRY(add_custom_operators(kTable, "the VPU's rounding"));
   std::vector<Value*> computed;
   for (const auto& value : model.values()) {
     if (value->desc().type != ElementType::Float32) continue;
@@ -32,13 +76,10 @@ Status round_to_half(Model& model) {
     }
   }
   for (Value* value : computed) {
-    Attributes to_half;
-    to_half.set("to", onnx_type_code(ElementType::Float16));
-    Value* const half =
-        insert_behind(model, value, value->name() + "/half", "Cast", {}, std::move(to_half));
-    Attributes to_single;
-    to_single.set("to", onnx_type_code(ElementType::Float32));
-    insert_behind(model, half, value->name() + "/rounded", "Cast", {}, std::move(to_single));
+    const std::string name = value->name() + "/rounded";
+    Node* const node = model.add_node(name, kType, kDomain, {value}, {name});
+    model.replace_uses(value, node->output());
+    model.set_input(node, 0, value);
   }
   return model.sort();
 }

@@ -5,8 +5,9 @@
 
 namespace het::vpu {
 
-/// Makes a model compute as a device does that keeps float16 only: float32 constants are rounded to
-/// float16, and every float32 value of an input or node passes through it, by two Casts. The ports
+/// Makes a model (after prepare_model(), which finds the types of values) compute as a device does
+/// that keeps float16 only: float32 constants are rounded to
+/// float16, and an operator of our own rounds every float32 value of an input or node. The ports
 /// stay as they are.
 Status round_to_half(Model& model);
 

@@ -4,6 +4,7 @@
 
 #include "devices/register_devices.h"
 #include "devices/vpu/daemon/half_rounding.h"
+#include "inference/passes/prepare_model.h"
 #include "inference/readers/onnx_reader.h"
 
 namespace het::vpu {
@@ -33,6 +34,8 @@ Result<std::unique_ptr<HostedModel>> HostedModel::create(std::span<const std::by
                                                          const std::string& device) {
   std::unique_ptr<HostedModel> hosted(new HostedModel());
   HET_ASSIGN(hosted->model_, read_onnx_bytes(file, "the model of the host", ""));
+  // Files do not say the types of all values.
+  HET_TRY(prepare_model(*hosted->model_));
   hosted->memory_bytes_ = half_bytes_of(*hosted->model_);
   HET_TRY(round_to_half(*hosted->model_));
   hosted->device_ = device;

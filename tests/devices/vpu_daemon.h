@@ -1,0 +1,77 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "devices/vpu/link_socket.h"
+#include "tests/devices/child_process.h"
+
+namespace het::device_testing {
+
+/// A folder of sockets with device programs of ours, which HETERO_VPU_FOLDER names while it lives.
+class VpuDaemons {
+ public:
+  VpuDaemons() {
+    std::string name = (std::filesystem::temp_directory_path() / "hetero-vpu-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    setenv("HETERO_VPU_FOLDER", folder_.c_str(), 1);
+  }
+  ~VpuDaemons() {
+    for (const pid_t child : children_) end(child, SIGTERM);
+    unsetenv("HETERO_VPU_FOLDER");
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  VpuDaemons(const VpuDaemons&) = delete;
+  VpuDaemons& operator=(const VpuDaemons&) = delete;
+
+  std::string socket(const std::string& name) const { return folder_ + "/" + name + ".sock"; }
+  /// Starts one and waits until it listens.
+  pid_t start(const std::string& name = "a", const std::vector<std::string>& options = {}) {
+    std::vector<std::string> words = {built_file("devices/vpu/daemon/hetero-vpud"), "--socket",
+                                      socket(name)};
+    words.insert(words.end(), options.begin(), options.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    children_.push_back(child);
+    for (int i = 0; i < 1000; ++i) {
+      if (vpu::LinkSocket::connect(socket(name))) return child;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ADD_FAILURE() << words[0] << " does not listen";
+    return child;
+  }
+  /// As if it had been unplugged.
+  void kill(pid_t child) {
+    std::erase(children_, child);
+    end(child, SIGKILL);
+  }
+
+ private:
+  static void end(pid_t child, int signal) {
+    ::kill(child, signal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(signal != SIGTERM || status == 0) << "hetero-vpud does not end well: " << status;
+  }
+
+  std::string folder_;
+  std::vector<pid_t> children_;
+};
+
+}  // namespace het::device_testing
