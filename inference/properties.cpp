@@ -389,6 +389,14 @@ constexpr std::array kTable = {
                 .read_only = true,
                 .devices = "*",
                 .doc = "names of all properties that the device understands"},
+    PropertyDef{.name = "VPU_TIMEOUT",
+                .type = PropertyType::Integer,
+                .default_value = "10000",
+                .minimum = 10,
+                .maximum = std::numeric_limits<int32_t>::max(),
+                .devices = "VPU",
+                .doc = "milliseconds without an answer to a request after which the device counts "
+                       "as lost, for all models on it"},
 };
 
 struct Alias {
@@ -430,7 +438,7 @@ bool is_open_list(std::string_view device) {
 
 /// True for a row that devices know which compute.
 bool is_of_single_devices(const PropertyDef& def) {
-  for (const std::string_view device : {"CPU", "GPU", "REF"}) {
+  for (const std::string_view device : {"CPU", "GPU", "REF", "VPU"}) {
     if (contains(def.devices, device)) return true;
   }
   return false;

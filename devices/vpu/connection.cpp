@@ -23,10 +23,11 @@ constexpr std::chrono::milliseconds kTick{100};
 /// Shared with the thread, which may be the last to use it.
 struct Connection::State {
   State(LinkSocket connected, const Options& wanted)
-      : socket(std::move(connected)), options(wanted) {}
+      : socket(std::move(connected)), options(wanted), patience(wanted.patience) {}
 
   LinkSocket socket;
   const Options options;
+  std::atomic<std::chrono::milliseconds> patience;
   Welcome welcome;
   std::atomic<bool> lost{false};
   std::atomic<bool> closing{false};
@@ -98,6 +99,10 @@ const Welcome& Connection::welcome() const {
 
 bool Connection::is_lost() const {
   return state_->lost;
+}
+
+void Connection::set_patience(std::chrono::milliseconds patience) {
+  state_->patience = patience;
 }
 
 uint32_t Connection::new_number() {
@@ -287,7 +292,7 @@ void Connection::work(const std::shared_ptr<State>& state) {
     } else if (*frame) {
       take(*state, std::move(**frame));
     }
-    const auto latest = Clock::now() - state->options.patience;
+    const auto latest = Clock::now() - state->patience.load();
     bool is_late = false;
     {
       std::lock_guard lock(state->mutex);
@@ -297,7 +302,7 @@ void Connection::work(const std::shared_ptr<State>& state) {
     if (is_late) {
       lose(*state, Status(StatusCode::DeviceLost,
                           fmt::format("the device has not answered a request for {} ms",
-                                      state->options.patience.count())));
+                                      state->patience.load().count())));
     }
   }
 }

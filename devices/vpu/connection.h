@@ -52,6 +52,8 @@ class Connection {
 
   const Welcome& welcome() const;
   bool is_lost() const;
+  /// How long a request may take from now on; Options::patience before.
+  void set_patience(std::chrono::milliseconds patience);
   /// A number that no model or memory of this connection has.
   uint32_t new_number();
   /// Sends a command and waits for its answer, which is a frame of `wanted` type. What the device

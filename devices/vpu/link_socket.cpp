@@ -57,7 +57,12 @@ LinkSocket::LinkSocket(File file) : file_(std::move(file)) {
 
 Status LinkSocket::send(FrameType type, uint64_t sequence, std::span<const std::byte> payload,
                         int file) {
-  const auto header = header_of(type, sequence, payload);
+  return send(header_of(type, sequence, payload), payload, file)
+      .with_context(fmt::format("cannot send a {} frame", to_string(type)));
+}
+
+Status LinkSocket::send(std::span<const std::byte, kHeaderBytes> header,
+                        std::span<const std::byte> payload, int file) {
   iovec parts[2] = {{const_cast<std::byte*>(header.data()), header.size()},
                     {const_cast<std::byte*>(payload.data()), payload.size()}};
   msghdr message{};
@@ -77,7 +82,7 @@ Status LinkSocket::send(FrameType type, uint64_t sequence, std::span<const std::
     const ssize_t sent = ::sendmsg(file_.number(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
-      return error(StatusCode::DeviceLost, "cannot send a {} frame: {}", to_string(type),
+      return error(StatusCode::DeviceLost, "{}",
                    errno == EAGAIN ? "the other side takes nothing" : std::strerror(errno));
     }
     message.msg_control = nullptr;

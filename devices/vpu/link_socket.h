@@ -40,6 +40,9 @@ class LinkSocket {
   /// One frame, with a file descriptor beside it where `file` is one. Fails with DeviceLost when
   /// the other side is gone or takes nothing for some seconds.
   Status send(FrameType type, uint64_t sequence, std::span<const std::byte> payload, int file = -1);
+  /// The same with a header of the caller's making.
+  Status send(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> payload,
+              int file = -1);
   /// The next frame, or nothing when none has come for `patience`. Memory for a payload grows as
   /// its bytes come. Fails with DeviceLost at the end of the stream, ParseError for what is no
   /// frame.

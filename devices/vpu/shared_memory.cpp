@@ -34,7 +34,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(size_t size_bytes) {
   return mapped(std::move(file), size_bytes);
 }
 
-Result<std::shared_ptr<SharedMemory>> SharedMemory::map(File file, size_t size_bytes) {
+Result<std::shared_ptr<SharedMemory>> SharedMemory::open(File file, size_t size_bytes) {
   struct stat state {};
   const int seals = ::fcntl(file.number(), F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {

@@ -16,7 +16,7 @@ class SharedMemory final : public Buffer {
   static Result<std::shared_ptr<SharedMemory>> create(size_t size_bytes);
   /// What the other side made. Fails with InvalidArgument for a file that is not of this size or
   /// that could still shrink.
-  static Result<std::shared_ptr<SharedMemory>> map(File file, size_t size_bytes);
+  static Result<std::shared_ptr<SharedMemory>> open(File file, size_t size_bytes);
   SharedMemory(File file, std::byte* address, size_t size_bytes)
       : Buffer(MemoryKind::Host, size_bytes, address, {}), file_(std::move(file)) {}
   ~SharedMemory() override;

@@ -74,6 +74,8 @@ Result<LoadedModel> VpuCompiledModel::loaded() {
   if (!connection) {
     return error(StatusCode::DeviceLost, "{} is gone: {}", device_, connection.error().message());
   }
+  (*connection)
+      ->set_patience(std::chrono::milliseconds(property_integer(properties_, "VPU_TIMEOUT")));
   const uint32_t number = (*connection)->new_number();
   HET_TRY(load(**connection, number).with_context(fmt::format("{}, model '{}'", device_, name())));
   loaded_ = {std::move(*connection), number};

@@ -187,13 +187,13 @@ TEST(VpuSocket, MemoryIsSharedAndCannotShrink) {
   ASSERT_TRUE(frame && *frame);
   ASSERT_GE((*frame)->file, 0);
   EXPECT_NE(ftruncate((*frame)->file, 0), 0) << "sealed";
-  EXPECT_FALSE(SharedMemory::map(File(dup((*frame)->file)), 8192)) << "another size";
-  const auto seen = SharedMemory::map(File((*frame)->file), 4096);
+  EXPECT_FALSE(SharedMemory::open(File(dup((*frame)->file)), 8192)) << "another size";
+  const auto seen = SharedMemory::open(File((*frame)->file), 4096);
   ASSERT_TRUE(seen) << seen.error().message();
   EXPECT_EQ((*seen)->host()[17], std::byte{5});
   FILE* const plain = tmpfile();
   ASSERT_EQ(ftruncate(fileno(plain), 4096), 0);
-  EXPECT_FALSE(SharedMemory::map(File(dup(fileno(plain))), 4096)) << "a file may shrink";
+  EXPECT_FALSE(SharedMemory::open(File(dup(fileno(plain))), 4096)) << "a file may shrink";
   fclose(plain);
 }
 

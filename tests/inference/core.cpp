@@ -25,14 +25,14 @@ TEST(Core, ListsItsDevices) {
   std::erase_if(devices, [](const std::string& name) { return name.starts_with("GPU"); });
   EXPECT_EQ(devices, (std::vector<std::string>{"CPU", "REF"}));
   EXPECT_EQ(core()->devices().kinds(),
-            (std::vector<std::string>{"CPU", "GPU", "REF", "HETERO", "MULTI", "AUTO", "BATCH"}));
+            (std::vector<std::string>{"CPU", "GPU", "VPU", "REF", "HETERO", "MULTI", "AUTO", "BATCH"}));
 }
 
 TEST(Core, UnknownDeviceIsAnErrorThatListsTheKnown) {
   const auto compiled = core()->compile_model(Model(), "FPU");
   ASSERT_FALSE(compiled);
   EXPECT_EQ(compiled.error().code(), StatusCode::NotFound);
-  EXPECT_NE(compiled.error().message().find("CPU, GPU, REF"), std::string::npos)
+  EXPECT_NE(compiled.error().message().find("CPU, GPU, VPU, REF"), std::string::npos)
       << compiled.error().message();
   EXPECT_FALSE(core()->compile_model(Model(), ""));
   EXPECT_FALSE(core()->compile_model(Model(), "CPU.7"));

@@ -114,7 +114,7 @@ def usage_errors(hetero):
 @case
 def bad_input(hetero):
     expect(hetero.run("query", "no/such/model.onnx", status=1).stderr, "no/such/model.onnx")
-    expect(hetero.run("query", hetero.detector, "-d", "FPU", status=1).stderr, "FPU", "CPU, GPU, REF")
+    expect(hetero.run("query", hetero.detector, "-d", "FPU", status=1).stderr, "FPU", "CPU, GPU, VPU, REF")
     with tempfile.TemporaryDirectory() as folder:
         broken = pathlib.Path(folder) / "broken.onnx"
         broken.write_bytes(pathlib.Path(hetero.detector).read_bytes()[:10000])

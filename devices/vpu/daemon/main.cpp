@@ -81,6 +81,7 @@ void serve(const File& listener, const File& signals, DeviceSide& device) {
                      }),
                      has_ended});
   }
+  device.is_ending = true;
   for (Host& host : hosts) {
     host.session->stop();
     host.thread.join();
@@ -98,6 +99,10 @@ int run(int argc, char** argv) {
   app.add_option("--profile", profile_name, "myriad, hddl or fpga")->capture_default_str();
   app.add_option("--device", device_name, "Device of this machine that computes")
       ->capture_default_str();
+  std::vector<std::string> fault_texts;
+  app.add_option("--fault", fault_texts,
+                 "For tests of hosts: crash, hang, drop, corrupt, slow or throttle, and at which "
+                 "request (crash:3); several times");
   CLI11_PARSE(app, argc, argv);
 
   sigset_t ending;
@@ -113,6 +118,12 @@ int run(int argc, char** argv) {
     std::cerr << "hetero-vpud: " << profile.error().message() << "\n";
     return 2;
   }
+  const auto planned = FaultPlan::parse(fault_texts);
+  if (!planned) {
+    std::cerr << "hetero-vpud: " << planned.error().message() << "\n";
+    return 2;
+  }
+  FaultPlan faults(*planned);
   const std::shared_ptr<Core> kept = core();
   if (const auto exists = kept->get_property(device_name, "FULL_DEVICE_NAME"); !exists) {
     std::cerr << "hetero-vpud: " << exists.error().message() << "\n";
@@ -126,7 +137,7 @@ int run(int argc, char** argv) {
   std::cout << "hetero-vpud: " << profile->name << " at " << socket << std::endl;
   {
     UnitQueue units(profile->units);
-    DeviceSide device{*profile, device_name, units};
+    DeviceSide device{*profile, device_name, units, faults};
     serve(*listener, signals, device);
   }
   ::unlink(socket.c_str());

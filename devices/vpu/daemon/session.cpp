@@ -1,6 +1,8 @@
 #include "devices/vpu/daemon/session.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "inference/log.h"
@@ -110,6 +112,7 @@ Status Session::take(Frame frame) {
       telemetry.millidegrees = 40000;
       telemetry.memory_used = device_.memory_used;
       telemetry.executions = device_.executions;
+      telemetry.is_throttled = device_.is_throttled;
       answer(FrameType::Telemetry, frame.header.sequence, telemetry.encode());
       return {};
     }
@@ -218,7 +221,7 @@ Status Session::map(Frame& frame) {
            error(StatusCode::OutOfMemory, "no more memory of a host is mapped"));
     return {};
   }
-  auto memory = SharedMemory::map(std::move(file), wanted.size);
+  auto memory = SharedMemory::open(std::move(file), wanted.size);
   if (!memory) {
     refuse(frame.header.sequence, memory.error());
     return {};
@@ -273,7 +276,7 @@ Status Session::submit(Frame frame) {
     Completed failed;
     failed.code = bound.code();
     failed.text = bound.message();
-    complete(job->sequence, failed);
+    complete(job->sequence, failed, DeviceFault::None);
     return {};
   }
   device_.units.add([self = shared_from_this(), job](uint32_t unit) { self->execute(job, unit); });
@@ -335,6 +338,10 @@ Result<Tensor> Session::tensor_at(const TensorPlace& place, const TensorDesc& de
 
 void Session::execute(const std::shared_ptr<Job>& job, uint32_t unit) {
   const Clock::time_point begin = Clock::now();
+  const DeviceFault fault = device_.faults.next();
+  if (fault == DeviceFault::Crash) std::_Exit(70);
+  if (fault == DeviceFault::Hang) return hang();
+  if (fault == DeviceFault::Throttle) device_.is_throttled = true;
   bool is_cancelled = false;
   {
     std::lock_guard lock(running_mutex_);
@@ -342,6 +349,8 @@ void Session::execute(const std::shared_ptr<Job>& job, uint32_t unit) {
   }
   const Status status = is_cancelled ? Status(StatusCode::Cancelled, "the request was cancelled")
                                      : job->model->run(job->execution);
+  if (device_.is_throttled) std::this_thread::sleep_for(2 * (Clock::now() - begin));
+  if (fault == DeviceFault::Slow) std::this_thread::sleep_for(std::chrono::milliseconds(200));
   ++device_.executions;
   Completed completed;
   completed.code = status.code();
@@ -356,13 +365,26 @@ void Session::execute(const std::shared_ptr<Job>& job, uint32_t unit) {
       completed.outputs.emplace_back(output.bytes(), output.size_bytes());
     }
   }
-  complete(job->sequence, completed);
+  if (fault != DeviceFault::Drop) complete(job->sequence, completed, fault);
 }
 
-void Session::complete(uint64_t sequence, const Completed& completed) {
+void Session::hang() {
+  std::lock_guard silence(send_mutex_);
+  while (!device_.is_ending) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+void Session::complete(uint64_t sequence, const Completed& completed, DeviceFault fault) {
   {
     std::lock_guard lock(running_mutex_);
     running_.erase(sequence);
+  }
+  if (fault == DeviceFault::Corrupt) {
+    Bytes payload = completed.encode();
+    const auto header = header_of(FrameType::Completed, sequence, payload);
+    payload.back() ^= std::byte{1};
+    std::lock_guard lock(send_mutex_);
+    (void)socket_.send(header, payload);
+    return;
   }
   answer(FrameType::Completed, sequence, completed.encode());
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "devices/vpu/daemon/fault_plan.h"
 #include "devices/vpu/daemon/hosted_model.h"
 #include "devices/vpu/daemon/profile.h"
 #include "devices/vpu/daemon/unit_queue.h"
@@ -22,6 +23,9 @@ struct DeviceSide {
   Profile profile;
   std::string device = "CPU";  ///< that computes
   UnitQueue& units;
+  FaultPlan& faults;
+  std::atomic<bool> is_ending{false};  ///< the program ends: who hangs goes on
+  std::atomic<bool> is_throttled{false};
   std::atomic<uint64_t> executions{0};
   std::atomic<uint64_t> memory_used{0};
 };
@@ -58,7 +62,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<Tensor> tensor_at(const TensorPlace& place, const TensorDesc& desc, bool is_input);
   Status bind(Job& job);
   void execute(const std::shared_ptr<Job>& job, uint32_t unit);
-  void complete(uint64_t sequence, const Completed& completed);
+  void complete(uint64_t sequence, const Completed& completed, DeviceFault fault);
+  /// Until the program ends.
+  void hang();
   void answer(FrameType type, uint64_t sequence, const Bytes& payload);
   /// The command failed; the link goes on.
   void refuse(uint64_t sequence, const Status& status);
