@@ -24,8 +24,9 @@ TEST(Core, ListsItsDevices) {
   // "GPU", or "GPU.0", "GPU.1" ..., where OpenCL finds any.
   std::erase_if(devices, [](const std::string& name) { return name.starts_with("GPU"); });
   EXPECT_EQ(devices, (std::vector<std::string>{"CPU", "REF"}));
-  EXPECT_EQ(core()->devices().kinds(),
-            (std::vector<std::string>{"CPU", "GPU", "VPU", "REF", "HETERO", "MULTI", "AUTO", "BATCH"}));
+  EXPECT_EQ(
+      core()->devices().kinds(),
+      (std::vector<std::string>{"CPU", "GPU", "VPU", "REF", "HETERO", "MULTI", "AUTO", "BATCH"}));
 }
 
 TEST(Core, UnknownDeviceIsAnErrorThatListsTheKnown) {
