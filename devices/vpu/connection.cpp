@@ -47,25 +47,30 @@ struct Connection::State {
 Result<std::shared_ptr<Connection>> Connection::open(const std::string& path,
                                                      const Options& options) {
   HET_ASSIGN(LinkSocket socket, LinkSocket::connect(path));
+  return greet(std::move(socket), path, options);
+}
+
+Result<std::shared_ptr<Connection>> Connection::greet(LinkSocket socket, const std::string& name,
+                                                      const Options& options) {
   const Hello hello{kProtocolVersion, kProtocolVersion, "gst-hetero"};
-  HET_TRY(socket.send(FrameType::Hello, 0, hello.encode()).with_context(path));
+  HET_TRY(socket.send(FrameType::Hello, 0, hello.encode()).with_context(name));
   auto answer = socket.receive(options.greeting_patience);
   if (answer && !*answer) {
-    return error(StatusCode::DeviceLost, "what listens at '{}' says nothing", path);
+    return error(StatusCode::DeviceLost, "what listens at '{}' says nothing", name);
   }
   if (!answer) {
-    return error(StatusCode::DeviceLost, "what listens at '{}' is no VPU: {}", path,
+    return error(StatusCode::DeviceLost, "what listens at '{}' is no VPU: {}", name,
                  answer.error().message());
   }
   const Frame& frame = **answer;
   if (frame.header.type == FrameType::Refused) {
     HET_ASSIGN(const Refusal refusal, Refusal::decode(frame.payload));
-    return error(refusal.code, "the VPU at '{}' refuses: {}", path, refusal.text);
+    return error(refusal.code, "the VPU at '{}' refuses: {}", name, refusal.text);
   }
   auto state = std::make_shared<State>(std::move(socket), options);
   auto welcome = Welcome::decode(frame.payload);
   if (frame.header.type != FrameType::Welcome || !welcome) {
-    return error(StatusCode::DeviceLost, "what listens at '{}' is no VPU: {}", path,
+    return error(StatusCode::DeviceLost, "what listens at '{}' is no VPU: {}", name,
                  welcome ? "it greets with another frame" : welcome.error().message());
   }
   state->welcome = std::move(*welcome);

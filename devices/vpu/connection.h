@@ -46,6 +46,9 @@ class Connection {
   /// Connects and says hello. Fails with NotFound where nobody listens, DeviceLost where what
   /// listens is no device of this protocol.
   static Result<std::shared_ptr<Connection>> open(const std::string& path, const Options& options);
+  /// The same over a socket that is connected already; `name` is for messages.
+  static Result<std::shared_ptr<Connection>> greet(LinkSocket socket, const std::string& name,
+                                                   const Options& options);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

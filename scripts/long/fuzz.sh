@@ -13,7 +13,7 @@ minutes=${1:-30}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "the minutes a target are '$minutes'; give a whole number of at least 1"
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text exported exported_split)
+[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text exported exported_split vpu_messages vpu_host vpu_session)
 for target in "${targets[@]}"; do
   [ -e "tests/fuzz/$target.cpp" ] || fail "no fuzz target '$target'; tests/fuzz/ has one .cpp for each"
 done
@@ -36,6 +36,9 @@ sources_of() {
     device_text) echo 'inference/properties[.]cpp' ;;
     exported) echo 'inference/exported_file[.]cpp' ;;
     exported_split) echo 'hetero/exported_plan[.]cpp' ;;
+    vpu_messages) echo 'devices/vpu/link_(bytes|messages)[.]cpp' ;;
+    vpu_host) echo 'devices/vpu/connection[.]cpp' ;;
+    vpu_session) echo 'devices/vpu/daemon/session[.]cpp' ;;
   esac
 }
 

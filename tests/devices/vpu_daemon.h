@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "devices/vpu/link_socket.h"
 #include "tests/devices/child_process.h"
 
 namespace het::device_testing {
@@ -50,7 +51,7 @@ class VpuDaemons {
     }
     children_.push_back(child);
     for (int i = 0; i < 1000; ++i) {
-      if (vpu::LinkSocket::connect(socket(name))) return child;
+      if (listens(socket(name))) return child;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     ADD_FAILURE() << words[0] << " does not listen";
@@ -63,6 +64,16 @@ class VpuDaemons {
   }
 
  private:
+  static bool listens(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool answers =
+        ::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(file);
+    return answers;
+  }
   static void end(pid_t child, int signal) {
     ::kill(child, signal);
     int status = 0;

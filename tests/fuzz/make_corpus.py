@@ -15,6 +15,7 @@ import onnx
 
 from ir_seeds import IR_ATTRIBUTES, IR_MODES, ir_files, ir_types
 from onnx_seeds import MAX_BYTES, onnx_files
+from vpu_seeds import host_files, message_files, session_files
 
 
 def damaged(rng, data, count):
@@ -128,6 +129,9 @@ def main():
     write(out / "exported", exported_files(), rng, 8)
     write(out / "exported_split", exported_split_files(), rng, 200)
     write(out / "device_text", [t.encode() for t in texts], rng, 4)
+    write(out / "vpu_messages", message_files(), rng, 20)
+    write(out / "vpu_host", host_files(), rng, 40)
+    write(out / "vpu_session", session_files(), rng, 60)
     properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
     dictionary(out / "openvino_ir.dict", set(re.findall(r"[A-Za-z_-]{3,}", IR_ATTRIBUTES)) | set(ir_types(root)) | set(IR_MODES) |
@@ -137,6 +141,8 @@ def main():
     dictionary(out / "device_text.dict", {*properties, "CPU", "REF", "GPU", "HETERO", "MULTI", "=", ",", ":"})
     dictionary(out / "exported.dict", {"device", "CPU", "sections", "name", "bytes", "checksum", "18446744073709551615"})
     dictionary(out / "exported_split.dict", {"subgraph", "split", "constant", "input", "output", "sources", "turns", "share", "ways", "float32", "undefined", "picture", "-1"})
+    for target in ("vpu_messages", "vpu_host", "vpu_session"):
+        dictionary(out / f"{target}.dict", {"float32", "float16", "int64", "Conv", "\\x40\\x00\\x00\\x00\\x00\\x00\\x00\\x00"})
     dictionary(out / "labels.dict", {"\\x0a", "\\x0d\\x0a", "\\xef\\xbb\\xbf"})
 
 

@@ -14,6 +14,7 @@
 
 #include "element_rig.h"
 #include "test_files.h"
+#include "tests/devices/vpu_daemon.h"
 #include "tests/va/test_display.h"
 
 namespace het::gst_test {
@@ -297,6 +298,28 @@ TEST_F(VaMemory, SurfacesGiveTheDetectionsOfSystemMemory) {
                     scaled.copies_per_frame);
       }
     }
+  }
+}
+
+/// The device computes in float16, so it is compared with itself.
+TEST_F(VaMemory, SurfacesGiveTheDetectionsOfSystemMemoryWithAVpu) {
+  device_testing::VpuDaemons daemons;
+  daemons.start();
+  for (const GstVideoFormat format : {GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_RGBP}) {
+    SCOPED_TRACE(gst_video_format_to_string(format));
+    const Run plain = detect(format, false, "device=HETERO:VPU,CPU pre-process-backend=cpu");
+    EXPECT_TRUE(plain.errors.empty()) << plain.errors.front();
+    EXPECT_GT(count(plain.boxes), 0u);
+    EXPECT_NE(plain.devices.find("VPU"), std::string::npos) << plain.devices;
+    expect_similar(plain.boxes, detect(format, false, "device=CPU pre-process-backend=cpu").boxes);
+    const Run mapped = detect(format, true, "device=HETERO:VPU,CPU pre-process-backend=cpu");
+    EXPECT_TRUE(mapped.errors.empty()) << mapped.errors.front();
+    expect_same(mapped.boxes, plain.boxes);
+    EXPECT_EQ(mapped.copies, 0u);
+    const Run scaled = detect(format, true, "device=HETERO:VPU,CPU");
+    EXPECT_TRUE(scaled.errors.empty()) << scaled.errors.front();
+    expect_similar(scaled.boxes, plain.boxes);
+    EXPECT_EQ(scaled.scaled, 4u);
   }
 }
 

@@ -30,9 +30,9 @@ uint64_t half_bytes_of(const Model& model) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostedModel>> HostedModel::create(std::span<const std::byte> file,
+Result<std::shared_ptr<DeviceModel>> HostedModel::create(std::span<const std::byte> file,
                                                          const std::string& device) {
-  std::unique_ptr<HostedModel> hosted(new HostedModel());
+  std::shared_ptr<HostedModel> hosted(new HostedModel());
   HET_ASSIGN(hosted->model_, read_onnx_bytes(file, "the model of the host", ""));
   // Files do not say the types of all values.
   HET_TRY(prepare_model(*hosted->model_));
@@ -41,7 +41,7 @@ Result<std::unique_ptr<HostedModel>> HostedModel::create(std::span<const std::by
   hosted->device_ = device;
   HET_ASSIGN(hosted->plain_,
              core()->compile_model(*hosted->model_, device, execution_properties(false)));
-  return hosted;
+  return std::shared_ptr<DeviceModel>(std::move(hosted));
 }
 
 Result<std::unique_ptr<InferRequest>> HostedModel::take(bool profiled) {

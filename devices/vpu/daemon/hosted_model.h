@@ -5,32 +5,24 @@
 #include <string>
 #include <vector>
 
-#include "devices/vpu/link_messages.h"
+#include "devices/vpu/daemon/device_model.h"
 #include "inference/core.h"
 
 namespace het::vpu {
 
 /// A model that hosts run here: computed by a device of this machine, rounded to float16 after
 /// each node. Thread-safe.
-class HostedModel {
+class HostedModel final : public DeviceModel {
  public:
-  /// From the bytes of an ONNX file, which nobody trusts. `wants_stages` costs time in each
-  /// execution.
-  static Result<std::unique_ptr<HostedModel>> create(std::span<const std::byte> file,
+  /// From the bytes of an ONNX file, computed by `device`.
+  static Result<std::shared_ptr<DeviceModel>> create(std::span<const std::byte> file,
                                                      const std::string& device);
 
-  const CompiledModel& compiled() const { return *plain_; }
-  /// Bytes of a device's memory that the weights take, as float16.
-  uint64_t memory_bytes() const { return memory_bytes_; }
-
-  struct Execution {
-    std::vector<Tensor> inputs;
-    std::vector<Tensor> outputs;
-    std::vector<Stage> stages;  ///< filled where `wants_stages`
-    bool wants_stages = false;
-  };
-  /// Runs on the calling thread until it is done.
-  Status run(Execution& execution);
+  const std::vector<Port>& inputs() const override { return plain_->inputs(); }
+  const std::vector<Port>& outputs() const override { return plain_->outputs(); }
+  /// Of the weights, as float16.
+  uint64_t memory_bytes() const override { return memory_bytes_; }
+  Status run(Execution& execution) override;
 
  private:
   HostedModel() = default;

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "devices/register_devices.h"
+#include "devices/vpu/daemon/hosted_model.h"
 #include "devices/vpu/daemon/session.h"
 
 namespace het::vpu {
@@ -137,7 +138,10 @@ int run(int argc, char** argv) {
   std::cout << "hetero-vpud: " << profile->name << " at " << socket << std::endl;
   {
     UnitQueue units(profile->units);
-    DeviceSide device{*profile, device_name, units, faults};
+    const auto load = [&](std::span<const std::byte> file) {
+      return HostedModel::create(file, device_name);
+    };
+    DeviceSide device{*profile, load, units, faults};
     serve(*listener, signals, device);
   }
   ::unlink(socket.c_str());

@@ -34,8 +34,8 @@ struct Session::Job {
   uint64_t sequence = 0;
   Frame frame;  ///< the bytes that `submit` refers to
   Submit submit;
-  std::shared_ptr<HostedModel> model;
-  HostedModel::Execution execution;
+  std::shared_ptr<DeviceModel> model;
+  DeviceModel::Execution execution;
   std::vector<size_t> inline_outputs;
   Clock::time_point arrived;
 };
@@ -174,7 +174,7 @@ Status Session::end_load(const Frame& frame) {
            error(StatusCode::ParseError, "the model did not come as it was announced"));
     return {};
   }
-  auto model = HostedModel::create(content, device_.device);
+  auto model = device_.load(content);
   if (!model) {
     refuse(frame.header.sequence, model.error());
     return {};
@@ -188,10 +188,10 @@ Status Session::end_load(const Frame& frame) {
   }
   device_.memory_used += bytes;
   Loaded loaded;
-  for (const Port& port : (*model)->compiled().inputs()) {
+  for (const Port& port : (*model)->inputs()) {
     loaded.inputs.push_back({port.name, port.desc});
   }
-  for (const Port& port : (*model)->compiled().outputs()) {
+  for (const Port& port : (*model)->outputs()) {
     loaded.outputs.push_back({port.name, port.desc});
   }
   models_[number.number] = std::move(*model);
@@ -289,21 +289,21 @@ Status Session::bind(Job& job) {
     return error(StatusCode::NotFound, "there is no model {}", job.submit.model);
   }
   job.model = model->second;
-  const CompiledModel& compiled = job.model->compiled();
-  if (job.submit.inputs.size() != compiled.inputs().size() ||
-      job.submit.outputs.size() != compiled.outputs().size()) {
+  const DeviceModel& known = *job.model;
+  if (job.submit.inputs.size() != known.inputs().size() ||
+      job.submit.outputs.size() != known.outputs().size()) {
     return error(StatusCode::InvalidArgument,
-                 "the model has {} inputs and {} outputs, not {} and {}", compiled.inputs().size(),
-                 compiled.outputs().size(), job.submit.inputs.size(), job.submit.outputs.size());
+                 "the model has {} inputs and {} outputs, not {} and {}", known.inputs().size(),
+                 known.outputs().size(), job.submit.inputs.size(), job.submit.outputs.size());
   }
-  for (size_t i = 0; i < compiled.inputs().size(); ++i) {
+  for (size_t i = 0; i < known.inputs().size(); ++i) {
     HET_ASSIGN(job.execution.inputs.emplace_back(),
-               tensor_at(job.submit.inputs[i], compiled.inputs()[i].desc, true));
+               tensor_at(job.submit.inputs[i], known.inputs()[i].desc, true));
   }
-  for (size_t i = 0; i < compiled.outputs().size(); ++i) {
+  for (size_t i = 0; i < known.outputs().size(); ++i) {
     if (!job.submit.outputs[i].is_shared) job.inline_outputs.push_back(i);
     HET_ASSIGN(job.execution.outputs.emplace_back(),
-               tensor_at(job.submit.outputs[i], compiled.outputs()[i].desc, false));
+               tensor_at(job.submit.outputs[i], known.outputs()[i].desc, false));
   }
   job.execution.wants_stages = job.submit.wants_stages;
   return {};

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
+#include "devices/vpu/daemon/device_model.h"
 #include "devices/vpu/daemon/fault_plan.h"
-#include "devices/vpu/daemon/hosted_model.h"
 #include "devices/vpu/daemon/profile.h"
 #include "devices/vpu/daemon/unit_queue.h"
 #include "devices/vpu/link_messages.h"
@@ -21,7 +21,7 @@ namespace het::vpu {
 /// What all sessions of a device program share.
 struct DeviceSide {
   Profile profile;
-  std::string device = "CPU";  ///< that computes
+  ModelLoader load;
   UnitQueue& units;
   FaultPlan& faults;
   std::atomic<bool> is_ending{false};  ///< the program ends: who hangs goes on
@@ -72,7 +72,7 @@ class Session : public std::enable_shared_from_this<Session> {
   LinkSocket socket_;
   DeviceSide& device_;
   std::map<uint32_t, Load> loads_;
-  std::map<uint32_t, std::shared_ptr<HostedModel>> models_;
+  std::map<uint32_t, std::shared_ptr<DeviceModel>> models_;
   std::map<uint32_t, std::shared_ptr<SharedMemory>> memories_;
   uint64_t mapped_bytes_ = 0;
   std::mutex send_mutex_;             ///< one frame at a time; taken alone
