@@ -49,6 +49,10 @@ void register_devices(Core& core) {
   core.devices().add("CPU", cpu::make_device, exists_once);
   core.devices().add("GPU", gpu::make_device, gpu::device_ids);
   core.devices().add("VPU", vpu::make_device, vpu::device_ids);
+  // What OpenVINO called its accelerators.
+  core.devices().add_alias("MYRIAD", "VPU.myriad");
+  core.devices().add_alias("HDDL", "VPU.hddl");
+  core.devices().add_alias("FPGA", "VPU.fpga");
   core.devices().add("REF", ref::make_device, exists_once);
   core.devices().add("HETERO", hetero::make_hetero_device, {}, true);
   core.devices().add("MULTI", hetero::make_multi_device, {}, true);

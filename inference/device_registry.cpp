@@ -23,6 +23,11 @@ void DeviceRegistry::add(std::string kind, Factory factory, Lister lister, bool 
   entries_.push_back({std::move(kind), std::move(factory), std::move(lister), composite, {}});
 }
 
+void DeviceRegistry::add_alias(std::string name, std::string device) {
+  std::lock_guard lock(mutex_);
+  aliases_[std::move(name)] = std::move(device);
+}
+
 DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
   const auto it = std::find_if(entries_.begin(), entries_.end(),
                                [&](const Entry& entry) { return entry.kind == kind; });
@@ -30,11 +35,14 @@ DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
 }
 
 Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view device) {
-  const DeviceName name = parse_device_name(device);
+  DeviceName name = parse_device_name(device);
   Factory factory;
   bool composite = false;
   {
     std::lock_guard lock(mutex_);
+    if (const auto alias = aliases_.find(name.kind); alias != aliases_.end()) {
+      name = parse_device_name(alias->second + (name.id.empty() ? "" : "." + name.id));
+    }
     Entry* entry = find(name.kind);
     if (entry == nullptr) {
       std::string valid;

@@ -29,6 +29,9 @@ class HET_API DeviceRegistry {
   /// A composite device ("HETERO") is not listed by available(); `lister` is not called for it.
   void add(std::string kind, Factory factory, Lister lister, bool composite = false);
 
+  /// Another name for a device, as others call it: ("MYRIAD", "VPU.myriad"). It is not listed.
+  void add_alias(std::string name, std::string device);
+
   /// The device for "CPU", "GPU.1" or "HETERO:GPU,CPU". Fails with NotFound and the list of names
   /// that exist.
   Result<std::shared_ptr<Device>> get(Core& core, std::string_view device);
@@ -50,8 +53,9 @@ class HET_API DeviceRegistry {
   };
   Entry* find(std::string_view kind);
 
-  mutable std::mutex mutex_;  ///< protects entries_; taken alone
+  mutable std::mutex mutex_;  ///< protects what follows; taken alone
   std::vector<Entry> entries_;
+  std::map<std::string, std::string, std::less<>> aliases_;
 };
 
 /// "GPU.1" -> {"GPU", "1"}; "HETERO:GPU,CPU" -> {"HETERO", ""}.

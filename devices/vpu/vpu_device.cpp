@@ -95,24 +95,38 @@ class VpuDevice final : public Device {
   const std::shared_ptr<VpuLink> link_;
 };
 
+Result<std::shared_ptr<Device>> device_of_profile(const std::string& name, std::string_view profile,
+                                                  const std::vector<std::string>& sockets) {
+  std::string found;
+  for (const std::string& socket : sockets) {
+    const auto connection = Connection::open(socket, {});
+    const std::string is = connection ? (*connection)->welcome().profile : "one that says nothing";
+    if (is == profile) return std::make_shared<VpuDevice>(name, socket);
+    found += (found.empty() ? "" : ", ") + is;
+  }
+  return error(StatusCode::NotFound, "there is no VPU of profile {}; there is {}", profile, found);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Device>> make_device(Core&, std::string_view id) {
   const std::vector<std::string> sockets = vpu_sockets();
   if (sockets.empty()) {
     return error(StatusCode::NotFound,
-                 "there is no VPU: no socket of a device program (hetero-vpud) in '{}', which "
+                 "there is no VPU{}: no socket of a device program (hetero-vpud) in '{}', which "
                  "HETERO_VPU_FOLDER can name",
-                 vpu_folder());
-  }
-  size_t number = 0;
-  const auto [end, failure] = std::from_chars(id.data(), id.data() + id.size(), number);
-  if (!id.empty() &&
-      (failure != std::errc() || end != id.data() + id.size() || number >= sockets.size())) {
-    return error(StatusCode::NotFound, "there is no device {}.{}: '{}' has {} socket(s)", kKind, id,
-                 vpu_folder(), sockets.size());
+                 id.empty() ? "" : fmt::format(".{}", id), vpu_folder());
   }
   const std::string name = id.empty() ? std::string(kKind) : fmt::format("{}.{}", kKind, id);
+  size_t number = 0;
+  const auto [end, failure] = std::from_chars(id.data(), id.data() + id.size(), number);
+  if (!id.empty() && (failure != std::errc() || end != id.data() + id.size())) {
+    return device_of_profile(name, id, sockets);
+  }
+  if (number >= sockets.size()) {
+    return error(StatusCode::NotFound, "there is no device {}: '{}' has {} socket(s)", name,
+                 vpu_folder(), sockets.size());
+  }
   return std::make_shared<VpuDevice>(name, sockets[number]);
 }
 

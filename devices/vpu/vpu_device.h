@@ -11,8 +11,8 @@
 
 namespace het::vpu {
 
-/// A device at the other end of a link: "VPU" is "VPU.0", the first socket of vpu_sockets(). Fails
-/// with NotFound where there is none.
+/// A device at the other end of a link: "VPU" is "VPU.0", the first socket of vpu_sockets(), and
+/// "VPU.myriad" the first whose device has that profile. Fails with NotFound where there is none.
 Result<std::shared_ptr<Device>> make_device(Core& core, std::string_view id);
 
 /// "" for one, "0", "1" ... for several; asks nobody whether the sockets answer.

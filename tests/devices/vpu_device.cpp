@@ -202,6 +202,27 @@ TEST_F(Vpu, SeveralDevicesHaveNumbers) {
   EXPECT_FALSE(core_->get_property("VPU.2", "FULL_DEVICE_NAME"));
 }
 
+TEST_F(Vpu, OpenvinosNamesAreProfiles) {
+  ModelMaker maker;
+  add_small_network(maker);
+  const auto none = core_->compile_model(maker.model(), "HETERO:MYRIAD,CPU");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message(), HasSubstr("there is no VPU.myriad"));
+  daemons_.start("a", {"--profile", "fpga"});
+  const auto other = core_->compile_model(maker.model(), "MYRIAD");
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message(), HasSubstr("of profile myriad; there is fpga"));
+  daemons_.start("b");
+  const Tensor input = random_tensor({1, 3, 24, 24}, 7);
+  const auto alone = compile(maker.model(), {}, "MYRIAD");
+  ASSERT_NE(alone, nullptr);
+  const auto split = compile(maker.model(), {}, "HETERO:MYRIAD,CPU");
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(run(*alone, input), run(*split, input));
+  EXPECT_EQ(*compile(maker.model(), {}, "FPGA")->get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"),
+            "5");
+}
+
 /// What a host may send that is wrong: the device goes on for others.
 TEST_F(Vpu, AHostThatBreaksTheProtocolLosesItsLinkOnly) {
   daemons_.start();

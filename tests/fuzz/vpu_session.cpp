@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return std::shared_ptr<vpu::DeviceModel>(std::make_shared<CopyModel>());
   };
   vpu::Profile profile{"fuzz", 2, 1, 1 << 10, {}, {}};
-  vpu::DeviceSide side{profile, load, units, faults};
+  vpu::DeviceSide side{profile, load, units, faults, {}};
   {
     vpu::LinkSocket host(std::move(host_end));
     const auto session = std::make_shared<vpu::Session>(std::move(device_end), side);

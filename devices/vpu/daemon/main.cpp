@@ -104,6 +104,15 @@ int run(int argc, char** argv) {
   app.add_option("--fault", fault_texts,
                  "For tests of hosts: crash, hang, drop, corrupt, slow or throttle, and at which "
                  "request (crash:3); several times");
+  int64_t link_us = 0;
+  int64_t link_megabytes = 0;
+  int64_t execution_us = 0;
+  app.add_option("--link-us", link_us, "Simulated: microseconds on the link, each way")
+      ->check(CLI::Range(int64_t{0}, int64_t{10000000}));
+  app.add_option("--link-mbytes", link_megabytes, "Simulated: megabytes a second, each way")
+      ->check(CLI::Range(int64_t{0}, int64_t{1000000}));
+  app.add_option("--execution-us", execution_us, "Simulated: least microseconds of an execution")
+      ->check(CLI::Range(int64_t{0}, int64_t{10000000}));
   CLI11_PARSE(app, argc, argv);
 
   sigset_t ending;
@@ -113,6 +122,8 @@ int run(int argc, char** argv) {
   ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   const File signals(::signalfd(-1, &ending, SFD_CLOEXEC));
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  // Simulated times are short: 50 us of slack would be seen.
+  ::prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 
   const auto profile = find_profile(profile_name);
   if (!profile) {
@@ -141,7 +152,10 @@ int run(int argc, char** argv) {
     const auto load = [&](std::span<const std::byte> file) {
       return HostedModel::create(file, device_name);
     };
-    DeviceSide device{*profile, load, units, faults};
+    const SimulatedSpeed speed{std::chrono::microseconds(link_us),
+                               static_cast<uint64_t>(link_megabytes) * 1000000,
+                               std::chrono::microseconds(execution_us)};
+    DeviceSide device{*profile, load, units, faults, speed};
     serve(*listener, signals, device);
   }
   ::unlink(socket.c_str());

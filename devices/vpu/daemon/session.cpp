@@ -28,6 +28,12 @@ bool is_looked_up(ElementType type) {
   return is_integer(type) && type != ElementType::UInt8 && type != ElementType::Int8;
 }
 
+uint64_t bytes_of(const std::vector<Tensor>& tensors) {
+  uint64_t bytes = 0;
+  for (const Tensor& tensor : tensors) bytes += tensor.size_bytes();
+  return bytes;
+}
+
 }  // namespace
 
 struct Session::Job {
@@ -279,7 +285,11 @@ Status Session::submit(Frame frame) {
     complete(job->sequence, failed, DeviceFault::None);
     return {};
   }
-  device_.units.add([self = shared_from_this(), job](uint32_t unit) { self->execute(job, unit); });
+  to_device_.send(bytes_of(job->execution.inputs), [this, job] {
+    std::shared_ptr<Session> self = weak_from_this().lock();
+    if (!self) return;  // it ends
+    device_.units.add([self = std::move(self), job](uint32_t unit) { self->execute(job, unit); });
+  });
   return {};
 }
 
@@ -349,6 +359,7 @@ void Session::execute(const std::shared_ptr<Job>& job, uint32_t unit) {
   }
   const Status status = is_cancelled ? Status(StatusCode::Cancelled, "the request was cancelled")
                                      : job->model->run(job->execution);
+  std::this_thread::sleep_until(begin + device_.speed.execution);
   if (device_.is_throttled) std::this_thread::sleep_for(2 * (Clock::now() - begin));
   if (fault == DeviceFault::Slow) std::this_thread::sleep_for(std::chrono::milliseconds(200));
   ++device_.executions;
@@ -365,7 +376,10 @@ void Session::execute(const std::shared_ptr<Job>& job, uint32_t unit) {
       completed.outputs.emplace_back(output.bytes(), output.size_bytes());
     }
   }
-  if (fault != DeviceFault::Drop) complete(job->sequence, completed, fault);
+  if (fault == DeviceFault::Drop) return;
+  // The answer may refer to tensors of the job.
+  to_host_.send(bytes_of(job->execution.outputs),
+                [this, job, completed, fault] { complete(job->sequence, completed, fault); });
 }
 
 void Session::hang() {

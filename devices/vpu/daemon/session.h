@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "devices/vpu/daemon/delay_line.h"
 #include "devices/vpu/daemon/device_model.h"
 #include "devices/vpu/daemon/fault_plan.h"
 #include "devices/vpu/daemon/profile.h"
@@ -24,6 +25,7 @@ struct DeviceSide {
   ModelLoader load;
   UnitQueue& units;
   FaultPlan& faults;
+  SimulatedSpeed speed;
   std::atomic<bool> is_ending{false};  ///< the program ends: who hangs goes on
   std::atomic<bool> is_throttled{false};
   std::atomic<uint64_t> executions{0};
@@ -35,7 +37,11 @@ struct DeviceSide {
 /// the protocol loses its link.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(File socket, DeviceSide& device) : socket_(std::move(socket)), device_(device) {}
+  Session(File socket, DeviceSide& device)
+      : socket_(std::move(socket)),
+        device_(device),
+        to_device_(device.speed),
+        to_host_(device.speed) {}
   ~Session();
   /// Returns when the link has ended.
   void run();
@@ -78,6 +84,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::mutex send_mutex_;             ///< one frame at a time; taken alone
   std::mutex running_mutex_;          ///< protects the next two; taken alone
   std::map<uint64_t, bool> running_;  ///< submitted requests, and whether they are cancelled
+  DelayLine to_device_;               ///< of requests; what they use is above
+  DelayLine to_host_;
 };
 
 }  // namespace het::vpu
