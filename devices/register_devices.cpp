@@ -8,6 +8,7 @@
 #include "devices/ref/ref_device.h"
 #include "devices/va/surface_access.h"
 #include "devices/vpu/vpu_device.h"
+#include "devices/vpu/vpu_discovery.h"
 #include "hetero/auto_device.h"
 #include "hetero/batch_device.h"
 #include "hetero/hetero_device.h"
@@ -49,6 +50,7 @@ void register_devices(Core& core) {
   core.devices().add("CPU", cpu::make_device, exists_once);
   core.devices().add("GPU", gpu::make_device, gpu::device_ids);
   core.devices().add("VPU", vpu::make_device, vpu::device_ids);
+  core.devices().add_configuration("VPU", vpu::set_discovery);
   // What OpenVINO called its accelerators.
   core.devices().add_alias("MYRIAD", "VPU.myriad");
   core.devices().add_alias("HDDL", "VPU.hddl");

@@ -36,7 +36,12 @@ double median(std::vector<double> values) {
 Result<std::unique_ptr<InferRequest>> request_for(const Model& model, const PlacementDevice& device,
                                                   bool with_rows) {
   Properties properties = device.properties;
-  if (with_rows) properties["PERF_COUNT"] = "YES";
+  if (with_rows) {
+    properties["PERF_COUNT"] = "YES";
+    // Of devices that tell other times unless they are asked.
+    constexpr const char* kMode = "VPU_PERF_REPORT_MODE";
+    if (find_property(kMode, device.member->device->name())) properties[kMode] = "PER_LAYER";
+  }
   HET_ASSIGN(const std::shared_ptr<CompiledModel> compiled,
              device.member->device->compile_model(model, properties, nullptr));
   return zero_request(*compiled);
@@ -87,6 +92,9 @@ class SubgraphTimes {
         }
       }
     }
+    if (samples.empty()) {
+      HET_TRY(share_time(subgraph, *request, samples, end));
+    }
     for (auto& [node, seconds] : samples) times_.seconds[node][d] = median(std::move(seconds));
     for (const size_t n : subgraph.nodes) {
       store_.add(*prepared_.nodes()[n], d, {times_.seconds[n][d], times_.is_fused[n][d]});
@@ -95,6 +103,20 @@ class SubgraphTimes {
   }
 
  private:
+  /// Of a device that does not count nodes: all get the same part of a whole execution.
+  static Status share_time(const Subgraph& subgraph, InferRequest& request,
+                           std::unordered_map<size_t, std::vector<double>>& samples,
+                           Clock::time_point end) {
+    const auto parts = static_cast<double>(subgraph.nodes.size());
+    for (size_t run = 0; run < kMostSamples && (run == 0 || Clock::now() < end); ++run) {
+      const Clock::time_point begin = Clock::now();
+      HET_TRY(request.infer());
+      const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      for (const size_t n : subgraph.nodes) samples[n].push_back(seconds / parts);
+    }
+    return {};
+  }
+
   const Model& prepared_;
   NodeTimes& times_;
   ProfileStore& store_;

@@ -178,8 +178,9 @@ Status Core::set_property(std::string_view device, const Properties& properties)
                  "devices in it",
                  device, kind);
   }
-  HET_TRY(devices_.get(*this, device));
   HET_ASSIGN(const Properties checked, validate_properties(properties, kind));
+  HET_ASSIGN(const bool may_come_later, devices_.configure(device, checked));
+  if (!may_come_later) HET_TRY(devices_.get(*this, device));
   HET_TRY(load_extensions(checked));
   std::lock_guard lock(mutex_);
   for (const auto& [name, value] : checked) defaults_[kind][name] = value;

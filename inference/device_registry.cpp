@@ -28,6 +28,30 @@ void DeviceRegistry::add_alias(std::string name, std::string device) {
   aliases_[std::move(name)] = std::move(device);
 }
 
+void DeviceRegistry::add_configuration(std::string kind, Configure configure) {
+  std::lock_guard lock(mutex_);
+  configurations_[std::move(kind)] = std::move(configure);
+}
+
+Result<bool> DeviceRegistry::configure(std::string_view device, const Properties& properties) {
+  Configure configure;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = configurations_.find(resolve(device).kind);
+    if (found == configurations_.end()) return false;
+    configure = found->second;
+  }
+  HET_TRY(configure(properties));
+  return true;
+}
+
+DeviceName DeviceRegistry::resolve(std::string_view device) const {
+  DeviceName name = parse_device_name(device);
+  const auto alias = aliases_.find(name.kind);
+  if (alias == aliases_.end()) return name;
+  return parse_device_name(alias->second + (name.id.empty() ? "" : "." + name.id));
+}
+
 DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
   const auto it = std::find_if(entries_.begin(), entries_.end(),
                                [&](const Entry& entry) { return entry.kind == kind; });
@@ -35,14 +59,12 @@ DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
 }
 
 Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view device) {
-  DeviceName name = parse_device_name(device);
+  DeviceName name;
   Factory factory;
   bool composite = false;
   {
     std::lock_guard lock(mutex_);
-    if (const auto alias = aliases_.find(name.kind); alias != aliases_.end()) {
-      name = parse_device_name(alias->second + (name.id.empty() ? "" : "." + name.id));
-    }
+    name = resolve(device);
     Entry* entry = find(name.kind);
     if (entry == nullptr) {
       std::string valid;

@@ -15,6 +15,14 @@ namespace het {
 
 class ExclusiveQueue;
 
+/// "GPU.1" -> {"GPU", "1"}; "HETERO:GPU,CPU" -> {"HETERO", ""}.
+struct DeviceName {
+  std::string kind;
+  std::string id;
+  std::string arguments;  ///< what follows ':'
+};
+HET_API DeviceName parse_device_name(std::string_view device);
+
 /// Knows how to make each device and keeps those that were used. Devices that compute come with
 /// what EXCLUSIVE_ASYNC_REQUESTS asks for. Thread-safe.
 class HET_API DeviceRegistry {
@@ -31,6 +39,12 @@ class HET_API DeviceRegistry {
 
   /// Another name for a device, as others call it: ("MYRIAD", "VPU.myriad"). It is not listed.
   void add_alias(std::string name, std::string device);
+
+  /// Properties of a kind of device that say where devices are: set before there are any.
+  using Configure = std::function<Status(const Properties&)>;
+  void add_configuration(std::string kind, Configure configure);
+  /// Hands properties that were set for `device` over; false where its kind has no use for them.
+  Result<bool> configure(std::string_view device, const Properties& properties);
 
   /// The device for "CPU", "GPU.1" or "HETERO:GPU,CPU". Fails with NotFound and the list of names
   /// that exist.
@@ -52,18 +66,13 @@ class HET_API DeviceRegistry {
     std::map<std::string, std::shared_ptr<ExclusiveQueue>> queues;
   };
   Entry* find(std::string_view kind);
+  /// With an alias replaced.
+  DeviceName resolve(std::string_view device) const;
 
   mutable std::mutex mutex_;  ///< protects what follows; taken alone
   std::vector<Entry> entries_;
   std::map<std::string, std::string, std::less<>> aliases_;
+  std::map<std::string, Configure, std::less<>> configurations_;
 };
-
-/// "GPU.1" -> {"GPU", "1"}; "HETERO:GPU,CPU" -> {"HETERO", ""}.
-struct DeviceName {
-  std::string kind;
-  std::string id;
-  std::string arguments;  ///< what follows ':'
-};
-HET_API DeviceName parse_device_name(std::string_view device);
 
 }  // namespace het

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "inference/export.h"
+
 namespace het {
 
 /// Memory that is needed from step `first` to step `last`, both included.
@@ -19,6 +21,6 @@ struct Packing {
   std::vector<size_t> offsets;
   size_t bytes = 0;
 };
-Packing pack(const std::vector<Lifetime>& lifetimes, size_t alignment = 64);
+HET_API Packing pack(const std::vector<Lifetime>& lifetimes, size_t alignment = 64);
 
 }  // namespace het

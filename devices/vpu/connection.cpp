@@ -10,6 +10,9 @@
 #include <mutex>
 #include <utility>
 
+#include "devices/vpu/fair_queue.h"
+#include "devices/vpu/greeting.h"
+
 namespace het::vpu {
 namespace {
 
@@ -39,42 +42,28 @@ struct Connection::State {
   std::condition_variable answered;
   std::map<uint64_t, std::optional<Frame>> calls;  ///< commands that somebody waits for
   std::vector<Submission*> in_flight;              ///< as many as there are credits at most
-  Submission* first = nullptr;                     ///< submissions that wait for a credit
-  Submission* last = nullptr;
-  Status cause;  ///< of the loss
+  FairQueue<Submission*> waiting;                  ///< for a credit
+  Status cause;                                    ///< of the loss
 };
 
-Result<std::shared_ptr<Connection>> Connection::open(const std::string& path,
+Result<std::shared_ptr<Connection>> Connection::open(const std::string& address,
                                                      const Options& options) {
-  HET_ASSIGN(LinkSocket socket, LinkSocket::connect(path));
-  return greet(std::move(socket), path, options);
+  HET_ASSIGN(const LinkAddress parsed, LinkAddress::parse(address));
+  HET_ASSIGN(LinkSocket socket, LinkSocket::connect(parsed));
+  return greet(std::move(socket), address, parsed.is_tcp(), options);
 }
 
 Result<std::shared_ptr<Connection>> Connection::greet(LinkSocket socket, const std::string& name,
                                                       const Options& options) {
-  const Hello hello{kProtocolVersion, kProtocolVersion, "gst-hetero"};
-  HET_TRY(socket.send(FrameType::Hello, 0, hello.encode()).with_context(name));
-  auto answer = socket.receive(options.greeting_patience);
-  if (answer && !*answer) {
-    return error(StatusCode::DeviceLost, "what listens at '{}' says nothing", name);
-  }
-  if (!answer) {
-    return error(StatusCode::DeviceLost, "what listens at '{}' is no VPU: {}", name,
-                 answer.error().message());
-  }
-  const Frame& frame = **answer;
-  if (frame.header.type == FrameType::Refused) {
-    HET_ASSIGN(const Refusal refusal, Refusal::decode(frame.payload));
-    return error(refusal.code, "the VPU at '{}' refuses: {}", name, refusal.text);
-  }
+  return greet(std::move(socket), name, false, options);
+}
+
+Result<std::shared_ptr<Connection>> Connection::greet(LinkSocket socket, const std::string& name,
+                                                      bool is_tcp, const Options& options) {
+  HET_ASSIGN(Welcome welcome,
+             greet_device(socket, name, options.key, is_tcp, options.greeting_patience));
   auto state = std::make_shared<State>(std::move(socket), options);
-  auto welcome = Welcome::decode(frame.payload);
-  if (frame.header.type != FrameType::Welcome || !welcome) {
-    return error(StatusCode::DeviceLost, "what listens at '{}' is no VPU: {}", name,
-                 welcome ? "it greets with another frame" : welcome.error().message());
-  }
-  state->welcome = std::move(*welcome);
-  state->socket.set_payload_limit(kMaxPayloadBytes);
+  state->welcome = std::move(welcome);
   state->in_flight.reserve(state->welcome.credits);
   return std::shared_ptr<Connection>(new Connection(std::move(state)));
 }
@@ -168,9 +157,7 @@ void Connection::submit(Submission& submission) {
   {
     std::lock_guard lock(state_->mutex);
     if (!state_->lost) {
-      submission.next_ = nullptr;
-      (state_->last ? state_->last->next_ : state_->first) = &submission;
-      state_->last = &submission;
+      state_->waiting.add(submission.stream_, &submission);
     } else {
       cause = state_->cause;
     }
@@ -179,7 +166,7 @@ void Connection::submit(Submission& submission) {
   send_waiting(*state_);
 }
 
-/// Sends while there are credits. Frames leave in the order of their submissions.
+/// Sends while there are credits.
 void Connection::send_waiting(State& state) {
   Status sent;
   {
@@ -188,11 +175,10 @@ void Connection::send_waiting(State& state) {
       Submission* next = nullptr;
       {
         std::lock_guard lock(state.mutex);
-        if (state.lost || state.first == nullptr || state.in_flight.size() >= state.welcome.credits)
-          return;
-        next = state.first;
-        state.first = next->next_;
-        if (state.first == nullptr) state.last = nullptr;
+        if (state.lost || state.in_flight.size() >= state.welcome.credits) return;
+        const std::optional<Submission*> first = state.waiting.take();
+        if (!first) return;
+        next = *first;
         next->sequence_ = state.sequences++;
         next->sent_ = Clock::now();
         state.in_flight.push_back(next);
@@ -209,14 +195,7 @@ void Connection::cancel(Submission& submission) {
   bool waits = false;
   {
     std::lock_guard lock(state_->mutex);
-    Submission* before = nullptr;
-    for (Submission* it = state_->first; it != nullptr; before = it, it = it->next_) {
-      if (it != &submission) continue;
-      (before ? before->next_ : state_->first) = it->next_;
-      if (state_->last == it) state_->last = before;
-      waits = true;
-      break;
-    }
+    waits = state_->waiting.remove(&submission);
     if (!waits && std::ranges::find(state_->in_flight, &submission) != state_->in_flight.end()) {
       sequence = submission.sequence_;
     }
@@ -241,8 +220,7 @@ void Connection::lose(State& state, const Status& cause) {
     state.cause = Status(StatusCode::DeviceLost, cause.message());
     state.lost = true;
     ended.swap(state.in_flight);
-    for (; state.first != nullptr; state.first = state.first->next_) ended.push_back(state.first);
-    state.last = nullptr;
+    while (const std::optional<Submission*> next = state.waiting.take()) ended.push_back(*next);
   }
   state.socket.close();
   state.answered.notify_all();

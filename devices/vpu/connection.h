@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,30 +24,32 @@ class Submission {
 
  protected:
   virtual ~Submission() = default;
-  Bytes payload_;  ///< an encoded Submit
+  Bytes payload_;       ///< an encoded Submit
+  std::string stream_;  ///< that it names: streams take turns
 
  private:
   friend class Connection;
   uint64_t sequence_ = 0;
   std::chrono::steady_clock::time_point sent_;
-  Submission* next_ = nullptr;
 };
 
 /// The host's side of a link to one device. Thread-safe. One thread of its own receives; requests
-/// are sent by whoever submits them, as many at a time as the device gives credits, others wait in
-/// their order. When the link fails, or the device answers a request for longer than `patience`,
-/// everything ends with DeviceLost and the object is of no more use.
+/// are sent by whoever submits them, as many at a time as the device gives credits; among those
+/// that wait, streams take turns. When the link fails, or the device answers a request for longer
+/// than `patience`, everything ends with DeviceLost and the object is of no more use.
 class Connection {
  public:
   struct Options {
     std::chrono::milliseconds patience{10000};       ///< with a request
     std::chrono::milliseconds call_patience{60000};  ///< with a command, which may compile a model
     std::chrono::milliseconds greeting_patience{2000};
+    std::optional<LinkKey> key;  ///< for devices that ask for one
   };
   /// Connects and says hello. Fails with NotFound where nobody listens, DeviceLost where what
   /// listens is no device of this protocol.
-  static Result<std::shared_ptr<Connection>> open(const std::string& path, const Options& options);
-  /// The same over a socket that is connected already; `name` is for messages.
+  static Result<std::shared_ptr<Connection>> open(const std::string& address,
+                                                  const Options& options);
+  /// The same over a Unix socket that is connected already; `name` is for messages.
   static Result<std::shared_ptr<Connection>> greet(LinkSocket socket, const std::string& name,
                                                    const Options& options);
   ~Connection();
@@ -71,6 +74,8 @@ class Connection {
  private:
   struct State;
   explicit Connection(std::shared_ptr<State> state);
+  static Result<std::shared_ptr<Connection>> greet(LinkSocket socket, const std::string& name,
+                                                   bool is_tcp, const Options& options);
   static void send(State& state, FrameType type, uint64_t sequence, ByteView payload,
                    int file = -1);
   static void send_waiting(State& state);

@@ -12,10 +12,27 @@ constexpr size_t kCheckedBytes = kHeaderBytes - sizeof(uint32_t);
 }  // namespace
 
 std::string_view to_string(FrameType type) {
-  constexpr std::string_view kNames[] = {
-      "",           "hello",     "welcome", "refused",       "acknowledged", "load begin",
-      "load chunk", "load end",  "loaded",  "unload",        "map memory",   "unmap memory",
-      "submit",     "completed", "cancel",  "get telemetry", "telemetry",    "reset"};
+  constexpr std::string_view kNames[] = {"",
+                                         "hello",
+                                         "welcome",
+                                         "refused",
+                                         "acknowledged",
+                                         "load begin",
+                                         "load chunk",
+                                         "load end",
+                                         "loaded",
+                                         "unload",
+                                         "map memory",
+                                         "unmap memory",
+                                         "submit",
+                                         "completed",
+                                         "cancel",
+                                         "get telemetry",
+                                         "telemetry",
+                                         "reset",
+                                         "challenge",
+                                         "challenge response",
+                                         "proof"};
   const auto number = static_cast<size_t>(type);
   return number > 0 && number < std::size(kNames) ? kNames[number] : "unknown";
 }

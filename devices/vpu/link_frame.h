@@ -39,6 +39,9 @@ enum class FrameType : uint16_t {
   GetTelemetry = 15,
   Telemetry = 16,
   Reset = 17,
+  Challenge = 18,
+  ChallengeResponse = 19,
+  Proof = 20,
 };
 std::string_view to_string(FrameType type);
 

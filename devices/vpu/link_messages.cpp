@@ -55,6 +55,12 @@ Status read_ports(ByteReader& reader, std::vector<Loaded::Port>& ports) {
   return {};
 }
 
+template <size_t N>
+void read_array(ByteReader& reader, std::array<std::byte, N>& array) {
+  const ByteView bytes = reader.raw(N);
+  std::copy(bytes.begin(), bytes.end(), array.begin());
+}
+
 constexpr size_t kPlaceBytes = 1 + 4 + 8 + 8;
 
 void write_places(ByteWriter& writer, const std::vector<TensorPlace>& places, bool with_content) {
@@ -115,6 +121,7 @@ Bytes Welcome::encode() const {
   writer.number(units);
   writer.number(memory_bytes);
   writer.number(static_cast<uint8_t>(takes_shared_memory));
+  writer.number(static_cast<uint8_t>(counts_nodes));
   writer.number(static_cast<uint32_t>(types.size()));
   for (const ElementType type : types) writer.text(to_string(type));
   writer.number(static_cast<uint32_t>(operators.size()));
@@ -132,6 +139,7 @@ Result<Welcome> Welcome::decode(ByteView bytes) {
   welcome.units = reader.number<uint32_t>();
   welcome.memory_bytes = reader.number<uint64_t>();
   welcome.takes_shared_memory = reader.number<uint8_t>() != 0;
+  welcome.counts_nodes = reader.number<uint8_t>() != 0;
   const uint32_t types = reader.count(64, 2);
   for (uint32_t i = 0; i < types; ++i) {
     HET_ASSIGN(welcome.types.emplace_back(), parse_element_type(reader.text()));
@@ -141,7 +149,7 @@ Result<Welcome> Welcome::decode(ByteView bytes) {
   if (welcome.credits == 0 || welcome.credits > 4096) {
     return out_of_range("number of credits", welcome.credits);
   }
-  if (welcome.units == 0 || welcome.units > 4096) {
+  if (welcome.units == 0 || welcome.units > kMaxUnits) {
     return out_of_range("number of units", welcome.units);
   }
   return finished(reader, std::move(welcome), "welcome");
@@ -168,6 +176,12 @@ Bytes LoadBegin::encode() const {
   writer.number(model);
   writer.number(size);
   writer.number(crc);
+  writer.text(placement.graph_tag);
+  writer.text(placement.stream_id);
+  writer.text(placement.device_tag);
+  writer.number(static_cast<uint8_t>(placement.is_bound));
+  writer.number(placement.priority);
+  writer.number(static_cast<uint8_t>(placement.on_all_units));
   return writer.take();
 }
 
@@ -177,8 +191,14 @@ Result<LoadBegin> LoadBegin::decode(ByteView bytes) {
   begin.model = reader.number<uint32_t>();
   begin.size = reader.number<uint64_t>();
   begin.crc = reader.number<uint32_t>();
+  begin.placement.graph_tag = reader.text();
+  begin.placement.stream_id = reader.text();
+  begin.placement.device_tag = reader.text();
+  begin.placement.is_bound = reader.number<uint8_t>() != 0;
+  begin.placement.priority = reader.number<int32_t>();
+  begin.placement.on_all_units = reader.number<uint8_t>() != 0;
   if (begin.size == 0 || begin.size > kMaxModelBytes) return out_of_range("size", begin.size);
-  return finished(reader, begin, "load begin");
+  return finished(reader, std::move(begin), "load begin");
 }
 
 Bytes LoadChunk::encode() const {
@@ -216,6 +236,8 @@ Bytes Loaded::encode() const {
   ByteWriter writer;
   write_ports(writer, inputs);
   write_ports(writer, outputs);
+  writer.number(static_cast<uint32_t>(units.size()));
+  for (const uint32_t unit : units) writer.number(unit);
   return writer.take();
 }
 
@@ -224,6 +246,8 @@ Result<Loaded> Loaded::decode(ByteView bytes) {
   Loaded loaded;
   HET_TRY(read_ports(reader, loaded.inputs));
   HET_TRY(read_ports(reader, loaded.outputs));
+  const uint32_t units = reader.count(kMaxUnits, sizeof(uint32_t));
+  for (uint32_t i = 0; i < units; ++i) loaded.units.push_back(reader.number<uint32_t>());
   return finished(reader, std::move(loaded), "loaded");
 }
 
@@ -269,6 +293,7 @@ Bytes Completed::encode() const {
   write_code(writer, code);
   writer.text(text);
   writer.number(unit);
+  writer.number(received_ns);
   writer.number(waited_ns);
   writer.number(executed_ns);
   writer.number(static_cast<uint32_t>(stages.size()));
@@ -288,6 +313,7 @@ Result<Completed> Completed::decode(ByteView bytes) {
   completed.code = read_code(reader);
   completed.text = reader.text();
   completed.unit = reader.number<uint32_t>();
+  completed.received_ns = reader.number<uint64_t>();
   completed.waited_ns = reader.number<uint64_t>();
   completed.executed_ns = reader.number<uint64_t>();
   const uint32_t stages = reader.count(kMaxStages, 12);
@@ -305,23 +331,71 @@ Result<Completed> Completed::decode(ByteView bytes) {
 
 Bytes Telemetry::encode() const {
   ByteWriter writer;
-  writer.number(millidegrees);
-  writer.number(utilisation_permille);
-  writer.number(memory_used);
-  writer.number(executions);
   writer.number(static_cast<uint8_t>(is_throttled));
+  writer.number(static_cast<uint32_t>(units.size()));
+  for (const Unit& unit : units) {
+    writer.text(unit.tag);
+    writer.number(unit.millidegrees);
+    writer.number(unit.utilisation_permille);
+    writer.number(unit.memory_used);
+    writer.number(unit.executions);
+    writer.number(unit.models);
+  }
   return writer.take();
 }
 
 Result<Telemetry> Telemetry::decode(ByteView bytes) {
   ByteReader reader(bytes);
   Telemetry telemetry;
-  telemetry.millidegrees = reader.number<int32_t>();
-  telemetry.utilisation_permille = reader.number<uint32_t>();
-  telemetry.memory_used = reader.number<uint64_t>();
-  telemetry.executions = reader.number<uint64_t>();
   telemetry.is_throttled = reader.number<uint8_t>() != 0;
-  return finished(reader, telemetry, "telemetry");
+  const uint32_t units = reader.count(kMaxUnits, 30);
+  for (uint32_t i = 0; i < units; ++i) {
+    Unit& unit = telemetry.units.emplace_back();
+    unit.tag = reader.text();
+    unit.millidegrees = reader.number<int32_t>();
+    unit.utilisation_permille = reader.number<uint32_t>();
+    unit.memory_used = reader.number<uint64_t>();
+    unit.executions = reader.number<uint64_t>();
+    unit.models = reader.number<uint32_t>();
+  }
+  return finished(reader, std::move(telemetry), "telemetry");
+}
+
+Bytes Challenge::encode() const {
+  return {nonce.begin(), nonce.end()};
+}
+
+Result<Challenge> Challenge::decode(ByteView bytes) {
+  ByteReader reader(bytes);
+  Challenge challenge;
+  read_array(reader, challenge.nonce);
+  return finished(reader, challenge, "challenge");
+}
+
+Bytes ChallengeResponse::encode() const {
+  ByteWriter writer;
+  writer.raw(nonce);
+  writer.raw(mac);
+  return writer.take();
+}
+
+Result<ChallengeResponse> ChallengeResponse::decode(ByteView bytes) {
+  ByteReader reader(bytes);
+  ChallengeResponse response;
+  read_array(reader, response.nonce);
+  read_array(reader, response.mac);
+  return finished(reader, response, "challenge response");
+}
+
+Bytes Proof::encode() const {
+  return {mac.begin(), mac.end()};
+}
+
+Result<Proof> Proof::decode(ByteView bytes) {
+  ByteReader reader(bytes);
+  Proof proof;
+  read_array(reader, proof.mac);
+  return finished(reader, proof, "proof");
 }
 
 }  // namespace het::vpu

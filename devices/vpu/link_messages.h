@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/vpu/link_security.h"
 #include "inference/element_type.h"
 #include "inference/shape.h"
 #include "inference/status.h"
@@ -21,6 +22,7 @@ inline constexpr uint32_t kMaxOperators = 4096;
 inline constexpr uint32_t kMaxPorts = 4096;
 inline constexpr uint32_t kMaxStages = 65536;
 inline constexpr uint32_t kMaxRank = 32;
+inline constexpr uint32_t kMaxUnits = 4096;
 /// Of one tensor and of one shared memory, in bytes.
 inline constexpr uint64_t kMaxTensorBytes = uint64_t{4} << 30;
 inline constexpr uint64_t kMaxModelBytes = uint64_t{2} << 30;
@@ -40,12 +42,13 @@ struct Hello {
 /// What the device is and takes.
 struct Welcome {
   uint16_t version = 0;
-  std::string profile;   ///< "myriad", "hddl", "fpga" or one's own
-  std::string firmware;  ///< name and version of the device program
-  uint32_t credits = 0;  ///< requests that may be unanswered at a time
-  uint32_t units = 0;
-  uint64_t memory_bytes = 0;
+  std::string profile;        ///< "myriad", "hddl", "fpga" or one's own
+  std::string firmware;       ///< name and version of the device program
+  uint32_t credits = 0;       ///< requests that may be unanswered at a time
+  uint32_t units = 0;         ///< that execute at the same time
+  uint64_t memory_bytes = 0;  ///< of one unit
   bool takes_shared_memory = false;
+  bool counts_nodes = false;           ///< times of single nodes, not only of executions
   std::vector<ElementType> types;      ///< of tensors
   std::vector<std::string> operators;  ///< "Conv", "het.DetectionOutput"
   Bytes encode() const;
@@ -59,10 +62,22 @@ struct Refusal {
   static Result<Refusal> decode(ByteView bytes);
 };
 
+/// On which units a model shall be, as the properties HDDL_... say. At most one of the tags, the
+/// stream and on_all_units is given; without any the device chooses.
+struct Placement {
+  std::string graph_tag;   ///< on as many units as the device's configuration says for it
+  std::string stream_id;   ///< on the one unit of this stream
+  std::string device_tag;  ///< on the unit that has this tag, or that gets it now
+  bool is_bound = false;   ///< with a device tag: executed there only, not where the same model is
+  int32_t priority = 0;    ///< of that unit among those, the largest first
+  bool on_all_units = false;
+};
+
 struct LoadBegin {
   uint32_t model = 0;
   uint64_t size = 0;
   uint32_t crc = 0;  ///< of the whole file
+  Placement placement;
   Bytes encode() const;
   static Result<LoadBegin> decode(ByteView bytes);
 };
@@ -89,6 +104,7 @@ struct Loaded {
   };
   std::vector<Port> inputs;
   std::vector<Port> outputs;
+  std::vector<uint32_t> units;  ///< that have it
   Bytes encode() const;
   static Result<Loaded> decode(ByteView bytes);
 };
@@ -112,7 +128,7 @@ struct TensorPlace {
 struct Submit {
   uint32_t model = 0;
   bool wants_stages = false;
-  std::string stream;  ///< requests of one name may be bound to one unit
+  std::string stream;  ///< requests of different names take turns
   std::vector<TensorPlace> inputs;
   std::vector<TensorPlace> outputs;
   Bytes encode() const;
@@ -129,8 +145,9 @@ struct Stage {
 struct Completed {
   StatusCode code = StatusCode::Ok;
   std::string text;
-  uint32_t unit = 0;
-  uint64_t waited_ns = 0;
+  uint32_t unit = 0;         ///< that executed it
+  uint64_t received_ns = 0;  ///< how long its inputs took to come in
+  uint64_t waited_ns = 0;    ///< then, for a unit
   uint64_t executed_ns = 0;
   std::vector<Stage> stages;
   std::vector<ByteView> outputs;  ///< those that are not in shared memory
@@ -139,13 +156,40 @@ struct Completed {
 };
 
 struct Telemetry {
-  int32_t millidegrees = 0;
-  uint32_t utilisation_permille = 0;  ///< since the last one
-  uint64_t memory_used = 0;
-  uint64_t executions = 0;
+  struct Unit {
+    std::string tag;  ///< that a host gave it
+    int32_t millidegrees = 0;
+    uint32_t utilisation_permille = 0;  ///< of the last second or two
+    uint64_t memory_used = 0;
+    uint64_t executions = 0;
+    uint32_t models = 0;
+  };
   bool is_throttled = false;
+  std::vector<Unit> units;
   Bytes encode() const;
   static Result<Telemetry> decode(ByteView bytes);
+};
+
+/// Of a link that asks for a key: what the device wants to see answered.
+struct Challenge {
+  Nonce nonce{};
+  Bytes encode() const;
+  static Result<Challenge> decode(ByteView bytes);
+};
+
+/// The host's answer.
+struct ChallengeResponse {
+  Nonce nonce{};
+  Mac mac{};
+  Bytes encode() const;
+  static Result<ChallengeResponse> decode(ByteView bytes);
+};
+
+/// The device has the key, too.
+struct Proof {
+  Mac mac{};
+  Bytes encode() const;
+  static Result<Proof> decode(ByteView bytes);
 };
 
 }  // namespace het::vpu

@@ -3,12 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "devices/vpu/vpu_metrics.h"
 #include "devices/vpu/vpu_request.h"
 #include "inference/ports.h"
 #include "inference/writers/onnx_writer.h"
 
 namespace het::vpu {
 namespace {
+
+Placement placement_of(const Properties& properties) {
+  Placement placement;
+  placement.graph_tag = property_text(properties, "HDDL_GRAPH_TAG");
+  placement.stream_id = property_text(properties, "HDDL_STREAM_ID");
+  placement.device_tag = property_text(properties, "HDDL_DEVICE_TAG");
+  placement.is_bound = property_boolean(properties, "HDDL_BIND_DEVICE");
+  placement.priority = static_cast<int32_t>(property_integer(properties, "HDDL_RUNTIME_PRIORITY"));
+  placement.on_all_units = property_boolean(properties, "HDDL_USE_SGAD");
+  return placement;
+}
 
 bool agree(const std::vector<Port>& ours, const std::vector<Loaded::Port>& theirs) {
   return std::ranges::equal(ours, theirs, [](const Port& a, const Loaded::Port& b) {
@@ -36,7 +48,9 @@ VpuCompiledModel::VpuCompiledModel(std::string device, std::shared_ptr<VpuLink> 
       device_(std::move(device)),
       link_(std::move(link)),
       properties_(properties),
-      is_profiled_(property_boolean(properties, "PERF_COUNT")) {
+      report_(!property_boolean(properties, "PERF_COUNT")                        ? Report::None
+              : property_text(properties, "VPU_PERF_REPORT_MODE") == "PER_LAYER" ? Report::Layers
+                                                                                 : Report::Stages) {
   for (const auto& node : prepared.nodes()) {
     ProfileRow& row = rows_.emplace_back();
     row.node_name = node->name();
@@ -64,6 +78,10 @@ Result<std::string> VpuCompiledModel::get_property(std::string_view name) const 
     return std::to_string(loaded_.connection->welcome().credits);
   }
   if (def->name == "SUPPORTED_PROPERTIES") return supported_properties("VPU");
+  if (is_metric(def->name) && def->name != "HDDL_DEVICE_TAG") {
+    HET_ASSIGN(const std::shared_ptr<Connection> connection, link_->connection());
+    return metric(*connection, device_, def->name);
+  }
   return property_text(properties_, def->name);
 }
 
@@ -90,9 +108,8 @@ LoadedModel VpuCompiledModel::loaded_now() const {
 
 Status VpuCompiledModel::load(Connection& connection, uint32_t number) const {
   const ByteView file = std::as_bytes(std::span(file_.data(), file_.size()));
-  HET_TRY(connection.call(FrameType::LoadBegin,
-                          LoadBegin{number, file.size(), crc32_of(file)}.encode(),
-                          FrameType::Acknowledged));
+  const LoadBegin begin{number, file.size(), crc32_of(file), placement_of(properties_)};
+  HET_TRY(connection.call(FrameType::LoadBegin, begin.encode(), FrameType::Acknowledged));
   for (size_t offset = 0; offset < file.size(); offset += kChunkBytes) {
     const ByteView part = file.subspan(offset, std::min<size_t>(kChunkBytes, file.size() - offset));
     HET_TRY(connection.call(FrameType::LoadChunk, LoadChunk{number, offset, part}.encode(),

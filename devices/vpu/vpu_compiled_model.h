@@ -36,7 +36,9 @@ class VpuCompiledModel final : public CompiledModel {
   Result<LoadedModel> loaded();
   /// The same without loading; nothing of a lost connection.
   LoadedModel loaded_now() const;
-  bool is_profiled() const { return is_profiled_; }
+  /// What profiles of its requests tell.
+  enum class Report : uint8_t { None, Stages, Layers };
+  Report report() const { return report_; }
   /// One per node, as if none had run.
   const std::vector<ProfileRow>& rows() const { return rows_; }
   /// For what takes time before a request can be sent: pictures, a lost link.
@@ -51,7 +53,7 @@ class VpuCompiledModel final : public CompiledModel {
   const std::string device_;
   const std::shared_ptr<VpuLink> link_;
   const Properties properties_;
-  const bool is_profiled_;
+  const Report report_;
   std::string file_;
   std::vector<ProfileRow> rows_;
   mutable std::mutex mutex_;  ///< protects loaded_; before those of link and connection

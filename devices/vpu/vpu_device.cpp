@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "devices/vpu/vpu_compiled_model.h"
+#include "devices/vpu/vpu_discovery.h"
 #include "devices/vpu/vpu_link.h"
+#include "devices/vpu/vpu_metrics.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/properties.h"
 
@@ -38,8 +40,8 @@ std::string refusal(const Welcome& device, const Node& node) {
 
 class VpuDevice final : public Device {
  public:
-  VpuDevice(std::string name, std::string path)
-      : name_(std::move(name)), link_(std::make_shared<VpuLink>(std::move(path))) {}
+  VpuDevice(std::string name, std::shared_ptr<VpuLink> link)
+      : name_(std::move(name)), link_(std::move(link)) {}
 
   std::string_view name() const override { return name_; }
 
@@ -49,11 +51,12 @@ class VpuDevice final : public Device {
     if (def->name == "DEVICE_TYPE") return "discrete";
     if (def->name == "EXECUTION_DEVICES") return name_;
     if (def->name == "OPTIMIZATION_CAPABILITIES") return "FP16";
-    if (def->name == "FULL_DEVICE_NAME" || def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") {
+    if (def->name == "VPU_ADDRESSES" || def->name == "VPU_KEY_FILE") {
+      return discovery_property(def->name);
+    }
+    if (is_metric(def->name)) {
       HET_ASSIGN(const std::shared_ptr<Connection> connection, link_->connection());
-      const Welcome& device = connection->welcome();
-      if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return std::to_string(device.credits);
-      return fmt::format("VPU of profile {} ({})", device.profile, device.firmware);
+      return metric(*connection, name_, def->name);
     }
     if (def->name == "RANGE_FOR_STREAMS") return "1 1";
     return std::string(def->default_value);
@@ -95,43 +98,68 @@ class VpuDevice final : public Device {
   const std::shared_ptr<VpuLink> link_;
 };
 
-Result<std::shared_ptr<Device>> device_of_profile(const std::string& name, std::string_view profile,
-                                                  const std::vector<std::string>& sockets) {
-  std::string found;
-  for (const std::string& socket : sockets) {
-    const auto connection = Connection::open(socket, {});
-    const std::string is = connection ? (*connection)->welcome().profile : "one that says nothing";
-    if (is == profile) return std::make_shared<VpuDevice>(name, socket);
-    found += (found.empty() ? "" : ", ") + is;
+bool is_number(std::string_view id) {
+  return std::ranges::all_of(id, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// The device of a profile, or the first that answers; the address that it had before is preferred.
+Result<VpuLink::Found> find_device(const std::string& name, const std::string& profile,
+                                   const std::string& last_address) {
+  std::vector<std::string> addresses = vpu_addresses();
+  const auto last = std::ranges::find(addresses, last_address);
+  if (last != addresses.end()) std::rotate(addresses.begin(), last, last + 1);
+  std::string seen;
+  for (const std::string& address : addresses) {
+    const auto connection = connect_vpu(address);
+    const std::string is =
+        connection ? "profile " + (*connection)->welcome().profile : connection.error().message();
+    if (connection && (profile.empty() || (*connection)->welcome().profile == profile)) {
+      return VpuLink::Found{address, *connection};
+    }
+    seen += (seen.empty() ? "" : ", ") + is;
   }
-  return error(StatusCode::NotFound, "there is no VPU of profile {}; there is {}", profile, found);
+  if (seen.empty()) {
+    return error(StatusCode::NotFound, "there is no {}: no device program (hetero-vpud) in {}",
+                 name, vpu_addresses_text());
+  }
+  return error(StatusCode::NotFound, "there is no {}; there is: {}", name, seen);
+}
+
+/// One with a number stays where it was found.
+Result<VpuLink::Found> connect_numbered(const std::string& name, const std::string& address) {
+  auto connection = connect_vpu(address);
+  if (!connection) return Failure(connection.error().with_context(name));
+  return VpuLink::Found{address, std::move(*connection)};
 }
 
 }  // namespace
 
 Result<std::shared_ptr<Device>> make_device(Core&, std::string_view id) {
-  const std::vector<std::string> sockets = vpu_sockets();
-  if (sockets.empty()) {
-    return error(StatusCode::NotFound,
-                 "there is no VPU{}: no socket of a device program (hetero-vpud) in '{}', which "
-                 "HETERO_VPU_FOLDER can name",
-                 id.empty() ? "" : fmt::format(".{}", id), vpu_folder());
-  }
   const std::string name = id.empty() ? std::string(kKind) : fmt::format("{}.{}", kKind, id);
-  size_t number = 0;
-  const auto [end, failure] = std::from_chars(id.data(), id.data() + id.size(), number);
-  if (!id.empty() && (failure != std::errc() || end != id.data() + id.size())) {
-    return device_of_profile(name, id, sockets);
+  VpuLink::Find find;
+  std::string address;
+  if (!id.empty() && is_number(id)) {
+    const std::vector<std::string> addresses = vpu_addresses();
+    size_t number = addresses.size();
+    std::from_chars(id.data(), id.data() + id.size(), number);
+    if (number >= addresses.size()) {
+      return error(StatusCode::NotFound, "there is no {}: {} device program(s) (hetero-vpud) in {}",
+                   name, addresses.size(), vpu_addresses_text());
+    }
+    address = addresses[number];
+    find = [name](const std::string& last) { return connect_numbered(name, last); };
+  } else {
+    find = [name, profile = std::string(id)](const std::string& last) {
+      return find_device(name, profile, last);
+    };
   }
-  if (number >= sockets.size()) {
-    return error(StatusCode::NotFound, "there is no device {}: '{}' has {} socket(s)", name,
-                 vpu_folder(), sockets.size());
-  }
-  return std::make_shared<VpuDevice>(name, sockets[number]);
+  HET_ASSIGN(VpuLink::Found found, find(address));
+  return std::make_shared<VpuDevice>(name,
+                                     std::make_shared<VpuLink>(std::move(find), std::move(found)));
 }
 
 std::vector<std::string> device_ids() {
-  const size_t count = vpu_sockets().size();
+  const size_t count = vpu_addresses().size();
   if (count == 1) return {""};
   std::vector<std::string> ids;
   for (size_t i = 0; i < count; ++i) ids.push_back(std::to_string(i));

@@ -1,33 +1,40 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "devices/vpu/connection.h"
 #include "inference/status.h"
 
 namespace het::vpu {
 
-/// The way to one device: its socket and the connection in use. Thread-safe.
+/// The way to one device: where it was found and the connection in use. Thread-safe.
 class VpuLink {
  public:
-  explicit VpuLink(std::string path) : path_(std::move(path)) {}
+  /// Finds the device anew and connects, as often as it was lost: it may come back elsewhere.
+  struct Found {
+    std::string address;
+    std::shared_ptr<Connection> connection;
+  };
+  using Find = std::function<Result<Found>(const std::string& last_address)>;
+  VpuLink(Find find, Found found)
+      : find_(std::move(find)),
+        address_(std::move(found.address)),
+        connection_(std::move(found.connection)) {}
 
-  const std::string& path() const { return path_; }
-  /// The connection, made anew where there is none or it is lost. Fails as Connection::open().
+  /// The connection, made anew where it is lost. Fails as Connection::open().
   Result<std::shared_ptr<Connection>> connection();
 
  private:
-  const std::string path_;
-  std::mutex mutex_;  ///< protects connection_; before a connection's own
+  const Find find_;
+  std::mutex mutex_;  ///< protects what follows; before a connection's own
+  std::string address_;
   std::shared_ptr<Connection> connection_;
 };
 
-/// The sockets (*.sock) in the folder that HETERO_VPU_FOLDER names, else /run/hetero-vpu, sorted.
-std::vector<std::string> vpu_sockets();
-/// That folder.
-std::string vpu_folder();
+/// A connection with the key of VPU_KEY_FILE.
+Result<std::shared_ptr<Connection>> connect_vpu(const std::string& address);
 
 }  // namespace het::vpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,10 +35,10 @@ class VpuRequest final : public DeviceRequest, private StreamJob, private Submis
   void run(size_t stream) override;
   Status make_ready();
   Status map_memory(const LoadedModel& loaded);
-  void write_payload();
-  void send();
+  Status write_payload();
   void end(Status status, const Completed& completed) override;
   Status take_outputs(const Completed& completed);
+  bool shares_memory() const { return to_.connection->welcome().takes_shared_memory; }
   void finish(Status status);
 
   VpuCompiledModel& model_;
@@ -45,11 +47,13 @@ class VpuRequest final : public DeviceRequest, private StreamJob, private Submis
   std::vector<Tensor> outputs_;     ///< in memory_
   LoadedModel to_;                  ///< where memory_ is mapped
   uint32_t memory_number_ = 0;      ///< of memory_ there
-  std::string stream_;              ///< that the payload names
   RequestIo* io_ = nullptr;         ///< of the running execution
   CompletionSink* sink_ = nullptr;  ///< of the running execution
   std::atomic<bool> cancelled_{false};
   std::vector<ProfileRow> rows_;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point sent_;      ///< to the connection
+  Clock::duration prepared_{};  ///< what came before
 };
 
 }  // namespace het::vpu

@@ -286,6 +286,14 @@ Status load_extensions(const Properties& properties) {
   return {};
 }
 
+std::vector<std::string> custom_operator_names() {
+  Loaded& all = loaded();
+  const std::lock_guard lock(all.mutex);
+  std::vector<std::string> names;
+  for (const auto& op : all.operators) names.push_back(op->domain_text + "." + op->type_text);
+  return names;
+}
+
 const OpDef* find_custom_operator(std::string_view domain, std::string_view type) {
   Loaded& all = loaded();
   const std::lock_guard lock(all.mutex);

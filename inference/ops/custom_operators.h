@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "inference/custom_operator.h"
 #include "inference/export.h"
@@ -26,6 +27,9 @@ HET_API Status add_custom_operators(const HetCustomOperators& table, const std::
 /// Loads the libraries of the property EXTENSIONS, separated by ';', also where it is given for one
 /// device of a composite one.
 HET_API Status load_extensions(const Properties& properties);
+
+/// "domain.Type" of all that are known, in the order of loading. Thread-safe.
+HET_API std::vector<std::string> custom_operator_names();
 
 /// Null when no library defines it. Thread-safe.
 const OpDef* find_custom_operator(std::string_view domain, std::string_view type);

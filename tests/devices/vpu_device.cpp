@@ -1,6 +1,4 @@
 /// The VPU device with hetero-vpud at the other end.
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <cmath>
 
@@ -8,40 +6,12 @@
 #include "devices/vpu/connection.h"
 #include "devices/vpu/daemon/half_rounding.h"
 #include "inference/passes/prepare_model.h"
-#include "tests/devices/device_testing.h"
-#include "tests/devices/vpu_daemon.h"
+#include "tests/devices/vpu_testing.h"
 
 namespace het::device_testing {
 namespace {
 
 using testing::HasSubstr;
-
-void add_small_network(ModelMaker& maker) {
-  Value* x = maker.input({1, 3, 24, 24});
-  Value* a = maker.op("Relu", {maker.conv(x, 3, 8, 3)});
-  Value* b = maker.op("Sigmoid", {maker.conv(a, 8, 8, 3, 8)});
-  maker.output(maker.op("Add", {a, b}));
-}
-
-class Vpu : public testing::Test {
- protected:
-  std::shared_ptr<CompiledModel> compile(const Model& model, const Properties& properties = {},
-                                         const std::string& device = "VPU") {
-    auto compiled = core_->compile_model(model, device, properties);
-    EXPECT_TRUE(compiled) << compiled.error().message();
-    return compiled ? *compiled : nullptr;
-  }
-  static std::vector<float> run(CompiledModel& compiled, const Tensor& input) {
-    const auto request = *compiled.create_infer_request();
-    EXPECT_TRUE(request->set_input(0, input).ok());
-    const Status status = request->infer();
-    EXPECT_TRUE(status.ok()) << status.message();
-    return *to_float_vector(request->output(0));
-  }
-
-  VpuDaemons daemons_;
-  std::shared_ptr<Core> core_ = core();
-};
 
 TEST_F(Vpu, IsThereWhenItsSocketIs) {
   EXPECT_THAT(core_->available_devices(), testing::Not(testing::Contains("VPU")));
@@ -146,18 +116,35 @@ TEST_F(Vpu, TensorsOfTheApplicationAreUsed) {
   EXPECT_EQ(std::vector<float>(memory, memory + 4), (std::vector<float>{0, 2, 0, 4}));
 }
 
-TEST_F(Vpu, StagesAreTold) {
-  daemons_.start();
+TEST_F(Vpu, StagesOrNodesAreTold) {
+  daemons_.start("a", {"--link-us", "2000", "--execution-us", "3000"});
+  daemons_.start("b", {"--profile", "fpga"});
   ModelMaker maker;
   add_small_network(maker);
-  const auto compiled = compile(maker.model(), {{"PERF_COUNT", "YES"}});
-  const auto request = *compiled->create_infer_request();
-  ASSERT_TRUE(request->infer().ok());
-  const std::vector<ProfileRow> rows = request->profiling();
-  ASSERT_EQ(rows.size(), maker.model().nodes().size());
-  EXPECT_EQ(rows[0].node_name, "Conv0");
-  EXPECT_EQ(rows[0].layer_type, "Conv");
-  EXPECT_EQ(rows[0].status, ProfileStatus::Executed);
+  const auto rows_of = [&](const std::string& device, const Properties& properties) {
+    Properties all = properties;
+    all["PERF_COUNT"] = "YES";
+    const auto compiled = compile(maker.model(), all, device);
+    const auto request = *compiled->create_infer_request();
+    EXPECT_TRUE(request->infer().ok());
+    EXPECT_TRUE(request->infer().ok());
+    return request->profiling();
+  };
+  const std::vector<ProfileRow> stages = rows_of("VPU.0", {});
+  ASSERT_EQ(stages.size(), 6u);
+  EXPECT_EQ(stages[1].node_name, "2. input transfer to DDR");
+  EXPECT_GE(stages[1].real_us, 1900);
+  EXPECT_EQ(stages[2].node_name, "3. VPU execute time");
+  EXPECT_GE(stages[2].real_us, 2900);
+  EXPECT_EQ(stages[2].exec_type, "unit0");
+  EXPECT_GE(stages[3].real_us, 1900);
+  const std::vector<ProfileRow> nodes = rows_of("VPU.0", {{"VPU_PERF_REPORT_MODE", "PER_LAYER"}});
+  ASSERT_EQ(nodes.size(), 5 + maker.model().nodes().size());
+  EXPECT_EQ(nodes[2].node_name, "Conv0");
+  EXPECT_EQ(nodes[2].layer_type, "Conv");
+  EXPECT_EQ(nodes[2].status, ProfileStatus::Executed);
+  // One that counts in bulk only.
+  EXPECT_EQ(rows_of("VPU.1", {{"VPU_PERF_REPORT_MODE", "PER_LAYER"}}).size(), 6u);
 }
 
 TEST_F(Vpu, ADeviceThatGoesEndsItsRequestsAndIsUsedAgain) {
@@ -211,7 +198,7 @@ TEST_F(Vpu, OpenvinosNamesAreProfiles) {
   daemons_.start("a", {"--profile", "fpga"});
   const auto other = core_->compile_model(maker.model(), "MYRIAD");
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().message(), HasSubstr("of profile myriad; there is fpga"));
+  EXPECT_THAT(other.error().message(), HasSubstr("there is no VPU.myriad; there is: profile fpga"));
   daemons_.start("b");
   const Tensor input = random_tensor({1, 3, 24, 24}, 7);
   const auto alone = compile(maker.model(), {}, "MYRIAD");
@@ -230,7 +217,7 @@ TEST_F(Vpu, AHostThatBreaksTheProtocolLosesItsLinkOnly) {
   maker.output(maker.op("Relu", {maker.input({4})}));
   const auto compiled = compile(maker.model());
   const auto expect_closed = [&](const std::vector<std::pair<vpu::FrameType, vpu::Bytes>>& frames) {
-    auto socket = vpu::LinkSocket::connect(daemons_.socket("a"));
+    auto socket = vpu::LinkSocket::connect(*vpu::LinkAddress::parse(daemons_.socket("a")));
     ASSERT_TRUE(socket);
     ASSERT_TRUE(socket->send(vpu::FrameType::Hello, 0, vpu::Hello{1, 1, "test"}.encode()).ok());
     uint64_t sequence = 1;

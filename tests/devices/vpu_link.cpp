@@ -1,10 +1,15 @@
 /// The bytes of the link: messages there and back, and what is none.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <random>
 
+#include "devices/vpu/fair_queue.h"
 #include "devices/vpu/link_frame.h"
 #include "devices/vpu/link_messages.h"
 #include "devices/vpu/link_socket.h"
@@ -17,6 +22,27 @@ Bytes bytes_of(std::initializer_list<int> values) {
   Bytes bytes;
   for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
   return bytes;
+}
+
+TEST(VpuFairQueue, FlowsTakeTurnsHoweverManyItemsTheyHave) {
+  FairQueue<int> queue;
+  for (int i = 0; i < 6; ++i) queue.add("greedy", i);
+  queue.add("a", 100);
+  queue.add("b", 200);
+  std::vector<int> order;
+  // One that comes again each time gets every other turn, not all.
+  for (int i = 0; i < 6; ++i) {
+    order.push_back(*queue.take());
+    if (order.back() >= 100 && order.back() < 200) queue.add("a", order.back() + 1);
+  }
+  EXPECT_EQ(order, (std::vector<int>{0, 100, 200, 1, 101, 2}));
+  EXPECT_TRUE(queue.remove(3));
+  EXPECT_FALSE(queue.remove(3));
+  EXPECT_EQ(queue.take_if([](int i) { return i < 100; }), 4);
+  EXPECT_EQ(queue.take_if([](int i) { return i > 500; }), std::nullopt);
+  EXPECT_EQ(queue.take(), 102);
+  EXPECT_EQ(queue.take(), 5);
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(VpuFrame, HeaderThereAndBack) {
@@ -89,6 +115,7 @@ TEST(VpuMessages, ThereAndBack) {
                         1,
                         512,
                         true,
+                        true,
                         {ElementType::Float16},
                         {"Conv", "het.NormalizeL2"}};
   there_and_back(welcome);
@@ -96,13 +123,22 @@ TEST(VpuMessages, ThereAndBack) {
   EXPECT_EQ(Welcome::decode(welcome.encode())->operators[1], "het.NormalizeL2");
   there_and_back(Refusal{StatusCode::OutOfMemory, "full"});
   no_other_length(Refusal{StatusCode::OutOfMemory, "full"});
-  there_and_back(LoadBegin{3, 1000, 0xabcdef});
-  no_other_length(LoadBegin{3, 1000, 0xabcdef});
+  const LoadBegin begin{3, 1000, 0xabcdef, {"graph", "stream", "device", true, -7, true}};
+  there_and_back(begin);
+  no_other_length(begin);
   there_and_back(Number{9});
   there_and_back(MapMemory{2, 4096});
-  there_and_back(Telemetry{41000, 500, 1 << 20, 77, true});
+  const Telemetry telemetry{true, {{"tag", 41000, 500, 1 << 20, 77, 3}, {}}};
+  there_and_back(telemetry);
+  no_other_length(telemetry);
+  there_and_back(Challenge{*new_nonce()});
+  no_other_length(Challenge{*new_nonce()});
+  there_and_back(ChallengeResponse{*new_nonce(), *new_nonce()});
+  no_other_length(ChallengeResponse{*new_nonce(), *new_nonce()});
+  there_and_back(Proof{*new_nonce()});
   const Loaded loaded{{{"x", {ElementType::UInt8, {1, 3, 4, 5}, Layout::Plain}}},
-                      {{"y", {ElementType::Float32, {}, Layout::Plain}}}};
+                      {{"y", {ElementType::Float32, {}, Layout::Plain}}},
+                      {0, 5}};
   there_and_back(loaded);
   no_other_length(loaded);
   const Bytes content = bytes_of({1, 2, 3, 4});
@@ -114,7 +150,7 @@ TEST(VpuMessages, ThereAndBack) {
   there_and_back(submit);
   no_other_length(submit);
   EXPECT_EQ(Submit::decode(submit.encode())->inputs[1].content.size(), 4u);
-  const Completed completed{StatusCode::Ok, "", 2, 10, 20, {{"node", "jit", 5}}, {content}};
+  const Completed completed{StatusCode::Ok, "", 2, 5, 10, 20, {{"node", "jit", 5}}, {content}};
   there_and_back(completed);
   no_other_length(completed);
 }
@@ -124,10 +160,48 @@ TEST(VpuMessages, LimitsAreKept) {
   EXPECT_FALSE(LoadBegin::decode(LoadBegin{1, 0, 0}.encode()));
   EXPECT_FALSE(MapMemory::decode(MapMemory{1, kMaxTensorBytes + 1}.encode()));
   EXPECT_FALSE(Refusal::decode(Refusal{StatusCode::Ok, ""}.encode()));
-  Welcome welcome{1, "p", "f", 0, 1, 1, true, {}, {}};
+  Welcome welcome{1, "p", "f", 0, 1, 1, true, true, {}, {}};
   EXPECT_FALSE(Welcome::decode(welcome.encode())) << "no credits";
   const Bytes large(kChunkBytes + 1);
   EXPECT_FALSE(LoadChunk::decode(LoadChunk{1, 0, large}.encode()));
+}
+
+TEST(VpuAddress, PathsAndTcp) {
+  EXPECT_EQ(LinkAddress::parse("/run/a.sock")->path, "/run/a.sock");
+  const auto tcp = LinkAddress::parse("tcp://[::1]:7110");
+  ASSERT_TRUE(tcp);
+  EXPECT_TRUE(tcp->is_tcp());
+  EXPECT_EQ(tcp->host, "::1");
+  EXPECT_EQ(tcp->port, "7110");
+  for (const char* wrong : {"", "tcp://", "tcp://host", "tcp://host:", "tcp://:1", "udp://h:1"}) {
+    EXPECT_FALSE(LinkAddress::parse(wrong)) << wrong;
+  }
+}
+
+/// RFC 4231, test case 2 of HMAC-SHA-256 in two parts.
+TEST(VpuSecurity, TheCodeIsHmacSha256) {
+  const std::string secret = "Jefe";
+  const auto bytes = [](const std::string& text) {
+    const auto view = std::as_bytes(std::span(text.data(), text.size()));
+    return Bytes(view.begin(), view.end());
+  };
+  const Mac mac = LinkKey(bytes(secret)).mac("what do ya want ", bytes("for noth"), bytes("ing?"));
+  EXPECT_EQ(Bytes(mac.begin(), mac.begin() + 8),
+            bytes_of({0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e}));
+}
+
+TEST(VpuSecurity, KeyFilesAreChecked) {
+  const std::string path = testing::TempDir() + "vpu_key";
+  EXPECT_EQ(LinkKey::from_file(path + "_none").error().code(), StatusCode::NotFound);
+  std::ofstream(path) << std::string(31, 'k') << "\n";
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  EXPECT_EQ(LinkKey::from_file(path).error().code(), StatusCode::InvalidArgument);
+  std::ofstream(path) << std::string(32, 'k') << "\n";
+  EXPECT_TRUE(LinkKey::from_file(path));
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  EXPECT_EQ(LinkKey::from_file(path).error().code(), StatusCode::InvalidArgument)
+      << "for everybody";
+  std::filesystem::remove(path);
 }
 
 struct Pair {
@@ -173,6 +247,38 @@ TEST(VpuSocket, WhatIsNoFrameAndTheEndAreErrors) {
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().code(), StatusCode::DeviceLost);
   EXPECT_FALSE(other.socket->send(FrameType::Hello, 0, {}).ok());
+}
+
+/// Frames with codes: none can be changed, repeated, left out or come from who has another key.
+TEST(VpuSocket, FramesWithCodesComeInTheirOrderOnly) {
+  const auto pair_of = [](const Mac& one, const Mac& two) {
+    auto pair = std::make_unique<Pair>();
+    auto other = std::make_unique<LinkSocket>(std::move(pair->raw));
+    other->secure(FrameCodes(one), FrameCodes(two));
+    pair->socket->secure(FrameCodes(two), FrameCodes(one));
+    return std::pair(std::move(pair), std::move(other));
+  };
+  const Mac one = *new_nonce();
+  const Mac two = *new_nonce();
+  const Bytes payload = bytes_of({1, 2, 3});
+  auto [pair, other] = pair_of(one, two);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(other->send(FrameType::Unload, 1, payload).ok());
+    auto frame = pair->socket->receive(kShort);
+    ASSERT_TRUE(frame && *frame);
+    EXPECT_EQ((*frame)->payload, payload);
+  }
+  // As somebody in between would send it again.
+  FrameCodes codes(one);
+  const auto header = header_of(FrameType::Cancel, 1, payload);
+  for (int i = 0; i < 4; ++i) (void)codes.next(header, payload);
+  other->secure(codes, FrameCodes(two));
+  ASSERT_TRUE(other->send(FrameType::Cancel, 1, payload).ok());
+  EXPECT_FALSE(pair->socket->receive(kShort)) << "one is left out";
+  auto [wrong_pair, wrong_other] = pair_of(one, two);
+  wrong_other->secure(FrameCodes(two), FrameCodes(one));
+  ASSERT_TRUE(wrong_other->send(FrameType::Cancel, 1, payload).ok());
+  EXPECT_FALSE(wrong_pair->socket->receive(kShort)) << "another key";
 }
 
 TEST(VpuSocket, MemoryIsSharedAndCannotShrink) {

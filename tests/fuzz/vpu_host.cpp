@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     vpu::LinkSocket socket(std::move(*end));
     // One in four greets with the fuzzer's frames only.
     if (size > 0 && data[0] % 4 != 0) {
-      const vpu::Welcome welcome{1, "fuzz", "fuzz", 2, 1, 1 << 20, true, {}, {}};
+      const vpu::Welcome welcome{1, "fuzz", "fuzz", 2, 1, 1 << 20, true, true, {}, {}};
       (void)socket.send(vpu::FrameType::Welcome, 0, welcome.encode());
     }
     fuzz::send_frames(socket, std::span(data, size).subspan(size > 0 ? 1 : 0));
@@ -33,8 +33,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   });
   {
     std::array<Request, 3> requests;
+    vpu::Connection::Options options;
+    if (size > 0 && data[0] >= 0x80) options.key = vpu::LinkKey({32, std::byte{1}});
     const auto connection =
-        vpu::Connection::greet(vpu::LinkSocket(std::move(host_end)), "fuzz", {});
+        vpu::Connection::greet(vpu::LinkSocket(std::move(host_end)), "fuzz", options);
     if (connection) {
       for (Request& request : requests) (*connection)->submit(request);
       (void)(*connection)

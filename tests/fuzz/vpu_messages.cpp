@@ -19,10 +19,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const auto bytes = std::as_bytes(std::span(data + 1, size - 1));
   using Decoder = void (*)(std::span<const std::byte>);
-  constexpr Decoder kDecoders[] = {decode<Hello>,     decode<Welcome>,   decode<Refusal>,
-                                   decode<LoadBegin>, decode<LoadChunk>, decode<Number>,
-                                   decode<Loaded>,    decode<MapMemory>, decode<Submit>,
-                                   decode<Completed>, decode<Telemetry>};
+  constexpr Decoder kDecoders[] = {decode<Hello>,
+                                   decode<Welcome>,
+                                   decode<Refusal>,
+                                   decode<LoadBegin>,
+                                   decode<LoadChunk>,
+                                   decode<Number>,
+                                   decode<Loaded>,
+                                   decode<MapMemory>,
+                                   decode<Submit>,
+                                   decode<Completed>,
+                                   decode<Telemetry>,
+                                   decode<Challenge>,
+                                   decode<ChallengeResponse>,
+                                   decode<Proof>};
   kDecoders[data[0] % std::size(kDecoders)](bytes);
   return 0;
 }

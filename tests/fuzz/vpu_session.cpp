@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "devices/vpu/daemon/session.h"
@@ -17,14 +18,15 @@ class CopyModel final : public vpu::DeviceModel {
   const std::vector<Port>& inputs() const override { return inputs_; }
   const std::vector<Port>& outputs() const override { return outputs_; }
   uint64_t memory_bytes() const override { return 64; }
-  Status run(Execution& execution) override {
+  void start(Execution& execution, End end) override {
     if (execution.inputs[1].values<int64_t>()[0] == 7) {
-      return error(StatusCode::Internal, "seven");
+      return end(error(StatusCode::Internal, "seven"));
     }
     std::memcpy(execution.outputs[0].bytes(), execution.inputs[0].bytes(), 16);
     if (execution.wants_stages) execution.stages.push_back({"copy", "memcpy", 1});
-    return {};
+    end({});
   }
+  void cancel(Execution&) override {}
 
  private:
   std::vector<Port> inputs_{{"x", {ElementType::Float32, {4}, Layout::Plain}, {}},
@@ -38,18 +40,24 @@ class CopyModel final : public vpu::DeviceModel {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   set_log_sink([](LogLevel, std::string_view) {}, LogLevel::Error);
   auto [host_end, device_end] = fuzz::socket_pair();
-  vpu::FaultPlan faults({});
-  vpu::UnitQueue units(1);
   const auto load =
       [](std::span<const std::byte> file) -> Result<std::shared_ptr<vpu::DeviceModel>> {
     if (file[0] == std::byte{0}) return error(StatusCode::ParseError, "no model");
     return std::shared_ptr<vpu::DeviceModel>(std::make_shared<CopyModel>());
   };
-  vpu::Profile profile{"fuzz", 2, 1, 1 << 10, {}, {}};
-  vpu::DeviceSide side{profile, load, units, faults, {}};
+  vpu::Profile profile;
+  profile.name = "fuzz";
+  profile.credits = 2;
+  profile.units = 2;
+  profile.memory_bytes = 1 << 10;
+  profile.graph_tags = {{"g", 2}};
+  vpu::DeviceSide side(profile, load);
   {
     vpu::LinkSocket host(std::move(host_end));
-    const auto session = std::make_shared<vpu::Session>(std::move(device_end), side);
+    // One that begins with an answer to a challenge meets one.
+    std::optional<vpu::LinkKey> key;
+    if (size > 0 && data[0] == 19) key = vpu::LinkKey({32, std::byte{1}});
+    const auto session = std::make_shared<vpu::Session>(std::move(device_end), side, key);
     std::thread device([session] { session->run(); });
     (void)host.send(vpu::FrameType::Hello, 0, vpu::Hello{1, 1, "fuzz"}.encode());
     std::thread reader([&host] {

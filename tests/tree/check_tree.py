@@ -29,7 +29,9 @@ THIRD_PARTY = {
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "devices/gpu/custom_layers", "tests/"),
-    "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/"),
+    "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/", "devices/vpu/daemon/profile"),
+    "openssl/": ("devices/vpu/link_security", "devices/vpu/link_socket"),
+    "seccomp": ("devices/vpu/daemon/confinement",),
     "CLI/": ("tools/", "devices/vpu/daemon/main.cpp"),
     "boost/": ("hetero/planner/",),
 }

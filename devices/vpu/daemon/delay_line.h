@@ -1,12 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
+
+#include "devices/vpu/daemon/timer.h"
 
 namespace het::vpu {
 
@@ -19,28 +18,17 @@ struct SimulatedSpeed {
 
 /// One direction of a simulated link: what is sent arrives in its order, after the delay and when
 /// its bytes had the time to pass. Without limits it arrives at once, on the sender's thread.
-/// Thread-safe. The destructor forgets what has not arrived.
+/// Thread-safe.
 class DelayLine {
  public:
-  explicit DelayLine(const SimulatedSpeed& speed);
-  ~DelayLine();
+  DelayLine(const SimulatedSpeed& speed, Timer& timer) : speed_(speed), timer_(timer) {}
   void send(uint64_t bytes, std::function<void()> arrive);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  struct Item {
-    Clock::time_point when;
-    std::function<void()> arrive;
-  };
-  void work();
-
   const SimulatedSpeed speed_;
-  std::mutex mutex_;  ///< protects what follows; taken alone
-  std::condition_variable changed_;
-  std::deque<Item> items_;
-  Clock::time_point free_from_;  ///< when the last bytes have passed
-  bool stopping_ = false;
-  std::thread thread_;
+  Timer& timer_;
+  std::mutex mutex_;                    ///< protects free_from_; before the timer's own
+  Timer::Clock::time_point free_from_;  ///< when the last bytes have passed
 };
 
 }  // namespace het::vpu

@@ -11,7 +11,8 @@
 
 namespace het::vpu {
 
-/// A model in the device's memory, as a session uses it. Thread-safe.
+/// A model in the device's memory, as a session uses it. Thread-safe; goes only when no execution
+/// runs, and not within an end().
 class DeviceModel {
  public:
   struct Execution {
@@ -20,13 +21,18 @@ class DeviceModel {
     std::vector<Stage> stages;  ///< filled where `wants_stages`
     bool wants_stages = false;
   };
+  /// Told once an execution, by any thread, perhaps within start().
+  using End = std::function<void(Status status)>;
+
   virtual ~DeviceModel() = default;
   virtual const std::vector<Port>& inputs() const = 0;
   virtual const std::vector<Port>& outputs() const = 0;
   /// Bytes of the device's memory that it takes.
   virtual uint64_t memory_bytes() const = 0;
-  /// Runs on the calling thread until it is done.
-  virtual Status run(Execution& execution) = 0;
+  /// Begins an execution, which stays until its end is told.
+  virtual void start(Execution& execution, End end) = 0;
+  /// It ends soon.
+  virtual void cancel(Execution& execution) = 0;
 };
 
 /// Makes one of the bytes of an ONNX file, which nobody trusts.

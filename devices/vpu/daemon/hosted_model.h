@@ -11,34 +11,43 @@
 namespace het::vpu {
 
 /// A model that hosts run here: computed by a device of this machine, rounded to float16 after
-/// each node. Thread-safe.
+/// each node.
 class HostedModel final : public DeviceModel {
  public:
   /// From the bytes of an ONNX file, computed by `device`.
   static Result<std::shared_ptr<DeviceModel>> create(std::span<const std::byte> file,
                                                      const std::string& device);
 
-  const std::vector<Port>& inputs() const override { return plain_->inputs(); }
-  const std::vector<Port>& outputs() const override { return plain_->outputs(); }
-  /// Of the weights, as float16.
+  const std::vector<Port>& inputs() const override { return plain_.model->inputs(); }
+  const std::vector<Port>& outputs() const override { return plain_.model->outputs(); }
+  /// Of weights and of what an execution keeps between nodes, floats as float16.
   uint64_t memory_bytes() const override { return memory_bytes_; }
-  Status run(Execution& execution) override;
+  void start(Execution& execution, End end) override;
+  void cancel(Execution& execution) override;
 
  private:
-  HostedModel() = default;
-  struct Pool {
-    std::vector<std::unique_ptr<InferRequest>> idle;
+  /// A request and the execution that uses it.
+  struct Slot {
+    std::unique_ptr<InferRequest> request;
+    Execution* execution = nullptr;
+    End end;
   };
-  Result<std::unique_ptr<InferRequest>> take(bool profiled);
+  struct Variant {
+    std::shared_ptr<CompiledModel> model;
+    std::vector<std::unique_ptr<Slot>> slots;
+    std::vector<Slot*> idle;
+  };
+  HostedModel() = default;
+  Result<Slot*> take(Execution& execution);
+  Status bind(Slot& slot);
+  void finish(Slot& slot, Status status);
 
-  std::shared_ptr<CompiledModel> plain_;
-  std::shared_ptr<CompiledModel> profiled_;  ///< made when stages are asked for first
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<Model> source_;
   std::string device_;
   uint64_t memory_bytes_ = 0;
-  std::mutex mutex_;  ///< protects profiled_ and the pools; taken alone
-  Pool plain_requests_;
-  Pool profiled_requests_;
+  std::mutex mutex_;  ///< protects the slots and profiled_; before those of a request
+  Variant plain_;
+  Variant profiled_;  ///< compiled when stages are asked for first
 };
 
 }  // namespace het::vpu

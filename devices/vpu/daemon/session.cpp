@@ -1,10 +1,12 @@
 #include "devices/vpu/daemon/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 #include <utility>
 
+#include "devices/vpu/greeting.h"
 #include "inference/log.h"
 
 namespace het::vpu {
@@ -12,12 +14,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTick{1000};
-constexpr char kFirmware[] = "hetero-vpud 0.1";
+constexpr std::chrono::milliseconds kGreetingPatience{1000};
+constexpr std::chrono::milliseconds kLongestTick{1000};
 /// Of one host.
 constexpr size_t kMaxModels = 256;
 constexpr size_t kMaxMemories = 4096;
 constexpr uint64_t kMaxMappedBytes = uint64_t{16} << 30;
+
+uint64_t session_number() {
+  static std::atomic<uint64_t> numbers{0};
+  return ++numbers;
+}
 
 uint64_t nanoseconds(Clock::duration time) {
   return static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
@@ -41,54 +48,77 @@ struct Session::Job {
   Frame frame;  ///< the bytes that `submit` refers to
   Submit submit;
   std::shared_ptr<DeviceModel> model;
+  UnitChoices choices;
   DeviceModel::Execution execution;
   std::vector<size_t> inline_outputs;
   Clock::time_point arrived;
+  Clock::time_point received;  ///< inputs, too
+  Clock::time_point begun;
+  uint32_t unit = 0;
+  DeviceFault fault = DeviceFault::None;
+  // Under the session's running_mutex_:
+  bool is_executing = false;
+  StatusCode wish = StatusCode::Ok;  ///< why it shall end early
 };
 
-Session::~Session() {
-  for (const auto& [number, model] : models_) device_.memory_used -= model->memory_bytes();
-}
+Session::Session(File socket, DeviceSide& device, std::optional<LinkKey> key, bool shares_memory)
+    : socket_(std::move(socket)),
+      device_(device),
+      key_(std::move(key)),
+      shares_memory_(shares_memory),
+      name_(std::to_string(session_number())),
+      to_device_(device.speed, device.timer),
+      to_host_(device.speed, device.timer) {}
+
+Session::~Session() = default;
 
 void Session::run() {
-  Status status = greet();
+  serve();
+  socket_.close();
+  std::vector<std::shared_ptr<DeviceModel>> ended;
+  {
+    std::unique_lock lock(running_mutex_);
+    for (auto& [sequence, job] : running_) {
+      job->wish = StatusCode::Cancelled;
+      if (job->is_executing) job->model->cancel(job->execution);
+    }
+    changed_.wait(lock, [this] { return executing_ == 0; });
+    ended.swap(ended_models_);
+    // Nobody starts a job that is not there any more.
+    for (auto& [sequence, job] : running_) ended.push_back(std::move(job->model));
+    running_.clear();
+  }
+  for (const auto& [number, held] : models_) let_go(held);
+  models_.clear();
+}
+
+void Session::serve() {
+  Status status = greet_host(socket_, device_.welcome(shares_memory_), key_, kGreetingPatience);
+  // How often late executions are looked for.
+  const std::chrono::milliseconds limit(device_.profile.request_limit_ms);
+  const auto tick = std::clamp(limit / 4, std::chrono::milliseconds(1), kLongestTick);
   while (status.ok()) {
-    auto frame = socket_.receive(kTick);
+    auto frame = socket_.receive(tick);
     if (!frame) {
       status = frame.error();
     } else if (*frame) {
       status = take(std::move(**frame));
     }
+    end_late_jobs();
   }
   log(LogLevel::Info, "a host's link ends: {}", status.message());
-  socket_.close();
 }
 
-Status Session::greet() {
-  HET_ASSIGN(const std::optional<Frame> frame, socket_.receive(kTick));
-  if (!frame || frame->header.type != FrameType::Hello) {
-    return error(StatusCode::ParseError, "it does not say hello");
+void Session::end_late_jobs() {
+  std::vector<std::shared_ptr<DeviceModel>> ended;
+  const auto latest = Clock::now() - std::chrono::milliseconds(device_.profile.request_limit_ms);
+  std::lock_guard lock(running_mutex_);
+  ended.swap(ended_models_);
+  for (auto& [sequence, job] : running_) {
+    if (!job->is_executing || job->wish != StatusCode::Ok || job->begun > latest) continue;
+    job->wish = StatusCode::TimedOut;
+    job->model->cancel(job->execution);
   }
-  HET_ASSIGN(const Hello hello, Hello::decode(frame->payload));
-  if (hello.first_version > kProtocolVersion || hello.last_version < kProtocolVersion) {
-    refuse(0, error(StatusCode::NotSupported, "this device speaks version {} of the protocol only",
-                    kProtocolVersion));
-    return error(StatusCode::NotSupported, "it speaks versions {} to {}", hello.first_version,
-                 hello.last_version);
-  }
-  Welcome welcome;
-  welcome.version = kProtocolVersion;
-  welcome.profile = device_.profile.name;
-  welcome.firmware = kFirmware;
-  welcome.credits = device_.profile.credits;
-  welcome.units = device_.profile.units;
-  welcome.memory_bytes = device_.profile.memory_bytes;
-  welcome.takes_shared_memory = true;
-  welcome.types = device_.profile.types;
-  welcome.operators = device_.profile.operators;
-  answer(FrameType::Welcome, 0, welcome.encode());
-  socket_.set_payload_limit(kMaxPayloadBytes);
-  return {};
 }
 
 Status Session::take(Frame frame) {
@@ -107,21 +137,12 @@ Status Session::take(Frame frame) {
       return unmap(frame);
     case FrameType::Submit:
       return submit(std::move(frame));
-    case FrameType::Cancel: {
-      std::lock_guard lock(running_mutex_);
-      const auto found = running_.find(frame.header.sequence);
-      if (found != running_.end()) found->second = true;
+    case FrameType::Cancel:
+      cancel(frame.header.sequence);
       return {};
-    }
-    case FrameType::GetTelemetry: {
-      Telemetry telemetry;
-      telemetry.millidegrees = 40000;
-      telemetry.memory_used = device_.memory_used;
-      telemetry.executions = device_.executions;
-      telemetry.is_throttled = device_.is_throttled;
-      answer(FrameType::Telemetry, frame.header.sequence, telemetry.encode());
+    case FrameType::GetTelemetry:
+      answer(FrameType::Telemetry, frame.header.sequence, device_.telemetry().encode());
       return {};
-    }
     case FrameType::Reset:
       return reset(frame);
     default:
@@ -180,36 +201,41 @@ Status Session::end_load(const Frame& frame) {
            error(StatusCode::ParseError, "the model did not come as it was announced"));
     return {};
   }
-  auto model = device_.load(content);
-  if (!model) {
-    refuse(frame.header.sequence, model.error());
+  const auto loaded = load_model(begin, content);
+  if (!loaded) {
+    refuse(frame.header.sequence, loaded.error());
     return {};
   }
-  const uint64_t bytes = (*model)->memory_bytes();
-  if (device_.memory_used + bytes > device_.profile.memory_bytes) {
-    refuse(frame.header.sequence,
-           error(StatusCode::OutOfMemory, "the model's {} bytes do not fit: {} of {} are in use",
-                 bytes, device_.memory_used.load(), device_.profile.memory_bytes));
-    return {};
+  Loaded answered;
+  for (const Port& port : loaded->model->inputs())
+    answered.inputs.push_back({port.name, port.desc});
+  for (const Port& port : loaded->model->outputs()) {
+    answered.outputs.push_back({port.name, port.desc});
   }
-  device_.memory_used += bytes;
-  Loaded loaded;
-  for (const Port& port : (*model)->inputs()) {
-    loaded.inputs.push_back({port.name, port.desc});
-  }
-  for (const Port& port : (*model)->outputs()) {
-    loaded.outputs.push_back({port.name, port.desc});
-  }
-  models_[number.number] = std::move(*model);
-  answer(FrameType::Loaded, frame.header.sequence, loaded.encode());
+  answered.units = loaded->place.units;
+  models_[number.number] = *loaded;
+  answer(FrameType::Loaded, frame.header.sequence, answered.encode());
   return {};
+}
+
+Result<Session::Held> Session::load_model(const LoadBegin& begin,
+                                          std::span<const std::byte> content) {
+  Held held;
+  HET_ASSIGN(held.model, device_.load(content));
+  HET_ASSIGN(held.place, device_.placement.place(begin.placement, {begin.size, begin.crc},
+                                                 held.model->memory_bytes()));
+  return held;
+}
+
+void Session::let_go(const Held& held) {
+  device_.placement.remove(held.place);
 }
 
 Status Session::unload(const Frame& frame) {
   HET_ASSIGN(const Number number, Number::decode(frame.payload));
   const auto found = models_.find(number.number);
   if (found != models_.end()) {
-    device_.memory_used -= found->second->memory_bytes();
+    let_go(found->second);
     models_.erase(found);
   }
   answer(FrameType::Acknowledged, frame.header.sequence, {});
@@ -252,10 +278,10 @@ Status Session::unmap(const Frame& frame) {
 Status Session::reset(const Frame& frame) {
   {
     std::lock_guard lock(running_mutex_);
-    for (auto& [sequence, is_cancelled] : running_) is_cancelled = true;
+    for (auto& [sequence, job] : running_) job->wish = StatusCode::Cancelled;
   }
   loads_.clear();
-  for (const auto& [number, model] : models_) device_.memory_used -= model->memory_bytes();
+  for (const auto& [number, held] : models_) let_go(held);
   models_.clear();
   memories_.clear();
   mapped_bytes_ = 0;
@@ -275,22 +301,28 @@ Status Session::submit(Frame frame) {
       return error(StatusCode::ParseError, "it submits request {} without a credit, or twice",
                    job->sequence);
     }
-    running_[job->sequence] = false;
+    running_[job->sequence] = job;
   }
-  const Status bound = bind(*job);
-  if (!bound.ok()) {
-    Completed failed;
-    failed.code = bound.code();
-    failed.text = bound.message();
-    complete(job->sequence, failed, DeviceFault::None);
+  if (const Status bound = bind(*job); !bound.ok()) {
+    complete(job, bound);
     return {};
   }
-  to_device_.send(bytes_of(job->execution.inputs), [this, job] {
-    std::shared_ptr<Session> self = weak_from_this().lock();
-    if (!self) return;  // it ends
-    device_.units.add([self = std::move(self), job](uint32_t unit) { self->execute(job, unit); });
+  to_device_.send(bytes_of(job->execution.inputs), [self = shared_from_this(), job] {
+    job->received = Clock::now();
+    const std::string& stream = job->submit.stream;
+    self->device_.units.add(stream.empty() ? self->name_ : self->name_ + "/" + stream, job->choices,
+                            [self, job](uint32_t unit) { self->start(job, unit); });
   });
   return {};
+}
+
+void Session::cancel(uint64_t sequence) {
+  std::lock_guard lock(running_mutex_);
+  const auto found = running_.find(sequence);
+  if (found == running_.end()) return;
+  Job& job = *found->second;
+  if (job.wish == StatusCode::Ok) job.wish = StatusCode::Cancelled;
+  if (job.is_executing) job.model->cancel(job.execution);
 }
 
 Status Session::bind(Job& job) {
@@ -298,7 +330,8 @@ Status Session::bind(Job& job) {
   if (model == models_.end()) {
     return error(StatusCode::NotFound, "there is no model {}", job.submit.model);
   }
-  job.model = model->second;
+  job.model = model->second.model;
+  job.choices = device_.placement.choices(model->second.place);
   const DeviceModel& known = *job.model;
   if (job.submit.inputs.size() != known.inputs().size() ||
       job.submit.outputs.size() != known.outputs().size()) {
@@ -315,7 +348,7 @@ Status Session::bind(Job& job) {
     HET_ASSIGN(job.execution.outputs.emplace_back(),
                tensor_at(job.submit.outputs[i], known.outputs()[i].desc, false));
   }
-  job.execution.wants_stages = job.submit.wants_stages;
+  job.execution.wants_stages = job.submit.wants_stages && device_.profile.counts_nodes;
   return {};
 }
 
@@ -346,40 +379,76 @@ Result<Tensor> Session::tensor_at(const TensorPlace& place, const TensorDesc& de
   return shared;
 }
 
-void Session::execute(const std::shared_ptr<Job>& job, uint32_t unit) {
-  const Clock::time_point begin = Clock::now();
-  const DeviceFault fault = device_.faults.next();
-  if (fault == DeviceFault::Crash) std::_Exit(70);
-  if (fault == DeviceFault::Hang) return hang();
-  if (fault == DeviceFault::Throttle) device_.is_throttled = true;
-  bool is_cancelled = false;
+void Session::start(const std::shared_ptr<Job>& job, uint32_t unit) {
+  job->begun = Clock::now();
+  job->unit = unit;
+  job->fault = device_.faults.next();
+  if (job->fault == DeviceFault::Crash) std::_Exit(70);
+  if (job->fault == DeviceFault::Hang) return hang();
+  if (job->fault == DeviceFault::Throttle) device_.is_throttled = true;
   {
     std::lock_guard lock(running_mutex_);
-    is_cancelled = running_[job->sequence];
+    job->is_executing = job->wish == StatusCode::Ok && running_.count(job->sequence) > 0;
+    if (job->is_executing) ++executing_;
   }
-  const Status status = is_cancelled ? Status(StatusCode::Cancelled, "the request was cancelled")
-                                     : job->model->run(job->execution);
-  std::this_thread::sleep_until(begin + device_.speed.execution);
-  if (device_.is_throttled) std::this_thread::sleep_for(2 * (Clock::now() - begin));
-  if (fault == DeviceFault::Slow) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  ++device_.executions;
+  if (!job->is_executing) return end(job, Status(StatusCode::Cancelled, "it was cancelled"));
+  job->model->start(job->execution, [self = shared_from_this(), job](const Status& status) {
+    self->end(job, status);
+  });
+}
+
+void Session::end(const std::shared_ptr<Job>& job, const Status& status) {
+  const Clock::time_point now = Clock::now();
+  Clock::time_point until = std::max(now, job->begun + device_.speed.execution);
+  if (device_.is_throttled) until += 2 * (until - job->begun);
+  if (job->fault == DeviceFault::Slow) until += std::chrono::milliseconds(200);
+  const auto finish = [self = shared_from_this(), job, status] {
+    self->device_.units.end(job->unit);
+    if (job->fault != DeviceFault::Drop) self->complete(job, status);
+  };
+  {
+    std::lock_guard lock(running_mutex_);
+    // This may be the model's own thread, which must not be the last that has it.
+    if (job->model) ended_models_.push_back(std::move(job->model));
+    if (std::exchange(job->is_executing, false)) --executing_;
+    changed_.notify_one();
+  }
+  if (until == now) return finish();
+  device_.timer.at(until, finish);
+}
+
+/// With the host's own reason for the end of a request that it cancelled.
+void Session::complete(const std::shared_ptr<Job>& job, const Status& status) {
   Completed completed;
   completed.code = status.code();
   completed.text = status.message();
-  completed.unit = unit;
-  completed.waited_ns = nanoseconds(begin - job->arrived);
-  completed.executed_ns = nanoseconds(Clock::now() - begin);
+  StatusCode wish = StatusCode::Ok;
+  {
+    std::lock_guard lock(running_mutex_);
+    wish = job->wish;
+  }
+  if (wish == StatusCode::TimedOut) {
+    completed.code = StatusCode::TimedOut;
+    completed.text = fmt::format("the execution took longer than the device's limit of {} ms",
+                                 device_.profile.request_limit_ms);
+  }
+  completed.unit = job->unit;
+  if (job->begun != Clock::time_point()) {
+    completed.received_ns = nanoseconds(job->received - job->arrived);
+    completed.waited_ns = nanoseconds(job->begun - job->received);
+    completed.executed_ns = nanoseconds(Clock::now() - job->begun);
+  }
   completed.stages = std::move(job->execution.stages);
-  if (status.ok()) {
+  if (completed.code == StatusCode::Ok) {
     for (const size_t i : job->inline_outputs) {
       const Tensor& output = job->execution.outputs[i];
       completed.outputs.emplace_back(output.bytes(), output.size_bytes());
     }
   }
-  if (fault == DeviceFault::Drop) return;
   // The answer may refer to tensors of the job.
-  to_host_.send(bytes_of(job->execution.outputs),
-                [this, job, completed, fault] { complete(job->sequence, completed, fault); });
+  to_host_.send(bytes_of(job->execution.outputs), [self = shared_from_this(), job, completed] {
+    self->send_completed(*job, completed);
+  });
 }
 
 void Session::hang() {
@@ -387,20 +456,20 @@ void Session::hang() {
   while (!device_.is_ending) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
-void Session::complete(uint64_t sequence, const Completed& completed, DeviceFault fault) {
+void Session::send_completed(const Job& job, const Completed& completed) {
   {
     std::lock_guard lock(running_mutex_);
-    running_.erase(sequence);
+    running_.erase(job.sequence);
   }
-  if (fault == DeviceFault::Corrupt) {
+  if (job.fault == DeviceFault::Corrupt) {
     Bytes payload = completed.encode();
-    const auto header = header_of(FrameType::Completed, sequence, payload);
+    const auto header = header_of(FrameType::Completed, job.sequence, payload);
     payload.back() ^= std::byte{1};
     std::lock_guard lock(send_mutex_);
     (void)socket_.send(header, payload);
     return;
   }
-  answer(FrameType::Completed, sequence, completed.encode());
+  answer(FrameType::Completed, job.sequence, completed.encode());
 }
 
 void Session::answer(FrameType type, uint64_t sequence, const Bytes& payload) {
