@@ -1,6 +1,8 @@
 #pragma once
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,6 +19,19 @@
 #include "tests/devices/child_process.h"
 
 namespace het::device_testing {
+
+/// A port of this machine that nobody uses now.
+inline int free_port() {
+  const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::bind(file, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(::getsockname(file, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  ::close(file);
+  return ntohs(address.sin_port);
+}
 
 /// A folder of sockets with device programs of ours, which HETERO_VPU_FOLDER names while it lives.
 class VpuDaemons {

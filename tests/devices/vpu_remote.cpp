@@ -1,6 +1,4 @@
 /// VPUs over TCP, that come and go, and with operators of one's own.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -13,19 +11,6 @@ namespace het::device_testing {
 namespace {
 
 using testing::HasSubstr;
-
-/// One that nobody uses now.
-int free_port() {
-  const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(file, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(file, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(file);
-  return ntohs(address.sin_port);
-}
 
 class VpuRemote : public Vpu {
  protected:
