@@ -19,8 +19,9 @@ namespace {
 constexpr std::string_view kName = "AUTO";
 /// The device that serves until another is ready.
 constexpr std::string_view kStartUp = "CPU";
-constexpr std::array<std::string_view, 2> kOwn = {"ENABLE_STARTUP_FALLBACK",
-                                                  "MULTI_DEVICE_PRIORITIES"};
+constexpr std::array<std::string_view, 4> kOwn = {
+    "ENABLE_RUNTIME_FALLBACK", "ENABLE_STARTUP_FALLBACK", "HETERO_RETRY_INTERVAL",
+    "MULTI_DEVICE_PRIORITIES"};
 
 /// The devices that AUTO may use, and why others are left out.
 struct AutoList {
@@ -173,11 +174,14 @@ class AutoDevice final : public Device {
         events->add({candidate.name, compiled.error().message()});
         continue;
       }
-      AutoParts parts{full_name_, properties, candidate, std::move(*compiled), {}, nullptr, events};
+      AutoParts parts{full_name_, properties, candidate, std::move(*compiled),
+                      {},         {},         nullptr,   events};
       if (i == start_up && i > 0) {
         parts.better.assign(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(i));
-        parts.source = model.clone();
       }
+      const bool falls_back = property_boolean(properties, "ENABLE_RUNTIME_FALLBACK");
+      if (falls_back && candidates.size() > 1) parts.others = candidates;
+      if (!parts.better.empty() || !parts.others.empty()) parts.source = model.clone();
       return AutoCompiledModel::create(std::move(parts));
     }
     return error(StatusCode::NotSupported, "none of the devices runs the model:{}", reasons);

@@ -26,7 +26,15 @@ Status check_same_ports(const CompiledModel& first, const CompiledModel& other) 
 
 Result<std::shared_ptr<CompiledModel>> MultiCompiledModel::create(MultiParts parts) {
   std::shared_ptr<MultiCompiledModel> model(new MultiCompiledModel(std::move(parts)));
-  HET_ASSIGN(model->dispatcher_, MultiDispatcher::create());
+  FallBack fall_back = fall_back_of(model->parts_.properties);
+  fall_back.on_loss = [events = model->parts_.events](const std::string& device,
+                                                      const Status& cause) {
+    events->add({device, cause.message()});
+  };
+  fall_back.on_return = [events = model->parts_.events](const std::string& device) {
+    events->add({device, ""});
+  };
+  HET_ASSIGN(model->dispatcher_, MultiDispatcher::create(std::move(fall_back)));
   std::vector<ListedDevice> order;
   for (const MultiMember& member : model->parts_.members) {
     HET_TRY(model->dispatcher_->add(member.device, member.model, member.limit));

@@ -13,7 +13,8 @@ namespace het::hetero {
 namespace {
 
 constexpr std::string_view kName = "MULTI";
-constexpr std::array<std::string_view, 1> kOwn = {"MULTI_DEVICE_PRIORITIES"};
+constexpr std::array<std::string_view, 3> kOwn = {
+    "ENABLE_RUNTIME_FALLBACK", "HETERO_RETRY_INTERVAL", "MULTI_DEVICE_PRIORITIES"};
 /// Who gives one of these has chosen for what the devices are set up.
 constexpr std::array<std::string_view, 3> kSetUp = {"INFERENCE_NUM_THREADS", "NUM_STREAMS",
                                                     "PERFORMANCE_HINT"};

@@ -4,8 +4,15 @@
 #include <optional>
 #include <utility>
 
+#include "hetero/fail_over.h"
+#include "hetero/zero_request.h"
+#include "inference/infer_request.h"
+
 namespace het::hetero {
 namespace {
+
+/// Between two attempts to use a lost device, in units of the first.
+constexpr int kLongestPause = 32;
 
 /// Tells that the jobs before it are done.
 class Marker final : public StreamJob {
@@ -29,12 +36,40 @@ class Marker final : public StreamJob {
 
 }  // namespace
 
-MultiDispatcher::MultiDispatcher() = default;
+FallBack fall_back_of(const Properties& properties) {
+  FallBack fall_back;
+  fall_back.is_on = property_boolean(properties, "ENABLE_RUNTIME_FALLBACK");
+  fall_back.retry =
+      std::chrono::milliseconds(property_integer(properties, "HETERO_RETRY_INTERVAL"));
+  return fall_back;
+}
+
+/// Runs a lost device's model once, on zeros, in the place of a request that would wait for it.
+class MultiDispatcher::Probe final : public StreamJob {
+ public:
+  Probe(MultiDispatcher& dispatcher, WorkerGroup& group) : dispatcher_(dispatcher), group_(group) {}
+  const WorkerGroup& group() const { return group_; }
+
+ private:
+  void run(size_t) override {
+    const auto request = zero_request(*group_.model);
+    dispatcher_.end_probe(group_, request && (*request)->infer().ok());
+  }
+
+  MultiDispatcher& dispatcher_;
+  WorkerGroup& group_;
+};
+
+MultiDispatcher::MultiDispatcher(FallBack fall_back) : fall_back_(std::move(fall_back)) {}
 MultiDispatcher::~MultiDispatcher() = default;
 
-Result<std::unique_ptr<MultiDispatcher>> MultiDispatcher::create() {
-  std::unique_ptr<MultiDispatcher> dispatcher(new MultiDispatcher);
+Result<std::unique_ptr<MultiDispatcher>> MultiDispatcher::create(FallBack fall_back) {
+  const bool retries = fall_back.is_on && fall_back.retry.count() > 0;
+  std::unique_ptr<MultiDispatcher> dispatcher(new MultiDispatcher(std::move(fall_back)));
   HET_ASSIGN(dispatcher->executor_, StreamExecutor::create({1, "multi", {}}));
+  if (retries) {
+    HET_ASSIGN(dispatcher->prober_, StreamExecutor::create({1, "multi-probe", {}}));
+  }
   return dispatcher;
 }
 
@@ -45,7 +80,9 @@ Status MultiDispatcher::add(std::string device, const std::shared_ptr<CompiledMo
   for (const auto& worker : group->workers) {
     worker->next_free_ = std::exchange(group->free, worker.get());
   }
+  group->pause = fall_back_.retry;
   std::lock_guard lock(mutex_);
+  probes_.push_back(std::make_unique<Probe>(*this, *group));
   groups_.push_back(std::move(group));
   return {};
 }
@@ -84,6 +121,7 @@ Status MultiDispatcher::set_order(const std::vector<ListedDevice>& order) {
       group->limit = entry.limit.value_or(group->workers.size());
       order_.push_back(group);
     }
+    waits_for_substitute_ = false;
   }
   drained_.notify_all();
   start_all_waiting();
@@ -94,11 +132,12 @@ void MultiDispatcher::remove(std::string_view device) {
   std::unique_ptr<WorkerGroup> group;
   {
     std::unique_lock lock(mutex_);
-    drained_.wait(lock, [&] { return find(device)->running == 0; });
+    drained_.wait(lock, [&] { return find(device)->running == 0 && !find(device)->is_probed; });
     const auto place =
         std::ranges::find_if(groups_, [&](const auto& known) { return known->device == device; });
     group = std::move(*place);
     groups_.erase(place);
+    std::erase_if(probes_, [&](const auto& probe) { return &probe->group() == group.get(); });
   }
   // A cancelled execution's end may still be on its way there.
   Marker marker;
@@ -113,17 +152,103 @@ size_t MultiDispatcher::limit() const {
   return sum;
 }
 
-MultiWorker* MultiDispatcher::take_worker() {
+void MultiDispatcher::set_has_substitute(bool has_one) {
+  std::lock_guard lock(mutex_);
+  has_substitute_ = has_one;
+}
+
+void MultiDispatcher::give_up() {
+  {
+    std::lock_guard lock(mutex_);
+    has_substitute_ = false;
+    waits_for_substitute_ = false;
+  }
+  start_all_waiting();
+}
+
+bool MultiDispatcher::has_usable() const {
+  return std::ranges::any_of(order_, [](const WorkerGroup* group) { return !group->is_lost; });
+}
+
+bool MultiDispatcher::lose(WorkerGroup& group, Clock::time_point now) {
+  group.failed_at = now;
+  if (group.is_lost) return false;
+  group.is_lost = true;
+  group.retry_at = now + group.pause;
+  if (!has_usable()) waits_for_substitute_ = has_substitute_;
+  return true;
+}
+
+void MultiDispatcher::requeue(MultiRequest& request) {
+  request.previous_ = nullptr;
+  request.next_ = first_waiting_;
+  (first_waiting_ ? first_waiting_->previous_ : last_waiting_) = &request;
+  first_waiting_ = &request;
+  request.is_waiting_ = true;
+}
+
+void MultiDispatcher::probe_lost(Clock::time_point now) {
+  if (prober_ == nullptr) return;
+  for (const auto& group : groups_) {
+    if (!group->is_lost || group->is_probed || group->limit == 0 || now < group->retry_at) continue;
+    group->is_probed = true;
+    const auto probe = std::ranges::find_if(
+        probes_, [&](const auto& known) { return &known->group() == group.get(); });
+    prober_->submit(**probe);
+  }
+}
+
+void MultiDispatcher::end_probe(WorkerGroup& group, bool works) {
+  std::string device;
+  {
+    std::lock_guard lock(mutex_);
+    if (works) {
+      device = group.device;
+      group.is_lost = false;
+      group.pause = fall_back_.retry;
+    } else {
+      group.pause = std::min(2 * group.pause, kLongestPause * fall_back_.retry);
+      group.retry_at = Clock::now() + group.pause;
+    }
+  }
+  if (works && fall_back_.on_return) fall_back_.on_return(device);
+  if (works) start_all_waiting();
+  {
+    std::lock_guard lock(mutex_);
+    group.is_probed = false;
+    // From here on the group may go.
+    drained_.notify_all();
+  }
+}
+
+WorkerGroup* MultiDispatcher::fastest_free() const {
   WorkerGroup* best = nullptr;
   std::optional<ServiceTimes::Duration> best_time;
   for (WorkerGroup* const group : order_) {
-    if (group->running >= group->limit) continue;
+    if (group->running >= group->limit || group->is_lost) continue;
     const auto time = group->times.expected(group->running);
     // Where one of two is not known, the order says.
     if (best != nullptr && !(time && best_time && *time < *best_time)) continue;
     best = group;
     best_time = time;
   }
+  return best;
+}
+
+/// They take turns, since nobody knows which works again.
+WorkerGroup* MultiDispatcher::longest_lost() const {
+  WorkerGroup* best = nullptr;
+  for (WorkerGroup* const group : order_) {
+    if (group->running >= group->limit) continue;
+    if (best == nullptr || group->failed_at < best->failed_at) best = group;
+  }
+  return best;
+}
+
+MultiWorker* MultiDispatcher::take_worker() {
+  const bool has_choice = has_usable();
+  if (!has_choice && waits_for_substitute_) return nullptr;
+  WorkerGroup* const best = has_choice ? fastest_free() : longest_lost();
   if (best == nullptr) return nullptr;
   MultiWorker* const worker = best->free;
   best->free = worker->next_free_;
@@ -159,6 +284,7 @@ void MultiDispatcher::submit(MultiRequest& request) {
   {
     std::lock_guard lock(mutex_);
     request.is_cancelled_ = false;
+    probe_lost(now);
     // While others wait no worker is free.
     if (first_waiting_ == nullptr) worker = take_worker();
     if (worker == nullptr) {
@@ -256,25 +382,43 @@ MultiWorker* MultiDispatcher::finish(MultiWorker& worker) {
   request.rows_ = worker.profiling();
   worker.take_idle_tensors();
   const Clock::time_point now = Clock::now();
+  const bool blames = fall_back_.is_on && blames_device(status);
+  std::string lost;
+  std::string returned;
+  bool runs_again = false;
   MultiWorker* next = nullptr;
   MultiRequest* next_request = nullptr;
   {
     std::lock_guard lock(mutex_);
     WorkerGroup& group = worker.group_;
     if (status.ok()) group.times.add(worker.others_, now - worker.began_);
+    if (status.ok() && std::exchange(group.is_lost, false)) returned = group.device;
     worker.current_ = nullptr;
     worker.next_free_ = std::exchange(group.free, &worker);
     --group.running;
+    if (blames && lose(group, now)) lost = group.device;
+    runs_again = blames && !request.is_cancelled_ && (has_usable() || waits_for_substitute_);
+    if (runs_again) requeue(request);
     next = assign_waiting(now);
     if (next != nullptr) next_request = next->current_;
     // From here on the group may go, unless it has something to run.
     if (group.running == 0 && group.limit == 0) drained_.notify_all();
   }
+  if (!lost.empty() && fall_back_.on_loss) fall_back_.on_loss(lost, status);
+  if (!returned.empty() && fall_back_.on_return) fall_back_.on_return(returned);
   // The device goes on before the application learns of the end.
   const bool has_ended = next != nullptr && start_waiting(*next, *next_request);
+  if (!runs_again) complete(request, std::move(status));
+  return has_ended ? next : nullptr;
+}
+
+void MultiDispatcher::complete(MultiRequest& request, Status status) const {
+  // They were kept for another device.
+  for (size_t i = 0; fall_back_.is_on && i < request.io_->input_count(); ++i) {
+    request.io_->clear_images(i);
+  }
   CompletionSink* const sink = request.sink_;
   sink->complete(std::move(status));
-  return has_ended ? next : nullptr;
 }
 
 }  // namespace het::hetero

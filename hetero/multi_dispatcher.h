@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,10 +14,26 @@
 #include "hetero/multi_request.h"
 #include "hetero/multi_worker.h"
 #include "inference/device.h"
+#include "inference/properties.h"
 #include "inference/status.h"
 #include "inference/stream_executor.h"
 
 namespace het::hetero {
+
+/// What becomes of requests whose device fails, where it is the device's fault (blames_device()).
+struct FallBack {
+  bool is_on = false;  ///< they run again on another device; else they fail
+  /// A lost device is tried again so long after it failed, then in growing intervals; never when
+  /// that is zero.
+  std::chrono::milliseconds retry{0};
+  /// A device has failed, told once until it works again. Called on a thread that ends executions.
+  std::function<void(const std::string& device, const Status& cause)> on_loss;
+  /// It works again.
+  std::function<void(const std::string& device)> on_return;
+};
+
+/// As ENABLE_RUNTIME_FALLBACK and HETERO_RETRY_INTERVAL say.
+FallBack fall_back_of(const Properties& properties);
 
 /// Runs requests on models of the same ports, one per device, each with requests of its own: the
 /// workers. A request goes to a free worker at once: of the device that is expected to take least,
@@ -27,7 +44,7 @@ namespace het::hetero {
 class MultiDispatcher {
  public:
   /// Fails with OutOfMemory when the system gives no thread for requests that are cancelled.
-  static Result<std::unique_ptr<MultiDispatcher>> create();
+  static Result<std::unique_ptr<MultiDispatcher>> create(FallBack fall_back);
   ~MultiDispatcher();
   MultiDispatcher(const MultiDispatcher&) = delete;
   MultiDispatcher& operator=(const MultiDispatcher&) = delete;
@@ -43,6 +60,12 @@ class MultiDispatcher {
   void remove(std::string_view device);
   /// The sum of the limits of the devices in the order.
   size_t limit() const;
+  /// Whether the owner makes another device ready when all in the order are lost: after on_loss()
+  /// it calls set_order() or give_up(), and requests wait until then.
+  void set_has_substitute(bool has_one);
+  /// There is none after all: what waits runs on lost devices, and fails with them.
+  void give_up();
+  bool falls_back() const { return fall_back_.is_on; }
 
   /// What a MultiRequest asks for.
   void submit(MultiRequest& request);
@@ -52,9 +75,22 @@ class MultiDispatcher {
   friend class MultiWorker;
   using Clock = std::chrono::steady_clock;
 
-  MultiDispatcher();
+  class Probe;
+  explicit MultiDispatcher(FallBack fall_back);
+  /// Under mutex_: some device of the order is not lost.
+  bool has_usable() const;
+  /// Under mutex_: it has failed; true the first time.
+  bool lose(WorkerGroup& group, Clock::time_point now);
+  /// Under mutex_: the request goes before those that wait.
+  void requeue(MultiRequest& request);
+  /// Under mutex_: lost devices are tried when it is time.
+  void probe_lost(Clock::time_point now);
+  void end_probe(WorkerGroup& group, bool works);
   /// Under mutex_.
   WorkerGroup* find(std::string_view device) const;
+  /// Under mutex_: of the devices that are not lost, or of those that are; null where none is free.
+  WorkerGroup* fastest_free() const;
+  WorkerGroup* longest_lost() const;
   /// Under mutex_: a worker that may begin now, or null.
   MultiWorker* take_worker();
   /// Under mutex_.
@@ -71,9 +107,11 @@ class MultiDispatcher {
   void end(MultiWorker& worker);
   /// False while cancel() uses the worker: it then sees to the end.
   bool detach(MultiWorker& worker);
+  void complete(MultiRequest& request, Status status) const;
   /// Returns a worker whose next execution has ended already, or null.
   MultiWorker* finish(MultiWorker& worker);
 
+  const FallBack fall_back_;
   /// Protects the members below but executor_, what MultiRequest, MultiWorker and WorkerGroup say;
   /// held for a few steps, taken alone.
   mutable std::mutex mutex_;
@@ -81,7 +119,11 @@ class MultiDispatcher {
   std::vector<WorkerGroup*> order_;
   MultiRequest* first_waiting_ = nullptr;
   MultiRequest* last_waiting_ = nullptr;
+  bool has_substitute_ = false;
+  bool waits_for_substitute_ = false;
   std::vector<std::unique_ptr<WorkerGroup>> groups_;
+  std::vector<std::unique_ptr<Probe>> probes_;  // before prober_, whose jobs they are
+  std::unique_ptr<StreamExecutor> prober_;      ///< tries lost devices, which may take long
   /// Ends what was cancelled: cancel() may be called under a lock that the end takes.
   std::unique_ptr<StreamExecutor> executor_;  // last: its jobs use everything else
 };

@@ -17,6 +17,7 @@ void MultiRequest::cancel() {
 
 void MultiRequest::run(size_t) {
   rows_.clear();
+  for (size_t i = 0; i < io_->input_count(); ++i) io_->clear_images(i);
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(error(StatusCode::Cancelled, "the request was cancelled before a device had it"));

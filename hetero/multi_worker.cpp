@@ -54,13 +54,13 @@ Result<std::unique_ptr<WorkerGroup>> make_worker_group(MultiDispatcher& dispatch
 }
 
 void MultiWorker::start(MultiRequest& request) {
-  request_->start(*request.io_, *this);
+  request_->start(*request.io_, *this, dispatcher_.falls_back());
 }
 
 bool MultiWorker::start_within(MultiRequest& request) {
   StartFrame frame{this};
   StartFrame* const outer = std::exchange(t_frame, &frame);
-  request_->start(*request.io_, *this);
+  request_->start(*request.io_, *this, dispatcher_.falls_back());
   t_frame = outer;
   return frame.has_ended;
 }

@@ -29,6 +29,11 @@ struct WorkerGroup {
   size_t running = 0;
   size_t limit = 0;  ///< of `running`
   ServiceTimes times;
+  bool is_lost = false;                               ///< failed, and has not worked since
+  std::chrono::steady_clock::time_point failed_at;    ///< last
+  bool is_probed = false;                             ///< somebody tries whether it works again
+  std::chrono::steady_clock::time_point retry_at;     ///< of a lost one
+  std::chrono::milliseconds pause{0};                 ///< until then
   std::vector<std::unique_ptr<MultiWorker>> workers;  // last: their ends wait for callbacks
 };
 

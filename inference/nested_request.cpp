@@ -13,19 +13,19 @@ NestedRequest::NestedRequest(std::unique_ptr<InferRequest> request) : request_(s
   request_->set_callback([this](const Status& status) { finish(status); });
 }
 
-void NestedRequest::start(RequestIo& io, CompletionSink& sink) {
+void NestedRequest::start(RequestIo& io, CompletionSink& sink, bool keeps_pictures) {
   io_ = &io;
   sink_ = &sink;
-  Status status = bind(io);
+  Status status = bind(io, keeps_pictures);
   if (status.ok()) status = request_->start_async();
   if (!status.ok()) sink.complete(std::move(status));
 }
 
-Status NestedRequest::bind(RequestIo& io) {
+Status NestedRequest::bind(RequestIo& io, bool keeps_pictures) {
   request_->set_stream(io.stream());
   request_->set_frame(io.frame());
   for (size_t i = 0; i < io.input_count(); ++i) {
-    const std::vector<ImageRegion> images = io.take_images(i);
+    const std::vector<ImageRegion> images = keeps_pictures ? io.images(i) : io.take_images(i);
     // Pictures are converted into the tensor, so that it comes first.
     if (!io.input(i).empty()) HET_TRY(request_->set_input(i, io.input(i)));
     for (size_t b = 0; b < images.size(); ++b) {

@@ -21,13 +21,14 @@ class HET_API NestedRequest {
   const InferRequest& request() const { return *request_; }
 
   /// Hands inputs, pictures and fitting outputs of `io` over and starts. `sink` is told the end
-  /// after `io` has got the outputs; also when the start itself fails.
-  void start(RequestIo& io, CompletionSink& sink);
+  /// after `io` has got the outputs; also when the start itself fails. With `keeps_pictures`, `io`
+  /// has them still, for another start.
+  void start(RequestIo& io, CompletionSink& sink, bool keeps_pictures = false);
   void cancel() { request_->cancel(); }
 
  private:
   explicit NestedRequest(std::unique_ptr<InferRequest> request);
-  Status bind(RequestIo& io);
+  Status bind(RequestIo& io, bool keeps_pictures);
   void finish(const Status& status);
 
   RequestIo* io_ = nullptr;

@@ -78,6 +78,12 @@ constexpr std::array kTable = {
                 .default_value = "YES",
                 .devices = "CPU",
                 .doc = "use all hardware threads of a core; not under LATENCY unless given"},
+    PropertyDef{.name = "ENABLE_RUNTIME_FALLBACK",
+                .type = PropertyType::Boolean,
+                .default_value = "YES",
+                .devices = "AUTO,MULTI",
+                .doc = "a request whose device fails is run again on another, and later ones go "
+                       "there"},
     PropertyDef{.name = "ENABLE_STARTUP_FALLBACK",
                 .type = PropertyType::Boolean,
                 .default_value = "YES",
@@ -309,7 +315,7 @@ constexpr std::array kTable = {
                 .default_value = "10000",
                 .minimum = 0,
                 .maximum = std::numeric_limits<int32_t>::max(),
-                .devices = "HETERO",
+                .devices = "AUTO,HETERO,MULTI",
                 .doc = "milliseconds until a device that failed is tried again beside running "
                        "requests, and taken back where it works, else again in growing intervals; "
                        "0: never"},

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "devices/vpu/link_file.h"
 #include "inference/status.h"
 
 namespace het::vpu {
@@ -68,7 +69,7 @@ Status check_payload(const FrameHeader& header, std::span<const std::byte> paylo
 struct Frame {
   FrameHeader header;
   std::vector<std::byte> payload;
-  int file = -1;  ///< a file descriptor that came with it; whoever has the frame closes it
+  File file;  ///< that came with it
 };
 
 }  // namespace het::vpu

@@ -57,19 +57,6 @@ Result<LinkSocket> connect_tcp(const LinkAddress& address) {
 
 }  // namespace
 
-File::~File() {
-  if (number_ >= 0) ::close(number_);
-}
-
-File& File::operator=(File&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-int File::release() {
-  return std::exchange(number_, -1);
-}
-
 Result<LinkAddress> LinkAddress::parse(std::string_view text) {
   constexpr std::string_view kTcp = "tcp://";
   LinkAddress address;
@@ -267,9 +254,9 @@ Result<std::optional<Frame>> LinkSocket::parse() {
                    to_string(header.type));
     }
   }
-  Frame frame{header, {payload.begin(), payload.end()}, -1};
+  Frame frame{header, {payload.begin(), payload.end()}, File()};
   if (header.type == FrameType::MapMemory && !files_.empty()) {
-    frame.file = files_.front().release();
+    frame.file = std::move(files_.front());
     files_.pop_front();
   }
   begin_ += kHeaderBytes + header.payload_bytes + code_bytes;

@@ -18,21 +18,6 @@
 
 namespace het::vpu {
 
-/// A file descriptor with an owner.
-class File {
- public:
-  explicit File(int number = -1) : number_(number) {}
-  ~File();
-  File(File&& other) noexcept : number_(other.release()) {}
-  File& operator=(File&& other) noexcept;
-  int number() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int release();
-
- private:
-  int number_;
-};
-
 /// Where something listens: the path of a Unix socket, or tcp://HOST:PORT.
 struct LinkAddress {
   std::string path;  ///< empty for TCP

@@ -291,16 +291,33 @@ TEST(VpuSocket, MemoryIsSharedAndCannotShrink) {
       other.send(FrameType::MapMemory, 1, MapMemory{1, 4096}.encode(), (*memory)->file()).ok());
   auto frame = pair.socket->receive(kShort);
   ASSERT_TRUE(frame && *frame);
-  ASSERT_GE((*frame)->file, 0);
-  EXPECT_NE(ftruncate((*frame)->file, 0), 0) << "sealed";
-  EXPECT_FALSE(SharedMemory::open(File(dup((*frame)->file)), 8192)) << "another size";
-  const auto seen = SharedMemory::open(File((*frame)->file), 4096);
+  ASSERT_TRUE((*frame)->file);
+  EXPECT_NE(ftruncate((*frame)->file.number(), 0), 0) << "sealed";
+  EXPECT_FALSE(SharedMemory::open(File(dup((*frame)->file.number())), 8192)) << "another size";
+  const auto seen = SharedMemory::open(std::move((*frame)->file), 4096);
   ASSERT_TRUE(seen) << seen.error().message();
   EXPECT_EQ((*seen)->host()[17], std::byte{5});
   FILE* const plain = tmpfile();
   ASSERT_EQ(ftruncate(fileno(plain), 4096), 0);
   EXPECT_FALSE(SharedMemory::open(File(dup(fileno(plain))), 4096)) << "a file may shrink";
   fclose(plain);
+}
+
+/// A file that comes with a frame goes with it: who sends many costs nobody his descriptors.
+TEST(VpuSocket, FilesThatNobodyTakesAreClosed) {
+  Pair pair;
+  LinkSocket other(std::move(pair.raw));
+  const auto memory = SharedMemory::create(4096);
+  ASSERT_TRUE(memory);
+  std::optional<int> first;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(
+        other.send(FrameType::MapMemory, 1, MapMemory{1, 4096}.encode(), (*memory)->file()).ok());
+    auto frame = pair.socket->receive(kShort);
+    ASSERT_TRUE(frame && *frame);
+    if (!first) first = (*frame)->file.number();
+    EXPECT_EQ((*frame)->file.number(), *first) << "the lowest free number";
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "devices/register_devices.h"
 #include "pipeline_run.h"
 #include "test_files.h"
+#include "tests/devices/vpu_daemon.h"
 #include "tests/hetero/saboteur.h"
 
 namespace het::gst_test {
@@ -89,6 +90,36 @@ TEST(FailOver, TheStreamGoesOnAndTheBusIsTold) {
     EXPECT_TRUE(has_cause) << warning;
     ASSERT_EQ(outcome.remarks.size(), 1u);
     EXPECT_NE(outcome.remarks[0].text.find("uses FAST again"), std::string::npos);
+  }
+}
+
+/// The program of a VPU is killed and comes back: frames keep coming, each once and right.
+TEST(FailOver, AVpuThatIsUnpluggedStopsNoStream) {
+  std::vector<Label> wanted;
+  PipelineRun on_cpu(pipeline_on("CPU"));
+  on_cpu.on_buffer("sink", [&](GstBuffer* buffer) { wanted.push_back(label_of(buffer)); });
+  ASSERT_EQ(on_cpu.play().problem(), "");
+  for (const char* device :
+       {"HETERO:VPU,CPU ie-config=HETERO_RETRY_INTERVAL=5", "MULTI:VPU,CPU", "AUTO:VPU,CPU"}) {
+    SCOPED_TRACE(device);
+    device_testing::VpuDaemons daemons;
+    const pid_t program = daemons.start("a", {"--execution-us", "200"});
+    std::vector<Label> got;
+    PipelineRun run(pipeline_on(device));
+    run.on_buffer("sink", [&](GstBuffer* buffer) {
+      got.push_back(label_of(buffer));
+      if (got.size() == kFailsAt) daemons.kill(program);
+      if (got.size() == kMendedAt) daemons.start("a");
+    });
+    const Outcome outcome = run.play();
+    EXPECT_EQ(outcome.problem(), "");
+    ASSERT_EQ(got.size(), kFrames);
+    for (size_t k = 0; k < kFrames; ++k) {
+      EXPECT_EQ(got[k].pts, wanted[k].pts);
+      EXPECT_NEAR(got[k].confidence, wanted[k].confidence, 5e-3) << "frame " << k;
+    }
+    ASSERT_FALSE(outcome.warnings.empty());
+    EXPECT_NE(outcome.warnings[0].text.find("VPU"), std::string::npos) << outcome.warnings[0].text;
   }
 }
 

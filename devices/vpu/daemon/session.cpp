@@ -243,7 +243,7 @@ Status Session::unload(const Frame& frame) {
 }
 
 Status Session::map(Frame& frame) {
-  File file(std::exchange(frame.file, -1));
+  File file = std::move(frame.file);
   HET_ASSIGN(const MapMemory wanted, MapMemory::decode(frame.payload));
   if (!file || memories_.count(wanted.memory) > 0) {
     return error(StatusCode::ParseError, "memory {} comes without a file or twice", wanted.memory);
