@@ -33,7 +33,8 @@ bool is_quantised(const Model& model);
 /// Float outputs: cosine similarity >= 0.99999 and error <= 1e-3 of the output's range, or an error
 /// below 2^-22, the resolution of the reference's own sigmoids. Quantised models: cosine >= 0.99
 /// and the same argmax, or one within a quantisation step of it. Returns the largest error of all
-/// outputs as a part of its output's range. With `cosine` only that similarity is asked for.
+/// outputs as a part of its output's range. With `cosine` only that similarity is asked for,
+/// of detections that are certain (keep_certain_rows()).
 Result<double> check_outputs(const std::vector<ReferenceOutput>& references,
                              const InferRequest& request, bool quantised, double cosine = 0);
 

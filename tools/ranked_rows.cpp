@@ -10,28 +10,12 @@ namespace {
 constexpr double kTie = 1e-5;       ///< of the largest score
 constexpr double kRowError = 1e-3;  ///< of an output's range: rows this close are the same
 
-bool is_ranking(const OutputValues& output) {
-  const std::vector<double>& scores = output.expected;
-  const bool one_row = !output.shape.empty() &&
-                       static_cast<size_t>(output.shape.back()) == scores.size() &&
-                       output.shape.size() <= 2 && scores.size() >= 2;
-  return one_row && scores.front() > scores.back() &&
-         std::is_sorted(scores.begin(), scores.end(), [](double a, double b) { return a > b; });
-}
-
 /// An output whose rows follow the ranking.
 struct RankedOutput {
   OutputValues* output;
   size_t width;    ///< values a row
   double allowed;  ///< difference up to which two rows are the same
 };
-
-bool has_rows(const OutputValues& output, int64_t count) {
-  const Shape& shape = output.shape;
-  const bool leading = !shape.empty() && shape[0] == count;
-  const bool second = shape.size() > 1 && shape[0] == 1 && shape[1] == count;
-  return leading || second;
-}
 
 bool same_row(const RankedOutput& ranked, size_t actual_row, size_t expected_row) {
   for (size_t k = 0; k < ranked.width; ++k) {
@@ -44,16 +28,31 @@ bool same_row(const RankedOutput& ranked, size_t actual_row, size_t expected_row
 
 }  // namespace
 
+bool is_ranking(const OutputValues& output) {
+  const std::vector<double>& scores = output.expected;
+  const bool one_row = !output.shape.empty() &&
+                       static_cast<size_t>(output.shape.back()) == scores.size() &&
+                       output.shape.size() <= 2 && scores.size() >= 2;
+  return one_row && scores.front() > scores.back() &&
+         std::is_sorted(scores.begin(), scores.end(), [](double a, double b) { return a > b; });
+}
+
+bool has_rows_of(const OutputValues& output, size_t count) {
+  if (output.actual.size() != output.expected.size() || output.expected.empty()) return false;
+  const Shape& shape = output.shape;
+  const auto rows = static_cast<int64_t>(count);
+  const bool leading = !shape.empty() && shape[0] == rows;
+  const bool second = shape.size() > 1 && shape[0] == 1 && shape[1] == rows;
+  return leading || second;
+}
+
 void align_tied_rows(std::vector<OutputValues>& outputs) {
   const auto ranking = std::find_if(outputs.begin(), outputs.end(), is_ranking);
   if (ranking == outputs.end()) return;
   const std::vector<double> scores = ranking->expected;
   std::vector<RankedOutput> ranked;
   for (OutputValues& output : outputs) {
-    if (output.actual.size() != output.expected.size() || output.expected.empty() ||
-        !has_rows(output, static_cast<int64_t>(scores.size()))) {
-      continue;
-    }
+    if (!has_rows_of(output, scores.size())) continue;
     const auto [low, high] = std::minmax_element(output.expected.begin(), output.expected.end());
     ranked.push_back({&output, output.expected.size() / scores.size(), kRowError * (*high - *low)});
   }

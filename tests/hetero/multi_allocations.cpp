@@ -11,6 +11,9 @@
 #include "inference/infer_request.h"
 #include "tests/devices/device_testing.h"
 
+// Where the compiler inlines one of a pair only, it takes malloc and delete for a mistake.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 namespace {
 /// Of all threads.
 std::atomic<size_t> g_allocations = 0;
