@@ -147,6 +147,57 @@ TEST_F(Vpu, StagesOrNodesAreTold) {
   EXPECT_EQ(rows_of("VPU.1", {{"VPU_PERF_REPORT_MODE", "PER_LAYER"}}).size(), 6u);
 }
 
+/// The link of a stick: a picture of 1.2 MB takes 3 ms there.
+TEST_F(Vpu, TheProfilesLinkHasItsSpeed) {
+  daemons_.start("a", {"--profile-link"});
+  ModelMaker maker;
+  maker.output(maker.op("ReduceMax", {maker.input({1, 3, 320, 320})}));
+  const auto compiled = compile(maker.model(), {{"PERF_COUNT", "YES"}});
+  ASSERT_NE(compiled, nullptr);
+  const auto request = *compiled->create_infer_request();
+  ASSERT_TRUE(request->infer().ok());
+  EXPECT_GE(request->profiling()[1].real_us, 3100);
+}
+
+/// What waits for a credit, what waits for a unit and what is executed.
+TEST_F(Vpu, RequestsAreCancelled) {
+  daemons_.start("a", {"--execution-us", "150000"});
+  ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.input({4})}));
+  const auto compiled = compile(maker.model());
+  std::vector<std::unique_ptr<InferRequest>> requests;
+  for (int i = 0; i < 6; ++i) {
+    requests.push_back(*compiled->create_infer_request());
+    ASSERT_TRUE(requests.back()->start_async().ok());
+  }
+  for (const size_t i : {1u, 2u, 3u, 4u, 5u}) requests[i]->cancel();
+  EXPECT_TRUE(requests[0]->wait().ok());
+  for (const size_t i : {1u, 2u, 3u, 4u, 5u}) {
+    EXPECT_EQ(requests[i]->wait().code(), StatusCode::Cancelled) << i;
+  }
+  EXPECT_TRUE(requests[1]->infer().ok()) << "it is of use afterwards";
+}
+
+/// Other devices of the machine may compute.
+TEST_F(Vpu, ComputesOnAnyDevice) {
+  daemons_.start("a");
+  daemons_.start("b", {"--device", "REF"});
+  daemons_.start("c", {"--device", "GPU"});
+  ModelMaker maker;
+  add_small_network(maker);
+  const Tensor input = random_tensor({1, 3, 24, 24}, 7);
+  const std::vector<float> wanted = run(*compile(maker.model(), {}, "VPU.0"), input);
+  for (const char* device : {"VPU.1", "VPU.2"}) {
+    const auto compiled = compile(maker.model(), {}, device);
+    ASSERT_NE(compiled, nullptr) << device;
+    const std::vector<float> got = run(*compiled, input);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_NEAR(got[i], wanted[i], std::abs(wanted[i]) * 0x1p-9 + 0x1p-11) << device;
+    }
+  }
+}
+
 TEST_F(Vpu, ADeviceThatGoesEndsItsRequestsAndIsUsedAgain) {
   const pid_t first = daemons_.start();
   ModelMaker maker;

@@ -14,18 +14,6 @@
 namespace het::vpu {
 namespace {
 
-/// As written, with no type chosen by the machine that it runs on.
-Properties execution_properties(const std::string& device, bool profiled) {
-  Properties properties{{"EXECUTION_MODE_HINT", "ACCURACY"},
-                        {"INFERENCE_PRECISION_HINT", "f32"},
-                        {"CACHE_DIR", ""},
-                        {"PERF_COUNT", profiled ? "YES" : "NO"}};
-  for (auto it = properties.begin(); it != properties.end();) {
-    it = find_property(it->first, device) ? std::next(it) : properties.erase(it);
-  }
-  return properties;
-}
-
 uint64_t device_bytes(const TensorDesc& desc) {
   const auto bytes = dense_size_bytes(desc);
   if (!bytes) return 0;
@@ -61,7 +49,8 @@ uint64_t activation_bytes(const Model& model) {
 }  // namespace
 
 Result<std::shared_ptr<DeviceModel>> HostedModel::create(std::span<const std::byte> file,
-                                                         const std::string& device) {
+                                                         const std::string& device,
+                                                         const Properties& properties) {
   std::shared_ptr<HostedModel> hosted(new HostedModel());
   HET_ASSIGN(hosted->source_, read_onnx_bytes(file, "the model of the host", ""));
   // Files do not say the types of all values.
@@ -69,8 +58,8 @@ Result<std::shared_ptr<DeviceModel>> HostedModel::create(std::span<const std::by
   hosted->memory_bytes_ = weight_bytes(*hosted->source_) + activation_bytes(*hosted->source_);
   HET_TRY(round_to_half(*hosted->source_));
   hosted->device_ = device;
-  HET_ASSIGN(hosted->plain_.model,
-             core()->compile_model(*hosted->source_, device, execution_properties(device, false)));
+  hosted->properties_ = properties;
+  HET_ASSIGN(hosted->plain_.model, core()->compile_model(*hosted->source_, device, properties));
   return std::shared_ptr<DeviceModel>(std::move(hosted));
 }
 
@@ -78,8 +67,9 @@ Result<HostedModel::Slot*> HostedModel::take(Execution& execution) {
   std::lock_guard lock(mutex_);
   Variant& variant = execution.wants_stages ? profiled_ : plain_;
   if (variant.model == nullptr) {
-    HET_ASSIGN(variant.model,
-               core()->compile_model(*source_, device_, execution_properties(device_, true)));
+    Properties profiled = properties_;
+    profiled["PERF_COUNT"] = "YES";
+    HET_ASSIGN(variant.model, core()->compile_model(*source_, device_, profiled));
   }
   if (variant.idle.empty()) {
     auto slot = std::make_unique<Slot>();

@@ -14,9 +14,10 @@ namespace het::vpu {
 /// each node.
 class HostedModel final : public DeviceModel {
  public:
-  /// From the bytes of an ONNX file, computed by `device`.
+  /// From the bytes of an ONNX file, computed by `device` with these properties.
   static Result<std::shared_ptr<DeviceModel>> create(std::span<const std::byte> file,
-                                                     const std::string& device);
+                                                     const std::string& device,
+                                                     const Properties& properties);
 
   const std::vector<Port>& inputs() const override { return plain_.model->inputs(); }
   const std::vector<Port>& outputs() const override { return plain_.model->outputs(); }
@@ -44,6 +45,7 @@ class HostedModel final : public DeviceModel {
 
   std::unique_ptr<Model> source_;
   std::string device_;
+  Properties properties_;
   uint64_t memory_bytes_ = 0;
   std::mutex mutex_;  ///< protects the slots and profiled_; before those of a request
   Variant plain_;

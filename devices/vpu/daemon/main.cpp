@@ -9,6 +9,7 @@
 #include "devices/register_devices.h"
 #include "devices/vpu/daemon/confinement.h"
 #include "devices/vpu/daemon/hosted_model.h"
+#include "devices/vpu/daemon/opencl_rounding.h"
 #include "devices/vpu/daemon/server.h"
 #include "inference/ops/custom_operators.h"
 
@@ -28,6 +29,7 @@ struct Options {
   std::string user;
   uint64_t memory_limit_mb = 0;
   bool is_unconfined = false;
+  bool has_profiles_link = false;
   int64_t link_us = 0;
   int64_t link_megabytes = 0;
   int64_t execution_us = 0;
@@ -56,7 +58,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--fault", options.faults,
                  "For tests of hosts: crash, hang, drop, corrupt, slow or throttle, and at which "
                  "request (crash:3); several times");
+  auto* const link = app.add_flag("--profile-link", options.has_profiles_link,
+                                  "Simulated: the link of the profile (myriad: USB 3)");
   app.add_option("--link-us", options.link_us, "Simulated: microseconds on the link, each way")
+      ->excludes(link)
       ->check(CLI::Range(int64_t{0}, kLongest));
   app.add_option("--link-mbytes", options.link_megabytes, "Simulated: megabytes a second, each way")
       ->check(CLI::Range(int64_t{0}, int64_t{1000000}));
@@ -83,6 +88,15 @@ Result<Profile> profile_of(const Options& options) {
   return profile;
 }
 
+/// As written, with no type chosen by the machine that it runs on.
+Properties execution_properties(const std::string& device, const OpenClRounding* rounding) {
+  Properties properties{
+      {"EXECUTION_MODE_HINT", "ACCURACY"}, {"INFERENCE_PRECISION_HINT", "f32"}, {"CACHE_DIR", ""}};
+  if (rounding != nullptr) properties["CONFIG_FILE"] = rounding->path();
+  std::erase_if(properties, [&](const auto& p) { return !find_property(p.first, device); });
+  return properties;
+}
+
 Status serve(const Options& options, const File& signals) {
   HET_ASSIGN(const Profile profile, profile_of(options));
   HET_ASSIGN(auto faults, FaultPlan::parse(options.faults));
@@ -102,11 +116,19 @@ Status serve(const Options& options, const File& signals) {
   for (const std::string& address : addresses) {
     std::cout << "hetero-vpud: " << profile.name << " at " << address << std::endl;
   }
+  std::unique_ptr<OpenClRounding> rounding;
+  if (find_property("CONFIG_FILE", options.device)) {
+    HET_ASSIGN(rounding, OpenClRounding::create());
+  }
+  const Properties properties = execution_properties(options.device, rounding.get());
   const auto load = [&](std::span<const std::byte> file) {
-    return HostedModel::create(file, options.device);
+    return HostedModel::create(file, options.device, properties);
   };
-  const SimulatedSpeed speed{std::chrono::microseconds(options.link_us),
-                             static_cast<uint64_t>(options.link_megabytes) * 1000000,
+  const bool is_its_own = options.has_profiles_link;
+  const int64_t link_us = is_its_own ? profile.link_us : options.link_us;
+  const int64_t link_megabytes = is_its_own ? profile.link_mbytes : options.link_megabytes;
+  const SimulatedSpeed speed{std::chrono::microseconds(link_us),
+                             static_cast<uint64_t>(link_megabytes) * 1000000,
                              std::chrono::microseconds(options.execution_us)};
   DeviceSide device(profile, load, std::move(faults), speed);
   server.serve(signals, device);

@@ -113,6 +113,9 @@ Profile myriad() {
   profile.name = "myriad";
   profile.credits = 4;
   profile.memory_bytes = 512 * kMegabyte;
+  // What is left of USB 3's 5 Gbit/s for the stick's own protocol.
+  profile.link_us = 100;
+  profile.link_mbytes = 400;
   profile.types = types();
   profile.operators = {kOperators.begin(), kOperators.end()};
   return profile;
@@ -123,6 +126,9 @@ Profile hddl() {
   profile.name = "hddl";
   profile.credits = 32;
   profile.units = 8;
+  // PCIe 2.0 with four lanes.
+  profile.link_us = 20;
+  profile.link_mbytes = 1600;
   return profile;
 }
 
@@ -132,6 +138,9 @@ Profile fpga() {
   profile.credits = 5;
   profile.memory_bytes = 2048 * kMegabyte;
   profile.counts_nodes = false;
+  // PCIe 3.0 with eight lanes.
+  profile.link_us = 10;
+  profile.link_mbytes = 6000;
   profile.bitstream = "cnn";
   profile.operators = {kBitstreamOperators.begin(), kBitstreamOperators.end()};
   return profile;
@@ -179,6 +188,8 @@ Status read_entry(const std::string& name, const nlohmann::json& value, Profile&
   if (name == "request_limit_ms") {
     return read_number(value, name, 1, 3600000, profile.request_limit_ms);
   }
+  if (name == "link_us") return read_number(value, name, 0, 10000000, profile.link_us);
+  if (name == "link_mbytes") return read_number(value, name, 0, 1000000, profile.link_mbytes);
   if (name == "memory_mb") {
     HET_TRY(read_number(value, name, 1, 1 << 20, profile.memory_bytes));
     profile.memory_bytes *= kMegabyte;
@@ -210,7 +221,8 @@ Status read_entry(const std::string& name, const nlohmann::json& value, Profile&
   }
   return error(StatusCode::InvalidArgument,
                "there is no entry '{}' {}; there are base, bitstream, counts_nodes, graph_tags, "
-               "memory_mb, name, operators, request_limit_ms, requests, types and units",
+               "link_mbytes, link_us, memory_mb, name, operators, request_limit_ms, requests, "
+               "types and units",
                name, value.dump());
 }
 

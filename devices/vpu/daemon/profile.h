@@ -19,7 +19,9 @@ struct Profile {
   uint64_t memory_bytes = 0;         ///< of one unit
   bool counts_nodes = true;          ///< tells times of single nodes
   uint32_t request_limit_ms = 5000;  ///< an execution that takes longer is ended
-  std::string bitstream;  ///< name of what the operators come from; only where there is one
+  uint32_t link_us = 0;              ///< of its link, each way, and
+  uint32_t link_mbytes = 0;  ///< megabytes a second, each way; 0: no limit. Used on wish only
+  std::string bitstream;     ///< name of what the operators come from; only where there is one
   std::vector<ElementType> types;
   std::vector<std::string> operators;
   std::map<std::string, uint32_t> graph_tags;  ///< HDDL_GRAPH_TAG: on how many units
