@@ -49,17 +49,20 @@ uint64_t activation_bytes(const Model& model) {
 }  // namespace
 
 Result<std::shared_ptr<DeviceModel>> HostedModel::create(std::span<const std::byte> file,
-                                                         const std::string& device,
-                                                         const Properties& properties) {
+                                                         const Options& options) {
   std::shared_ptr<HostedModel> hosted(new HostedModel());
   HET_ASSIGN(hosted->source_, read_onnx_bytes(file, "the model of the host", ""));
   // Files do not say the types of all values.
   HET_TRY(prepare_model(*hosted->source_));
   hosted->memory_bytes_ = weight_bytes(*hosted->source_) + activation_bytes(*hosted->source_);
+  if (hosted->memory_bytes_ > options.memory_limit) {
+    return error(StatusCode::OutOfMemory, "the model takes {} bytes; a unit has {}",
+                 hosted->memory_bytes_, options.memory_limit);
+  }
   HET_TRY(round_to_half(*hosted->source_));
-  hosted->device_ = device;
-  hosted->properties_ = properties;
-  HET_ASSIGN(hosted->plain_.model, core()->compile_model(*hosted->source_, device, properties));
+  hosted->options_ = options;
+  HET_ASSIGN(hosted->plain_.model,
+             core()->compile_model(*hosted->source_, options.device, options.properties));
   return std::shared_ptr<DeviceModel>(std::move(hosted));
 }
 
@@ -67,9 +70,9 @@ Result<HostedModel::Slot*> HostedModel::take(Execution& execution) {
   std::lock_guard lock(mutex_);
   Variant& variant = execution.wants_stages ? profiled_ : plain_;
   if (variant.model == nullptr) {
-    Properties profiled = properties_;
+    Properties profiled = options_.properties;
     profiled["PERF_COUNT"] = "YES";
-    HET_ASSIGN(variant.model, core()->compile_model(*source_, device_, profiled));
+    HET_ASSIGN(variant.model, core()->compile_model(*source_, options_.device, profiled));
   }
   if (variant.idle.empty()) {
     auto slot = std::make_unique<Slot>();

@@ -14,10 +14,15 @@ namespace het::vpu {
 /// each node.
 class HostedModel final : public DeviceModel {
  public:
-  /// From the bytes of an ONNX file, computed by `device` with these properties.
+  struct Options {
+    std::string device;  ///< that computes
+    Properties properties;
+    uint64_t memory_limit = 0;  ///< of memory_bytes()
+  };
+  /// From the bytes of an ONNX file. Fails with OutOfMemory, before anything of its size is
+  /// allocated, for one that is above the limit.
   static Result<std::shared_ptr<DeviceModel>> create(std::span<const std::byte> file,
-                                                     const std::string& device,
-                                                     const Properties& properties);
+                                                     const Options& options);
 
   const std::vector<Port>& inputs() const override { return plain_.model->inputs(); }
   const std::vector<Port>& outputs() const override { return plain_.model->outputs(); }
@@ -44,8 +49,7 @@ class HostedModel final : public DeviceModel {
   void finish(Slot& slot, Status status);
 
   std::unique_ptr<Model> source_;
-  std::string device_;
-  Properties properties_;
+  Options options_;
   uint64_t memory_bytes_ = 0;
   std::mutex mutex_;  ///< protects the slots and profiled_; before those of a request
   Variant plain_;

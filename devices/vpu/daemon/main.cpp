@@ -120,9 +120,10 @@ Status serve(const Options& options, const File& signals) {
   if (find_property("CONFIG_FILE", options.device)) {
     HET_ASSIGN(rounding, OpenClRounding::create());
   }
-  const Properties properties = execution_properties(options.device, rounding.get());
+  const HostedModel::Options hosted{
+      options.device, execution_properties(options.device, rounding.get()), profile.memory_bytes};
   const auto load = [&](std::span<const std::byte> file) {
-    return HostedModel::create(file, options.device, properties);
+    return HostedModel::create(file, hosted);
   };
   const bool is_its_own = options.has_profiles_link;
   const int64_t link_us = is_its_own ? profile.link_us : options.link_us;
