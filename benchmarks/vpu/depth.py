@@ -9,6 +9,7 @@ least, and runs `hetero bench` with 1, 2, 4, 8 and 32 requests. The bound is uni
 import argparse
 import contextlib
 import csv
+import importlib.util
 import json
 import os
 import pathlib
@@ -69,6 +70,8 @@ def main():
     parser.add_argument("--png", type=pathlib.Path)
     parser.add_argument("--csv", type=pathlib.Path)
     options = parser.parse_args()
+    if options.png and not importlib.util.find_spec("matplotlib"):
+        parser.error("--png needs matplotlib (python3-matplotlib), which this interpreter does not have")
 
     rows = []
     for profile, (credits, units) in PROFILES.items():
