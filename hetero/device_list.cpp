@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "inference/device_registry.h"
@@ -13,6 +16,19 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
+}
+
+/// False where the device says what it computes in, and the hint's type is not among it.
+bool computes_in(const Device& device, const std::string& precision_hint) {
+  if (precision_hint == "dynamic") return true;
+  const auto capabilities = device.get_property("OPTIMIZATION_CAPABILITIES");
+  if (!capabilities || capabilities->empty()) return true;
+  std::string type = precision_hint;  // "f16"; there it is "FP16", but "BF16"
+  std::ranges::transform(type, type.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (type.starts_with('F')) type.insert(1, "P");
+  std::istringstream words(*capabilities);
+  return std::find(std::istream_iterator<std::string>(words), {}, type) !=
+         std::istream_iterator<std::string>();
 }
 
 }  // namespace
@@ -103,7 +119,9 @@ Properties member_properties(const MemberDevice& member, const Properties& prope
   }
   for (const auto& [name, value] : properties) {
     if (name.find('.') != std::string::npos || std::ranges::find(own, name) != own.end()) continue;
-    if (find_property(name, kind)) result.emplace(name, value);
+    if (!find_property(name, kind)) continue;
+    if (name == "INFERENCE_PRECISION_HINT" && !computes_in(*member.device, value)) continue;
+    result.emplace(name, value);
   }
   result.insert(member.defaults.begin(), member.defaults.end());
   return result;

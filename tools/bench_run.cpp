@@ -35,30 +35,47 @@ int64_t resident_bytes() {
   return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
-Result<Properties> read_config(const std::string& path, const std::string& device) {
-  Properties properties;
-  if (path.empty()) return properties;
+/// A file's {device: {KEY: value}}: returns what is for `device`; what is for others is set for the
+/// members of a composite device. Sections for devices that are not there are left out, as
+/// benchmark_app does. Fails with NotFound for a name that no device has.
+Result<Properties> read_config(Core& core, const std::string& path, const std::string& device) {
+  Properties own;
+  if (path.empty()) return own;
   std::ifstream stream(path);
   if (!stream) return error(StatusCode::NotFound, "cannot open -load_config '{}'", path);
+  const std::string kind = parse_device_name(device).kind;
   try {
     const nlohmann::json config = nlohmann::json::parse(stream);
-    const std::string kind = parse_device_name(device).kind;
-    const nlohmann::json values = config.value(kind, nlohmann::json::object());
-    for (const auto& [name, value] : values.items()) {
-      properties[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    for (const auto& [section, values] : config.items()) {
+      Properties properties;
+      for (const auto& [name, value] : values.items()) {
+        properties[name] = value.is_string() ? value.get<std::string>() : value.dump();
+      }
+      if (section == device || section == kind) {
+        own.merge(properties);
+        continue;
+      }
+      const std::string section_kind = parse_device_name(section).kind;
+      const std::vector<std::string> kinds = core.devices().kinds();
+      const bool is_kind = std::ranges::find(kinds, section_kind) != kinds.end();
+      if (is_kind && !core.devices().is_composite(kind)) continue;
+      const Status status = core.set_property(section, properties);
+      if (status.ok() || (is_kind && status.code() == StatusCode::NotFound)) continue;
+      return error(status.code(), "-load_config '{}', section '{}': {}", path, section,
+                   status.message());
     }
   } catch (const nlohmann::json::exception& exception) {
     return error(StatusCode::ParseError, "-load_config '{}': {}", path, exception.what());
   }
-  return properties;
+  return own;
 }
 
 bool is_counting(const BenchOptions& options) {
   return options.counters || !options.counters_sort.empty();
 }
 
-Result<Properties> bench_properties(const BenchOptions& options) {
-  HET_ASSIGN(Properties properties, read_config(options.load_config, options.device));
+Result<Properties> bench_properties(Core& core, const BenchOptions& options) {
+  HET_ASSIGN(Properties properties, read_config(core, options.load_config, options.device));
   if (options.hint == "throughput" || options.hint == "tput" || options.hint.empty()) {
     // As benchmark_app: without a hint it measures throughput.
     properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");
@@ -290,7 +307,7 @@ Status run_sync(const BenchOptions& options, Worker& worker, BenchResult& result
 
 Result<BenchResult> run_bench(Core& core, const BenchOptions& options) {
   BenchResult result;
-  HET_ASSIGN(const Properties properties, bench_properties(options));
+  HET_ASSIGN(const Properties properties, bench_properties(core, options));
   const int64_t resident_before = resident_bytes();
   const Clock::time_point read_start = Clock::now();
   HET_ASSIGN(auto model, load_model(core, options.model, options.preparation));

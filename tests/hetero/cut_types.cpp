@@ -165,6 +165,24 @@ TEST_F(HeteroHalfTest, OneHalfDeviceExchangesFloatWhereNothingIsMeasured) {
   EXPECT_THAT(property(*mixed, "HETERO_PLAN"), Not(HasSubstr("float16")));
 }
 
+TEST_F(HeteroHalfTest, AHintForAllGoesToThoseThatComputeInIt) {
+  const auto model = this->model();
+  Properties hint = properties("priority");
+  hint.erase("GPU.INFERENCE_PRECISION_HINT");
+  hint["INFERENCE_PRECISION_HINT"] = "f16";
+  const auto split = compile(*model, "HETERO:GPU,CPU", hint);
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(property(*split, "GPU.INFERENCE_PRECISION_HINT"), "f16");
+  EXPECT_NE(property(*split, "CPU.INFERENCE_PRECISION_HINT"), "f16");
+  const auto both = compile(*model, "MULTI:GPU,CPU", {{"INFERENCE_PRECISION_HINT", "f16"}});
+  ASSERT_NE(both, nullptr);
+  EXPECT_EQ(property(*both, "EXECUTION_DEVICES"), "GPU CPU");
+  hint["CPU.INFERENCE_PRECISION_HINT"] = "f16";
+  const auto refused = core_.compile_model(*model, "HETERO:GPU,CPU", hint);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("device CPU does not compute in f16"));
+}
+
 TEST_F(HeteroDeviceTest, HalfDevicesExchangeHalfAndNoMoreIsLost) {
   ModelMaker maker("pair");
   maker.output(maker.op("Sigmoid", {maker.op("Tanh", {maker.input({1, 64})})}));

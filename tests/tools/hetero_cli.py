@@ -284,6 +284,13 @@ def bench_configuration(hetero):
         config.write_text("{")
         expect(hetero.run("bench", hetero.detector, "-load_config", config, status=1).stderr, "config.json")
 
+        # Sections of the members; of one that is not asked for; of one that is none.
+        config.write_text('{"CPU": {"INFERENCE_PRECISION_HINT": "f16"}, "HETERO:CPU,REF": {"HETERO_STRICT": true}}')
+        hetero.run("bench", hetero.detector, "-d", "REF", "-niter", 2, "-load_config", config)
+        expect(hetero.run("bench", hetero.detector, "-d", "HETERO:CPU,REF", "-load_config", config, status=2).stderr, "CPU does not compute in f16")
+        config.write_text('{"CPP": {"NUM_STREAMS": "1"}}')
+        expect(hetero.run("bench", hetero.detector, "-load_config", config, status=1).stderr, "config.json", "'CPP'", "there is no device")
+
 
 def verify_golden(hetero, kind, device, passed, not_passed, *options):
     """Exactly these folders of expected/golden/KIND do not pass."""
