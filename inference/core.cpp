@@ -178,6 +178,7 @@ Status Core::set_property(std::string_view device, const Properties& properties)
                  "devices in it",
                  device, kind);
   }
+  HET_TRY(devices_.check_kind(device));
   HET_ASSIGN(const Properties checked, validate_properties(properties, kind));
   HET_ASSIGN(const bool may_come_later, devices_.configure(device, checked));
   if (!may_come_later) HET_TRY(devices_.get(*this, device));

@@ -52,13 +52,28 @@ DeviceName DeviceRegistry::resolve(std::string_view device) const {
   return parse_device_name(alias->second + (name.id.empty() ? "" : "." + name.id));
 }
 
-DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
+const DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) const {
   const auto it = std::find_if(entries_.begin(), entries_.end(),
                                [&](const Entry& entry) { return entry.kind == kind; });
   return it == entries_.end() ? nullptr : &*it;
 }
 
+DeviceRegistry::Entry* DeviceRegistry::find(std::string_view kind) {
+  return const_cast<Entry*>(std::as_const(*this).find(kind));
+}
+
+Status DeviceRegistry::check_kind(std::string_view device) const {
+  std::lock_guard lock(mutex_);
+  const std::string kind = resolve(device).kind;
+  if (find(kind) != nullptr) return {};
+  std::string valid;
+  for (const Entry& e : entries_) valid += (valid.empty() ? "" : ", ") + e.kind;
+  return error(StatusCode::NotFound, "there is no device '{}' (in '{}'); this build has {}", kind,
+               device, valid);
+}
+
 Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view device) {
+  HET_TRY(check_kind(device));
   DeviceName name;
   Factory factory;
   bool composite = false;
@@ -66,12 +81,6 @@ Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view
     std::lock_guard lock(mutex_);
     name = resolve(device);
     Entry* entry = find(name.kind);
-    if (entry == nullptr) {
-      std::string valid;
-      for (const Entry& e : entries_) valid += (valid.empty() ? "" : ", ") + e.kind;
-      return error(StatusCode::NotFound, "there is no device '{}' (in '{}'); this build has {}",
-                   name.kind, device, valid);
-    }
     const auto made = entry->devices.find(name.id);
     if (made != entry->devices.end()) return made->second;
     factory = entry->factory;

@@ -54,6 +54,9 @@ class HET_API DeviceRegistry {
   /// Registered kinds, composite ones included.
   std::vector<std::string> kinds() const;
   bool is_composite(std::string_view kind) const;
+  /// Fails with NotFound and the kinds of this build where `device` is neither one of them nor an
+  /// alias; a device of a known kind may still not be there.
+  Status check_kind(std::string_view device) const;
 
  private:
   struct Entry {
@@ -66,6 +69,7 @@ class HET_API DeviceRegistry {
     std::map<std::string, std::shared_ptr<ExclusiveQueue>> queues;
   };
   Entry* find(std::string_view kind);
+  const Entry* find(std::string_view kind) const;
   /// With an alias replaced.
   DeviceName resolve(std::string_view device) const;
 

@@ -55,11 +55,10 @@ Result<Properties> read_config(Core& core, const std::string& path, const std::s
         own.merge(properties);
         continue;
       }
-      const std::string section_kind = parse_device_name(section).kind;
-      const std::vector<std::string> kinds = core.devices().kinds();
-      const bool is_kind = std::ranges::find(kinds, section_kind) != kinds.end();
+      Status status = core.devices().check_kind(section);
+      const bool is_kind = status.ok();
       if (is_kind && !core.devices().is_composite(kind)) continue;
-      const Status status = core.set_property(section, properties);
+      if (is_kind) status = core.set_property(section, properties);
       if (status.ok() || (is_kind && status.code() == StatusCode::NotFound)) continue;
       return error(status.code(), "-load_config '{}', section '{}': {}", path, section,
                    status.message());
