@@ -48,7 +48,8 @@ void spare_a_core(const MemberDevice& member, Properties& properties);
 /// What a member is compiled with: properties for it alone ("GPU.NUM_STREAMS"; "GPU.0.NUM_STREAMS"
 /// before "GPU.NUM_STREAMS"), then the owner's that it understands, then its defaults. The owner's
 /// INFERENCE_PRECISION_HINT goes to those that compute in that type; the others choose themselves.
-/// `properties` are validated for the owner; `own` are names of properties that stay with the owner.
+/// `properties` are validated for the owner; `own` are names of properties that stay with the
+/// owner.
 Properties member_properties(const MemberDevice& member, const Properties& properties,
                              std::span<const std::string_view> own);
 

@@ -104,7 +104,7 @@ def query_of_unknown_sizes(hetero):
 def usage_errors(hetero):
     hetero.run(status=2)
     hetero.run("nonsense", status=2)
-    expect(hetero.run("bench", hetero.detector, "-c", "x.xml", status=1).stderr, "device CPU has no property 'CONFIG_FILE'")
+    expect(hetero.run("bench", hetero.detector, "-c", "x.xml", status=2).stderr, "device CPU has no property 'CONFIG_FILE'")
     expect(hetero.run("query", hetero.detector, "-extensions", "/nowhere/none.so", status=1).stderr, "/nowhere/none.so", "does not exist")
     expect(hetero.run("bench", hetero.detector, "-api", "both", status=2).stderr, "sync or async")
     expect(hetero.run("bench", hetero.detector, "-nstreams", "many", status=2).stderr, "NUM_STREAMS")
