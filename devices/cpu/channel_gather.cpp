@@ -116,7 +116,9 @@ class BlockedGather final : public Kernel {
   std::vector<std::vector<Part>> vectors_;  ///< per vector of the output's channels
 };
 
-/// Other formats: runs of channels. Loop order: image (and pixel, where channels are last), run.
+/// Other formats: runs of channels, and where channels are last also two runs in turn, as a shuffle
+/// of two groups leaves them. Loop order: image (and pixel, where channels are last), run; those in
+/// turn: run, row.
 template <class T>
 class RunGather final : public Kernel {
  public:
@@ -126,30 +128,46 @@ class RunGather final : public Kernel {
     const int64_t unit = last ? 1 : pixels_of(shape);
     rows_ = shape[0] * (last ? pixels_of(shape) : 1);
     for (const int64_t channels : sources.channels) strides_.push_back(channels * unit);
-    for (const Place& from : places(sources, picked)) {
-      const int64_t place = from.channel * unit;
-      if (!runs_.empty() && runs_.back().input == from.input &&
-          runs_.back().from + runs_.back().length == place) {
-        runs_.back().length += unit;
+    const std::vector<Place> from = places(sources, picked);
+    row_ = static_cast<int64_t>(from.size()) * unit;
+    for (size_t c = 0; c < from.size();) {
+      const int64_t to = static_cast<int64_t>(c) * unit;
+      const size_t length = run_length(from, c, 1);
+      const size_t in_turn = last && length == 1 ? run_length(from, c, 2) / 2 : 0;
+      if (in_turn > 1) {
+        pairs_.push_back({from[c], from[c + 1], static_cast<int64_t>(in_turn), to});
+        c += 2 * in_turn;
       } else {
-        runs_.push_back({from.input, place, unit});
+        runs_.push_back(
+            {from[c].input, from[c].channel * unit, static_cast<int64_t>(length) * unit, to});
+        c += length;
       }
-      row_ += unit;
     }
   }
 
-  std::string_view implementation() const override { return "own_copy"; }
+  std::string_view implementation() const override {
+    return pairs_.empty() ? "own_copy" : "own_interleave";
+  }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     parallel_for(rows_, std::max<int64_t>(kGrain / std::max<int64_t>(row_, 1), 1),
                  [&](int64_t begin, int64_t end) {
-                   T* dst = reinterpret_cast<T*>(args.outputs[0]) + begin * row_;
                    for (int64_t row = begin; row < end; ++row) {
                      for (const Run& run : runs_) {
-                       const T* src = reinterpret_cast<const T*>(args.inputs[run.input]) +
-                                      row * strides_[run.input] + run.from;
-                       dst = std::copy_n(src, run.length, dst);
+                       std::copy_n(source(args, run.input, row) + run.from, run.length,
+                                   result(args, row) + run.to);
                      }
+                   }
+                   for (const Pairs& pairs : pairs_) {
+                     const Place& first = pairs.first;
+                     const Place& second = pairs.second;
+                     interleave_rows(
+                         Interleave<T>{source(args, first.input, begin) + first.channel,
+                                       strides_[first.input],
+                                       source(args, second.input, begin) + second.channel,
+                                       strides_[second.input], pairs.count,
+                                       result(args, begin) + pairs.to, row_},
+                         end - begin);
                    }
                  });
     return {};
@@ -160,12 +178,37 @@ class RunGather final : public Kernel {
     size_t input;
     int64_t from;
     int64_t length;
+    int64_t to;
   };
+  struct Pairs {
+    Place first;
+    Place second;
+    int64_t count;
+    int64_t to;
+  };
+
+  /// Channels from `begin` on of which each is the next one of that `step` before it.
+  static size_t run_length(const std::vector<Place>& from, size_t begin, size_t step) {
+    size_t end = std::min(begin + step, from.size());
+    while (end < from.size() && from[end].input == from[end - step].input &&
+           from[end].channel == from[end - step].channel + 1) {
+      ++end;
+    }
+    return end - begin;
+  }
+
+  const T* source(const KernelArgs& args, size_t input, int64_t row) const {
+    return reinterpret_cast<const T*>(args.inputs[input]) + row * strides_[input];
+  }
+  T* result(const KernelArgs& args, int64_t row) const {
+    return reinterpret_cast<T*>(args.outputs[0]) + row * row_;
+  }
 
   int64_t rows_ = 0;
   int64_t row_ = 0;               ///< elements of the output
   std::vector<int64_t> strides_;  ///< elements of a row, per input
   std::vector<Run> runs_;
+  std::vector<Pairs> pairs_;
 };
 
 }  // namespace

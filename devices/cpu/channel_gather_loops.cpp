@@ -93,6 +93,48 @@ void gather(const GatherPart* parts, size_t count, int64_t block, int64_t pixels
   }
 }
 
+/// Each lane of `first` with that of `second` behind it.
+template <class T>
+HWY_INLINE void interleave_lanes(const T* first, const T* second, T* dst) {
+  using Wide = hwy::MakeWide<T>;
+  const hn::ScalableTag<Wide> d;
+  const hn::Rebind<T, decltype(d)> half;
+  const auto low = hn::PromoteTo(d, hn::LoadU(half, first));
+  const auto high = hn::ShiftLeft<8 * sizeof(T)>(hn::PromoteTo(d, hn::LoadU(half, second)));
+  hn::StoreU(hn::Or(low, high), d, reinterpret_cast<Wide*>(dst));
+}
+
+template <class T>
+void interleave(const Interleave<T>& work, int64_t rows) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<hwy::MakeWide<T>>()));
+  for (int64_t row = 0; row < rows; ++row) {
+    const T* first = work.first + row * work.first_stride;
+    const T* second = work.second + row * work.second_stride;
+    T* dst = work.dst + row * work.dst_stride;
+    int64_t i = 0;
+    for (; i + lanes <= work.pairs; i += lanes) {
+      interleave_lanes(first + i, second + i, dst + 2 * i);
+    }
+    if (i == work.pairs) continue;
+    if (work.pairs >= lanes) {  // once more what overlaps the last vector
+      i = work.pairs - lanes;
+      interleave_lanes(first + i, second + i, dst + 2 * i);
+      continue;
+    }
+    for (; i < work.pairs; ++i) {
+      dst[2 * i] = first[i];
+      dst[2 * i + 1] = second[i];
+    }
+  }
+}
+
+void interleave16(const Interleave<uint16_t>& work, int64_t rows) {
+  interleave(work, rows);
+}
+void interleave32(const Interleave<uint32_t>& work, int64_t rows) {
+  interleave(work, rows);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -102,6 +144,8 @@ namespace het::cpu {
 
 HWY_EXPORT(lanes_of_block);
 HWY_EXPORT(gather);
+HWY_EXPORT(interleave16);
+HWY_EXPORT(interleave32);
 
 int64_t gather_lanes(int64_t block) {
   return HWY_DYNAMIC_DISPATCH(lanes_of_block)(block);
@@ -110,6 +154,13 @@ int64_t gather_lanes(int64_t block) {
 void gather_vectors(const GatherPart* parts, size_t count, int64_t block, int64_t pixels,
                     float* dst) {
   HWY_DYNAMIC_DISPATCH(gather)(parts, count, block, pixels, dst);
+}
+
+void interleave_rows(const Interleave<uint16_t>& work, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(interleave16)(work, rows);
+}
+void interleave_rows(const Interleave<uint32_t>& work, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(interleave32)(work, rows);
 }
 
 }  // namespace het::cpu

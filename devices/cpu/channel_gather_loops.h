@@ -24,4 +24,19 @@ int64_t gather_lanes(int64_t block);
 void gather_vectors(const GatherPart* parts, size_t count, int64_t block, int64_t pixels,
                     float* dst);
 
+/// Rows of channels in turn from two places: dst[2 i] = first[i], dst[2 i + 1] = second[i] for
+/// i < pairs. T: uint16_t, uint32_t. The strides are elements from row to row.
+template <class T>
+struct Interleave {
+  const T* first;
+  int64_t first_stride;
+  const T* second;
+  int64_t second_stride;
+  int64_t pairs;
+  T* dst;
+  int64_t dst_stride;
+};
+void interleave_rows(const Interleave<uint16_t>& work, int64_t rows);
+void interleave_rows(const Interleave<uint32_t>& work, int64_t rows);
+
 }  // namespace het::cpu

@@ -77,12 +77,14 @@ void check_gather(ElementType type, Format format, const Ints& channels, const I
 }
 
 TEST(CpuChannelGather, TakesChannelsOfSeveralValuesInEveryFormat) {
-  // One to eight vectors give to one of the result; repeated channels; a last block not filled.
+  // One to eight vectors give to one of the result; repeated channels; a last block not filled;
+  // two runs in turn, longer and shorter than a vector.
   std::vector<std::pair<Ints, Ints>> cases = {{{8}, {7, 6, 5, 4, 3, 2, 1, 0}},
                                               {{5, 7, 4}, {}},
                                               {{20}, {3, 19, 3, 0, 11, 12}},
                                               {{58, 58}, {}},
-                                              {{40, 24}, {}}};
+                                              {{40, 24}, {}},
+                                              {{6, 6}, {6, 1, 7, 2, 8, 3, 11, 5}}};
   cases[1].second.resize(16);
   std::iota(cases[1].second.begin(), cases[1].second.end(), 0);
   for (int64_t c = 29; c < 58; ++c) cases[3].second.insert(cases[3].second.end(), {c, 58 + c});
