@@ -116,9 +116,9 @@ class BlockedGather final : public Kernel {
   std::vector<std::vector<Part>> vectors_;  ///< per vector of the output's channels
 };
 
-/// Other formats: runs of channels, and where channels are last also two runs in turn, as a shuffle
-/// of two groups leaves them. Loop order: image (and pixel, where channels are last), run; those in
-/// turn: run, row.
+/// Other formats: runs of channels. Where channels are last also two runs in turn, as a shuffle of
+/// two groups leaves them, and every second channel, as one takes them. Loop order: image (and
+/// pixel, where channels are last), run; the other two: what is picked, row.
 template <class T>
 class RunGather final : public Kernel {
  public:
@@ -132,44 +132,54 @@ class RunGather final : public Kernel {
     row_ = static_cast<int64_t>(from.size()) * unit;
     for (size_t c = 0; c < from.size();) {
       const int64_t to = static_cast<int64_t>(c) * unit;
-      const size_t length = run_length(from, c, 1);
-      const size_t in_turn = last && length == 1 ? run_length(from, c, 2) / 2 : 0;
-      if (in_turn > 1) {
-        pairs_.push_back({from[c], from[c + 1], static_cast<int64_t>(in_turn), to});
-        c += 2 * in_turn;
+      const int64_t length = run_length(from, c, 1, 1);
+      const int64_t seconds = last && length == 1 ? run_length(from, c, 1, 2) : 1;
+      const int64_t pairs = last && length == 1 ? run_length(from, c, 2, 1) / 2 : 1;
+      if (pairs > 1) {
+        pairs_.push_back({from[c], from[c + 1], pairs, to});
+        c += static_cast<size_t>(2 * pairs);
+      } else if (seconds > 1) {
+        seconds_.push_back({from[c], seconds, to});
+        c += static_cast<size_t>(seconds);
       } else {
-        runs_.push_back(
-            {from[c].input, from[c].channel * unit, static_cast<int64_t>(length) * unit, to});
-        c += length;
+        runs_.push_back({from[c].input, from[c].channel * unit, length * unit, to});
+        c += static_cast<size_t>(length);
       }
     }
   }
 
   std::string_view implementation() const override {
-    return pairs_.empty() ? "own_copy" : "own_interleave";
+    return pairs_.empty() && seconds_.empty() ? "own_copy" : "own_pairs";
   }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    parallel_for(rows_, std::max<int64_t>(kGrain / std::max<int64_t>(row_, 1), 1),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t row = begin; row < end; ++row) {
-                     for (const Run& run : runs_) {
-                       std::copy_n(source(args, run.input, row) + run.from, run.length,
-                                   result(args, row) + run.to);
-                     }
-                   }
-                   for (const Pairs& pairs : pairs_) {
-                     const Place& first = pairs.first;
-                     const Place& second = pairs.second;
-                     interleave_rows(
-                         Interleave<T>{source(args, first.input, begin) + first.channel,
-                                       strides_[first.input],
-                                       source(args, second.input, begin) + second.channel,
-                                       strides_[second.input], pairs.count,
-                                       result(args, begin) + pairs.to, row_},
-                         end - begin);
-                   }
-                 });
+    parallel_for(
+        rows_, std::max<int64_t>(kGrain / std::max<int64_t>(row_, 1), 1),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            for (const Run& run : runs_) {
+              std::copy_n(source(args, run.input, row) + run.from, run.length,
+                          result(args, row) + run.to);
+            }
+          }
+          for (const Pairs& pairs : pairs_) {
+            const Place& first = pairs.first;
+            const Place& second = pairs.second;
+            interleave_rows(Interleave<T>{source(args, first.input, begin) + first.channel,
+                                          strides_[first.input],
+                                          source(args, second.input, begin) + second.channel,
+                                          strides_[second.input], pairs.count,
+                                          result(args, begin) + pairs.to, row_},
+                            end - begin);
+          }
+          for (const Seconds& picked : seconds_) {
+            const Place& from = picked.from;
+            pick_every_second(
+                EverySecond<T>{source(args, from.input, begin) + from.channel, strides_[from.input],
+                               picked.count, result(args, begin) + picked.to, row_},
+                end - begin);
+          }
+        });
     return {};
   }
 
@@ -186,15 +196,21 @@ class RunGather final : public Kernel {
     int64_t count;
     int64_t to;
   };
+  struct Seconds {
+    Place from;
+    int64_t count;
+    int64_t to;
+  };
 
-  /// Channels from `begin` on of which each is the next one of that `step` before it.
-  static size_t run_length(const std::vector<Place>& from, size_t begin, size_t step) {
-    size_t end = std::min(begin + step, from.size());
-    while (end < from.size() && from[end].input == from[end - step].input &&
-           from[end].channel == from[end - step].channel + 1) {
+  /// Channels from `begin` on of which each lies `distance` behind that of `period` before it.
+  static int64_t run_length(const std::vector<Place>& from, size_t begin, size_t period,
+                            int64_t distance) {
+    size_t end = std::min(begin + period, from.size());
+    while (end < from.size() && from[end].input == from[end - period].input &&
+           from[end].channel == from[end - period].channel + distance) {
       ++end;
     }
-    return end - begin;
+    return static_cast<int64_t>(end - begin);
   }
 
   const T* source(const KernelArgs& args, size_t input, int64_t row) const {
@@ -209,6 +225,7 @@ class RunGather final : public Kernel {
   std::vector<int64_t> strides_;  ///< elements of a row, per input
   std::vector<Run> runs_;
   std::vector<Pairs> pairs_;
+  std::vector<Seconds> seconds_;
 };
 
 }  // namespace

@@ -104,27 +104,55 @@ HWY_INLINE void interleave_lanes(const T* first, const T* second, T* dst) {
   hn::StoreU(hn::Or(low, high), d, reinterpret_cast<Wide*>(dst));
 }
 
+/// Calls vector(i) for vectors that begin at i and cover 0..count, the last one perhaps once more
+/// what the one before has done; single(i) where there are fewer than a vector has.
+template <class Vector, class Single>
+HWY_INLINE void for_vectors(int64_t lanes, int64_t count, Vector vector, Single single) {
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) vector(i);
+  if (i == count) return;
+  if (count >= lanes) return vector(count - lanes);
+  for (; i < count; ++i) single(i);
+}
+
+template <class T>
+int64_t wide_lanes() {
+  return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<hwy::MakeWide<T>>()));
+}
+
 template <class T>
 void interleave(const Interleave<T>& work, int64_t rows) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<hwy::MakeWide<T>>()));
   for (int64_t row = 0; row < rows; ++row) {
     const T* first = work.first + row * work.first_stride;
     const T* second = work.second + row * work.second_stride;
     T* dst = work.dst + row * work.dst_stride;
-    int64_t i = 0;
-    for (; i + lanes <= work.pairs; i += lanes) {
-      interleave_lanes(first + i, second + i, dst + 2 * i);
-    }
-    if (i == work.pairs) continue;
-    if (work.pairs >= lanes) {  // once more what overlaps the last vector
-      i = work.pairs - lanes;
-      interleave_lanes(first + i, second + i, dst + 2 * i);
-      continue;
-    }
-    for (; i < work.pairs; ++i) {
-      dst[2 * i] = first[i];
-      dst[2 * i + 1] = second[i];
-    }
+    for_vectors(
+        wide_lanes<T>(), work.pairs,
+        [&](int64_t i) { interleave_lanes(first + i, second + i, dst + 2 * i); },
+        [&](int64_t i) {
+          dst[2 * i] = first[i];
+          dst[2 * i + 1] = second[i];
+        });
+  }
+}
+
+template <class T>
+void pick(const EverySecond<T>& work, int64_t rows) {
+  using Wide = hwy::MakeWide<T>;
+  const hn::ScalableTag<Wide> d;
+  const hn::Rebind<T, decltype(d)> half;
+  for (int64_t row = 0; row < rows; ++row) {
+    const T* src = work.src + row * work.src_stride;
+    T* dst = work.dst + row * work.dst_stride;
+    const int64_t last = work.count - 1;  // what follows it may belong to nobody
+    for_vectors(
+        wide_lanes<T>(), last,
+        [&](int64_t i) {
+          const auto pairs = hn::LoadU(d, reinterpret_cast<const Wide*>(src + 2 * i));
+          hn::StoreU(hn::TruncateTo(half, pairs), half, dst + i);
+        },
+        [&](int64_t i) { dst[i] = src[2 * i]; });
+    dst[last] = src[2 * last];
   }
 }
 
@@ -133,6 +161,12 @@ void interleave16(const Interleave<uint16_t>& work, int64_t rows) {
 }
 void interleave32(const Interleave<uint32_t>& work, int64_t rows) {
   interleave(work, rows);
+}
+void pick16(const EverySecond<uint16_t>& work, int64_t rows) {
+  pick(work, rows);
+}
+void pick32(const EverySecond<uint32_t>& work, int64_t rows) {
+  pick(work, rows);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -146,6 +180,8 @@ HWY_EXPORT(lanes_of_block);
 HWY_EXPORT(gather);
 HWY_EXPORT(interleave16);
 HWY_EXPORT(interleave32);
+HWY_EXPORT(pick16);
+HWY_EXPORT(pick32);
 
 int64_t gather_lanes(int64_t block) {
   return HWY_DYNAMIC_DISPATCH(lanes_of_block)(block);
@@ -161,6 +197,13 @@ void interleave_rows(const Interleave<uint16_t>& work, int64_t rows) {
 }
 void interleave_rows(const Interleave<uint32_t>& work, int64_t rows) {
   HWY_DYNAMIC_DISPATCH(interleave32)(work, rows);
+}
+
+void pick_every_second(const EverySecond<uint16_t>& work, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(pick16)(work, rows);
+}
+void pick_every_second(const EverySecond<uint32_t>& work, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(pick32)(work, rows);
 }
 
 }  // namespace het::cpu

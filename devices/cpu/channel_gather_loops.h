@@ -39,4 +39,16 @@ struct Interleave {
 void interleave_rows(const Interleave<uint16_t>& work, int64_t rows);
 void interleave_rows(const Interleave<uint32_t>& work, int64_t rows);
 
+/// Every second channel of rows: dst[i] = src[2 i] for i < count; nothing behind the last is read.
+template <class T>
+struct EverySecond {
+  const T* src;
+  int64_t src_stride;
+  int64_t count;
+  T* dst;
+  int64_t dst_stride;
+};
+void pick_every_second(const EverySecond<uint16_t>& work, int64_t rows);
+void pick_every_second(const EverySecond<uint32_t>& work, int64_t rows);
+
 }  // namespace het::cpu

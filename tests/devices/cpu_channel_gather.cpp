@@ -78,17 +78,21 @@ void check_gather(ElementType type, Format format, const Ints& channels, const I
 
 TEST(CpuChannelGather, TakesChannelsOfSeveralValuesInEveryFormat) {
   // One to eight vectors give to one of the result; repeated channels; a last block not filled;
-  // two runs in turn, longer and shorter than a vector.
+  // two runs in turn and every second channel, more and less than a vector, up to the last one.
   std::vector<std::pair<Ints, Ints>> cases = {{{8}, {7, 6, 5, 4, 3, 2, 1, 0}},
                                               {{5, 7, 4}, {}},
                                               {{20}, {3, 19, 3, 0, 11, 12}},
                                               {{58, 58}, {}},
                                               {{40, 24}, {}},
-                                              {{6, 6}, {6, 1, 7, 2, 8, 3, 11, 5}}};
+                                              {{6, 6}, {6, 1, 7, 2, 8, 3, 11, 5}},
+                                              {{95, 5}, {}},
+                                              {{4, 3}, {0, 2, 4, 6, 1, 3}}};
   cases[1].second.resize(16);
   std::iota(cases[1].second.begin(), cases[1].second.end(), 0);
   for (int64_t c = 29; c < 58; ++c) cases[3].second.insert(cases[3].second.end(), {c, 58 + c});
   for (int64_t c = 0; c < 64; ++c) cases[4].second.push_back(c % 8 * 8 + c / 8);
+  for (int64_t c = 0; c < 95; c += 2) cases[6].second.push_back(c);
+  for (int64_t c = 1; c < 95; c += 2) cases[6].second.push_back(c);
   for (const auto& [channels, picked] : cases) {
     for (const Format format :
          {Format::Blocked8, Format::Blocked16, Format::ChannelsLast, Format::Plain}) {

@@ -38,20 +38,23 @@ Status plan_range(PlanBuilder& builder, const Node& node, const Value& src, cons
   const ElementType type = builder.kept_type(dst);
   Format format = builder.home(src).format;
   const bool same_rank = dst.desc().shape == range.shape;
-  if (is_blocked(format) && !takes_blocks(range, from, block_of(format))) {
-    if (type == ElementType::Float32 && same_rank && picks_channels(range, from)) {
-      HET_ASSIGN(const TensorId in, builder.read(src, format, type));
-      std::vector<int64_t> channels;
-      for (int64_t c = 0; c < range.shape[1]; ++c) {
-        channels.push_back(range.starts[1] + c * range.steps[1]);
-      }
-      const TensorId out = builder.write(dst, {type, range.shape, format});
-      builder.add_step(node, make_channel_gather({{from[1]}, {type, from, format}}, channels), {in},
-                       {out});
-      return {};
+  const bool picks = same_rank && picks_channels(range, from);
+  const bool moves_in_blocks = is_blocked(format) && !takes_blocks(range, from, block_of(format));
+  const bool picks_seconds = format == Format::ChannelsLast && range.steps[1] == 2;
+  const size_t bytes = byte_width(type);
+  if (picks && ((moves_in_blocks && type == ElementType::Float32) ||
+                (picks_seconds && (bytes == 2 || bytes == 4)))) {
+    HET_ASSIGN(const TensorId in, builder.read(src, format, type));
+    std::vector<int64_t> channels;
+    for (int64_t c = 0; c < range.shape[1]; ++c) {
+      channels.push_back(range.starts[1] + c * range.steps[1]);
     }
-    format = Format::Plain;
+    const TensorId out = builder.write(dst, {type, range.shape, format});
+    builder.add_step(node, make_channel_gather({{from[1]}, {type, from, format}}, channels), {in},
+                     {out});
+    return {};
   }
+  if (moves_in_blocks) format = Format::Plain;
   if (!same_rank) format = Format::Plain;
   HET_ASSIGN(const TensorId in, builder.read(src, format, type));
 
