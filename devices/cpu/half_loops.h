@@ -13,4 +13,7 @@ void float_to_half_row(const float* src, size_t count, Float16* dst);
 void bfloat16_to_float_row(const BFloat16* src, size_t count, float* dst);
 void float_to_bfloat16_row(const float* src, size_t count, BFloat16* dst);
 
+/// Three planes to pixels: dst[3 i + c] = src[c * plane + i] for i < count.
+void float_planes_to_bfloat16_pixels(const float* src, size_t plane, size_t count, BFloat16* dst);
+
 }  // namespace het::cpu

@@ -9,6 +9,7 @@
 #include "devices/cpu/memory_plan.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/parallel.h"
+#include "devices/cpu/picture_reorder.h"
 #include "devices/cpu/reference_kernel.h"
 #include "devices/cpu/register_kernels.h"
 #include "devices/cpu/small_work.h"
@@ -110,15 +111,18 @@ Result<TensorId> PlanBuilder::reorder(const Value& value, TensorId source,
   step.alone = alone_ || is_small_reorder(size_bytes(tensor(source).spec) + size_bytes(wanted));
   std::optional<AloneScope> alone;
   if (step.alone) alone.emplace();
-  HET_ASSIGN(Primitive primitive, make_reorder(tensor(source).spec, wanted));
+  step.kernel = make_picture_reorder(tensor(source).spec, wanted);
+  if (step.kernel == nullptr) {
+    HET_ASSIGN(Primitive primitive, make_reorder(tensor(source).spec, wanted));
+    step.kernel = make_primitive_kernel(std::move(primitive),
+                                        {{PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
+                                         {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}});
+  }
   PlanTensor target;
   target.spec = wanted;
   const TensorId id = add_tensor(std::move(target));
   step.node_name = value.name() + "/reorder";
   step.layer_type = "Reorder";
-  step.kernel = make_primitive_kernel(std::move(primitive),
-                                      {{PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
-                                       {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}});
   step.inputs = {source};
   step.outputs = {id};
   plan_.steps.push_back(std::move(step));

@@ -1,11 +1,13 @@
 /// Values that stay bfloat16 between the products of a plan in that type.
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "devices/cpu/half_loops.h"
 #include "devices/cpu/onednn.h"
+#include "devices/cpu/picture_reorder.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {
@@ -172,6 +174,45 @@ TEST(Bfloat16Rows, ConvertAsSingleValuesDo) {
     EXPECT_EQ(narrow[i].bits, BFloat16(values[i]).bits) << values[i];
     EXPECT_EQ(wide[i], static_cast<float>(narrow[i])) << values[i];
   }
+}
+
+TEST(PictureReorder, PlanesBecomePixels) {
+  constexpr int64_t kPixels = 71 * 67;  // of two threads, with a rest
+  const cpu::TensorSpec planes{ElementType::Float32, {2, 3, 71, 67}, cpu::Format::Plain};
+  const cpu::TensorSpec pixels{ElementType::BFloat16, {2, 3, 71, 67}, cpu::Format::ChannelsLast};
+  const auto kernel = cpu::make_picture_reorder(planes, pixels);
+  ASSERT_NE(kernel, nullptr);
+  const Tensor source = cpu_testing::random_tensor({2, 3, 71, 67}, 3, 100.0f);
+  const std::span<const float> from = source.values<float>();
+  std::vector<BFloat16> got(from.size());
+  std::byte* inputs[] = {reinterpret_cast<std::byte*>(const_cast<float*>(from.data()))};
+  std::byte* outputs[] = {reinterpret_cast<std::byte*>(got.data())};
+  cpu::KernelArgs args;
+  args.inputs = inputs;
+  args.outputs = outputs;
+  ASSERT_TRUE(kernel->execute(args, nullptr).ok());
+  for (int64_t i = 0; i < 2 * kPixels * 3; ++i) {
+    const int64_t image = i / (3 * kPixels);
+    const int64_t place = (image * 3 + i % 3) * kPixels + i / 3 % kPixels;
+    ASSERT_EQ(got[static_cast<size_t>(i)].bits, BFloat16(from[static_cast<size_t>(place)]).bits);
+  }
+  // Everything else is oneDNN's.
+  const auto refused = [&](cpu::TensorSpec src, cpu::TensorSpec dst) {
+    return cpu::make_picture_reorder(src, dst) == nullptr;
+  };
+  EXPECT_TRUE(refused(pixels, planes));
+  EXPECT_TRUE(refused({ElementType::Float32, {2, 4, 71, 67}, cpu::Format::Plain}, pixels));
+  EXPECT_TRUE(refused(planes, {ElementType::Float32, {2, 3, 71, 67}, cpu::Format::ChannelsLast}));
+}
+
+TEST_F(CpuBfloat16, PicturesAreReorderedInOnePass) {
+  ModelMaker maker;
+  maker.output(maker.conv(maker.input({2, 3, 37, 41}), 3, 32));
+  const auto rows =
+      compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}, {"CACHE_DIR", ""}});
+  const auto reorder = std::ranges::find(rows, "x0/reorder", &ProfileRow::node_name);
+  ASSERT_NE(reorder, rows.end());
+  EXPECT_EQ(reorder->exec_type, "own_simd");
 }
 
 }  // namespace
