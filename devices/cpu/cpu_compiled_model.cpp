@@ -193,8 +193,18 @@ Result<std::string> CpuCompiledModel::get_property(std::string_view name) const 
   return property_text(properties_, def->name);
 }
 
+Status CpuCompiledModel::prepare_executions() {
+  const std::lock_guard lock(executions_mutex_);
+  while (executions_.size() < settings_.streams) {
+    HET_ASSIGN(auto execution, PlanExecution::create(plan_));
+    executions_.push_back(std::move(execution));
+  }
+  return {};
+}
+
 Result<std::unique_ptr<DeviceRequest>> CpuCompiledModel::create_device_request() {
-  return CpuRequest::create(*this);
+  HET_TRY(prepare_executions());
+  return std::unique_ptr<DeviceRequest>(std::make_unique<CpuRequest>(*this));
 }
 
 }  // namespace het::cpu

@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "devices/cpu/core_budget.h"
 #include "devices/cpu/exported_plan.h"
 #include "devices/cpu/plan.h"
+#include "devices/cpu/plan_execution.h"
 #include "devices/cpu/planner.h"
 #include "devices/cpu/spin_limit.h"
 #include "devices/cpu/stream_settings.h"
@@ -26,7 +28,7 @@ struct DeviceParts {
   std::shared_ptr<SpinLimit> spin_limit;
 };
 
-/// A model planned for the CPU, with the streams that run it. Immutable; thread-safe.
+/// A model planned for the CPU, with the streams that run it and their memory. Thread-safe.
 class CpuCompiledModel final : public CompiledModel {
  public:
   /// Clones, prepares and fuses `model` and plans it on a stream of its own. `store` may be null.
@@ -47,6 +49,8 @@ class CpuCompiledModel final : public CompiledModel {
   const Plan& plan() const { return plan_; }
   bool profiled() const { return profiled_; }
   StreamExecutor& streams() { return *streams_; }
+  /// Memory and pointers of a stream's executions, for its thread alone.
+  PlanExecution& execution(size_t stream) const { return *executions_[stream]; }
   /// To be held while a request is executed.
   CoreLease lease_cores() const { return {*budget_, settings_.threads_per_stream}; }
   /// After an execution, on the stream's thread.
@@ -62,6 +66,9 @@ class CpuCompiledModel final : public CompiledModel {
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
 
  private:
+  /// With the first request. Fails with OutOfMemory.
+  Status prepare_executions();
+
   CpuCompiledModel(const Model& original, const Model& prepared, PlannedModel planned,
                    const StreamSettings& settings, Properties properties, const DeviceParts& device,
                    std::unique_ptr<StreamExecutor> streams);
@@ -78,6 +85,8 @@ class CpuCompiledModel final : public CompiledModel {
   std::vector<NodeNames> step_names_;
   std::shared_ptr<CoreBudget> budget_;
   std::shared_ptr<SpinLimit> spin_limit_;
+  std::mutex executions_mutex_;  ///< while executions_ is filled, before any request is there
+  std::vector<std::unique_ptr<PlanExecution>> executions_;  ///< per stream
   std::unique_ptr<StreamExecutor> streams_;
 };
 

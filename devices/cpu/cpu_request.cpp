@@ -16,20 +16,12 @@ bool is_dense_host(const Tensor& tensor) {
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceRequest>> CpuRequest::create(CpuCompiledModel& model) {
-  std::unique_ptr<CpuRequest> request(new CpuRequest(model));
-  HET_TRY(request->prepare());
-  return std::unique_ptr<DeviceRequest>(std::move(request));
-}
-
-Status CpuRequest::prepare() {
-  HET_ASSIGN(execution_, PlanExecution::create(model_.plan()));
-  inputs_.resize(model_.inputs().size());
-  staged_inputs_.resize(model_.inputs().size());
-  outputs_.resize(model_.outputs().size());
-  staged_outputs_.resize(model_.outputs().size());
-  return {};
-}
+CpuRequest::CpuRequest(CpuCompiledModel& model)
+    : model_(model),
+      inputs_(model.inputs().size()),
+      outputs_(model.outputs().size()),
+      staged_inputs_(model.inputs().size()),
+      staged_outputs_(model.outputs().size()) {}
 
 void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
   io_ = &io;
@@ -38,11 +30,11 @@ void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
   model_.streams().submit(*this);
 }
 
-void CpuRequest::run(size_t) {
+void CpuRequest::run(size_t stream) {
   Status status;
   {
     const CoreLease lease = model_.lease_cores();
-    status = execute();
+    status = execute(model_.execution(stream));
     model_.observe_team();
   }
   // The request may be started again, or end its life, as soon as it is complete.
@@ -50,15 +42,16 @@ void CpuRequest::run(size_t) {
   sink->complete(std::move(status));
 }
 
-Status CpuRequest::execute() {
+Status CpuRequest::execute(PlanExecution& execution) {
   pin_team();
   if (model_.profiled()) rows_ = model_.profile_rows();
   const Stopwatch watch;
   HET_TRY(io_->preprocess_pending(model_.inputs()));
   if (model_.profiled()) watch.stop(rows_[0]);
   HET_TRY(bind_ports());
-  HET_TRY(at_stack_phase([this] { return run_steps(); }));
-  return deliver_outputs();
+  execution.bind(inputs_, outputs_);
+  HET_TRY(at_stack_phase([&] { return run_steps(execution); }));
+  return deliver_outputs(execution);
 }
 
 Status CpuRequest::bind_ports() {
@@ -89,11 +82,10 @@ Status CpuRequest::bind_ports() {
     }
     outputs_[port] = staged.bytes();
   }
-  execution_->bind(inputs_, outputs_);
   return {};
 }
 
-[[gnu::noinline]] Status CpuRequest::run_steps() {
+[[gnu::noinline]] Status CpuRequest::run_steps(PlanExecution& execution) {
   const std::vector<Step>& steps = model_.plan().steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (cancelled_.load(std::memory_order_relaxed)) {
@@ -106,10 +98,10 @@ Status CpuRequest::bind_ports() {
       const NodeProbe probe(model_.step_names()[i]);
       if (model_.profiled()) {
         const Stopwatch watch;
-        status = execution_->run_step(i, &cancelled_);
+        status = execution.run_step(i, &cancelled_);
         watch.stop(rows_[model_.step_rows()[i]]);
       } else {
-        status = execution_->run_step(i, &cancelled_);
+        status = execution.run_step(i, &cancelled_);
       }
     }
     if (!status.ok()) {
@@ -120,18 +112,18 @@ Status CpuRequest::bind_ports() {
   return {};
 }
 
-Status CpuRequest::deliver_outputs() {
+Status CpuRequest::deliver_outputs(const PlanExecution& execution) {
   const Plan& plan = model_.plan();
   for (size_t port = 0; port < plan.outputs.size(); ++port) {
     const TensorId id = plan.outputs[port];
     const PlanTensor& tensor = plan.tensors[static_cast<size_t>(id)];
     if (tensor.storage == Storage::Dynamic) {
       // A copy, since the result may be another output as well.
-      HET_ASSIGN(Tensor copy, execution_->dynamic(id).clone());
+      HET_ASSIGN(Tensor copy, execution.dynamic(id).clone());
       io_->set_output(port, std::move(copy));
       continue;
     }
-    const std::byte* made = execution_->address(id);
+    const std::byte* made = execution.address(id);
     if (made != outputs_[port]) std::memcpy(outputs_[port], made, size_bytes(tensor.spec));
     if (!is_dense_host(io_->output(port))) {
       HET_TRY(copy_tensor(staged_outputs_[port], io_->output(port)));

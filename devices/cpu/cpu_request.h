@@ -10,27 +10,24 @@
 
 namespace het::cpu {
 
-/// One request's memory and its tensors. Thread-bound to its InferRequest; an execution runs on the
-/// thread of whichever stream is free.
+/// One request's tensors. Thread-bound to its InferRequest; an execution runs on the thread of
+/// whichever stream is free, in the memory of that stream.
 class CpuRequest final : public DeviceRequest, private StreamJob {
  public:
-  static Result<std::unique_ptr<DeviceRequest>> create(CpuCompiledModel& model);
+  explicit CpuRequest(CpuCompiledModel& model);
 
   void start(RequestIo& io, CompletionSink& sink) override;
   void cancel() override { cancelled_.store(true, std::memory_order_relaxed); }
   std::vector<ProfileRow> profiling() const override { return rows_; }
 
  private:
-  explicit CpuRequest(CpuCompiledModel& model) : model_(model) {}
-  Status prepare();
   void run(size_t stream) override;
-  Status execute();
+  Status execute(PlanExecution& execution);
   Status bind_ports();
-  Status run_steps();
-  Status deliver_outputs();
+  Status run_steps(PlanExecution& execution);
+  Status deliver_outputs(const PlanExecution& execution);
 
   CpuCompiledModel& model_;
-  std::unique_ptr<PlanExecution> execution_;
   std::vector<std::byte*> inputs_;      ///< per port: where this execution reads
   std::vector<std::byte*> outputs_;     ///< per port: where this execution writes
   std::vector<Tensor> staged_inputs_;   ///< dense copies of strided inputs
