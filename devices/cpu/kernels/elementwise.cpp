@@ -77,6 +77,13 @@ void load_row(const BFloat16* src, int64_t count, float* dst) {
   bfloat16_to_float_row(src, static_cast<size_t>(count), dst);
 }
 
+/// Makes `times` copies of the `count` values at `dst`, the first one included, behind one another.
+void repeat_row(float* dst, int64_t count, int64_t times) {
+  for (int64_t made = 1; made < times; made *= 2) {
+    std::copy_n(dst, count * std::min(made, times - made), dst + count * made);
+  }
+}
+
 /// Copies `count` values that the operand shows from output position `begin` on.
 template <class T>
 void gather(const Space& space, const Walk& walk, const T* src, int64_t begin, int64_t count,
@@ -91,6 +98,7 @@ void gather(const Space& space, const Walk& walk, const T* src, int64_t begin, i
   }
   const int64_t inner = space.dims[rank - 1];
   const int64_t step = walk.strides[rank - 1];
+  const bool repeats = rank >= 2 && walk.strides[rank - 2] == 0;
   while (count > 0) {
     const int64_t run = std::min(inner - position[rank - 1], count);
     if (step == 1) {
@@ -99,6 +107,13 @@ void gather(const Space& space, const Walk& walk, const T* src, int64_t begin, i
       std::fill_n(dst, run, static_cast<float>(src[offset]));
     } else {
       for (int64_t i = 0; i < run; ++i) dst[i] = src[offset + i * step];
+    }
+    if (repeats && run == inner) {  // whole rows: all but the last of them need no look at src
+      const int64_t rows = std::min(space.dims[rank - 2] - position[rank - 2], count / inner);
+      repeat_row(dst, inner, rows);
+      position[rank - 2] += rows - 1;
+      dst += inner * (rows - 1);
+      count -= inner * (rows - 1);
     }
     dst += run;
     count -= run;
