@@ -7,6 +7,10 @@
  * running time give their regions to them, fitted to the size of the picture. Branches may leave
  * out frames. Pixels are not looked at. Put a queue before each pad.
  *
+ * With live sources a frame waits for the other pads no longer than the latency of the pipeline and
+ * `latency`, then leaves without what is late. A branch that takes its time and does not say so in
+ * the LATENCY query needs a `latency` of that time.
+ *
  * ## Example
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! tee name=t \
@@ -131,6 +135,25 @@ static GstFlowReturn gst_hetero_meta_aggregate_aggregate(GstAggregator* aggregat
   return flow;
 }
 
+/// When the frame that leads is due: the base class adds the latency and calls aggregate() with
+/// `timeout` then. Without a frame there is nothing to wait for but the first pad, after its end
+/// nothing at all.
+static GstClockTime gst_hetero_meta_aggregate_get_next_time(GstAggregator* aggregator) {
+  GList* pads = sink_pads(aggregator);
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+  if (pads) {
+    auto* first = GST_AGGREGATOR_PAD(pads->data);
+    if (GstBuffer* frame = gst_aggregator_pad_peek_buffer(first)) {
+      time = running_time(first, frame);
+      gst_buffer_unref(frame);
+    } else if (gst_aggregator_pad_is_eos(first)) {
+      time = 0;
+    }
+  }
+  unref_pads(pads);
+  return time;
+}
+
 /// The source pad has the first sink pad's caps.
 static GstFlowReturn gst_hetero_meta_aggregate_update_src_caps(GstAggregator* aggregator, GstCaps*,
                                                                GstCaps** caps) {
@@ -161,7 +184,7 @@ static void gst_hetero_meta_aggregate_class_init(GstHeteroMetaAggregateClass* kl
   aggregator_class->aggregate = gst_hetero_meta_aggregate_aggregate;
   aggregator_class->update_src_caps = gst_hetero_meta_aggregate_update_src_caps;
   aggregator_class->sink_event = gst_hetero_meta_aggregate_sink_event;
-  aggregator_class->get_next_time = gst_aggregator_simple_get_next_time;
+  aggregator_class->get_next_time = gst_hetero_meta_aggregate_get_next_time;
 }
 
 static void gst_hetero_meta_aggregate_init(GstHeteroMetaAggregate*) {}

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "pipeline_run.h"
@@ -11,8 +12,9 @@ namespace {
 using nlohmann::json;
 
 /// Plays frames through branches that meet in "a"; the messages, one a frame.
-json run_branches(const ScratchFolder& folder, const std::string& branches, int frames = 6) {
-  PipelineRun run("videotestsrc num-buffers=" + std::to_string(frames) +
+json run_branches(const ScratchFolder& folder, const std::string& branches, int frames = 6,
+                  const std::string& source = "videotestsrc") {
+  PipelineRun run(source + " num-buffers=" + std::to_string(frames) +
                   " ! video/x-raw,width=200,height=100,framerate=25/1 ! tee name=t "
                   "heterometaaggregate name=a ! heterometaconvert add-empty-results=true ! "
                   "heterometapublish file-path=" +
@@ -72,6 +74,38 @@ TEST(HeteroMetaAggregate, ABranchThatEndsEarlyDoesNotHoldUp) {
   ASSERT_EQ(messages.size(), 6u);
   EXPECT_TRUE(messages[1].contains("objects"));
   EXPECT_FALSE(messages[2].contains("objects"));
+}
+
+constexpr auto kLive = "videotestsrc is-live=true";
+
+int with_objects(const json& messages) {
+  int found = 0;
+  for (const json& message : messages) found += message.contains("objects");
+  return found;
+}
+
+TEST(HeteroMetaAggregate, ALiveFrameWaitsForASlowerBranchWithinTheLatency) {
+  const ScratchFolder folder;
+  const json messages = run_branches(folder,
+                                     "t. ! queue ! a.sink_0 t. ! queue ! identity sleep-time=15000 "
+                                     "! heteroattachroi roi=1,1,9,9 ! a.sink_1",
+                                     20, kLive);
+  ASSERT_EQ(messages.size(), 20u);
+  EXPECT_GE(with_objects(messages), 15) << "but for what a busy machine delays";
+}
+
+TEST(HeteroMetaAggregate, ALiveBranchThatStallsDoesNotHoldUp) {
+  const ScratchFolder folder;
+  const auto start = std::chrono::steady_clock::now();
+  const json messages = run_branches(
+      folder,
+      "t. ! queue ! a.sink_0 t. ! queue ! identity sleep-time=500000 ! heteroattachroi "
+      "roi=1,1,9,9 ! a.sink_1",
+      20, kLive);
+  EXPECT_EQ(messages.size(), 20u);
+  EXPECT_LE(with_objects(messages), 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5))
+      << "the branch takes ten seconds";
 }
 
 }  // namespace
