@@ -32,7 +32,7 @@ SimulatedSpeed small_gpu(std::set<std::string> lacks = {}) {
 }
 
 SimulatedSpeed vision_unit() {
-  return {"VPU",
+  return {"VISIONUNIT",
           500e9,
           150e9,
           80e9,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +46,15 @@ bool takes(const SimulatedSpeed& device, const Node& node);
 bool is_fused(const Model& model, const Node& node);
 double node_seconds(const SimulatedSpeed& device, const Model& model, const Node& node);
 
+/// A device or a link: one job after the other, each as long as modelled. A job that waited begins
+/// when the one before was to end, so that late wake-ups of its thread do not add up: they delay
+/// who waits for a result, and cost the device nothing, as with real queues.
+struct SimulatedQueue {
+  std::unique_ptr<StreamExecutor> thread;
+  std::atomic<int64_t> busy_ns{0};
+  std::chrono::steady_clock::time_point free;  ///< of its thread
+};
+
 /// What the devices of one machine share while a model runs. They sleep the modelled times, made
 /// `scale` times as long.
 struct Simulation {
@@ -51,12 +62,11 @@ struct Simulation {
   double scale = 1;
   std::map<std::string, Tensor> values;  ///< of the model, by name, as CPU computed them
   std::set<std::string> results;         ///< values that leave the model: they go home
+  /// Outputs are written and inputs compared; otherwise devices only take their time.
   std::atomic<bool> checks_inputs{false};
   std::atomic<size_t> wrong_inputs{0};  ///< that were not what CPU computed
-  std::vector<std::unique_ptr<std::atomic<int64_t>>> device_busy_ns;
-  std::vector<std::unique_ptr<std::atomic<int64_t>>> link_busy_ns;  ///< [from * devices + to]
-  std::vector<std::unique_ptr<StreamExecutor>> queues;              ///< one per device
-  std::vector<std::unique_ptr<StreamExecutor>> links;
+  std::deque<SimulatedQueue> devices;
+  std::deque<SimulatedQueue> links;  ///< [from * devices + to]
 
   std::mutex mutex;  ///< protects places; taken alone
   struct Place {
