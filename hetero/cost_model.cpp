@@ -1,6 +1,7 @@
 #include "hetero/cost_model.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -120,6 +121,43 @@ double CostModel::seconds(const std::vector<size_t>& nodes, size_t device) const
   double sum = 0.0;
   for (const size_t unit : units) sum += problem_.units[unit].seconds[device];
   return sum;
+}
+
+FrameFlow CostModel::flow(const Split& split, const std::vector<size_t>& node_devices) const {
+  FrameFlow steps;
+  std::vector<size_t> subgraph_of(problem_.units.size());
+  for (size_t n = 0; n < unit_of_.size(); ++n) subgraph_of[unit_of_[n]] = split.subgraph_of[n];
+  for (const Subgraph& subgraph : split.subgraphs) {
+    const size_t device = node_devices[subgraph.nodes[0]];
+    steps.push_back({device, seconds(subgraph.nodes, device), {}});
+  }
+  for (const PlanTensor& tensor : problem_.tensors) {
+    const bool is_input = tensor.producer == kOutside;
+    const size_t source = is_input ? 0 : subgraph_of[tensor.producer];
+    const size_t from = is_input ? problem_.home : steps[source].resource;
+    std::map<size_t, size_t> transfers;  // by place
+    const auto transfer_to = [&](size_t to) {
+      const auto [known, is_new] = transfers.try_emplace(to, steps.size());
+      if (is_new) {
+        const size_t link = from * problem_.places() + to;
+        steps.push_back({problem_.devices + link, tensor.transfer_seconds[link], {}});
+        if (!is_input) steps.back().after.push_back(source);
+      }
+      return known->second;
+    };
+    for (const size_t consumer : tensor.consumers) {
+      const size_t reader = subgraph_of[consumer];
+      const size_t to = steps[reader].resource;
+      if (to != from) {
+        const size_t transfer = transfer_to(to);
+        steps[reader].after.push_back(transfer);
+      } else if (!is_input && reader != source) {
+        steps[reader].after.push_back(source);
+      }
+    }
+    if (tensor.leaves && from != problem_.home) transfer_to(problem_.home);
+  }
+  return steps;
 }
 
 void CostModel::correct(const std::vector<size_t>& nodes, size_t device, double factor) {

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "hetero/device_profile.h"
+#include "hetero/planner/pipeline_flow.h"
 #include "hetero/planner/plan_problem.h"
 #include "hetero/planner/simulator.h"
+#include "hetero/subgraph_splitter.h"
 #include "inference/model.h"
 
 namespace het::hetero {
@@ -25,6 +27,10 @@ class CostModel {
   Assignment assignment(const std::vector<size_t>& node_devices) const;
   /// What nodes take on a device, with all of their units.
   double seconds(const std::vector<size_t>& nodes, size_t device) const;
+  /// The way of a frame: subgraphs on their devices, and what goes from one device's memory to
+  /// another's. Resources are the devices, then links [from * places + to].
+  FrameFlow flow(const Split& split, const std::vector<size_t>& node_devices) const;
+  size_t flow_resources() const { return problem_.devices + problem_.places() * problem_.places(); }
   /// Multiplies the times of nodes on a device, after they were measured together.
   void correct(const std::vector<size_t>& nodes, size_t device, double factor);
 

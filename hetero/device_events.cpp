@@ -1,6 +1,5 @@
 #include "hetero/device_events.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "inference/log.h"
@@ -14,18 +13,7 @@ void DeviceEvents::add(DeviceEvent event) {
     log(LogLevel::Warning, "model '{}' on {} runs without {}: {}", model_, device_, event.device,
         event.cause);
   }
-  std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
-  if (events_.size() > kKept) events_.pop_front();
-  ++count_;
-}
-
-std::vector<DeviceEvent> DeviceEvents::since(uint64_t& next) const {
-  if (count_ <= next) return {};
-  std::lock_guard lock(mutex_);
-  const auto wanted = static_cast<ptrdiff_t>(std::min<uint64_t>(count_ - next, events_.size()));
-  next = count_;
-  return {events_.end() - wanted, events_.end()};
+  list_.add(std::move(event));
 }
 
 }  // namespace het::hetero

@@ -27,11 +27,12 @@ Tensor on_host(const Tensor& tensor) {
 }  // namespace
 
 Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
-    std::shared_ptr<const HeteroPlan> plan, const std::vector<Port>& inputs,
-    const std::vector<Port>& outputs, std::string& failed_device) {
-  std::unique_ptr<HeteroExecution> execution(new HeteroExecution(std::move(plan), inputs, outputs));
+    std::shared_ptr<const HeteroPlan> plan, std::vector<std::shared_ptr<DeviceGate>> gates,
+    const std::vector<Port>& inputs, const std::vector<Port>& outputs, std::string& failed_device) {
+  std::unique_ptr<HeteroExecution> execution(
+      new HeteroExecution(std::move(plan), std::move(gates), inputs, outputs));
   for (size_t i = 0; i < execution->plan_->subgraphs.size(); ++i) {
-    auto part = std::make_unique<Part>();
+    auto part = std::make_unique<Part>(*execution, i);
     failed_device = execution->split_.subgraphs[i].device;
     HET_ASSIGN(part->request, execution->plan_->subgraphs[i]->create_infer_request());
     part->request->set_callback(
@@ -44,8 +45,10 @@ Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
 }
 
 HeteroExecution::HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
+                                 std::vector<std::shared_ptr<DeviceGate>> gates,
                                  const std::vector<Port>& inputs, const std::vector<Port>& outputs)
     : plan_(std::move(plan)),
+      gates_(std::move(gates)),
       split_(plan_->split),
       inputs_(inputs),
       outputs_(outputs),
@@ -60,6 +63,7 @@ Status HeteroExecution::share_tensors() {
   for (const CutValue& cut : split_.cuts) {
     InferRequest& producer = *parts_[cut.producer.subgraph]->request;
     Tensor tensor = producer.output(cut.producer.index);
+    std::shared_ptr<NumberedContent>& content = contents_.emplace_back();
     if (tensor.empty()) continue;
     // Memory that the host has to map is the producer's affair, and so is a failure to do so.
     if (tensor.bytes() == nullptr) {
@@ -72,12 +76,26 @@ Status HeteroExecution::share_tensors() {
       most = kinds[reader.subgraph];
       tensor = place;
     }
+    content = std::dynamic_pointer_cast<NumberedContent>(tensor.buffer());
     HET_TRY(producer.set_output(cut.producer.index, tensor));
     for (const SubgraphPort& reader : cut.readers) {
       HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
     }
   }
   return {};
+}
+
+void HeteroExecution::number_contents() {
+  for (size_t i = 0; i < contents_.size(); ++i) {
+    const bool is_due = !parts_[split_.cuts[i].producer.subgraph]->is_done;
+    if (contents_[i] != nullptr && is_due) contents_[i]->begin_content();
+  }
+}
+
+void HeteroExecution::forget_contents() {
+  for (const auto& content : contents_) {
+    if (content != nullptr) content->forget_content();
+  }
 }
 
 Tensor HeteroExecution::own_input(size_t index) const {
@@ -101,9 +119,11 @@ Tensor HeteroExecution::own_output(size_t index) const {
              : Tensor();
 }
 
-void HeteroExecution::start(RequestIo& io, CompletionSink& sink, bool keeps_pictures) {
+void HeteroExecution::start(RequestIo& io, CompletionSink& sink, bool keeps_pictures,
+                            uint64_t frame) {
   io_ = &io;
   sink_ = &sink;
+  frame_ = frame;
   stopped_ = false;
   ended_ = 0;
   first_error_ = {};
@@ -127,6 +147,7 @@ void HeteroExecution::start(RequestIo& io, CompletionSink& sink, bool keeps_pict
 }
 
 void HeteroExecution::launch_first() {
+  number_contents();
   // Counts as a part until all are under way that wait for none.
   running_ = 1;
   if (plan_->turns.empty()) {
@@ -203,14 +224,36 @@ void HeteroExecution::launch(size_t part) {
   if (stopped_) return;
   ++running_;
   parts_[part]->ran = true;
-  // Its end is counted by part_ended(), even when the device ends it at once.
-  if (Status status = parts_[part]->request->start_async(); !status.ok()) {
-    fail(part, status);
-    --running_;  // never the last: the caller counts too
+  if (DeviceGate* const gate = gate_of(part)) {
+    gate->enter(*parts_[part], frame_);
+  } else {
+    run(part);
   }
 }
 
+DeviceGate* HeteroExecution::gate_of(size_t part) const {
+  return parts_[part]->is_replaced ? nullptr : gates_[part].get();
+}
+
+void HeteroExecution::leave_gate(size_t part) {
+  if (DeviceGate* const gate = gate_of(part)) gate->leave();
+}
+
+/// Nothing of the execution may be used behind a start: its end may be that of the request.
+void HeteroExecution::run(size_t part) {
+  if (stopped_) {
+    parts_[part]->ran = false;
+  } else {
+    const Status status = parts_[part]->request->start_async();
+    if (status.ok()) return;  // part_ended() does the rest, even when the device ends it at once
+    fail(part, status);
+  }
+  leave_gate(part);
+  if (--running_ == 0) finish();
+}
+
 void HeteroExecution::part_ended(size_t part, const Status& status) {
+  leave_gate(part);
   Status result = status;
   if (result.ok()) result = hand_over(part);
   if (result.ok()) {
@@ -378,6 +421,7 @@ void HeteroExecution::finish() {
     drop_pictures();
     status = deliver();
   }
+  forget_contents();
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(std::move(status));

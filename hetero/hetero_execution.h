@@ -2,31 +2,36 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "hetero/device_gate.h"
 #include "hetero/hetero_plan.h"
 #include "inference/device.h"
 #include "inference/infer_request.h"
+#include "inference/numbered_content.h"
 #include "inference/status.h"
 
 namespace het::hetero {
 
 /// Runs a plan: a request per subgraph. Each starts on the thread that ended the last subgraph it
 /// waited for, so nobody blocks. A tensor that goes from one subgraph to others is the producer's
-/// output and the readers' input at once. After a failure it can go on behind what has ended well,
+/// output and the readers' input at once. Subgraphs of a device that others share pass its gate,
+/// where the oldest frame goes first. After a failure it can go on behind what has ended well,
 /// with other requests for what has not.
 class HeteroExecution {
  public:
   /// `inputs` and `outputs` are the model's; they outlive the execution. Where a device fails,
   /// `failed_device` says which.
-  static Result<std::unique_ptr<HeteroExecution>> create(std::shared_ptr<const HeteroPlan> plan,
-                                                         const std::vector<Port>& inputs,
-                                                         const std::vector<Port>& outputs,
-                                                         std::string& failed_device);
+  /// `gates`: per subgraph, null for none.
+  static Result<std::unique_ptr<HeteroExecution>> create(
+      std::shared_ptr<const HeteroPlan> plan, std::vector<std::shared_ptr<DeviceGate>> gates,
+      const std::vector<Port>& inputs, const std::vector<Port>& outputs,
+      std::string& failed_device);
   ~HeteroExecution();
   HeteroExecution(const HeteroExecution&) = delete;
   HeteroExecution& operator=(const HeteroExecution&) = delete;
@@ -34,8 +39,8 @@ class HeteroExecution {
   const HeteroPlan& plan() const { return *plan_; }
 
   /// As DeviceRequest, here and below. Where `keeps_pictures`, they are kept until the host has
-  /// what comes out of every subgraph that reads them.
-  void start(RequestIo& io, CompletionSink& sink, bool keeps_pictures);
+  /// what comes out of every subgraph that reads them. `frame`: rising numbers, for the gates.
+  void start(RequestIo& io, CompletionSink& sink, bool keeps_pictures, uint64_t frame);
   void cancel();
   std::vector<ProfileRow> profiling() const;
   Tensor own_input(size_t index) const;
@@ -65,7 +70,12 @@ class HeteroExecution {
   void resume();
 
  private:
-  struct Part {
+  struct Part final : GateVisitor {
+    Part(HeteroExecution& execution, size_t subgraph) : owner(execution), index(subgraph) {}
+    void pass() override { owner.run(index); }
+
+    HeteroExecution& owner;
+    const size_t index;
     std::unique_ptr<InferRequest> request;
     std::atomic<size_t> waits_for = 0;
     bool is_first = false;     ///< waits for nothing
@@ -80,15 +90,25 @@ class HeteroExecution {
     bool were_given = false;
   };
 
-  HeteroExecution(std::shared_ptr<const HeteroPlan> plan, const std::vector<Port>& inputs,
+  HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
+                  std::vector<std::shared_ptr<DeviceGate>> gates, const std::vector<Port>& inputs,
                   const std::vector<Port>& outputs);
   Status share_tensors();
+  /// What is on its way between subgraphs changes when their producers run, and not otherwise:
+  /// devices need not bring again what they have.
+  void number_contents();
+  void forget_contents();
   Status bind(RequestIo& io);
   /// Begins the subgraphs that wait for none.
   void launch_first();
   Status bind_input(RequestIo& io, size_t index);
   void launch_next();
   void launch(size_t part);
+  /// Once it has passed its gate.
+  void run(size_t part);
+  void leave_gate(size_t part);
+  /// The gate that a part passes on its way to its device; null: none.
+  DeviceGate* gate_of(size_t part) const;
   /// On a device's thread.
   void part_ended(size_t part, const Status& status);
   void fail(size_t part, const Status& status);
@@ -101,12 +121,15 @@ class HeteroExecution {
   Result<Tensor> source_tensor(const TensorSource& source) const;
 
   const std::shared_ptr<const HeteroPlan> plan_;
+  const std::vector<std::shared_ptr<DeviceGate>> gates_;  ///< per subgraph
   const Split& split_;
   const std::vector<Port>& inputs_;
   const std::vector<Port>& outputs_;
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
-  std::vector<Pictures> pictures_;   ///< per input
+  uint64_t frame_ = 0;
+  std::vector<Pictures> pictures_;                          ///< per input
+  std::vector<std::shared_ptr<NumberedContent>> contents_;  ///< per cut; null: devices keep none
   std::atomic<size_t> running_ = 0;  ///< parts that were started and have not ended
   std::atomic<size_t> ended_ = 0;
   std::atomic<bool> stopped_ = false;  ///< no more parts start

@@ -40,22 +40,25 @@ Status HeteroRequest::change_plan() {
 Result<std::vector<std::unique_ptr<HeteroExecution>>> HeteroRequest::make_executions(
     const PlanMix& plan, std::string& failed_device) const {
   std::vector<std::unique_ptr<HeteroExecution>> executions;
-  for (const PlanWay& way : plan.ways()) {
+  for (size_t way = 0; way < plan.ways().size(); ++way) {
     HET_ASSIGN(executions.emplace_back(),
-               HeteroExecution::create(way.plan, model_.inputs(), model_.outputs(), failed_device));
+               HeteroExecution::create(plan.ways()[way].plan, plan.gates(way), model_.inputs(),
+                                       model_.outputs(), failed_device));
   }
   return executions;
 }
 
 void HeteroRequest::begin() {
   HeteroExecution* next = nullptr;
+  uint64_t frame = 0;
   {
     std::lock_guard lock(mutex_);
-    execution_ = executions_[plan_->next_way()].get();
+    frame = plan_->begin();
+    execution_ = executions_[plan_->way_of(frame)].get();
     next = execution_;
   }
   // Nothing of the request may be used after its end.
-  next->start(*io_, *this, fail_over_ != nullptr);
+  next->start(*io_, *this, fail_over_ != nullptr, frame);
 }
 
 void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {

@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hetero/device_gate.h"
 #include "hetero/hetero_plan.h"
 
 namespace het::hetero {
@@ -16,6 +18,10 @@ struct PlanWay {
   std::shared_ptr<const HeteroPlan> plan;
   double share = 1;
 };
+
+/// `turns` turns for ways with these shares, which are relative: each goes to the way that is
+/// furthest behind its share.
+std::vector<size_t> order_turns(const std::vector<double>& shares, size_t turns);
 
 /// What executions of a model take: one plan or, where that gives more frames a second, several.
 /// Immutable but for whose turn it is; thread-safe.
@@ -29,17 +35,24 @@ class PlanMix {
   size_t requests() const { return requests_; }
   const std::string& explanation() const { return explanation_; }  ///< HETERO_PLAN
   bool uses(std::string_view device) const;
-  /// The way of the next execution: at any time each has had its share, to less than one execution
-  /// (and shares are rounded to parts of kTurns).
-  size_t next_way() const;
+  /// The way of the execution that begins as number `number`: at any time each has had its share,
+  /// to less than one execution (and shares are rounded to parts of kTurns).
+  size_t way_of(uint64_t number) const;
+  /// The number of the next execution.
+  uint64_t begin() const { return begun_.fetch_add(1, std::memory_order_relaxed); }
+  using Gates = std::vector<std::shared_ptr<DeviceGate>>;
+  /// Per subgraph of a way the gate of its device, which all ways share; null where that runs one
+  /// subgraph of all of them, and its own queue does.
+  const Gates& gates(size_t way) const { return gates_[way]; }
+  static constexpr size_t kTurns = 64;
 
  private:
-  static constexpr size_t kTurns = 64;
   const std::vector<PlanWay> ways_;
   const size_t requests_;
   const std::string explanation_;
   std::vector<size_t> turns_;  ///< ways in their order; empty where there is one
-  mutable std::atomic<size_t> started_ = 0;
+  std::vector<Gates> gates_;   ///< per way
+  mutable std::atomic<uint64_t> begun_ = 0;
 };
 
 }  // namespace het::hetero

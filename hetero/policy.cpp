@@ -31,6 +31,8 @@ constexpr int kMostPlanRounds = 3;
 /// Of a mix; others get nothing.
 constexpr size_t kMostWays = 4;
 constexpr double kLeastShare = 0.02;
+/// Of the application that a mix or a pipeline asks for.
+constexpr size_t kMostRequests = 32;
 /// What a plan may lose on paper where it hands over less often.
 constexpr double kSlack = 0.1;
 /// A plan of several devices has to be better than one device by this.
@@ -47,22 +49,6 @@ double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shar
     for (size_t i = 0; i < one.links.size(); ++i) sum.links[i] += part.share * one.links[i];
   }
   return std::max(std::ranges::max(sum.devices), std::ranges::max(sum.links));
-}
-
-/// By Little's law: while the slowest way's frame is on its way others begin, and one waits. Frames
-/// that visit devices in turns meet queues there, which only stay filled with several times as
-/// many.
-size_t requests_for(const PlanProblem& problem, const std::vector<PlanShare>& shares,
-                    double period_seconds, bool is_split) {
-  constexpr double kQueues = 3;
-  constexpr double kMost = 32;
-  double longest = 0;
-  for (const PlanShare& part : shares) {
-    longest = std::max(longest, latency(problem, part.assignment));
-  }
-  if (!(period_seconds > 0)) return 0;
-  const double in_flight = (is_split ? kQueues : 1) * longest / period_seconds;
-  return 1 + static_cast<size_t>(std::ceil(std::min(in_flight, kMost) - 1e-9));
 }
 
 class Planner {
@@ -98,9 +84,7 @@ class Planner {
     const TransferTimes transfers = measure_transfers(table_, stores_.profiles);
     stores_.profiles.save();
     CostModel costs(prepared_, nodes, transfers);
-    report_.candidates[0].predicted_ms =
-        1e3 * predicted(costs.problem(),
-                        costs.assignment(report_.candidates[0].ways[0].placement.devices));
+    predict_by_priority(costs, report_.candidates[0]);
     // Pass 2: every device alone.
     for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
     if (policy_ == Policy::Throughput && options_.mixes) HET_TRY(add_side_by_side(costs));
@@ -217,6 +201,27 @@ class Planner {
     candidate.is_single = uses_one_device(candidate);
     report_.candidates.push_back(std::move(candidate));
     return {};
+  }
+
+  void predict_by_priority(const CostModel& costs, PlanCandidate& candidate) const {
+    candidate.predicted_ms =
+        1e3 * predicted(costs.problem(), costs.assignment(candidate.ways[0].placement.devices));
+    // One device knows itself how many it wants.
+    if (!candidate.is_single) advise_requests(costs, candidate);
+  }
+
+  void advise_requests(const CostModel& costs, PlanCandidate& candidate) const {
+    if (policy_ != Policy::Throughput) return;
+    PipelineFlow flow;
+    flow.devices = costs.problem().devices;
+    flow.resources = costs.flow_resources();
+    std::vector<double> shares;
+    for (const CandidateWay& way : candidate.ways) {
+      flow.ways.push_back(costs.flow(way.placement.split, way.placement.devices));
+      shares.push_back(way.share);
+    }
+    flow.turns = order_turns(shares, shares.size() == 1 ? 1 : PlanMix::kTurns);
+    candidate.requests = frames_in_flight(flow, kMostRequests) + 1;
   }
 
   static bool uses_one_device(const PlanCandidate& candidate) {
@@ -346,12 +351,7 @@ class Planner {
       candidate.ways.push_back(std::move(way));
     }
     candidate.is_single = uses_one_device(candidate);
-    if (policy_ == Policy::Throughput) {
-      const bool is_split = std::ranges::any_of(candidate.ways, [](const CandidateWay& way) {
-        return way.placement.split.subgraphs.size() > 1;
-      });
-      candidate.requests = requests_for(costs.problem(), shares, seconds, is_split);
-    }
+    advise_requests(costs, candidate);
     if (is_known(candidate)) return false;
     for (const CandidateWay& way : candidate.ways) {
       HET_ASSIGN(const bool taken, table_.confirm(way.placement.split));

@@ -192,11 +192,17 @@ DynamicCompiledModel::DynamicCompiledModel(std::unique_ptr<Model> model, std::ve
       model_(std::move(model)),
       target_(std::move(target)),
       probe_(std::move(probe)),
-      planner_(std::move(planner)) {}
+      planner_(std::move(planner)) {
+  events_.watch(probe_);
+}
 
 Result<std::string> DynamicCompiledModel::get_property(std::string_view name) const {
   if (name == "NETWORK_NAME") return this->name();
   return probe_->get_property(name);
+}
+
+std::vector<DeviceEvent> DynamicCompiledModel::device_events(uint64_t& next) const {
+  return events_.since(next);
 }
 
 size_t DynamicCompiledModel::plan_count() const {
@@ -228,6 +234,7 @@ Result<std::shared_ptr<CompiledModel>> DynamicCompiledModel::plan_for(
   properties["DETERMINISTIC"] = "YES";
   HET_ASSIGN(std::shared_ptr<CompiledModel> plan,
              target_.device->compile_model(*bound, properties, target_.context.get()));
+  events_.watch(plan);
   std::lock_guard lock(mutex_);
   if (plans_.size() == kMaxPlans) plans_.erase(plans_.begin());
   plans_.push_back({shapes, plan});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inference/device.h"
+#include "inference/device_event_list.h"
 #include "inference/export.h"
 #include "inference/nested_request.h"
 #include "inference/stream_executor.h"
@@ -33,6 +34,8 @@ class HET_API DynamicCompiledModel final : public CompiledModel {
 
   /// As the device answers for a model of one node, but for NETWORK_NAME.
   Result<std::string> get_property(std::string_view name) const override;
+  /// Of all plans.
+  std::vector<DeviceEvent> device_events(uint64_t& next) const override;
   /// Number of plans that exist now.
   size_t plan_count() const;
 
@@ -56,6 +59,7 @@ class HET_API DynamicCompiledModel final : public CompiledModel {
   std::shared_ptr<CompiledModel> probe_;  ///< one node, to answer property queries
   mutable std::mutex mutex_;              ///< protects plans_; taken alone
   std::vector<Plan> plans_;               ///< the one used last comes last
+  mutable JoinedDeviceEvents events_;
   std::unique_ptr<StreamExecutor> planner_;
 };
 

@@ -73,6 +73,15 @@ Result<Memory> direct_memory(Context& context, const Tensor& tensor) {
   return context.share(tensor.bytes(), tensor.size_bytes());
 }
 
+/// The tensor's buffer, where the device keeps a copy of its numbered content; else null.
+HostBuffer* copied_buffer(const Context& context, const Tensor& tensor) {
+  if (tensor.empty() || tensor.size_bytes() == 0 || !tensor.is_dense()) return nullptr;
+  auto* const own = dynamic_cast<HostBuffer*>(tensor.buffer().get());
+  if (own == nullptr || &own->context() != &context || own->content() == 0) return nullptr;
+  const bool is_whole = tensor.offset() == 0 && tensor.size_bytes() == own->size_bytes();
+  return is_whole && own->memory() == nullptr ? own : nullptr;
+}
+
 /// Hands shared memory to the device or back to the host: where memory is unified, a pair of map
 /// and unmap only keeps caches coherent. Several requests may do so with one buffer, which PoCL's
 /// list of mappings does not stand: one at a time.
@@ -96,6 +105,11 @@ Result<cl_mem> PortMemory::send(Context& context, cl_command_queue queue, const 
     if (!is_opencl(given)) {
       HET_TRY(synchronise(context, queue, direct_->get(), bytes, CL_MAP_READ | CL_MAP_WRITE));
     }
+    return direct_->get();
+  }
+  if (HostBuffer* const buffer = copied_buffer(context, given)) {
+    HET_ASSIGN(direct_,
+               buffer->device_copy().send(context, queue, buffer->content(), buffer->host()));
     return direct_->get();
   }
   if (own_ == nullptr) {
@@ -131,6 +145,12 @@ Result<cl_mem> PortMemory::make_room(Context& context, const Tensor& given,
     return error(StatusCode::InvalidArgument,
                  "the tensor's cl_mem was made with CL_MEM_READ_ONLY, and an output is written");
   }
+  if (HostBuffer* const buffer = copied_buffer(context, given)) {
+    content_ = buffer->content();
+    copy_ = &buffer->device_copy();
+    HET_ASSIGN(direct_, copy_->make_room(context));
+    return direct_->get();
+  }
   if (own_ == nullptr) {
     HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
     HET_ASSIGN(own_, context.allocate(bytes));
@@ -147,7 +167,8 @@ Result<cl_mem> PortMemory::make_room(Context& context, const Tensor& given,
 Status PortMemory::fetch(Context& context, cl_command_queue queue, cl_mem made, Tensor& given) {
   const size_t bytes = given.empty() ? dense_.size_bytes() : given.size_bytes();
   if (bytes == 0) return {};
-  if (direct_ != nullptr && direct_->get() == made) {
+  const bool is_direct = direct_ != nullptr && direct_->get() == made;
+  if (is_direct && copy_ == nullptr) {
     return is_opencl(given) ? Status() : synchronise(context, queue, made, bytes, CL_MAP_READ);
   }
   if (is_opencl(given)) {
@@ -157,9 +178,11 @@ Status PortMemory::fetch(Context& context, cl_command_queue queue, cl_mem made, 
   }
   std::byte* const target = is_dense_host(given) ? given.bytes() : dense_.bytes();
   context.count_copy();
-  return cl_status(
-      clEnqueueReadBuffer(queue, made, CL_FALSE, 0, bytes, target, 0, nullptr, nullptr),
-      fmt::format("read {} bytes from the device", bytes));
+  HET_TRY(
+      cl_status(clEnqueueReadBuffer(queue, made, CL_FALSE, 0, bytes, target, 0, nullptr, nullptr),
+                fmt::format("read {} bytes from the device", bytes)));
+  if (is_direct) copy_->keep(content_);
+  return {};
 }
 
 Status PortMemory::finish(Tensor& given) {

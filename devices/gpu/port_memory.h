@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "devices/gpu/context.h"
+#include "devices/gpu/device_copy.h"
 #include "inference/status.h"
 #include "inference/tensor.h"
 
@@ -12,7 +13,8 @@ namespace het::gpu {
 /// if the device reaches it there, else copied to or from memory of our own, which is kept. Used in
 /// place are, when dense: HostBuffers of this context; cl_mems of this context, except with an
 /// offset that the device does not take; host memory of the application where memory is unified and
-/// whole pages or cache lines are ours (kPageBytes, kLineBytes). One thread at a time.
+/// whole pages or cache lines are ours (kPageBytes, kLineBytes). A pinned HostBuffer whose content
+/// is numbered has a copy of its own, which ports share. One thread at a time.
 class PortMemory {
  public:
   /// Alignment from which on drivers share host memory without a copy, and the unit of its size.
@@ -28,10 +30,15 @@ class PortMemory {
   /// After the commands ended: copies to strided tensors.
   Status finish(Tensor& given);
   /// After the commands ended: lets go of the tensor's memory; true when that was used in place.
-  bool release() { return std::exchange(direct_, nullptr) != nullptr; }
+  bool release() {
+    copy_ = nullptr;
+    return std::exchange(direct_, nullptr) != nullptr;
+  }
 
  private:
-  Memory direct_;  ///< the tensor's own memory, during an execution
+  Memory direct_;               ///< the tensor's own memory or copy, during an execution
+  DeviceCopy* copy_ = nullptr;  ///< of the tensor's buffer, during an execution
+  uint64_t content_ = 0;        ///< of the tensor, where it has a copy
   Memory own_;
   Tensor dense_;  ///< host side of strided tensors
 };

@@ -237,6 +237,35 @@ TEST_F(HeteroFailOverTest, LossesAndReturnsAreTold) {
   }
 }
 
+/// A model of unbound shapes has a plan for each that came, and each finds out by itself.
+TEST_F(HeteroFailOverTest, ModelsOfUnboundShapesTellALossOnce) {
+  ModelMaker maker;
+  Value* x = maker.input({kUnknownDim, 3});
+  maker.output(maker.op("Tanh", {maker.op("Sigmoid", {x})}));
+  const auto compiled = compile(maker.model(), "HETERO:FAST,REF", {{"HETERO_RETRY_INTERVAL", "5"}});
+  auto request = *compiled->create_infer_request();
+  const auto infer_all = [&] {
+    for (const int64_t rows : {1, 2, 3}) {
+      infer(*request, {random_tensor({rows, 3}, 1, 1.0f)});
+    }
+  };
+  infer_all();
+  EXPECT_THAT(events(*compiled), testing::IsEmpty());
+  broken_ = true;
+  infer_all();
+  EXPECT_THAT(events(*compiled),
+              testing::ElementsAre(
+                  testing::AllOf(testing::StartsWith("FAST: "), HasSubstr("the link is down"))));
+  broken_ = false;
+  std::vector<std::string> told;
+  for (int i = 0; i < 2000 && told.empty(); ++i) {
+    infer_all();
+    told = events(*compiled);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_THAT(told, testing::ElementsAre("FAST is back"));
+}
+
 TEST_F(HeteroFailOverTest, ADeviceThatFailedToCompileReturns) {
   broken_ = true;
   const auto model = diamond();

@@ -1,0 +1,153 @@
+#include "hetero/planner/pipeline_flow.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+namespace het::hetero {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Frames in flight on their ways, event by event.
+class FlowSimulation {
+ public:
+  FlowSimulation(const PipelineFlow& flow, size_t in_flight)
+      : flow_(flow), resources_(flow.resources), frames_(in_flight) {
+    for (const FrameFlow& way : flow.ways) {
+      auto& readers = readers_.emplace_back(way.size());
+      for (size_t step = 0; step < way.size(); ++step) {
+        for (const size_t before : way[step].after) readers[before].push_back(step);
+      }
+    }
+    for (size_t frame = 0; frame < in_flight; ++frame) begin(frame, 0.0);
+  }
+
+  /// When the next frame ends; infinity where none can.
+  double next_end() {
+    while (!ends_.empty()) {
+      const End end = ends_.top();
+      ends_.pop();
+      Frame& frame = frames_[end.frame];
+      const size_t resource = flow_.ways[frame.way][end.step].resource;
+      for (const size_t reader : readers_[frame.way][end.step]) {
+        if (--frame.waits_for[reader] == 0) queue(end.frame, reader, end.seconds);
+      }
+      const bool is_last = --frame.left == 0;
+      if (is_last) begin(end.frame, end.seconds);
+      resources_[resource].is_busy = false;
+      start_next(resource, end.seconds);
+      if (is_last) return end.seconds;
+    }
+    return kNever;
+  }
+
+ private:
+  struct Frame {
+    size_t number = 0;
+    size_t way = 0;
+    size_t left = 0;
+    std::vector<size_t> waits_for;  ///< per step
+  };
+  struct Waiting {
+    size_t rank;    ///< the least is next
+    size_t number;  ///< of steps, in the order in which they became ready
+    size_t frame;
+    size_t step;
+    bool operator<(const Waiting& other) const {
+      return std::tie(other.rank, other.number) < std::tie(rank, number);
+    }
+  };
+  struct End {
+    double seconds;
+    size_t number;
+    size_t frame;
+    size_t step;
+    bool operator<(const End& other) const {
+      return std::tie(other.seconds, other.number) < std::tie(seconds, number);
+    }
+  };
+  struct Resource {
+    bool is_busy = false;
+    std::priority_queue<Waiting> waiting;
+  };
+
+  void begin(size_t index, double now) {
+    Frame& frame = frames_[index];
+    frame.number = begun_++;
+    frame.way = flow_.turns[frame.number % flow_.turns.size()];
+    const FrameFlow& way = flow_.ways[frame.way];
+    frame.left = way.size();
+    frame.waits_for.resize(way.size());
+    for (size_t step = 0; step < way.size(); ++step) frame.waits_for[step] = way[step].after.size();
+    for (size_t step = 0; step < way.size(); ++step) {
+      if (way[step].after.empty()) queue(index, step, now);
+    }
+  }
+
+  void queue(size_t index, size_t step, double now) {
+    const Frame& frame = frames_[index];
+    const size_t resource = flow_.ways[frame.way][step].resource;
+    const size_t number = queued_++;
+    const size_t rank = resource < flow_.devices ? frame.number : number;
+    resources_[resource].waiting.push({rank, number, index, step});
+    start_next(resource, now);
+  }
+
+  void start_next(size_t index, double now) {
+    Resource& resource = resources_[index];
+    if (resource.is_busy || resource.waiting.empty()) return;
+    const Waiting next = resource.waiting.top();
+    resource.waiting.pop();
+    resource.is_busy = true;
+    const double seconds = flow_.ways[frames_[next.frame].way][next.step].seconds;
+    ends_.push({now + seconds, next.number, next.frame, next.step});
+  }
+
+  const PipelineFlow& flow_;
+  std::vector<std::vector<std::vector<size_t>>> readers_;  ///< per way and step
+  std::vector<Resource> resources_;
+  std::vector<Frame> frames_;
+  std::priority_queue<End> ends_;
+  size_t begun_ = 0;
+  size_t queued_ = 0;
+};
+
+}  // namespace
+
+double flow_bound(const PipelineFlow& flow) {
+  std::vector<double> load(flow.resources);
+  for (const size_t turn : flow.turns) {
+    for (const FlowStep& step : flow.ways[turn]) load[step.resource] += step.seconds;
+  }
+  return load.empty() ? 0 : std::ranges::max(load) / static_cast<double>(flow.turns.size());
+}
+
+double flow_period(const PipelineFlow& flow, size_t in_flight) {
+  FlowSimulation simulation(flow, in_flight);
+  // At either end the frames in flight are at another place of their way.
+  const size_t before = 3 * in_flight;
+  const size_t frames = std::max<size_t>(40, 8 * in_flight);
+  double begin = 0;
+  for (size_t i = 0; i < before; ++i) begin = simulation.next_end();
+  double end = begin;
+  for (size_t i = 0; i < frames; ++i) end = simulation.next_end();
+  return end < kNever ? (end - begin) / static_cast<double>(frames) : kNever;
+}
+
+size_t frames_in_flight(const PipelineFlow& flow, size_t most) {
+  constexpr double kIdle = 0.02;
+  const double enough = flow_bound(flow) * (1 + kIdle);
+  double best = kNever;
+  size_t found = 1;
+  for (size_t count = 1; count <= most && best > enough; count += 1 + count / 4) {
+    const double period = flow_period(flow, count);
+    if (period >= best) continue;
+    best = period;
+    found = count;
+  }
+  return found;
+}
+
+}  // namespace het::hetero
