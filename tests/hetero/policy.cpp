@@ -30,10 +30,10 @@ class HeteroPolicyTest : public HeteroDeviceTest {
   }
 
   /// Milliseconds by operator type, others in no time.
-  static void set_speed(WrappedBehaviour& behaviour, std::map<std::string, int> milliseconds) {
-    behaviour.speed = [milliseconds](const Node& node) -> microseconds {
-      const auto time = milliseconds.find(node.op_type());
-      return microseconds(time == milliseconds.end() ? 0 : 1000 * time->second);
+  static void set_speed(WrappedBehaviour& behaviour, std::map<std::string, int> by_type) {
+    behaviour.speed = [by_type](const Node& node) -> microseconds {
+      const auto time = by_type.find(node.op_type());
+      return microseconds(time == by_type.end() ? 0 : 1000 * time->second);
     };
   }
 
@@ -115,11 +115,12 @@ TEST_F(HeteroPolicyTest, ParallelRunsBranchesSideBySide) {
 }
 
 TEST_F(HeteroPolicyTest, ThroughputKeepsBothDevicesBusy) {
-  set_speed(*fast_, {{"Tanh", 8}, {"Sigmoid", 8}});
-  set_speed(*other_, {{"Tanh", 8}, {"Sigmoid", 8}});
+  // Each is good at one half: whole executions side by side would take twice as long.
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 12}});
+  set_speed(*other_, {{"Tanh", 12}, {"Sigmoid", 4}});
   const auto model = chain();
   const std::string text = plan(*model, "throughput");
-  EXPECT_THAT(text, HasSubstr("* throughput"));
+  EXPECT_THAT(text, HasSubstr("* throughput")) << text;
   EXPECT_EQ(property(*compiled_, "EXECUTION_DEVICES").size(), std::string("FAST OTHER").size());
   expect_results_of_ref(*model, *compiled_);
 }
@@ -147,8 +148,8 @@ TEST_F(HeteroMixTest, ExecutionsAreSharedWhereOnePlanCannotUseBothDevices) {
   EXPECT_THAT(text, HasSubstr("% of all executions:"));
   EXPECT_EQ(property(*compiled_, "EXECUTION_DEVICES"), "FAST OTHER");
   EXPECT_EQ(property(*compiled_, "HETERO_NUMBER_OF_SUBMODELS"), "2");
-  // One frame on OTHER while FAST runs two, and one waits.
-  EXPECT_GE(std::stoul(property(*compiled_, "OPTIMAL_NUMBER_OF_INFER_REQUESTS")), 4u);
+  // One on each device, and one that waits.
+  EXPECT_GE(std::stoul(property(*compiled_, "OPTIMAL_NUMBER_OF_INFER_REQUESTS")), 3u);
   forget();
   expect_results_of_ref(*model_, *compiled_);
   auto request = *compiled_->create_infer_request();
