@@ -21,7 +21,7 @@ namespace het::gst {
 namespace {
 
 /// With the library at one time; what waits in front can still be dropped.
-constexpr size_t kMaxInFlight = 200;
+constexpr size_t kMaxKafkaInFlight = 200;
 constexpr int kAnswerLimitMs = 5000;
 constexpr int kPollMs = 100;
 
@@ -30,7 +30,7 @@ class KafkaSink final : public MessageSink {
   KafkaSink(BrokerSettings settings, std::function<void(const Status&)> warn)
       : settings_(std::move(settings)),
         warn_(std::move(warn)),
-        queue_(settings_, kMaxInFlight,
+        queue_(settings_, kMaxKafkaInFlight,
                [this](const std::string& message) { return produce(message); }) {}
 
   ~KafkaSink() override {

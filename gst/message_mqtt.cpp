@@ -15,7 +15,7 @@
 namespace het::gst {
 namespace {
 
-constexpr size_t kMaxInFlight = 20;
+constexpr size_t kMaxMqttInFlight = 20;
 constexpr int kKeepAliveS = 20;
 constexpr std::chrono::seconds kSignInLimit{10};
 
@@ -59,7 +59,8 @@ class MqttSink final : public MessageSink {
   MqttSink(BrokerSettings settings, std::function<void(const Status&)> warn)
       : settings_(std::move(settings)),
         warn_(std::move(warn)),
-        queue_(settings_, kMaxInFlight, [this](const std::string& text) { return publish(text); }) {
+        queue_(settings_, kMaxMqttInFlight,
+               [this](const std::string& text) { return publish(text); }) {
     mosquitto_lib_init();
   }
 

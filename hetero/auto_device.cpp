@@ -16,10 +16,10 @@
 namespace het::hetero {
 namespace {
 
-constexpr std::string_view kName = "AUTO";
+constexpr std::string_view kAutoName = "AUTO";
 /// The device that serves until another is ready.
 constexpr std::string_view kStartUp = "CPU";
-constexpr std::array<std::string_view, 4> kOwn = {
+constexpr std::array<std::string_view, 4> kAutoProperties = {
     "ENABLE_RUNTIME_FALLBACK", "ENABLE_STARTUP_FALLBACK", "HETERO_RETRY_INTERVAL",
     "MULTI_DEVICE_PRIORITIES"};
 
@@ -48,7 +48,7 @@ int rank(const LimitedMember& limited) {
 Result<AutoList> find_devices(Core& core, std::string_view arguments) {
   std::vector<ListedDevice> entries;
   if (!arguments.empty()) {
-    HET_ASSIGN(entries, parse_listed_devices(kName, arguments));
+    HET_ASSIGN(entries, parse_listed_devices(kAutoName, arguments));
   }
   std::vector<ListedDevice> wanted;
   for (const ListedDevice& entry : entries) {
@@ -64,7 +64,7 @@ Result<AutoList> find_devices(Core& core, std::string_view arguments) {
   const std::vector<std::string> kinds = core.devices().kinds();
   for (const ListedDevice& entry : wanted) {
     if (is_excluded(entry.name, entries)) continue;
-    auto found = find_members(core, kName, {entry});
+    auto found = find_members(core, kAutoName, {entry});
     if (found) {
       list.members.push_back(std::move((*found)[0]));
       continue;
@@ -75,7 +75,8 @@ Result<AutoList> find_devices(Core& core, std::string_view arguments) {
       return Failure(found.error());
     }
     list.reasons += fmt::format("\n  {}: {}", entry.name, found.error().message());
-    log(LogLevel::Warning, "{} goes on without {}: {}", kName, entry.name, found.error().message());
+    log(LogLevel::Warning, "{} goes on without {}: {}", kAutoName, entry.name,
+        found.error().message());
   }
   if (!is_listed) std::ranges::stable_sort(list.members, {}, rank);
   return list;
@@ -87,14 +88,14 @@ std::string full_name_of(const AutoList& list) {
     names += (names.empty() ? "" : ",") + limited.member.name;
     if (limited.limit) names += fmt::format("({})", *limited.limit);
   }
-  return names.empty() ? std::string(kName) : fmt::format("{}:{}", kName, names);
+  return names.empty() ? std::string(kAutoName) : fmt::format("{}:{}", kAutoName, names);
 }
 
 class AutoDevice final : public Device {
  public:
   explicit AutoDevice(AutoList list) : full_name_(full_name_of(list)), list_(std::move(list)) {}
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kAutoName; }
 
   Result<std::string> get_property(std::string_view name) const override {
     HET_ASSIGN(const PropertyDef* def, find_property(name, full_name_));
@@ -111,16 +112,16 @@ class AutoDevice final : public Device {
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
     HET_TRY(check_members());
-    return query_any(list_.members, model, properties, kOwn);
+    return query_any(list_.members, model, properties, kAutoProperties);
   }
 
   Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    HET_TRY(refuse_context(kName, context));
+    HET_TRY(refuse_context(kAutoName, context));
     if (property_text(properties, "PERFORMANCE_HINT") == "CUMULATIVE_THROUGHPUT") {
-      return compile_for_all(full_name_, list_.members, model, properties, kOwn);
+      return compile_for_all(full_name_, list_.members, model, properties, kAutoProperties);
     }
     return compile_one(model, properties);
   }
@@ -128,7 +129,7 @@ class AutoDevice final : public Device {
  private:
   Status check_members() const {
     if (!list_.members.empty()) return {};
-    return error(StatusCode::NotFound, "{} has no device to choose from{}{}", kName,
+    return error(StatusCode::NotFound, "{} has no device to choose from{}{}", kAutoName,
                  list_.reasons.empty() ? "" : ":", list_.reasons);
   }
 
@@ -151,7 +152,7 @@ class AutoDevice final : public Device {
     std::vector<AutoCandidate> candidates;
     for (const LimitedMember& limited : list_.members) {
       candidates.push_back({limited.member.name, limited.member.device, limited.limit,
-                            member_properties(limited.member, properties, kOwn)});
+                            member_properties(limited.member, properties, kAutoProperties)});
     }
     const size_t start_up = start_up_place(properties);
     for (size_t i = 0; start_up != std::string::npos && i < start_up; ++i) {

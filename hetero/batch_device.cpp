@@ -14,7 +14,7 @@
 namespace het::hetero {
 namespace {
 
-constexpr std::string_view kName = "BATCH";
+constexpr std::string_view kBatchName = "BATCH";
 constexpr size_t kMaxBatch = 1024;
 /// Where neither the user nor the device has one.
 constexpr size_t kDefaultBatch = 8;
@@ -46,10 +46,10 @@ Result<Target> parse_target(std::string_view arguments) {
           arguments, kMaxBatch);
     }
   }
-  if (target.device.empty() || parse_device_name(target.device).kind == kName) {
+  if (target.device.empty() || parse_device_name(target.device).kind == kBatchName) {
     return error(StatusCode::InvalidArgument,
-                 "{} needs another device after its colon, such as {}:GPU(8), not '{}'", kName,
-                 kName, arguments);
+                 "{} needs another device after its colon, such as {}:GPU(8), not '{}'", kBatchName,
+                 kBatchName, arguments);
   }
   return target;
 }
@@ -59,12 +59,13 @@ class BatchDevice final : public Device {
  public:
   BatchDevice(std::string_view arguments, Target target, std::shared_ptr<Device> inner,
               Properties inner_defaults)
-      : full_name_(arguments.empty() ? std::string(kName) : fmt::format("{}:{}", kName, arguments)),
+      : full_name_(arguments.empty() ? std::string(kBatchName)
+                                     : fmt::format("{}:{}", kBatchName, arguments)),
         target_(std::move(target)),
         inner_(std::move(inner)),
         inner_defaults_(std::move(inner_defaults)) {}
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kBatchName; }
 
   Result<std::string> get_property(std::string_view name) const override {
     HET_ASSIGN(const PropertyDef* def, find_property(name, full_name_));
@@ -127,7 +128,7 @@ class BatchDevice final : public Device {
     if (inner_ != nullptr) return {};
     return error(StatusCode::InvalidArgument,
                  "{} needs a device to batch for: {}:GPU(8), or GPU(8) in MULTI_DEVICE_PRIORITIES",
-                 kName, kName);
+                 kBatchName, kBatchName);
   }
 
   size_t batch_size(const Properties& properties) const {

@@ -12,12 +12,6 @@
 namespace het::hetero {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 /// False where the device says what it computes in, and the hint's type is not among it.
 bool computes_in(const Device& device, const std::string& precision_hint) {
   if (precision_hint == "dynamic") return true;
@@ -32,6 +26,12 @@ bool computes_in(const Device& device, const std::string& precision_hint) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
 
 Result<std::vector<MemberDevice>> parse_device_list(Core& core, std::string_view owner,
                                                     std::string_view list) {

@@ -20,6 +20,9 @@ struct MemberDevice {
   Properties defaults;  ///< Core::set_property() for this device
 };
 
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// The devices of "GPU,CPU" (or "GPU;CPU", as where a comma ends a value), in order of priority.
 /// Fails with InvalidArgument for an empty entry, one that is named twice or a composite device,
 /// with NotFound for a device that is not there.

@@ -20,7 +20,7 @@ constexpr std::string_view kSubgraph = "subgraph";
 constexpr std::string_view kConstant = "constant";
 /// Far beyond what an operator takes.
 constexpr size_t kMostDims = 64;
-constexpr size_t kMostRequests = 65536;
+constexpr size_t kMostExportedRequests = 65536;
 constexpr double kMostShare = 1e9;
 
 /// Properties that a file must not decide about, also for single devices: what the process that
@@ -129,9 +129,9 @@ bool same_tensor(const TensorDesc& a, const TensorDesc& b) {
   return a.type == b.type && a.shape == b.shape;
 }
 
-class Reader {
+class PlanReader {
  public:
-  explicit Reader(const ExportedFile& file) : file_(file) {
+  explicit PlanReader(const ExportedFile& file) : file_(file) {
     plan_.memory = file.buffer();
     for (const ExportedSection& section : file.sections()) {
       if (section.name == kSubgraph) contents_.push_back(section.content);
@@ -149,7 +149,7 @@ class Reader {
     HET_TRY(read_properties(json));
     HET_ASSIGN(plan_.inputs, read_ports(json, "inputs"));
     HET_ASSIGN(plan_.outputs, read_ports(json, "outputs"));
-    HET_ASSIGN(plan_.requests, index_below(json, "requests", kMostRequests + 1));
+    HET_ASSIGN(plan_.requests, index_below(json, "requests", kMostExportedRequests + 1));
     HET_ASSIGN(const Json* const ways, list(json, "ways"));
     if (ways->empty()) return malformed("it has no plan");
     for (const Json& way : *ways) HET_TRY(read_way(way));
@@ -356,7 +356,7 @@ Status write_exported_plan(std::ostream& stream, const ExportedPlan& plan) {
 
 Result<ExportedPlan> read_exported_plan(std::istream& stream, ExportedFile::Checksums checksums) {
   HET_ASSIGN(const ExportedFile file, ExportedFile::read(stream, kDevice, checksums));
-  return Reader(file).run();
+  return PlanReader(file).run();
 }
 
 bool same_port(const Port& a, const Port& b) {

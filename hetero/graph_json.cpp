@@ -5,40 +5,40 @@
 namespace het::hetero {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json to_json(const TensorDesc& desc) {
-  Json json;
+OrderedJson to_json(const TensorDesc& desc) {
+  OrderedJson json;
   json["type"] = to_string(desc.type);
   json["shape"] = desc.shape;
   const auto bytes = dense_size_bytes(desc);
-  json["bytes"] = desc.is_static() && bytes ? Json(*bytes) : Json(nullptr);
+  json["bytes"] = desc.is_static() && bytes ? OrderedJson(*bytes) : OrderedJson(nullptr);
   return json;
 }
 
-Json to_json(const Node& node) {
-  Json json;
+OrderedJson to_json(const Node& node) {
+  OrderedJson json;
   json["name"] = node.name();
   json["type"] = node.qualified_type();
   json["original_names"] = node.original_names();
-  json["inputs"] = Json::array();
+  json["inputs"] = OrderedJson::array();
   for (const Value* input : node.inputs()) {
-    json["inputs"].push_back(input != nullptr ? Json(input->name()) : Json(nullptr));
+    json["inputs"].push_back(input != nullptr ? OrderedJson(input->name()) : OrderedJson(nullptr));
   }
-  json["outputs"] = Json::array();
+  json["outputs"] = OrderedJson::array();
   for (const Value* output : node.outputs()) {
-    Json value = to_json(output->desc());
+    OrderedJson value = to_json(output->desc());
     value["name"] = output->name();
     json["outputs"].push_back(std::move(value));
   }
   return json;
 }
 
-Json to_json(const SubgraphPort& port) {
+OrderedJson to_json(const SubgraphPort& port) {
   return {{"subgraph", port.subgraph}, {"index", port.index}};
 }
 
-Json to_json(const TensorSource& source) {
+OrderedJson to_json(const TensorSource& source) {
   switch (source.kind) {
     case TensorSource::Kind::ModelInput:
       return {{"model_input", source.index}};
@@ -50,25 +50,25 @@ Json to_json(const TensorSource& source) {
   return {};
 }
 
-std::string to_text(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string to_text(const OrderedJson& json) {
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-Json subgraph_to_json(const Model& model, const Subgraph& subgraph) {
-  Json json;
+OrderedJson subgraph_to_json(const Model& model, const Subgraph& subgraph) {
+  OrderedJson json;
   json["name"] = subgraph.name;
   json["device"] = subgraph.device;
-  json["nodes"] = Json::array();
+  json["nodes"] = OrderedJson::array();
   for (const size_t node : subgraph.nodes) json["nodes"].push_back(model.nodes()[node]->name());
   json["dependencies"] = subgraph.dependencies;
-  json["inputs"] = Json::array();
+  json["inputs"] = OrderedJson::array();
   for (size_t i = 0; i < subgraph.inputs.size(); ++i) {
-    Json input;
+    OrderedJson input;
     input["name"] = subgraph.model->inputs()[i].value->name();
     input["source"] = to_json(subgraph.inputs[i]);
     json["inputs"].push_back(std::move(input));
   }
-  json["outputs"] = Json::array();
+  json["outputs"] = OrderedJson::array();
   for (const ModelOutput& output : subgraph.model->outputs()) {
     json["outputs"].push_back(output.name);
   }
@@ -78,59 +78,59 @@ Json subgraph_to_json(const Model& model, const Subgraph& subgraph) {
 }  // namespace
 
 std::string placement_to_json(const Model& model, const std::vector<NodeSupport>& rows) {
-  Json json;
+  OrderedJson json;
   json["model"] = model.name();
-  json["devices"] = Json::object();
-  json["nodes"] = Json::array();
+  json["devices"] = OrderedJson::object();
+  json["nodes"] = OrderedJson::array();
   for (size_t i = 0; i < model.nodes().size(); ++i) {
-    Json node = to_json(*model.nodes()[i]);
+    OrderedJson node = to_json(*model.nodes()[i]);
     const NodeSupport row = i < rows.size() ? rows[i] : NodeSupport();
-    node["device"] = row.supported() ? Json(row.device) : Json(nullptr);
+    node["device"] = row.supported() ? OrderedJson(row.device) : OrderedJson(nullptr);
     node["reason"] = row.reason;
     json["nodes"].push_back(std::move(node));
     if (!row.supported()) continue;
-    Json& count = json["devices"][row.device];
+    OrderedJson& count = json["devices"][row.device];
     count = count.is_null() ? 1 : count.get<size_t>() + 1;
   }
   return to_text(json);
 }
 
 std::string split_to_json(const Model& model, const Split& split) {
-  Json json;
+  OrderedJson json;
   json["model"] = model.name();
-  json["subgraphs"] = Json::array();
+  json["subgraphs"] = OrderedJson::array();
   for (const Subgraph& subgraph : split.subgraphs) {
     json["subgraphs"].push_back(subgraph_to_json(model, subgraph));
   }
-  json["cuts"] = Json::array();
+  json["cuts"] = OrderedJson::array();
   for (const CutValue& value : split.cuts) {
-    Json cut = to_json(value.desc);
+    OrderedJson cut = to_json(value.desc);
     cut["name"] = value.name;
     cut["producer"] = to_json(value.producer);
-    cut["readers"] = Json::array();
+    cut["readers"] = OrderedJson::array();
     for (const SubgraphPort& reader : value.readers) cut["readers"].push_back(to_json(reader));
     json["cuts"].push_back(std::move(cut));
   }
-  json["inputs"] = Json::array();
+  json["inputs"] = OrderedJson::array();
   for (size_t i = 0; i < split.input_readers.size(); ++i) {
-    Json input;
+    OrderedJson input;
     input["name"] = model.inputs()[i].value->name();
-    input["readers"] = Json::array();
+    input["readers"] = OrderedJson::array();
     for (const SubgraphPort& reader : split.input_readers[i]) {
       input["readers"].push_back(to_json(reader));
     }
     json["inputs"].push_back(std::move(input));
   }
-  json["outputs"] = Json::array();
+  json["outputs"] = OrderedJson::array();
   for (size_t i = 0; i < split.outputs.size(); ++i) {
-    Json output;
+    OrderedJson output;
     output["name"] = model.outputs()[i].name;
     output["source"] = to_json(split.outputs[i]);
     json["outputs"].push_back(std::move(output));
   }
-  json["nodes"] = Json::array();
+  json["nodes"] = OrderedJson::array();
   for (size_t i = 0; i < model.nodes().size(); ++i) {
-    Json node = to_json(*model.nodes()[i]);
+    OrderedJson node = to_json(*model.nodes()[i]);
     node["subgraph"] = split.subgraph_of[i];
     json["nodes"].push_back(std::move(node));
   }

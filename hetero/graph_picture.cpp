@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxLineChars = 36;
 constexpr size_t kMaxTooltipChars = 400;
 
-std::string bytes_text(const TensorDesc& desc) {
+std::string size_text(const TensorDesc& desc) {
   const auto bytes = dense_size_bytes(desc);
   if (!bytes) return "size known at run time";
   const auto count = static_cast<double>(*bytes);
@@ -24,7 +24,7 @@ std::string bytes_text(const TensorDesc& desc) {
 }
 
 std::string shape_text(const TensorDesc& desc) {
-  return desc.type == ElementType::Undefined ? "?" : to_string(desc.shape);
+  return desc.type == ElementType::Undefined ? "?" : het::to_string(desc.shape);
 }
 
 /// Where a node is and why.
@@ -124,7 +124,7 @@ class Painter {
     const bool is_first = labelled_.insert({&value, {reader.device, reader.cluster}}).second;
     if (!edge.is_cut || !is_first) return;
     if (!edge.label.empty()) edge.label += " + ";
-    edge.label += fmt::format("{}, {}", to_string(value.desc()), bytes_text(value.desc()));
+    edge.label += fmt::format("{}, {}", to_string(value.desc()), size_text(value.desc()));
   }
 
   const Model& model_;

@@ -10,16 +10,17 @@
 namespace het::hetero {
 namespace {
 
-constexpr std::string_view kName = "HETERO";
+constexpr std::string_view kHeteroName = "HETERO";
 
 class HeteroDevice final : public Device {
  public:
   HeteroDevice(Core& core, std::string_view arguments, std::vector<MemberDevice> members)
       : core_(core),
-        full_name_(arguments.empty() ? std::string(kName) : fmt::format("{}:{}", kName, arguments)),
+        full_name_(arguments.empty() ? std::string(kHeteroName)
+                                     : fmt::format("{}:{}", kHeteroName, arguments)),
         members_(std::move(members)) {}
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kHeteroName; }
 
   Result<std::string> get_property(std::string_view name) const override {
     HET_ASSIGN(const PropertyDef* def, find_property(name, full_name_));
@@ -48,7 +49,7 @@ class HeteroDevice final : public Device {
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    HET_TRY(refuse_context(kName, context));
+    HET_TRY(refuse_context(kHeteroName, context));
     HET_ASSIGN(const auto compiler, HeteroCompiler::create(model, full_name_, members_, properties,
                                                            /*is_query=*/false));
     return compiler->compile();
@@ -71,7 +72,7 @@ class HeteroDevice final : public Device {
     return error(StatusCode::InvalidArgument,
                  "{} needs devices to distribute a model over: {}:GPU,CPU, or GPU,CPU in "
                  "MULTI_DEVICE_PRIORITIES",
-                 kName, kName);
+                 kHeteroName, kHeteroName);
   }
 
   Core& core_;  ///< makes a device anew each time, so it outlives this one
@@ -84,7 +85,7 @@ class HeteroDevice final : public Device {
 Result<std::shared_ptr<Device>> make_hetero_device(Core& core, std::string_view arguments) {
   std::vector<MemberDevice> members;
   if (!arguments.empty()) {
-    HET_ASSIGN(members, parse_device_list(core, kName, arguments));
+    HET_ASSIGN(members, parse_device_list(core, kHeteroName, arguments));
   }
   return std::make_shared<HeteroDevice>(core, arguments, std::move(members));
 }

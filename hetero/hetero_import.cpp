@@ -14,7 +14,7 @@
 namespace het::hetero {
 namespace {
 
-constexpr std::string_view kName = "HETERO";
+constexpr std::string_view kHeteroDevice = "HETERO";
 
 /// Bytes in memory as a stream that can seek.
 class SpanBuffer final : public std::streambuf {
@@ -54,10 +54,10 @@ Result<std::vector<MemberDevice>> devices_of(const ExportedPlan& plan, Core& cor
     if (is_used) used += (used.empty() ? "" : ",") + std::string(name);
   }
   if (used.empty()) return std::vector<MemberDevice>();
-  auto members = parse_device_list(core, kName, used);
+  auto members = parse_device_list(core, kHeteroDevice, used);
   if (!members) {
     return Failure(members.error().with_context(
-        fmt::format("the model was exported for {}:{}", kName, plan.devices)));
+        fmt::format("the model was exported for {}:{}", kHeteroDevice, plan.devices)));
   }
   return members;
 }
@@ -89,8 +89,9 @@ Result<std::shared_ptr<CompiledModel>> import_subgraph(const Subgraph& subgraph,
 
 /// The file's, and what is given for devices: the split was made by HETERO's own as they were.
 Result<Properties> merge_properties(const ExportedPlan& plan, const Properties& given) {
-  HET_ASSIGN(Properties merged,
-             validate_properties(plan.properties, fmt::format("{}:{}", kName, plan.devices)));
+  HET_ASSIGN(
+      Properties merged,
+      validate_properties(plan.properties, fmt::format("{}:{}", kHeteroDevice, plan.devices)));
   merged["HETERO_FAIL_OVER"] = "NO";
   for (const auto& [name, value] : given) {
     if (std::ranges::find(kOwnProperties, name) == kOwnProperties.end()) {
@@ -116,7 +117,7 @@ Result<std::shared_ptr<const HeteroPlan>> import_way(const ExportedWay& way,
       for (const MemberDevice& each : members) names += (names.empty() ? "" : ",") + each.name;
       return error(StatusCode::InvalidArgument,
                    "{} of the exported model runs on {}, which is not in {}:{}", subgraph.name,
-                   subgraph.device, kName, names);
+                   subgraph.device, kHeteroDevice, names);
     }
     HET_ASSIGN(std::shared_ptr<CompiledModel> model,
                import_subgraph(subgraph, way.subgraphs[i], *member,
@@ -145,7 +146,7 @@ Result<std::shared_ptr<CompiledModel>> import_hetero_model(std::istream& stream,
     list.clear();
     for (const MemberDevice& member : members) list += (list.empty() ? "" : ",") + member.name;
   }
-  parts.device = fmt::format("{}:{}", kName, list);
+  parts.device = fmt::format("{}:{}", kHeteroDevice, list);
   std::vector<PlanWay> ways;
   for (const ExportedWay& way : plan.ways) {
     HET_ASSIGN(std::shared_ptr<const HeteroPlan> imported, import_way(way, members, given));

@@ -12,8 +12,8 @@
 namespace het::hetero {
 namespace {
 
-constexpr std::string_view kName = "MULTI";
-constexpr std::array<std::string_view, 3> kOwn = {
+constexpr std::string_view kMultiName = "MULTI";
+constexpr std::array<std::string_view, 3> kMultiProperties = {
     "ENABLE_RUNTIME_FALLBACK", "HETERO_RETRY_INTERVAL", "MULTI_DEVICE_PRIORITIES"};
 /// Who gives one of these has chosen for what the devices are set up.
 constexpr std::array<std::string_view, 3> kSetUp = {"INFERENCE_NUM_THREADS", "NUM_STREAMS",
@@ -35,10 +35,11 @@ Properties with_hint(const MemberDevice& member, Properties properties) {
 class MultiDevice final : public Device {
  public:
   MultiDevice(std::string_view arguments, std::vector<LimitedMember> members)
-      : full_name_(arguments.empty() ? std::string(kName) : fmt::format("{}:{}", kName, arguments)),
+      : full_name_(arguments.empty() ? std::string(kMultiName)
+                                     : fmt::format("{}:{}", kMultiName, arguments)),
         members_(std::move(members)) {}
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kMultiName; }
 
   Result<std::string> get_property(std::string_view name) const override {
     HET_ASSIGN(const PropertyDef* def, find_property(name, full_name_));
@@ -55,15 +56,15 @@ class MultiDevice final : public Device {
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
     HET_TRY(check_members());
-    return query_any(members_, model, properties, kOwn);
+    return query_any(members_, model, properties, kMultiProperties);
   }
 
   Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    HET_TRY(refuse_context(kName, context));
-    return compile_for_all(full_name_, members_, model, properties, kOwn);
+    HET_TRY(refuse_context(kMultiName, context));
+    return compile_for_all(full_name_, members_, model, properties, kMultiProperties);
   }
 
  private:
@@ -72,7 +73,7 @@ class MultiDevice final : public Device {
     return error(StatusCode::InvalidArgument,
                  "{} needs devices to give requests to: {}:GPU,CPU, or GPU,CPU in "
                  "MULTI_DEVICE_PRIORITIES",
-                 kName, kName);
+                 kMultiName, kMultiName);
   }
 
   const std::string full_name_;
@@ -142,8 +143,9 @@ Result<std::vector<NodeSupport>> query_any(const std::vector<LimitedMember>& mem
 Result<std::shared_ptr<Device>> make_multi_device(Core& core, std::string_view arguments) {
   std::vector<LimitedMember> members;
   if (!arguments.empty()) {
-    HET_ASSIGN(const std::vector<ListedDevice> entries, parse_listed_devices(kName, arguments));
-    HET_ASSIGN(members, find_members(core, kName, entries));
+    HET_ASSIGN(const std::vector<ListedDevice> entries,
+               parse_listed_devices(kMultiName, arguments));
+    HET_ASSIGN(members, find_members(core, kMultiName, entries));
   }
   return std::make_shared<MultiDevice>(arguments, std::move(members));
 }

@@ -12,7 +12,7 @@ namespace het::hetero {
 namespace {
 
 /// Between two attempts to use a lost device, in units of the first.
-constexpr int kLongestPause = 32;
+constexpr int kLongestDispatchPause = 32;
 
 /// Tells that the jobs before it are done.
 class Marker final : public StreamJob {
@@ -207,7 +207,7 @@ void MultiDispatcher::end_probe(WorkerGroup& group, bool works) {
       group.is_lost = false;
       group.pause = fall_back_.retry;
     } else {
-      group.pause = std::min(2 * group.pause, kLongestPause * fall_back_.retry);
+      group.pause = std::min(2 * group.pause, kLongestDispatchPause * fall_back_.retry);
       group.retry_at = Clock::now() + group.pause;
     }
   }

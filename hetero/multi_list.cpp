@@ -9,12 +9,6 @@ namespace {
 
 constexpr size_t kMaxLimit = 1024;
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 Result<ListedDevice> parse_entry(std::string_view owner, std::string_view entry) {
   const size_t bracket = entry.find('(');
   ListedDevice device{std::string(trimmed(entry.substr(0, bracket))), std::nullopt};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 /// Activations and what else a device keeps, as a share of the weights.
-constexpr double kMargin = 1.2;
+constexpr double kClearMargin = 1.2;
 
 /// A device on its way through the model.
 struct Room {
@@ -47,7 +47,7 @@ std::string weights_text(const Room& room) {
 
 bool fits(const Room& room, uint64_t weights) {
   return room.memory == kUnlimited ||
-         static_cast<double>(weights) * kMargin <= static_cast<double>(room.memory);
+         static_cast<double>(weights) * kClearMargin <= static_cast<double>(room.memory);
 }
 
 /// Constants that a node reads and that the device does not have.

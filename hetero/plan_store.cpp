@@ -11,7 +11,7 @@ namespace het::hetero {
 namespace {
 
 constexpr size_t kMostWays = 16;
-constexpr size_t kMostRequests = 1024;
+constexpr size_t kMostStoredRequests = 1024;
 
 /// "4 requests; 0.75 stages 0x12 1x3; 0.25 merged 1x15": of a way twelve nodes on device 0, three
 /// on device 1.
@@ -30,9 +30,9 @@ std::string to_text(const StoredPlan& plan) {
 }
 
 /// Reads what to_text() writes; after the first mismatch everything fails.
-class Reader {
+class StoredPlanReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit StoredPlanReader(std::string_view text) : rest_(text) {}
   bool ended() const { return rest_.empty(); }
 
   bool take(std::string_view word) {
@@ -53,7 +53,7 @@ class Reader {
   std::string_view rest_;
 };
 
-bool read_way(Reader& reader, size_t nodes, size_t devices, StoredWay& way) {
+bool read_way(StoredPlanReader& reader, size_t nodes, size_t devices, StoredWay& way) {
   if (!reader.number(way.share) || !(way.share > 0 && way.share <= 1)) return false;
   way.in_stages = reader.take(" stages");
   if (!way.in_stages && !reader.take(" merged")) return false;
@@ -69,8 +69,9 @@ bool read_way(Reader& reader, size_t nodes, size_t devices, StoredWay& way) {
 
 std::optional<StoredPlan> parse(std::string_view text, size_t nodes, size_t devices) {
   StoredPlan plan;
-  Reader reader(text);
-  if (!reader.number(plan.requests) || plan.requests > kMostRequests || !reader.take(" requests")) {
+  StoredPlanReader reader(text);
+  if (!reader.number(plan.requests) || plan.requests > kMostStoredRequests ||
+      !reader.take(" requests")) {
     return std::nullopt;
   }
   while (reader.take("; ")) {

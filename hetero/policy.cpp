@@ -26,13 +26,13 @@ namespace {
 constexpr double kProfileSeconds = 0.5;      ///< a device
 constexpr double kTimingSeconds = 1.0;       ///< all candidates together
 constexpr double kFirstTimingSeconds = 0.3;  ///< the devices alone
-constexpr int kLeastRounds = 3;
+constexpr int kLeastPolicyRounds = 3;
 constexpr int kMostPlanRounds = 3;
 /// Of a mix; others get nothing.
-constexpr size_t kMostWays = 4;
+constexpr size_t kMostPolicyWays = 4;
 constexpr double kLeastShare = 0.02;
 /// Of the application that a mix or a pipeline asks for.
-constexpr size_t kMostRequests = 32;
+constexpr size_t kMostFlowRequests = 32;
 /// What a plan may lose on paper where it hands over less often.
 constexpr double kSlack = 0.1;
 /// A plan of several devices has to be better than one device by this.
@@ -142,7 +142,7 @@ class Planner {
         time.predicted_ms = 1e3 * costs.seconds(split.subgraphs[i].nodes, device_of(i));
         if (!check_inputs_static(*split.subgraphs[i].model).ok()) continue;
         HET_ASSIGN(const auto request, zero_request(*way.compiled->subgraphs[i]));
-        HET_ASSIGN(const double seconds, median_seconds({&request, 1}, kLeastRounds));
+        HET_ASSIGN(const double seconds, median_seconds({&request, 1}, kLeastPolicyRounds));
         time.measured_ms = 1e3 * seconds;
       }
       for (const CutValue& cut : split.cuts) {
@@ -221,7 +221,7 @@ class Planner {
       shares.push_back(way.share);
     }
     flow.turns = order_turns(shares, shares.size() == 1 ? 1 : PlanMix::kTurns);
-    candidate.requests = frames_in_flight(flow, kMostRequests) + 1;
+    candidate.requests = frames_in_flight(flow, kMostFlowRequests) + 1;
   }
 
   static bool uses_one_device(const PlanCandidate& candidate) {
@@ -307,7 +307,7 @@ class Planner {
     std::vector<PlanShare> shares;
     double sum = 0;
     for (const PlanShare& part : mix.plans) {
-      if (shares.size() == kMostWays || part.share < kLeastShare) break;
+      if (shares.size() == kMostPolicyWays || part.share < kLeastShare) break;
       shares.push_back(part);
       sum += part.share;
     }
@@ -372,7 +372,7 @@ class Planner {
         const double predicted_seconds = costs.seconds(subgraph.nodes, device);
         if (!check_inputs_static(*subgraph.model).ok()) continue;
         HET_ASSIGN(const auto request, zero_request(*way.compiled->subgraphs[i]));
-        HET_ASSIGN(const double seconds, median_seconds({&request, 1}, kLeastRounds));
+        HET_ASSIGN(const double seconds, median_seconds({&request, 1}, kLeastPolicyRounds));
         if (predicted_seconds <= 0) continue;
         const double factor = std::clamp(seconds / predicted_seconds, 0.25, 4.0);
         costs.correct(subgraph.nodes, device, factor);

@@ -12,7 +12,7 @@ constexpr const char* kNode = "us";
 constexpr const char* kStart = "start us";
 constexpr const char* kPerMegabyte = "us a megabyte";
 constexpr std::string_view kFused = "fused";
-constexpr std::string_view kOwn = "own kernel";
+constexpr std::string_view kOwnTimes = "own kernel";
 
 /// Types of the nodes around it: what a device fuses depends on them.
 std::string neighbours(const Node& node) {
@@ -84,14 +84,14 @@ std::optional<ProfileStore::NodeTime> ProfileStore::find(const Node& node, size_
   const auto choice = store_ ? store_->find(key_of(node, device)) : std::nullopt;
   if (!choice) return std::nullopt;
   const auto seconds = time_of(*choice, kNode);
-  if (!seconds || (choice->name != kFused && choice->name != kOwn)) return std::nullopt;
+  if (!seconds || (choice->name != kFused && choice->name != kOwnTimes)) return std::nullopt;
   return NodeTime{*seconds, choice->name == kFused};
 }
 
 void ProfileStore::add(const Node& node, size_t device, const NodeTime& time) {
   if (!store_) return;
   store_->add(key_of(node, device),
-              {std::string(time.is_fused ? kFused : kOwn), {{kNode, 1e6 * time.seconds}}});
+              {std::string(time.is_fused ? kFused : kOwnTimes), {{kNode, 1e6 * time.seconds}}});
 }
 
 std::optional<TransferTime> ProfileStore::find_transfer(const std::string& from,

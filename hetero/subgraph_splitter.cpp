@@ -15,7 +15,7 @@ bool keeps_state(const Node& node) {
   return node.domain() == "het" && (node.op_type() == "ReadValue" || node.op_type() == "Assign");
 }
 
-std::string describe(const Node& node) {
+std::string describe_node(const Node& node) {
   return fmt::format("node '{}' ({})", node.name(), node.qualified_type());
 }
 
@@ -50,7 +50,7 @@ class Splitter {
         if (index_of_.contains(input->producer())) continue;
         return error(StatusCode::InvalidArgument,
                      "model '{}' is not sorted: {} comes before {}, whose value '{}' it reads",
-                     model_.name(), describe(*nodes[i]), describe(*input->producer()),
+                     model_.name(), describe_node(*nodes[i]), describe_node(*input->producer()),
                      input->name());
       }
       index_of_[nodes[i].get()] = i;
@@ -81,8 +81,8 @@ class Splitter {
       }
       if (reads_only_constants[i] && reader < devices_.size()) devices_[i] = devices_[reader];
       if (!devices_[i].empty()) continue;
-      return error(StatusCode::InvalidArgument, "{} of model '{}' has no device", describe(node(i)),
-                   model_.name());
+      return error(StatusCode::InvalidArgument, "{} of model '{}' has no device",
+                   describe_node(node(i)), model_.name());
     }
     return {};
   }
@@ -114,8 +114,8 @@ class Splitter {
                    "variable '{}' is read and assigned on {}, but what is assigned depends on {} "
                    "on {}, which depends on the variable; {} has to be on {} too",
                    variables[conflict.tie], devices_[conflict.node],
-                   describe(node(conflict.between)), devices_[conflict.between],
-                   describe(node(conflict.between)), devices_[conflict.node]);
+                   describe_node(node(conflict.between)), devices_[conflict.between],
+                   describe_node(node(conflict.between)), devices_[conflict.node]);
     }
     split_.subgraph_of = partition.part_of;
     split_.subgraphs.resize(partition.part_count);
@@ -138,8 +138,8 @@ class Splitter {
       return error(
           StatusCode::InvalidArgument,
           "variable '{}' is shared by {} on {} and {} on {}; they have to be on one device",
-          node(i).attributes().get_string("variable_id", ""), describe(node(nodes.front())),
-          devices_[nodes.front()], describe(node(i)), devices_[i]);
+          node(i).attributes().get_string("variable_id", ""), describe_node(node(nodes.front())),
+          devices_[nodes.front()], describe_node(node(i)), devices_[i]);
     }
     std::vector<std::string> variables;
     for (auto& [variable, nodes] : nodes_of) {

@@ -19,9 +19,9 @@ constexpr std::string_view kMagic = "gst-hetero compiled model ";
 /// Magic, version, length and checksum of the table in digits of fixed number, end of line.
 constexpr size_t kVersionDigits = 4;
 constexpr size_t kLengthDigits = 12;
-constexpr size_t kChecksumDigits = 16;
+constexpr size_t kFileChecksumDigits = 16;
 constexpr size_t kHeadBytes =
-    kMagic.size() + kVersionDigits + 1 + kLengthDigits + 1 + kChecksumDigits + 1;
+    kMagic.size() + kVersionDigits + 1 + kLengthDigits + 1 + kFileChecksumDigits + 1;
 
 size_t padding_behind(size_t bytes) {
   return (kHostAlignment - bytes % kHostAlignment) % kHostAlignment;
@@ -29,7 +29,7 @@ size_t padding_behind(size_t bytes) {
 
 std::string head_text(uint64_t version, uint64_t table_bytes, uint64_t table_checksum) {
   return fmt::format("{}{:0{}} {:0{}} {:0{}x}\n", kMagic, version, kVersionDigits, table_bytes,
-                     kLengthDigits, table_checksum, kChecksumDigits);
+                     kLengthDigits, table_checksum, kFileChecksumDigits);
 }
 
 std::optional<uint64_t> number(std::string_view text, int base) {
@@ -83,7 +83,7 @@ Result<Head> read_head(std::istream& stream) {
   rest.remove_prefix(kMagic.size());
   const auto version = number(take(kVersionDigits), 10);
   const auto table_bytes = number(take(kLengthDigits), 10);
-  const auto table_checksum = number(take(kChecksumDigits), 16);
+  const auto table_checksum = number(take(kFileChecksumDigits), 16);
   if (!version || !table_bytes || !table_checksum ||
       head_text(*version, *table_bytes, *table_checksum) != text) {
     return damaged("its first line is malformed");

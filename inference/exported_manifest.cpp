@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Failure malformed(std::string_view name) {
+Failure malformed_manifest(std::string_view name) {
   return error(StatusCode::ParseError,
                "the manifest of the exported model has no usable '{}'; export the model again",
                name.substr(0, 256));
@@ -21,7 +21,7 @@ bool is_text(const Json& value) {
 template <class Map>
 auto entry(const Map& map, const std::string& name) -> Result<typename Map::mapped_type> {
   const auto found = map.find(name);
-  if (found == map.end()) return malformed(name);
+  if (found == map.end()) return malformed_manifest(name);
   return found->second;
 }
 
@@ -38,14 +38,15 @@ std::string ExportedManifest::to_json() const {
 Result<ExportedManifest> ExportedManifest::parse(std::span<const std::byte> json) {
   const auto* text = reinterpret_cast<const char*>(json.data());
   const Json all = Json::parse(text, text + json.size(), nullptr, false);
-  if (!all.is_object()) return malformed("object");
+  if (!all.is_object()) return malformed_manifest("object");
   ExportedManifest manifest;
   for (const auto& [name, value] : all.items()) {
     if (value.is_string()) {
       manifest.texts[name] = value.get<std::string>();
       continue;
     }
-    if (!value.is_structured() || !std::ranges::all_of(value, is_text)) return malformed(name);
+    if (!value.is_structured() || !std::ranges::all_of(value, is_text))
+      return malformed_manifest(name);
     if (value.is_array()) {
       manifest.lists[name] = value.get<std::vector<std::string>>();
     } else {

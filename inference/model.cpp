@@ -93,6 +93,11 @@ std::unique_ptr<Model> Model::clone() const {
   return copy;
 }
 
+bool Model::is_output(const Value* value) const {
+  return std::ranges::any_of(outputs_,
+                             [&](const ModelOutput& output) { return output.value == value; });
+}
+
 Value* Model::find_value(std::string_view name) const {
   const auto it = values_by_name_.find(name);
   return it == values_by_name_.end() ? nullptr : it->second;

@@ -123,6 +123,7 @@ class HET_API Model {
 
   const std::vector<ModelInput>& inputs() const { return inputs_; }
   const std::vector<ModelOutput>& outputs() const { return outputs_; }
+  bool is_output(const Value* value) const;
   /// In the order of the last sort(); new nodes come last.
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::vector<std::unique_ptr<Value>>& values() const { return values_; }

@@ -9,7 +9,7 @@
 namespace het {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_text(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -20,7 +20,7 @@ std::vector<std::string_view> split_list(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
     const size_t end = text.find_first_of(",;");
-    parts.push_back(trimmed(text.substr(0, end)));
+    parts.push_back(trimmed_text(text.substr(0, end)));
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return parts;
@@ -52,7 +52,7 @@ Status reshape_by_names(Model& model, std::string_view text) {
     bool found = false;
     for (const ModelInput& input : model.inputs()) {
       for (size_t axis = 0; axis < input.dim_names.size(); ++axis) {
-        if (input.dim_names[axis] != trimmed(part.substr(0, equals))) continue;
+        if (input.dim_names[axis] != trimmed_text(part.substr(0, equals))) continue;
         const auto shape = shapes.try_emplace(input.value->name(), input.value->desc().shape).first;
         shape->second[axis] = size;
         found = true;
@@ -81,7 +81,7 @@ Result<std::vector<size_t>> named_ports(std::string_view name, size_t count, con
 Result<PortTexts> parse_bracketed(std::string_view text) {
   PortTexts entries;
   const std::string_view original = text;
-  text = trimmed(text);
+  text = trimmed_text(text);
   while (!text.empty()) {
     const size_t open = text.find('[');
     const size_t close = text.find(']', open == std::string_view::npos ? 0 : open);
@@ -89,10 +89,11 @@ Result<PortTexts> parse_bracketed(std::string_view text) {
       return error(StatusCode::InvalidArgument,
                    "'{}' is not of the form [...] or name[...],name[...]", original);
     }
-    entries.emplace_back(trimmed(text.substr(0, open)), text.substr(open + 1, close - open - 1));
-    text = trimmed(text.substr(close + 1));
+    entries.emplace_back(trimmed_text(text.substr(0, open)),
+                         text.substr(open + 1, close - open - 1));
+    text = trimmed_text(text.substr(close + 1));
     if (!text.empty() && (text.front() == ',' || text.front() == ';')) {
-      text = trimmed(text.substr(1));
+      text = trimmed_text(text.substr(1));
     }
   }
   return entries;

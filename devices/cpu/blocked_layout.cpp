@@ -3,10 +3,10 @@
 namespace het::cpu {
 namespace {
 
-class Packing {
+class BlockPacking {
  public:
-  Packing(const float* from, const std::vector<int64_t>& from_strides, const BlockedLayout& layout,
-          float* to)
+  BlockPacking(const float* from, const std::vector<int64_t>& from_strides,
+               const BlockedLayout& layout, float* to)
       : from_(from),
         from_strides_(from_strides),
         layout_(layout),
@@ -83,7 +83,7 @@ class Packing {
 
 void pack_blocked(const float* from, const std::vector<int64_t>& from_strides,
                   const BlockedLayout& layout, float* to) {
-  Packing(from, from_strides, layout, to).run(0, 0, 0, true);
+  BlockPacking(from, from_strides, layout, to).run(0, 0, 0, true);
 }
 
 }  // namespace het::cpu

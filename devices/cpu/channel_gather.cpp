@@ -10,7 +10,7 @@ namespace het::cpu {
 namespace {
 
 /// Elements of the result that are worth a thread.
-constexpr int64_t kGrain = 8192;
+constexpr int64_t kGatherGrain = 8192;
 
 int64_t pixels_of(const Shape& shape) {
   return std::accumulate(shape.begin() + 2, shape.end(), int64_t{1}, std::multiplies<>());
@@ -56,7 +56,8 @@ class BlockedGather final : public Kernel {
   std::string_view implementation() const override { return "own_blocked"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    parallel_for(images_ * pixels_, std::max<int64_t>(kGrain / std::max<int64_t>(channels_, 1), 1),
+    parallel_for(images_ * pixels_,
+                 std::max<int64_t>(kGatherGrain / std::max<int64_t>(channels_, 1), 1),
                  [&](int64_t begin, int64_t end) {
                    while (begin < end) {
                      const int64_t image = begin / pixels_;
@@ -154,7 +155,7 @@ class RunGather final : public Kernel {
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     parallel_for(
-        rows_, std::max<int64_t>(kGrain / std::max<int64_t>(row_, 1), 1),
+        rows_, std::max<int64_t>(kGatherGrain / std::max<int64_t>(row_, 1), 1),
         [&](int64_t begin, int64_t end) {
           for (int64_t row = begin; row < end; ++row) {
             for (const Run& run : runs_) {

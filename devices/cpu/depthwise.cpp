@@ -10,7 +10,7 @@ namespace het::cpu {
 namespace {
 
 /// Multiply-adds that are worth a thread.
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kDepthwiseGrain = 32768;
 
 bool is_supported(ElementType type) {
   return type == ElementType::Float32 || type == ElementType::BFloat16;
@@ -71,7 +71,7 @@ class DepthwiseKernel final : public Kernel {
   std::string_view implementation() const override { return name_; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    parallel_for(units_, kGrain / std::max<int64_t>(unit_work_, 1),
+    parallel_for(units_, kDepthwiseGrain / std::max<int64_t>(unit_work_, 1),
                  [&](int64_t begin, int64_t end) {
                    run_depthwise(shape_, args.inputs[0], weights_.data(), bias_.data(), ops_, begin,
                                  end, args.outputs[0]);

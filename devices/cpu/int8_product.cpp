@@ -88,16 +88,16 @@ float scale_tail(const Int8Product& product, ElementType type, Int8Arithmetic& m
 
 /// With a scale per channel only tails that storing does anyway, as it saturates.
 bool is_saturation(const Int8Product& product, ElementType type) {
-  const auto [lowest, highest] = range_of(type);
+  const auto range = range_of(type);
   const auto zero = static_cast<float>(product.dst_zero);
   return std::ranges::all_of(product.tail, [&](const TailStep& step) {
     if (step.sum || !can_scale(step) || step.expression.kind == ElementwiseKind::Round)
       return false;
-    if (step.expression.kind == ElementwiseKind::Relu) return zero <= lowest;
+    if (step.expression.kind == ElementwiseKind::Relu) return zero <= range.first;
     return std::ranges::all_of(product.dst_scales, [&](float unit) {
       // What lies that near to a limit is rounded to it.
-      return step.expression.alpha / unit + zero <= lowest + kNearLimit &&
-             step.expression.beta / unit + zero >= highest - kNearLimit;
+      return step.expression.alpha / unit + zero <= range.first + kNearLimit &&
+             step.expression.beta / unit + zero >= range.second - kNearLimit;
     });
   });
 }

@@ -9,7 +9,7 @@ namespace het::cpu {
 namespace {
 
 /// Bytes that are worth waking the team for.
-constexpr int64_t kGrainBytes = 64 << 10;
+constexpr int64_t kCopyGrainBytes = 64 << 10;
 
 class MappedCopy final : public Kernel {
  public:
@@ -44,7 +44,7 @@ class MappedCopy final : public Kernel {
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     if (rows_ == 0 || row_bytes_ == 0) return {};
-    const int64_t grain = std::max<int64_t>(kGrainBytes / row_bytes_, 1);
+    const int64_t grain = std::max<int64_t>(kCopyGrainBytes / row_bytes_, 1);
     parallel_for(rows_, grain, [&](int64_t begin, int64_t end) {
       std::byte* to = args.outputs[0] + begin * row_bytes_;
       for (int64_t row = begin; row < end; ++row) {

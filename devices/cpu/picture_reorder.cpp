@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kChannels = 3;
 /// Pixels that are worth a thread.
-constexpr int64_t kGrain = 4096;
+constexpr int64_t kPictureGrain = 4096;
 
 /// Loop order: image, pixel.
 class PictureReorder final : public Kernel {
@@ -21,7 +21,7 @@ class PictureReorder final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    parallel_for(images_ * pixels_, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(images_ * pixels_, kPictureGrain, [&](int64_t begin, int64_t end) {
       while (begin < end) {
         const int64_t pixel = begin % pixels_;
         const int64_t stop = std::min(end, begin - pixel + pixels_);

@@ -22,7 +22,7 @@ constexpr double kLeastModelWork = 1e7;
 /// Both plans are in memory while they are measured.
 constexpr size_t kMostConstantBytes = size_t{1} << 30;
 /// A model has to gain this much by bfloat16.
-constexpr double kClearGain = 0.95;
+constexpr double kClearPrecisionGain = 0.95;
 
 bool is_product(const Node& node) {
   constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
@@ -256,7 +256,7 @@ Result<std::optional<MeasuredChoice>> measure_precision(const Model& fused, cons
   MeasuredChoice choice{std::string(kFloat32), {}};
   choice.times_us[std::string(kFloat32)] = (*times)[0];
   choice.times_us[std::string(kBFloat16)] = (*times)[1];
-  if ((*times)[1] < kClearGain * (*times)[0]) {
+  if ((*times)[1] < kClearPrecisionGain * (*times)[0]) {
     HET_ASSIGN(const double difference, largest_difference(fused, *wide, *narrow));
     log(LogLevel::Debug, "model '{}': bf16 {:.0f} us, f32 {:.0f} us, difference {:.4f}",
         fused.name(), (*times)[1], (*times)[0], difference);

@@ -9,7 +9,7 @@ namespace het::cpu {
 namespace {
 
 /// Bytes that a thread should have to copy before another one is worth waking.
-constexpr int64_t kGrainBytes = 32 * 1024;
+constexpr int64_t kMoveGrainBytes = 32 * 1024;
 /// Side of the square that is turned at once when rows become columns.
 constexpr int64_t kTile = 16;
 
@@ -91,7 +91,7 @@ void StridedMove::run_typed(const T* src, T* dst) const {
     // One plane: its rows are what can be shared out.
     const int64_t row_bytes = std::max<int64_t>(inner_bytes / row_.count, 1);
     if (row_.count > 1) {
-      parallel_for(row_.count, std::max<int64_t>(kGrainBytes / row_bytes, kTile),
+      parallel_for(row_.count, std::max<int64_t>(kMoveGrainBytes / row_bytes, kTile),
                    [&](int64_t begin, int64_t end) {
                      run_inner(src + begin * row_.src, dst + begin * row_.dst, end - begin);
                    });
@@ -100,7 +100,7 @@ void StridedMove::run_typed(const T* src, T* dst) const {
     }
     return;
   }
-  parallel_for(outer_count_, std::max<int64_t>(kGrainBytes / inner_bytes, 1),
+  parallel_for(outer_count_, std::max<int64_t>(kMoveGrainBytes / inner_bytes, 1),
                [&](int64_t begin, int64_t end) {
                  for (int64_t o = begin; o < end; ++o) {
                    int64_t rest = o;

@@ -34,14 +34,14 @@ WidenedShape shape_of_window(const ConvolutionSpec& spec) {
 }
 
 /// Multiply-adds that are worth a thread; what else a result costs counts as some more of them.
-constexpr int64_t kGrain = 400'000;
+constexpr int64_t kWidenedGrain = 400'000;
 constexpr int64_t kOfAResult = 16;
 
 /// Threads that share the work: none is woken for less than it costs.
 int64_t useful_team(const WidenedShape& shape) {
   const int64_t results = shape.n * shape.groups * shape.oc * shape.oh * shape.ow;
   const int64_t work = results * (shape.depth() + kOfAResult);
-  return std::clamp<int64_t>(work / kGrain, 1, omp_get_max_threads());
+  return std::clamp<int64_t>(work / kWidenedGrain, 1, omp_get_max_threads());
 }
 
 /// How the rows of the result are cut into strips, and what the threads of a team share out.

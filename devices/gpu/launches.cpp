@@ -79,4 +79,17 @@ Result<Launch> reorder_launch(PlanBuilder& builder, TensorId from, TensorId to) 
   return launch;
 }
 
+void add_ints(Launch& launch, std::initializer_list<int64_t> values) {
+  for (const int64_t value : values) launch.args.emplace_back(as_int(value));
+}
+
+void set_place_range(const PlanBuilder& builder, Launch& launch, int64_t along, int64_t rows) {
+  launch.global = {static_cast<size_t>(along), static_cast<size_t>(rows), 1};
+  launch.local = row_groups(builder.hardware(), launch.global);
+}
+
+const Tensor* constant_or_null(const Value* value) {
+  return value != nullptr && value->is_constant() ? &value->constant() : nullptr;
+}
+
 }  // namespace het::gpu

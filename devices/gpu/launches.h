@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include "devices/gpu/plan_builder.h"
 #include "inference/status.h"
 
@@ -27,5 +29,14 @@ inline size_t groups_of(int64_t a, int64_t b) {
 inline cl_int as_int(int64_t value) {
   return static_cast<cl_int>(value);
 }
+
+/// as_int() of each, as the next arguments.
+void add_ints(Launch& launch, std::initializer_list<int64_t> values);
+
+/// A work-item for each of `along` places of each of `rows` rows.
+void set_place_range(const PlanBuilder& builder, Launch& launch, int64_t along, int64_t rows);
+
+/// Null for no value and for one that is computed.
+const Tensor* constant_or_null(const Value* value);
 
 }  // namespace het::gpu

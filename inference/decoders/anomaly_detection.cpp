@@ -11,7 +11,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "AnomalyDetection";
+constexpr std::string_view kAnomalyDetectionName = "AnomalyDetection";
 
 /// A map of anomaly scores with one channel (DL Streamer's AnomalyDetection): the picture's score
 /// is the largest one, clamped to 0..1; above image_threshold the second label holds, else the
@@ -33,7 +33,7 @@ class AnomalyDecoder final : public Decoder {
     HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
     if (map.channels != 1)
       return error(StatusCode::ShapeMismatch, "converter '{}' reads one score per place, not {}",
-                   kName, to_string(tensor.desc()));
+                   kAnomalyDetectionName, to_string(tensor.desc()));
     float score = 0.0f;
     for (float value : values.values()) {
       if (std::isfinite(value)) score = std::max(score, std::min(value, 1.0f));
@@ -80,8 +80,9 @@ class AnomalyDecoder final : public Decoder {
   std::string layer_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& config,
+                                                          const std::vector<Port>&,
+                                                          const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   HET_TRY(expect_map(config, outputs[output]));
   DecoderConfig complete = config;
@@ -91,7 +92,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
         StatusCode::InvalidArgument,
         "converter '{}' needs image_threshold, normalization_scale and two labels (normal, "
         "abnormal); there are {} labels, image_threshold is {}, normalization_scale {}",
-        kName, complete.labels.size(), config.image_threshold ? "given" : "missing",
+        kAnomalyDetectionName, complete.labels.size(), config.image_threshold ? "given" : "missing",
         config.normalization_scale ? "given" : "missing");
   const std::vector<std::string> names = attribute_names(config, outputs, {output});
   return std::make_unique<AnomalyDecoder>(std::move(complete), output, names.front(),
@@ -101,9 +102,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_anomaly_detection_decoder(DecoderRegistry& registry) {
-  registry.add({kName,
+  registry.add({kAnomalyDetectionName,
                 {"labels", "image_threshold", "pixel_threshold", "normalization_scale", "layout"},
-                create});
+                create_anomaly_detection});
 }
 
 }  // namespace het

@@ -11,9 +11,9 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
-constexpr int64_t kRowValues = 5;
+constexpr float kBoxesLabelsThreshold = 0.5f;
+constexpr float kBoxesLabelsIouThreshold = 0.4f;
+constexpr int64_t kBoxesLabelsRowValues = 5;
 
 /// Outputs of Open Model Zoo's ATSS and FCOS models: boxes [N, 5] or [batch, N, 5] with rows
 /// [x_min, y_min, x_max, y_max, confidence] in pixels of the input picture, and labels [N] or
@@ -26,25 +26,25 @@ class BoxesLabelsDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     HET_ASSIGN(const OutputValues boxes, read(outputs[boxes_], 3, context.batch_index));
-    const size_t count = boxes.size() / kRowValues;
+    const size_t count = boxes.size() / kBoxesLabelsRowValues;
     OutputValues labels;
     if (labels_) {
       HET_ASSIGN(labels, read(outputs[*labels_], 2, context.batch_index));
     }
-    if (boxes.size() != count * kRowValues || (labels_ && labels.size() != count))
+    if (boxes.size() != count * kBoxesLabelsRowValues || (labels_ && labels.size() != count))
       return error(StatusCode::ShapeMismatch, "converter '{}' got boxes {}{}", config_.converter,
                    to_string(outputs[boxes_].desc()),
                    labels_ ? " and labels " + to_string(outputs[*labels_].desc()) : "");
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kBoxesLabelsThreshold);
     std::vector<Candidate> candidates;
     for (size_t n = 0; n < count; ++n) {
-      const float* row = boxes.data() + n * kRowValues;
+      const float* row = boxes.data() + n * kBoxesLabelsRowValues;
       const float label = labels_ ? labels[n] : 0.0f;
       if (!(row[4] >= threshold) || !is_label_id(label)) continue;
       candidates.push_back({row[0], row[1], row[2], row[3], row[4], static_cast<int>(label)});
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kBoxesLabelsIouThreshold));
     return to_results(candidates, config_.labels, context.transform);
   }
 
@@ -65,8 +65,8 @@ class BoxesLabelsDecoder final : public Decoder {
 };
 
 bool holds_boxes(const Port& port) {
-  return matches(port.desc.shape, {kUnknownDim, kRowValues}) ||
-         matches(port.desc.shape, {kUnknownDim, kUnknownDim, kRowValues});
+  return matches(port.desc.shape, {kUnknownDim, kBoxesLabelsRowValues}) ||
+         matches(port.desc.shape, {kUnknownDim, kUnknownDim, kBoxesLabelsRowValues});
 }
 
 bool holds_labels(const Port& port, const Port& boxes) {
@@ -75,8 +75,9 @@ bool holds_labels(const Port& port, const Port& boxes) {
   return matches(port.desc.shape, shape);
 }
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_boxes_labels(const DecoderConfig& config,
+                                                     const std::vector<Port>&,
+                                                     const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   for (size_t boxes : selected) {
     if (!holds_boxes(outputs[boxes])) continue;
@@ -106,7 +107,7 @@ Result<std::unique_ptr<Decoder>> create_boxes(const DecoderConfig& config, const
 
 HET_REGISTRATION void register_boxes_labels_decoder(DecoderRegistry& registry) {
   registry.add({"boxes", {"labels", "threshold", "iou_threshold"}, create_boxes});
-  registry.add({"boxes_labels", {"labels", "threshold", "iou_threshold"}, create});
+  registry.add({"boxes_labels", {"labels", "threshold", "iou_threshold"}, create_boxes_labels});
 }
 
 }  // namespace het

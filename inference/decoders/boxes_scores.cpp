@@ -13,9 +13,9 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "boxes_scores";
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
+constexpr std::string_view kBoxesScoresName = "boxes_scores";
+constexpr float kBoxesScoresThreshold = 0.5f;
+constexpr float kBoxesScoresIouThreshold = 0.4f;
 
 enum class BoxFormat { Xywh, Xyxy, Cxcywh };
 
@@ -35,18 +35,18 @@ class BoxesScoresDecoder final : public Decoder {
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    HET_TRY(expect_shape(kName, outputs[boxes_],
+    HET_TRY(expect_shape(kBoxesScoresName, outputs[boxes_],
                          {kUnknownDim, kUnknownDim, columns_of(outputs[boxes_].shape())}));
     const int64_t count = outputs[boxes_].shape()[1];
     const int64_t columns = outputs[boxes_].shape()[2];
-    HET_TRY(expect_shape(kName, outputs[scores_], {kUnknownDim, count, kUnknownDim}));
+    HET_TRY(expect_shape(kBoxesScoresName, outputs[scores_], {kUnknownDim, count, kUnknownDim}));
     const auto classes = static_cast<size_t>(outputs[scores_].shape()[2]);
     HET_ASSIGN(const OutputValues boxes,
                OutputValues::batch_item(outputs[boxes_], context.batch_index));
     HET_ASSIGN(const OutputValues scores,
                OutputValues::batch_item(outputs[scores_], context.batch_index));
 
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kBoxesScoresThreshold);
     std::vector<Candidate> candidates;
     std::vector<float> probabilities(classes);
     for (int64_t n = 0; n < count; ++n) {
@@ -66,7 +66,7 @@ class BoxesScoresDecoder final : public Decoder {
       }
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kBoxesScoresIouThreshold));
     return to_results(candidates, config_.labels, context.transform);
   }
 
@@ -104,8 +104,9 @@ Result<BoxFormat> parse_box_format(const std::string& text) {
   return error(StatusCode::InvalidArgument, "box_format '{}' is none of xywh, xyxy, cxcywh", text);
 }
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_boxes_scores(const DecoderConfig& config,
+                                                     const std::vector<Port>&,
+                                                     const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   HET_ASSIGN(const BoxFormat format, parse_box_format(config.box_format));
   const auto box_shape = [](const Port& port) {
@@ -113,8 +114,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
   };
   if (selected.size() != 2)
     return error(StatusCode::ShapeMismatch,
-                 "converter '{}' reads two outputs, boxes and scores, the model has {}", kName,
-                 describe(outputs, selected));
+                 "converter '{}' reads two outputs, boxes and scores, the model has {}",
+                 kBoxesScoresName, describe(outputs, selected));
   // Where both shapes fit (four classes, or sized at run time) the name decides, then the order.
   size_t boxes = selected[0];
   size_t scores = selected[1];
@@ -124,9 +125,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
   };
   if (fits(scores) && (!fits(boxes) || outputs[scores].name.find("box") != std::string::npos))
     std::swap(boxes, scores);
-  HET_TRY(expect_shape(kName, outputs[boxes], box_shape(outputs[boxes])));
+  HET_TRY(expect_shape(kBoxesScoresName, outputs[boxes], box_shape(outputs[boxes])));
   const Shape score_shape{kUnknownDim, dimension(outputs[boxes], 1), kUnknownDim};
-  HET_TRY(expect_shape(kName, outputs[scores], score_shape));
+  HET_TRY(expect_shape(kBoxesScoresName, outputs[scores], score_shape));
   const int64_t classes = dimension(outputs[scores], 2);
   HET_TRY(expect_labels(config, classes));
   if (classes != kUnknownDim &&
@@ -140,10 +141,10 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_boxes_scores_decoder(DecoderRegistry& registry) {
-  registry.add({kName,
+  registry.add({kBoxesScoresName,
                 {"labels", "threshold", "iou_threshold", "classes", "box_format",
                  "background_class", "do_cls_softmax"},
-                create});
+                create_boxes_scores});
 }
 
 }  // namespace het

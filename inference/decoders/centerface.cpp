@@ -12,8 +12,8 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
+constexpr float kCenterfaceThreshold = 0.5f;
+constexpr float kCenterfaceIouThreshold = 0.4f;
 constexpr size_t kPoints = 5;
 
 struct FaceOutputs {
@@ -49,7 +49,7 @@ class CenterFaceDecoder final : public Decoder {
     const size_t cells = heat.size();
     const float step_x = static_cast<float>(context.input_width) / static_cast<float>(shape[3]);
     const float step_y = static_cast<float>(context.input_height) / static_cast<float>(shape[2]);
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kCenterfaceThreshold);
     std::vector<Candidate> candidates;
     for (size_t cell = 0; cell < cells; ++cell) {
       if (!(heat[cell] >= threshold)) continue;
@@ -61,7 +61,7 @@ class CenterFaceDecoder final : public Decoder {
           centred_candidate(x, y, width, height, heat[cell], 0, static_cast<int64_t>(cell)));
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kCenterfaceIouThreshold));
     Results results = to_results(candidates, config_.labels, context.transform);
     for (size_t i = 0; i < candidates.size(); ++i) {
       const Candidate& box = candidates[i];
@@ -82,8 +82,9 @@ class CenterFaceDecoder final : public Decoder {
   FaceOutputs outputs_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_centerface(const DecoderConfig& config,
+                                                   const std::vector<Port>&,
+                                                   const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> maps,
              find_maps(config, outputs,
                        {{"heatmap", 1}, {"scale", 2}, {"offset", 2}, {"landmarks", 2 * kPoints}}));
@@ -101,7 +102,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_centerface_decoder(DecoderRegistry& registry) {
-  registry.add({"centerface", {"labels", "threshold", "iou_threshold", "point_names"}, create});
+  registry.add(
+      {"centerface", {"labels", "threshold", "iou_threshold", "point_names"}, create_centerface});
 }
 
 }  // namespace het

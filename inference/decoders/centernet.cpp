@@ -13,7 +13,7 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
+constexpr float kCenternetThreshold = 0.5f;
 
 struct CentreOutputs {
   size_t heat = 0;
@@ -46,7 +46,7 @@ class CenterNetDecoder final : public Decoder {
     const auto cells = static_cast<size_t>(rows * columns);
     const float step_x = static_cast<float>(context.input_width) / static_cast<float>(columns);
     const float step_y = static_cast<float>(context.input_height) / static_cast<float>(rows);
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kCenternetThreshold);
     std::vector<Candidate> candidates;
     for (size_t i = 0; i < heat.size(); ++i) {
       const float score = config_.sigmoid_activation ? sigmoid(heat[i]) : heat[i];
@@ -78,8 +78,9 @@ class CenterNetDecoder final : public Decoder {
   CentreOutputs outputs_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_centernet(const DecoderConfig& config,
+                                                  const std::vector<Port>&,
+                                                  const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> maps,
              find_maps(config, outputs, {{"heat", kUnknownDim}, {"w", 2}, {"reg", 2}}));
   HET_TRY(expect_labels(config, dimension(outputs[maps[0]], 1)));
@@ -89,8 +90,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_centernet_decoder(DecoderRegistry& registry) {
-  registry.add(
-      {"centernet", {"labels", "threshold", "classes", "output_sigmoid_activation"}, create});
+  registry.add({"centernet",
+                {"labels", "threshold", "classes", "output_sigmoid_activation"},
+                create_centernet});
 }
 
 }  // namespace het

@@ -128,8 +128,9 @@ class CustomDecoder final : public Decoder {
   std::vector<std::string> names_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_custom(const DecoderConfig& config,
+                                               const std::vector<Port>&,
+                                               const std::vector<Port>& outputs) {
   if (config.custom_library.empty())
     return error(StatusCode::InvalidArgument,
                  "converter '{}' is a decoder of your own: give the path of its shared library in "
@@ -147,8 +148,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_custom_decoder(DecoderRegistry& registry) {
-  registry.add({"custom_to_roi", {"labels", "threshold"}, create});
-  registry.add({"custom_to_tensor", {"labels", "threshold"}, create});
+  registry.add({"custom_to_roi", {"labels", "threshold"}, create_custom});
+  registry.add({"custom_to_tensor", {"labels", "threshold"}, create_custom});
 }
 
 }  // namespace het

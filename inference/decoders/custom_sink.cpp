@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxResults = 10000;
 constexpr size_t kMaxTextBytes = 64 * 1024;
 constexpr size_t kMaxTensorBytes = size_t{256} << 20;
-constexpr uint32_t kMaxPoints = 4096;
+constexpr uint32_t kCustomSinkMaxPoints = 4096;
 
 /// A copy of a text that may be null; fails when it is no UTF-8 or has no end near.
 Result<std::string> copy_text(const char* text, std::string_view what) {
@@ -141,11 +141,11 @@ Status CustomSink::enter(const HetTensorResult& value) {
 }
 
 Status CustomSink::enter(const HetKeypoints& value) {
-  if (value.point_count == 0 || value.point_count > kMaxPoints || value.points == nullptr ||
-      value.connection_count > kMaxPoints)
+  if (value.point_count == 0 || value.point_count > kCustomSinkMaxPoints ||
+      value.points == nullptr || value.connection_count > kCustomSinkMaxPoints)
     return error(StatusCode::InvalidArgument,
                  "{} points with {} lines are not 1 to {} with at most as many lines",
-                 value.point_count, value.connection_count, kMaxPoints);
+                 value.point_count, value.connection_count, kCustomSinkMaxPoints);
   Keypoints found;
   HET_ASSIGN(found.format, copy_text(value.format, "the format"));
   found.confidence = std::isfinite(value.confidence) ? value.confidence : 0.0f;

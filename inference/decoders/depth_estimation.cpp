@@ -13,7 +13,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "depth_estimation";
+constexpr std::string_view kDepthEstimationName = "depth_estimation";
 
 /// The middle of sorted values, the mean of the two middle ones when their number is even; -1 when
 /// there are none.
@@ -89,7 +89,7 @@ class DepthDecoder final : public Decoder {
     HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
     if (map.channels != 1)
       return error(StatusCode::ShapeMismatch, "converter '{}' reads one depth per place, not {}",
-                   kName, to_string(tensor.desc()));
+                   kDepthEstimationName, to_string(tensor.desc()));
     const Metrics metrics = measure(values.values(), map.rows, map.columns);
     Results results;
     results.tensors.push_back({attribute_, layer_, "depth_map",
@@ -115,8 +115,9 @@ class DepthDecoder final : public Decoder {
   std::string layer_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_depth_estimation(const DecoderConfig& config,
+                                                         const std::vector<Port>&,
+                                                         const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   HET_TRY(expect_map(config, outputs[output]));
   const std::vector<std::string> names = attribute_names(config, outputs, {output});
@@ -126,7 +127,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_depth_estimation_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"layout"}, create});
+  registry.add({kDepthEstimationName, {"layout"}, create_depth_estimation});
 }
 
 }  // namespace het

@@ -11,15 +11,15 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "detection_output";
-constexpr float kDefaultThreshold = 0.5f;
-constexpr int64_t kRowValues = 7;
+constexpr std::string_view kDetectionOutputName = "detection_output";
+constexpr float kDetectionOutputThreshold = 0.5f;
+constexpr int64_t kDetectionOutputRowValues = 7;
 
 /// The shape that an output of this rank has: ones before the rows.
 Shape row_shape(size_t rank) {
   Shape shape(rank == 2 || rank == 3 ? rank : 4, 1);
   shape[shape.size() - 2] = kUnknownDim;
-  shape.back() = kRowValues;
+  shape.back() = kDetectionOutputRowValues;
   return shape;
 }
 
@@ -35,15 +35,16 @@ class DetectionOutputDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kName, tensor, row_shape(tensor.shape().size())));
+    HET_TRY(expect_shape(kDetectionOutputName, tensor, row_shape(tensor.shape().size())));
     HET_ASSIGN(const OutputValues values, OutputValues::whole(tensor));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold =
+        effective_threshold(context, config_.threshold, kDetectionOutputThreshold);
     const auto width = static_cast<float>(context.input_width);
     const auto height = static_cast<float>(context.input_height);
     const auto item = static_cast<float>(context.batch_index);
     std::vector<Candidate> candidates;
     for (int64_t n = 0; n < tensor.shape()[tensor.shape().size() - 2]; ++n) {
-      const float* row = values.data() + n * kRowValues;
+      const float* row = values.data() + n * kDetectionOutputRowValues;
       if (!(row[0] >= 0.0f)) break;
       if (row[0] != item) continue;
       const float label = row[1];
@@ -59,17 +60,19 @@ class DetectionOutputDecoder final : public Decoder {
   size_t output_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_detection_output(const DecoderConfig& config,
+                                                         const std::vector<Port>&,
+                                                         const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  HET_TRY(expect_shape(kName, outputs[output], row_shape(outputs[output].desc.shape.size())));
+  HET_TRY(expect_shape(kDetectionOutputName, outputs[output],
+                       row_shape(outputs[output].desc.shape.size())));
   return std::make_unique<DetectionOutputDecoder>(config, output);
 }
 
 }  // namespace
 
 HET_REGISTRATION void register_detection_output_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold"}, create});
+  registry.add({kDetectionOutputName, {"labels", "threshold"}, create_detection_output});
 }
 
 }  // namespace het

@@ -12,9 +12,9 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "fastestdet";
-constexpr float kDefaultThreshold = 0.65f;
-constexpr float kDefaultIouThreshold = 0.45f;
+constexpr std::string_view kFastestdetName = "fastestdet";
+constexpr float kFastestdetThreshold = 0.65f;
+constexpr float kFastestdetIouThreshold = 0.45f;
 constexpr int64_t kBoxChannels = 5;  // objectness, dx, dy, width, height
 
 /// FastestDet (example/onnx-runtime/runtime.py): one output [batch, 5 + classes, rows, columns];
@@ -28,17 +28,18 @@ class FastestDetDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kName, tensor, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+    HET_TRY(expect_shape(kFastestdetName, tensor,
+                         {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
     const int64_t channels = tensor.shape()[1];
     const int64_t rows = tensor.shape()[2];
     const int64_t columns = tensor.shape()[3];
     const int64_t plane = rows * columns;
     if (channels <= kBoxChannels)
-      return error(StatusCode::ShapeMismatch, "converter '{}' finds no classes in {}", kName,
-                   to_string(tensor.desc()));
+      return error(StatusCode::ShapeMismatch, "converter '{}' finds no classes in {}",
+                   kFastestdetName, to_string(tensor.desc()));
     HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
 
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kFastestdetThreshold);
     const auto width = static_cast<float>(context.input_width);
     const auto height = static_cast<float>(context.input_height);
     std::vector<Candidate> candidates;
@@ -60,7 +61,7 @@ class FastestDetDecoder final : public Decoder {
                             centre_y + half_height, score, static_cast<int>(best - kBoxChannels)});
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kFastestdetIouThreshold));
     return to_results(candidates, config_.labels, context.transform);
   }
 
@@ -69,16 +70,18 @@ class FastestDetDecoder final : public Decoder {
   size_t output_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_fastestdet(const DecoderConfig& config,
+                                                   const std::vector<Port>&,
+                                                   const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   const Port& port = outputs[output];
-  HET_TRY(expect_shape(kName, port, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+  HET_TRY(
+      expect_shape(kFastestdetName, port, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
   const int64_t channels = dimension(port, 1);
   if (channels != kUnknownDim) {
     if (channels <= kBoxChannels)
       return error(StatusCode::ShapeMismatch,
-                   "converter '{}' reads 5 channels and one per class, '{}' is {}", kName,
+                   "converter '{}' reads 5 channels and one per class, '{}' is {}", kFastestdetName,
                    port.name, to_string(port.desc));
     HET_TRY(expect_labels(config, channels - kBoxChannels));
   }
@@ -88,7 +91,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_fastestdet_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold", "iou_threshold", "classes"}, create});
+  registry.add(
+      {kFastestdetName, {"labels", "threshold", "iou_threshold", "classes"}, create_fastestdet});
 }
 
 }  // namespace het

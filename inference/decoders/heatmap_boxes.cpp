@@ -12,8 +12,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "heatmap_boxes";
-constexpr float kDefaultThreshold = 0.5f;
+constexpr std::string_view kHeatmapBoxesName = "heatmap_boxes";
+constexpr float kHeatmapBoxesThreshold = 0.5f;
 constexpr float kDefaultMinimumSide = 5.0f;
 constexpr float kDefaultBinarizeThreshold = 0.3f;
 
@@ -39,16 +39,17 @@ class HeatmapBoxesDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kName, tensor, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+    HET_TRY(expect_shape(kHeatmapBoxesName, tensor,
+                         {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
     HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
     const int64_t rows = tensor.shape()[2];
     const int64_t columns = tensor.shape()[3];
     if (values.size() < static_cast<size_t>(rows * columns) || values.size() == 0)
-      return error(StatusCode::ShapeMismatch, "converter '{}' finds no heat map in {}", kName,
-                   to_string(tensor.desc()));
+      return error(StatusCode::ShapeMismatch, "converter '{}' finds no heat map in {}",
+                   kHeatmapBoxesName, to_string(tensor.desc()));
     const float step_x = static_cast<float>(context.input_width) / static_cast<float>(columns);
     const float step_y = static_cast<float>(context.input_height) / static_cast<float>(rows);
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kHeatmapBoxesThreshold);
     const float minimum = config_.minimum_side.value_or(kDefaultMinimumSide);
     std::vector<Candidate> candidates;
     for (const Place& place : hot_places(values.data(), rows, columns)) {
@@ -106,11 +107,12 @@ class HeatmapBoxesDecoder final : public Decoder {
   size_t output_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_heatmap_boxes(const DecoderConfig& config,
+                                                      const std::vector<Port>&,
+                                                      const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  HET_TRY(
-      expect_shape(kName, outputs[output], {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+  HET_TRY(expect_shape(kHeatmapBoxesName, outputs[output],
+                       {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
   HET_TRY(expect_labels(config, 1));
   return std::make_unique<HeatmapBoxesDecoder>(config, output);
 }
@@ -118,7 +120,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_heatmap_boxes_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold", "minimum_side", "binarize_threshold"}, create});
+  registry.add({kHeatmapBoxesName,
+                {"labels", "threshold", "minimum_side", "binarize_threshold"},
+                create_heatmap_boxes});
 }
 
 }  // namespace het

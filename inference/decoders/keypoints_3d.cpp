@@ -10,7 +10,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "keypoints_3d";
+constexpr std::string_view kKeypoints3dName = "keypoints_3d";
 constexpr float kCellPixels = 4.0f;
 
 /// Points in space, [batch, points, 3] (DL Streamer's keypoints_3d): x and y in cells of 4 pixels
@@ -24,7 +24,7 @@ class Keypoints3dDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kName, tensor, {kUnknownDim, kUnknownDim, 3}));
+    HET_TRY(expect_shape(kKeypoints3dName, tensor, {kUnknownDim, kUnknownDim, 3}));
     HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
     const auto points = static_cast<size_t>(tensor.shape()[1]);
     Results results;
@@ -47,11 +47,12 @@ class Keypoints3dDecoder final : public Decoder {
   std::string layer_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_keypoints_3d(const DecoderConfig& config,
+                                                     const std::vector<Port>&,
+                                                     const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   const Port& port = outputs[output];
-  HET_TRY(expect_shape(kName, port, {kUnknownDim, kUnknownDim, 3}));
+  HET_TRY(expect_shape(kKeypoints3dName, port, {kUnknownDim, kUnknownDim, 3}));
   HET_ASSIGN(PointScheme scheme, point_scheme(config, dimension(port, 1), {}));
   return std::make_unique<Keypoints3dDecoder>(std::move(scheme), output, port.name);
 }
@@ -59,7 +60,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_keypoints_3d_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"format", "point_names", "point_connections"}, create});
+  registry.add(
+      {kKeypoints3dName, {"format", "point_names", "point_connections"}, create_keypoints_3d});
 }
 
 }  // namespace het

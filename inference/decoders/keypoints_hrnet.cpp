@@ -12,7 +12,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "keypoints_hrnet";
+constexpr std::string_view kKeypointsHrnetName = "keypoints_hrnet";
 
 /// One heat map per point, [batch, points, rows, columns] (DL Streamer's keypoints_hrnet): a point
 /// lies where its map is largest, at column / columns and row / rows of the model's picture; its
@@ -28,7 +28,8 @@ class HrnetDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kName, tensor, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+    HET_TRY(expect_shape(kKeypointsHrnetName, tensor,
+                         {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
     HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
     const auto points = static_cast<size_t>(tensor.shape()[1]);
     const auto columns = static_cast<size_t>(tensor.shape()[3]);
@@ -68,11 +69,13 @@ class HrnetDecoder final : public Decoder {
   std::string layer_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_keypoints_hrnet(const DecoderConfig& config,
+                                                        const std::vector<Port>&,
+                                                        const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   const Port& port = outputs[output];
-  HET_TRY(expect_shape(kName, port, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+  HET_TRY(expect_shape(kKeypointsHrnetName, port,
+                       {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
   HET_ASSIGN(PointScheme scheme, point_scheme(config, dimension(port, 1), coco_body()));
   return std::make_unique<HrnetDecoder>(config, std::move(scheme), output, port.name);
 }
@@ -80,7 +83,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_keypoints_hrnet_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"format", "threshold", "point_names", "point_connections"}, create});
+  registry.add({kKeypointsHrnetName,
+                {"format", "threshold", "point_names", "point_connections"},
+                create_keypoints_hrnet});
 }
 
 }  // namespace het

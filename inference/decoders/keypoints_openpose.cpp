@@ -12,8 +12,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "keypoints_openpose";
-constexpr float kDefaultThreshold = 0.1f;  // of peaks
+constexpr std::string_view kKeypointsOpenposeName = "keypoints_openpose";
+constexpr float kKeypointsOpenposeThreshold = 0.1f;  // of peaks
 constexpr int64_t kMaxMapSide = 4096;
 
 /// Every body in the picture (DL Streamer's keypoints_openpose, human-pose-estimation-0001): heat
@@ -34,17 +34,18 @@ class OpenPoseDecoder final : public Decoder {
                          const DecodeContext& context) const override {
     const Tensor& heat = outputs[heat_maps_];
     const Tensor& fields = outputs[fields_];
-    HET_TRY(expect_shape(kName, heat, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+    HET_TRY(expect_shape(kKeypointsOpenposeName, heat,
+                         {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
     const int64_t rows = heat.shape()[2];
     const int64_t columns = heat.shape()[3];
-    HET_TRY(expect_shape(kName, fields,
+    HET_TRY(expect_shape(kKeypointsOpenposeName, fields,
                          {heat.shape()[0], static_cast<int64_t>(kPoseFields), rows, columns}));
     if (heat.shape()[1] < static_cast<int64_t>(kPosePoints) || rows > kMaxMapSide ||
         columns > kMaxMapSide || rows < 1 || columns < 1)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads heat maps of {} points of 1 to {} rows and columns, they "
                    "came as {}",
-                   kName, kPosePoints, kMaxMapSide, to_string(heat.desc()));
+                   kKeypointsOpenposeName, kPosePoints, kMaxMapSide, to_string(heat.desc()));
     HET_ASSIGN(const OutputValues heat_values, OutputValues::batch_item(heat, context.batch_index));
     HET_ASSIGN(const OutputValues field_values,
                OutputValues::batch_item(fields, context.batch_index));
@@ -53,8 +54,8 @@ class OpenPoseDecoder final : public Decoder {
     const float cell_width = static_cast<float>(context.input_width) / static_cast<float>(columns);
     const float cell_height = static_cast<float>(context.input_height) / static_cast<float>(rows);
     Results results;
-    for (const Pose& pose :
-         group_poses(maps, effective_threshold(context, config_.threshold, kDefaultThreshold))) {
+    for (const Pose& pose : group_poses(
+             maps, effective_threshold(context, config_.threshold, kKeypointsOpenposeThreshold))) {
       Keypoints found = empty_keypoints(scheme_, layer_, kPosePoints);
       float sum = 0.0f;
       int count = 0;
@@ -82,8 +83,9 @@ class OpenPoseDecoder final : public Decoder {
   std::string layer_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_keypoints_openpose(const DecoderConfig& config,
+                                                           const std::vector<Port>&,
+                                                           const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   std::vector<size_t> heat_maps;
   std::vector<size_t> fields;
@@ -99,7 +101,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
     return error(StatusCode::ShapeMismatch,
                  "converter '{}' reads one output [batch,18 or 19,rows,columns] and one "
                  "[batch,38,rows,columns], the model has {}; name the two with layer_names",
-                 kName, describe(outputs, selected));
+                 kKeypointsOpenposeName, describe(outputs, selected));
   HET_ASSIGN(PointScheme scheme,
              point_scheme(config, static_cast<int64_t>(kPosePoints), openpose_body()));
   return std::make_unique<OpenPoseDecoder>(config, std::move(scheme), heat_maps.front(),
@@ -109,7 +111,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_keypoints_openpose_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"format", "threshold", "point_names", "point_connections"}, create});
+  registry.add({kKeypointsOpenposeName,
+                {"format", "threshold", "point_names", "point_connections"},
+                create_keypoints_openpose});
 }
 
 }  // namespace het

@@ -12,8 +12,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "label";
-constexpr float kDefaultThreshold = 0.5f;  // of compound and multi
+constexpr std::string_view kLabelName = "label";
+constexpr float kLabelThreshold = 0.5f;  // of compound and multi
 
 enum class Method { Max, Softmax, Index, Compound, Multi, SoftmaxMulti };
 
@@ -52,7 +52,7 @@ class LabelDecoder final : public Decoder {
                  tensor.rank() > 1 ? OutputValues::batch_item(tensor, context.batch_index)
                                    : OutputValues::whole(tensor));
       if (values.size() == 0)
-        return error(StatusCode::ShapeMismatch, "converter '{}' finds no values in {}", kName,
+        return error(StatusCode::ShapeMismatch, "converter '{}' finds no values in {}", kLabelName,
                      to_string(tensor.desc()));
       Classification found;
       found.attribute = attributes_[i];
@@ -101,7 +101,7 @@ class LabelDecoder final : public Decoder {
 
   bool read_several(std::span<const float> scores, const DecodeContext& context,
                     Classification& found) const {
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kLabelThreshold);
     const bool compound = method_ == Method::Compound;
     for (size_t i = 0; i < scores.size(); ++i) {
       if (!std::isfinite(scores[i])) continue;
@@ -157,15 +157,15 @@ int64_t item_values(const Shape& shape) {
   return element_count(std::span<const int64_t>(shape).subspan(first));
 }
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const std::vector<Port>&,
+                                              const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   HET_ASSIGN(const Method method, parse_method(config.method));
   const bool needs_labels = method != Method::Max && method != Method::Softmax;
   if (needs_labels && config.labels.empty())
     return error(StatusCode::InvalidArgument,
-                 "converter '{}' with method '{}' needs labels: its result is made of them", kName,
-                 config.method);
+                 "converter '{}' with method '{}' needs labels: its result is made of them",
+                 kLabelName, config.method);
   std::vector<std::string> attributes = attribute_names(config, outputs, selected);
   for (size_t index : selected) {
     const Port& port = outputs[index];
@@ -177,7 +177,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' with method 'compound' needs two labels for each of the {} "
                    "values of '{}', there are {}",
-                   kName, values, port.name, config.labels.size());
+                   kLabelName, values, port.name, config.labels.size());
     }
   }
   return std::make_unique<LabelDecoder>(config, method, std::move(selected), std::move(attributes));
@@ -186,7 +186,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_label_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold", "classes", "method"}, create});
+  registry.add({kLabelName, {"labels", "threshold", "classes", "method"}, create_label});
 }
 
 }  // namespace het

@@ -10,8 +10,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "landmarks";
-constexpr size_t kMaxPoints = 4096;
+constexpr std::string_view kLandmarksName = "landmarks";
+constexpr size_t kLandmarksMaxPoints = 4096;
 
 /// Points by regression (landmarks-regression-retail-0009 and its relatives in Open Model Zoo):
 /// each output has x and y of every point in turn, [batch, 2P], [batch, 2P, 1, 1] or [batch, P, 2],
@@ -28,10 +28,10 @@ class LandmarksDecoder final : public Decoder {
       const Tensor& tensor = outputs[outputs_[i]];
       HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
       const size_t points = values.size() / 2;
-      if (values.size() % 2 != 0 || points == 0 || points > kMaxPoints)
+      if (values.size() % 2 != 0 || points == 0 || points > kLandmarksMaxPoints)
         return error(StatusCode::ShapeMismatch,
                      "converter '{}' reads x and y of 1 to {} points, {} has {} values per picture",
-                     kName, kMaxPoints, to_string(tensor.desc()), values.size());
+                     kLandmarksName, kLandmarksMaxPoints, to_string(tensor.desc()), values.size());
       Keypoints found = empty_keypoints(scheme_, layers_[i], points);
       for (size_t p = 0; p < points; ++p) {
         const float x = values[2 * p] * static_cast<float>(context.input_width);
@@ -50,8 +50,9 @@ class LandmarksDecoder final : public Decoder {
   std::vector<std::string> layers_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_landmarks(const DecoderConfig& config,
+                                                  const std::vector<Port>&,
+                                                  const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   PointScheme standard;
   standard.format = "landmark_points";
@@ -65,8 +66,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
       const int64_t values = element_count(std::span<const int64_t>(port.desc.shape).subspan(1));
       if (values % 2 != 0)
         return error(StatusCode::ShapeMismatch,
-                     "converter '{}' reads x and y of each point, '{}' is {}", kName, port.name,
-                     to_string(port.desc));
+                     "converter '{}' reads x and y of each point, '{}' is {}", kLandmarksName,
+                     port.name, to_string(port.desc));
       points = values / 2;
     }
     HET_ASSIGN(scheme, point_scheme(config, points, standard));
@@ -79,7 +80,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_landmarks_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"format", "point_names", "point_connections"}, create});
+  registry.add({kLandmarksName, {"format", "point_names", "point_connections"}, create_landmarks});
 }
 
 }  // namespace het

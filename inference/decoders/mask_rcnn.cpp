@@ -13,9 +13,9 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "mask_rcnn";
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
+constexpr std::string_view kMaskRcnnName = "mask_rcnn";
+constexpr float kMaskRcnnThreshold = 0.5f;
+constexpr float kMaskRcnnIouThreshold = 0.4f;
 constexpr int64_t kPlainRow = 5;
 constexpr int64_t kSsdRow = 7;
 
@@ -53,7 +53,7 @@ class MaskRcnnDecoder final : public Decoder {
       HET_TRY(find_ssd(outputs[outputs_.boxes], context, candidates));
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kMaskRcnnIouThreshold));
     Results results = to_results(candidates, config_.labels, context.transform);
     HET_TRY(add_masks(outputs, candidates, context, results));
     return results;
@@ -63,15 +63,15 @@ class MaskRcnnDecoder final : public Decoder {
   static Result<Rows> read(const Tensor& tensor, size_t unbatched_rank, int64_t batch_index) {
     if (tensor.empty())
       return error(StatusCode::InvalidArgument,
-                   "converter '{}' cannot decode an output that was never computed", kName);
+                   "converter '{}' cannot decode an output that was never computed", kMaskRcnnName);
     if (tensor.rank() == static_cast<int64_t>(unbatched_rank) + 1) {
       HET_ASSIGN(OutputValues values, OutputValues::batch_item(tensor, batch_index));
       return Rows{std::move(values), tensor.shape()[1]};
     }
     if (tensor.rank() != static_cast<int64_t>(unbatched_rank) || batch_index != 0)
       return error(StatusCode::ShapeMismatch,
-                   "converter '{}' cannot read batch item {} of an output {}", kName, batch_index,
-                   to_string(tensor.desc()));
+                   "converter '{}' cannot read batch item {} of an output {}", kMaskRcnnName,
+                   batch_index, to_string(tensor.desc()));
     HET_ASSIGN(OutputValues values, OutputValues::whole(tensor));
     return Rows{std::move(values), tensor.shape()[0]};
   }
@@ -82,10 +82,10 @@ class MaskRcnnDecoder final : public Decoder {
     HET_ASSIGN(const Rows labels, read(outputs[*outputs_.labels], 1, context.batch_index));
     if (boxes.values.size() != static_cast<size_t>(boxes.count * kPlainRow) ||
         labels.count != boxes.count)
-      return error(StatusCode::ShapeMismatch, "converter '{}' got boxes {} and labels {}", kName,
-                   to_string(outputs[outputs_.boxes].desc()),
+      return error(StatusCode::ShapeMismatch, "converter '{}' got boxes {} and labels {}",
+                   kMaskRcnnName, to_string(outputs[outputs_.boxes].desc()),
                    to_string(outputs[*outputs_.labels].desc()));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kMaskRcnnThreshold);
     for (int64_t n = 0; n < boxes.count; ++n) {
       const float* row = boxes.values.data() + n * kPlainRow;
       const float label = labels.values[static_cast<size_t>(n)];
@@ -97,9 +97,9 @@ class MaskRcnnDecoder final : public Decoder {
 
   Status find_ssd(const Tensor& tensor, const DecodeContext& context,
                   std::vector<Candidate>& candidates) const {
-    HET_TRY(expect_shape(kName, tensor, {kUnknownDim, kSsdRow}));
+    HET_TRY(expect_shape(kMaskRcnnName, tensor, {kUnknownDim, kSsdRow}));
     HET_ASSIGN(const OutputValues values, OutputValues::whole(tensor));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kMaskRcnnThreshold);
     const auto width = static_cast<float>(context.input_width);
     const auto height = static_cast<float>(context.input_height);
     for (int64_t n = 0; n < tensor.shape()[0]; ++n) {
@@ -138,8 +138,9 @@ class MaskRcnnDecoder final : public Decoder {
   MaskRcnnOutputs outputs_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_mask_rcnn(const DecoderConfig& config,
+                                                  const std::vector<Port>&,
+                                                  const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   std::optional<size_t> boxes;
   std::optional<size_t> labels;
@@ -166,7 +167,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
                  "converter '{}' reads boxes [N,5], labels [N] and masks [N,height,width] (or with "
                  "a batch dimension before), or boxes [N,7] and masks [N,classes,height,width]; "
                  "the model has {}",
-                 kName, describe(outputs, selected));
+                 kMaskRcnnName, describe(outputs, selected));
   return std::make_unique<MaskRcnnDecoder>(
       config, MaskRcnnOutputs{*boxes, *masks, ssd ? std::nullopt : labels});
 }
@@ -174,7 +175,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_mask_rcnn_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold", "iou_threshold"}, create});
+  registry.add({kMaskRcnnName, {"labels", "threshold", "iou_threshold"}, create_mask_rcnn});
 }
 
 }  // namespace het

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr size_t kMaxEntries = 64;
 constexpr int kMaxAnchors = 64;
-constexpr int kMaxPoints = 1024;
+constexpr int kModelProcMaxPoints = 1024;
 
 Status check_version(const JsonObject& root) {
   HET_ASSIGN(const std::string version, root.text("json_schema_version", ""));
@@ -198,7 +198,7 @@ Status parse_geometry(const JsonObject& entry, DecoderConfig& config) {
     HET_ASSIGN(config.boxes_per_cell, entry.integer("bbox_number_on_cell", 0, 1, kMaxAnchors));
   }
   HET_TRY(parse_cells(entry, config));
-  HET_ASSIGN(config.point_names, entry.texts("point_names", kMaxPoints));
+  HET_ASSIGN(config.point_names, entry.texts("point_names", kModelProcMaxPoints));
   if (entry.has("minimum_side")) {
     HET_ASSIGN(config.minimum_side, entry.number("minimum_side", 0.0f, 0.0f, 65536.0f));
   }

@@ -12,7 +12,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "picture";
+constexpr std::string_view kPictureName = "picture";
 constexpr int64_t kMaxSide = 16384;
 
 /// A picture that the model makes (super resolution, style transfer): 1 or 3 channels in `range`
@@ -47,7 +47,7 @@ class PictureDecoder final : public Decoder {
     if (fits) return {};
     return error(StatusCode::ShapeMismatch,
                  "converter '{}' reads 1 or 3 channels of at most {} rows and columns, not {}",
-                 kName, kMaxSide, to_string(desc));
+                 kPictureName, kMaxSide, to_string(desc));
   }
 
  private:
@@ -78,8 +78,9 @@ class PictureDecoder final : public Decoder {
   std::string attribute_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_picture(const DecoderConfig& config,
+                                                const std::vector<Port>&,
+                                                const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   HET_TRY(expect_map(config, outputs[output]));
   if (outputs[output].desc.is_static()) {
@@ -93,7 +94,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_picture_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"layout", "range", "color_space"}, create});
+  registry.add({kPictureName, {"layout", "range", "color_space"}, create_picture});
 }
 
 }  // namespace het

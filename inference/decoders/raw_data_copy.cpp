@@ -63,8 +63,9 @@ class TensorDecoder final : public Decoder {
 };
 
 template <Part part>
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_raw_data_copy(const DecoderConfig& config,
+                                                      const std::vector<Port>&,
+                                                      const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   DecoderConfig complete = config;
   if (part == Part::Vector && complete.format.empty()) complete.format = "cosine_distance";
@@ -85,9 +86,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_raw_data_copy_decoder(DecoderRegistry& registry) {
-  registry.add({kRawDataCopy, {"format"}, create<Part::Whole>});
-  registry.add({kEmbedding, {"format"}, create<Part::Vector>});
-  registry.add({kClipToken, {"format"}, create<Part::FirstToken>});
+  registry.add({kRawDataCopy, {"format"}, create_raw_data_copy<Part::Whole>});
+  registry.add({kEmbedding, {"format"}, create_raw_data_copy<Part::Vector>});
+  registry.add({kClipToken, {"format"}, create_raw_data_copy<Part::FirstToken>});
 }
 
 }  // namespace het

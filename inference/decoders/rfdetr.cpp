@@ -15,7 +15,7 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
+constexpr float kRfdetrThreshold = 0.5f;
 
 struct QueryOutputs {
   size_t logits = 0;
@@ -49,7 +49,7 @@ class DetrQueriesDecoder final : public Decoder {
  private:
   std::vector<Candidate> find(const OutputValues& boxes, const OutputValues& logits, size_t classes,
                               const DecodeContext& context) const {
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kRfdetrThreshold);
     const auto width = static_cast<float>(context.input_width);
     const auto height = static_cast<float>(context.input_height);
     const size_t real = config_.labels.empty() ? classes : std::min(classes, config_.labels.size());
@@ -90,8 +90,9 @@ class DetrQueriesDecoder final : public Decoder {
 };
 
 template <bool Masks>
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_rfdetr(const DecoderConfig& config,
+                                               const std::vector<Port>&,
+                                               const std::vector<Port>& outputs) {
   return create_detr_queries(config, Masks, outputs);
 }
 
@@ -134,8 +135,8 @@ Result<std::unique_ptr<Decoder>> create_detr_queries(const DecoderConfig& config
 }
 
 HET_REGISTRATION void register_rfdetr_decoder(DecoderRegistry& registry) {
-  registry.add({"rfdetr", {"labels", "threshold", "do_cls_softmax"}, create<false>});
-  registry.add({"rfdetr_seg", {"labels", "threshold", "do_cls_softmax"}, create<true>});
+  registry.add({"rfdetr", {"labels", "threshold", "do_cls_softmax"}, create_rfdetr<false>});
+  registry.add({"rfdetr_seg", {"labels", "threshold", "do_cls_softmax"}, create_rfdetr<true>});
 }
 
 }  // namespace het

@@ -13,8 +13,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "rtdetr";
-constexpr float kDefaultThreshold = 0.5f;
+constexpr std::string_view kRtdetrName = "rtdetr";
+constexpr float kRtdetrThreshold = 0.5f;
 
 /// RT-DETR, D-FINE and DEIM with their post-processor in the graph: labels [batch, N], boxes
 /// [batch, N, 4] as x_min, y_min, x_max, y_max, scores [batch, N]. Boxes are in pixels of the size
@@ -28,17 +28,17 @@ class RtDetrDecoder final : public Decoder {
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    HET_TRY(expect_shape(kName, outputs[boxes_], {kUnknownDim, kUnknownDim, 4}));
+    HET_TRY(expect_shape(kRtdetrName, outputs[boxes_], {kUnknownDim, kUnknownDim, 4}));
     const int64_t count = outputs[boxes_].shape()[1];
-    HET_TRY(expect_shape(kName, outputs[labels_], {kUnknownDim, count}));
-    HET_TRY(expect_shape(kName, outputs[scores_], {kUnknownDim, count}));
+    HET_TRY(expect_shape(kRtdetrName, outputs[labels_], {kUnknownDim, count}));
+    HET_TRY(expect_shape(kRtdetrName, outputs[scores_], {kUnknownDim, count}));
     HET_ASSIGN(const OutputValues labels,
                OutputValues::batch_item(outputs[labels_], context.batch_index));
     HET_ASSIGN(const OutputValues boxes,
                OutputValues::batch_item(outputs[boxes_], context.batch_index));
     HET_ASSIGN(const OutputValues scores,
                OutputValues::batch_item(outputs[scores_], context.batch_index));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kRtdetrThreshold);
     std::vector<Candidate> candidates;
     for (size_t n = 0; n < static_cast<size_t>(count); ++n) {
       if (!(scores[n] >= threshold) || !is_label_id(labels[n])) continue;
@@ -56,8 +56,9 @@ class RtDetrDecoder final : public Decoder {
   size_t scores_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_rtdetr(const DecoderConfig& config,
+                                               const std::vector<Port>&,
+                                               const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   // Without the post-processor in the graph there are class logits and boxes.
   if (selected.size() == 2) return create_detr_queries(config, /*masks=*/false, outputs);
@@ -80,14 +81,14 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
     return error(StatusCode::ShapeMismatch,
                  "converter '{}' reads labels [batch,N] (integers), boxes [batch,N,4] and scores "
                  "[batch,N], or class logits and boxes; the model has {}",
-                 kName, describe(outputs, selected));
+                 kRtdetrName, describe(outputs, selected));
   return std::make_unique<RtDetrDecoder>(config, *labels, *boxes, *scores);
 }
 
 }  // namespace
 
 HET_REGISTRATION void register_rtdetr_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold", "do_cls_softmax"}, create});
+  registry.add({kRtdetrName, {"labels", "threshold", "do_cls_softmax"}, create_rtdetr});
 }
 
 }  // namespace het

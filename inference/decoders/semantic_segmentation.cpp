@@ -12,8 +12,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "semantic_segmentation";
-constexpr float kDefaultThreshold = 0.5f;
+constexpr std::string_view kSemanticSegmentationName = "semantic_segmentation";
+constexpr float kSemanticSegmentationThreshold = 0.5f;
 constexpr float kMaxClassId = std::numeric_limits<uint16_t>::max();
 
 /// The class of each pixel (DL Streamer's semantic_segmentation). Scores [batch,C,rows,columns] or
@@ -94,7 +94,8 @@ class SegmentationDecoder final : public Decoder {
 
   std::vector<uint16_t> foreground(std::span<const float> values,
                                    const DecodeContext& context) const {
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold =
+        effective_threshold(context, config_.threshold, kSemanticSegmentationThreshold);
     std::vector<uint16_t> ids(values.size());
     std::transform(values.begin(), values.end(), ids.begin(),
                    [&](float value) { return static_cast<uint16_t>(value >= threshold ? 1 : 0); });
@@ -115,8 +116,9 @@ class SegmentationDecoder final : public Decoder {
   std::vector<std::string> layers_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_semantic_segmentation(const DecoderConfig& config,
+                                                              const std::vector<Port>&,
+                                                              const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   std::vector<std::string> layers;
   for (size_t index : selected) {
@@ -134,7 +136,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_semantic_segmentation_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "classes", "threshold", "layout"}, create});
+  registry.add({kSemanticSegmentationName,
+                {"labels", "classes", "threshold", "layout"},
+                create_semantic_segmentation});
 }
 
 }  // namespace het

@@ -10,7 +10,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "text";
+constexpr std::string_view kTextName = "text";
 constexpr size_t kMaxValues = 1024;
 
 /// Writes the numbers of each output as text (DL Streamer's converter `text`): value * text_scale
@@ -32,7 +32,7 @@ class TextDecoder final : public Decoder {
       if (values.size() > kMaxValues)
         return error(StatusCode::ShapeMismatch,
                      "converter '{}' writes at most {} values, {} has {}; use raw_data_copy for it",
-                     kName, kMaxValues, to_string(outputs[outputs_[i]].desc()), values.size());
+                     kTextName, kMaxValues, to_string(outputs[outputs_[i]].desc()), values.size());
       Classification found;
       found.attribute = attributes_[i];
       found.label_id = kNoLabelId;
@@ -51,8 +51,8 @@ class TextDecoder final : public Decoder {
   std::vector<std::string> attributes_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_text(const DecoderConfig& config, const std::vector<Port>&,
+                                             const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   return std::make_unique<TextDecoder>(config, selected,
                                        attribute_names(config, outputs, selected));
@@ -61,7 +61,7 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_text_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"text_scale", "text_precision"}, create});
+  registry.add({kTextName, {"text_scale", "text_precision"}, create_text});
 }
 
 }  // namespace het

@@ -12,8 +12,8 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "text_detection_db";
-constexpr float kDefaultThreshold = 0.6f;
+constexpr std::string_view kTextDetectionDbName = "text_detection_db";
+constexpr float kTextDetectionDbThreshold = 0.6f;
 constexpr float kDefaultPixelThreshold = 0.3f;
 constexpr float kDefaultUnclipRatio = 1.5f;
 constexpr int64_t kMinSide = 3;
@@ -79,9 +79,10 @@ class TextDetectionDecoder final : public Decoder {
     HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
     if (map.channels != 1)
       return error(StatusCode::ShapeMismatch,
-                   "converter '{}' reads one probability per place, not {}", kName,
+                   "converter '{}' reads one probability per place, not {}", kTextDetectionDbName,
                    to_string(tensor.desc()));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold =
+        effective_threshold(context, config_.threshold, kTextDetectionDbThreshold);
     const float cell_width =
         static_cast<float>(context.input_width) / static_cast<float>(map.columns);
     const float cell_height =
@@ -114,8 +115,9 @@ class TextDetectionDecoder final : public Decoder {
   size_t output_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_text_detection_db(const DecoderConfig& config,
+                                                          const std::vector<Port>&,
+                                                          const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   HET_TRY(expect_map(config, outputs[output]));
   HET_TRY(expect_labels(config, 1));
@@ -127,8 +129,9 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 }  // namespace
 
 HET_REGISTRATION void register_text_detection_db_decoder(DecoderRegistry& registry) {
-  registry.add(
-      {kName, {"labels", "threshold", "pixel_threshold", "unclip_ratio", "layout"}, create});
+  registry.add({kTextDetectionDbName,
+                {"labels", "threshold", "pixel_threshold", "unclip_ratio", "layout"},
+                create_text_detection_db});
 }
 
 }  // namespace het

@@ -18,7 +18,7 @@ struct Step {
   float score = 0.0f;
 };
 
-Step best_class(std::span<const float> scores) {
+Step best_step(std::span<const float> scores) {
   Step best;
   for (size_t i = 0; i < scores.size(); ++i) {
     if (!std::isfinite(scores[i]) || (best.class_id >= 0 && scores[i] <= best.score)) continue;
@@ -69,7 +69,7 @@ class TextRecognitionDecoder final : public Decoder {
     int64_t previous = config_.blank_class;
     for (size_t first = 0; first + classes <= values.size() && classes > 0; first += classes) {
       const std::span<const float> scores = values.values().subspan(first, classes);
-      const Step step = best_class(scores);
+      const Step step = best_step(scores);
       if (alignment_ == Alignment::Attention && step.class_id == config_.end_class) break;
       const bool repeated = step.class_id == std::exchange(previous, step.class_id);
       if (alignment_ == Alignment::Ctc && (repeated || step.class_id == config_.blank_class))
@@ -137,8 +137,9 @@ std::vector<std::string> letters_and_digits() {
 }
 
 template <Alignment alignment>
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_text_recognition(const DecoderConfig& config,
+                                                         const std::vector<Port>&,
+                                                         const std::vector<Port>& outputs) {
   DecoderConfig complete = config;
   if (complete.labels.empty() && config.converter == "docTR_ocr")
     complete.labels = letters_and_digits();
@@ -160,16 +161,16 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 HET_REGISTRATION void register_text_recognition_decoder(DecoderRegistry& registry) {
   registry.add({"paddle_ocr",
                 {"labels", "character_dict", "threshold", "blank_class", "min_length"},
-                create<Alignment::Ctc>});
+                create_text_recognition<Alignment::Ctc>});
   registry.add({"paddle_ocr_ctc",
                 {"labels", "character_dict", "threshold", "blank_class", "min_length"},
-                create<Alignment::Ctc>});
+                create_text_recognition<Alignment::Ctc>});
   registry.add({"docTR_ocr",
                 {"labels", "threshold", "end_class", "min_length"},
-                create<Alignment::Attention>});
+                create_text_recognition<Alignment::Attention>});
   registry.add({"attention_text",
                 {"labels", "threshold", "end_class", "min_length"},
-                create<Alignment::Attention>});
+                create_text_recognition<Alignment::Attention>});
 }
 
 }  // namespace het

@@ -16,9 +16,9 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.5f;
-constexpr int64_t kBoxValues = 5;  // x, y, width, height, objectness
+constexpr float kYoloGridThreshold = 0.5f;
+constexpr float kYoloGridIouThreshold = 0.5f;
+constexpr int64_t kYoloGridBoxValues = 5;  // x, y, width, height, objectness
 
 /// Where the values of one output lie: value v of anchor b in cell c is at b * box_step + c *
 /// cell_step + v * value_step.
@@ -32,7 +32,7 @@ struct GridLayout {
 };
 
 /// One output and the anchors that belong to it.
-struct Level {
+struct GridLevel {
   size_t output = 0;
   std::vector<size_t> anchors;
 };
@@ -86,7 +86,7 @@ std::optional<GridLayout> layout_of(const Shape& shape, int64_t boxes, int64_t r
 /// YOLOv5's documentation, "Eliminate Grid Sensitivity"; OpenVINO's specification of RegionYolo.
 class YoloGridDecoder final : public Decoder {
  public:
-  YoloGridDecoder(DecoderConfig config, AnchorFormula formula, std::vector<Level> levels,
+  YoloGridDecoder(DecoderConfig config, AnchorFormula formula, std::vector<GridLevel> levels,
                   int64_t row_size)
       : config_(std::move(config)),
         formula_(formula),
@@ -95,9 +95,9 @@ class YoloGridDecoder final : public Decoder {
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kYoloGridThreshold);
     std::vector<Candidate> candidates;
-    for (const Level& level : levels_) {
+    for (const GridLevel& level : levels_) {
       const Tensor& tensor = outputs[level.output];
       HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
       const auto layout = layout_of(tensor.shape(), static_cast<int64_t>(level.anchors.size()),
@@ -111,17 +111,17 @@ class YoloGridDecoder final : public Decoder {
       add_level(level, *layout, values.data(), context, threshold, candidates);
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kYoloGridIouThreshold));
     return to_results(candidates, config_.labels, context.transform);
   }
 
  private:
   float activated(float value) const { return config_.sigmoid_activation ? sigmoid(value) : value; }
 
-  void add_level(const Level& level, const GridLayout& layout, const float* values,
+  void add_level(const GridLevel& level, const GridLayout& layout, const float* values,
                  const DecodeContext& context, float threshold,
                  std::vector<Candidate>& candidates) const {
-    std::vector<float> classes(static_cast<size_t>(row_size_ - kBoxValues));
+    std::vector<float> classes(static_cast<size_t>(row_size_ - kYoloGridBoxValues));
     for (int64_t cell = 0; cell < layout.cells(); ++cell) {
       for (size_t b = 0; b < level.anchors.size(); ++b) {
         const float* row =
@@ -132,7 +132,7 @@ class YoloGridDecoder final : public Decoder {
         const float objectness = activated(value(4));
         if (!(objectness >= threshold)) continue;  // also drops NaN
         for (size_t c = 0; c < classes.size(); ++c)
-          classes[c] = value(kBoxValues + static_cast<int64_t>(c));
+          classes[c] = value(kYoloGridBoxValues + static_cast<int64_t>(c));
         if (config_.class_softmax) softmax(classes);
         const BestClass best = best_class(classes.data(), classes.size());
         const bool logits = config_.sigmoid_activation && !config_.class_softmax;
@@ -174,7 +174,7 @@ class YoloGridDecoder final : public Decoder {
 
   DecoderConfig config_;
   AnchorFormula formula_;
-  std::vector<Level> levels_;
+  std::vector<GridLevel> levels_;
   int64_t row_size_;
 };
 
@@ -199,7 +199,7 @@ Result<int64_t> class_count(const DecoderConfig& config, int64_t boxes, const Po
     const int64_t channels = shape[channels_first ? 1 : 3];
     if (channels_first != channels_last && channels % boxes == 0) row_size = channels / boxes;
   }
-  if (row_size > kBoxValues) return row_size - kBoxValues;
+  if (row_size > kYoloGridBoxValues) return row_size - kYoloGridBoxValues;
   return error(StatusCode::InvalidArgument,
                "converter '{}' cannot tell the number of classes from output '{}' {} and {} "
                "anchors a cell; give \"classes\" or labels",
@@ -244,9 +244,9 @@ Status expect_anchors(const DecoderConfig& config, size_t levels, size_t boxes) 
 }
 
 template <AnchorFormula Formula>
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
-                                        const std::vector<Port>& inputs,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_yolo_grid(const DecoderConfig& config,
+                                                  const std::vector<Port>& inputs,
+                                                  const std::vector<Port>& outputs) {
   return create_yolo_grid(config, Formula, inputs, outputs);
 }
 
@@ -273,15 +273,15 @@ Result<std::unique_ptr<Decoder>> create_yolo_grid(const DecoderConfig& config,
   std::vector<std::pair<GridLayout, size_t>> by_cells;
   for (size_t index : selected) {
     const Port& port = outputs[index];
-    const auto layout =
-        is_static(port.desc.shape)
-            ? layout_of(port.desc.shape, static_cast<int64_t>(boxes), classes + kBoxValues, input)
-            : std::nullopt;
+    const auto layout = is_static(port.desc.shape)
+                            ? layout_of(port.desc.shape, static_cast<int64_t>(boxes),
+                                        classes + kYoloGridBoxValues, input)
+                            : std::nullopt;
     if (!layout)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads outputs with {} anchors of {} values ({} classes) for "
                    "each cell, '{}' is {}",
-                   config.converter, boxes, classes + kBoxValues, classes, port.name,
+                   config.converter, boxes, classes + kYoloGridBoxValues, classes, port.name,
                    to_string(port.desc));
     by_cells.emplace_back(*layout, index);
   }
@@ -295,10 +295,11 @@ Result<std::unique_ptr<Decoder>> create_yolo_grid(const DecoderConfig& config,
                  outputs[by_cells.front().second].name,
                  to_string(outputs[by_cells.front().second].desc), coarsest.columns, coarsest.rows);
   const auto anchors = anchors_of_levels(config, levels, boxes);
-  std::vector<Level> grids;
+  std::vector<GridLevel> grids;
   for (size_t level = 0; level < levels; ++level)
     grids.push_back({by_cells[level].second, anchors[level]});
-  return std::make_unique<YoloGridDecoder>(config, formula, std::move(grids), classes + kBoxValues);
+  return std::make_unique<YoloGridDecoder>(config, formula, std::move(grids),
+                                           classes + kYoloGridBoxValues);
 }
 
 std::vector<std::string_view> yolo_grid_keys() {
@@ -308,9 +309,9 @@ std::vector<std::string_view> yolo_grid_keys() {
 }
 
 HET_REGISTRATION void register_yolo_grid_decoder(DecoderRegistry& registry) {
-  registry.add({"yolo_v2", yolo_grid_keys(), create<AnchorFormula::CellAnchors>});
-  registry.add({"yolo_v3", yolo_grid_keys(), create<AnchorFormula::PixelAnchors>});
-  registry.add({"yolo_v4", yolo_grid_keys(), create<AnchorFormula::PixelAnchors>});
+  registry.add({"yolo_v2", yolo_grid_keys(), create_yolo_grid<AnchorFormula::CellAnchors>});
+  registry.add({"yolo_v3", yolo_grid_keys(), create_yolo_grid<AnchorFormula::PixelAnchors>});
+  registry.add({"yolo_v4", yolo_grid_keys(), create_yolo_grid<AnchorFormula::PixelAnchors>});
 }
 
 }  // namespace het

@@ -10,8 +10,8 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
-constexpr int64_t kRowValues = 6;
+constexpr float kYoloV10Threshold = 0.5f;
+constexpr int64_t kYoloV10RowValues = 6;
 
 /// YOLO v10 and v26, which need no suppression: [batch, N, 6 and more], rows [x_min, y_min, x_max,
 /// y_max, score, label] in pixels of the input picture, then for _pose the points and for _seg the
@@ -37,7 +37,7 @@ class YoloV10Decoder final : public Decoder {
                                                    config_.converter, prototype_values));
     }
     HET_TRY(split(row_size, static_cast<int64_t>(parts.prototypes.count), parts));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kYoloV10Threshold);
     std::vector<Candidate> candidates;
     for (int64_t n = 0; n < tensor.shape()[1]; ++n) {
       const float* row = values.data() + n * row_size;
@@ -45,7 +45,7 @@ class YoloV10Decoder final : public Decoder {
       const auto label = static_cast<int>(row[5]);
       if (kind_ == RowKind::Turned) {
         candidates.push_back(centred_candidate(row[0], row[1], row[2], row[3], row[4], label, n));
-        candidates.back().rotation = row[kRowValues];
+        candidates.back().rotation = row[kYoloV10RowValues];
       } else {
         candidates.push_back({row[0], row[1], row[2], row[3], row[4], label, n});
       }
@@ -53,20 +53,20 @@ class YoloV10Decoder final : public Decoder {
     candidates = suppressed(std::move(candidates));
     Results results = to_results(candidates, config_.labels, context.transform);
     for (size_t i = 0; i < candidates.size(); ++i)
-      add_parts(parts, values.data() + candidates[i].row * row_size + kRowValues, 1, i,
+      add_parts(parts, values.data() + candidates[i].row * row_size + kYoloV10RowValues, 1, i,
                 candidates[i], context, results.detections[i]);
     return results;
   }
 
   Status split(int64_t row_size, int64_t masks, RowParts& parts) const {
-    const int64_t more = row_size - kRowValues;
+    const int64_t more = row_size - kYoloV10RowValues;
     if (kind_ == RowKind::Points && more > 0) return divide_points(config_, more, parts);
     const int64_t wanted = kind_ == RowKind::Turned ? 1 : kind_ == RowKind::Masks ? masks : 0;
     if (more == wanted && kind_ != RowKind::Points) return {};
     return error(StatusCode::ShapeMismatch,
                  "converter '{}' reads rows of {} values, the output's have {}", config_.converter,
                  kind_ == RowKind::Points ? "6 and two or three for each point"
-                                          : std::to_string(kRowValues + wanted),
+                                          : std::to_string(kYoloV10RowValues + wanted),
                  row_size);
   }
 
@@ -85,8 +85,9 @@ class YoloV10Decoder final : public Decoder {
 };
 
 template <RowKind Kind>
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::vector<Port>&,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_yolo_v10(const DecoderConfig& config,
+                                                 const std::vector<Port>&,
+                                                 const std::vector<Port>& outputs) {
   HET_ASSIGN(const RowOutputs found, find_row_outputs(config, Kind, outputs));
   const int64_t row_size = dimension(outputs[found.rows], 2);
   const int64_t masks = found.prototypes ? dimension(outputs[*found.prototypes], 1) : 0;
@@ -103,13 +104,13 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config, const std::
 
 HET_REGISTRATION void register_yolo_v10_decoder(DecoderRegistry& registry) {
   const std::vector<std::string_view> keys{"labels", "threshold", "iou_threshold"};
-  registry.add({"yolo_v10", keys, create<RowKind::Boxes>});
-  registry.add({"yolo_v26", keys, create<RowKind::Boxes>});
-  registry.add({"yolo_v26_obb", keys, create<RowKind::Turned>});
+  registry.add({"yolo_v10", keys, create_yolo_v10<RowKind::Boxes>});
+  registry.add({"yolo_v26", keys, create_yolo_v10<RowKind::Boxes>});
+  registry.add({"yolo_v26_obb", keys, create_yolo_v10<RowKind::Turned>});
   registry.add({"yolo_v26_pose",
                 {"labels", "threshold", "iou_threshold", "point_names", "point_connections"},
-                create<RowKind::Points>});
-  registry.add({"yolo_v26_seg", keys, create<RowKind::Masks>});
+                create_yolo_v10<RowKind::Points>});
+  registry.add({"yolo_v26_seg", keys, create_yolo_v10<RowKind::Masks>});
 }
 
 }  // namespace het

@@ -13,9 +13,9 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
-constexpr int64_t kBoxValues = 5;
+constexpr float kYoloV5Threshold = 0.5f;
+constexpr float kYoloV5IouThreshold = 0.4f;
+constexpr int64_t kYoloV5BoxValues = 5;
 
 /// YOLO v5 and v7 with the decoding in the graph, as their export scripts make it: [batch, N, 5 +
 /// classes], rows [centre x, centre y, width, height, objectness, classes...] in pixels of the
@@ -30,23 +30,23 @@ class YoloRowsDecoder final : public Decoder {
     const Tensor& tensor = outputs[output_];
     HET_TRY(expect_shape(config_.converter, tensor, {kUnknownDim, kUnknownDim, kUnknownDim}));
     const int64_t row_size = tensor.shape()[2];
-    if (row_size <= kBoxValues)
+    if (row_size <= kYoloV5BoxValues)
       return error(StatusCode::ShapeMismatch, "converter '{}' finds no classes in {}",
                    config_.converter, to_string(tensor.desc()));
     HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kYoloV5Threshold);
     std::vector<Candidate> candidates;
     for (int64_t n = 0; n < tensor.shape()[1]; ++n) {
       const float* row = values.data() + n * row_size;
       if (!(row[4] >= threshold)) continue;  // also drops NaN
       const BestClass best =
-          best_class(row + kBoxValues, static_cast<size_t>(row_size - kBoxValues));
+          best_class(row + kYoloV5BoxValues, static_cast<size_t>(row_size - kYoloV5BoxValues));
       const float score = row[4] * best.score;
       if (best.id < 0 || !(score >= threshold)) continue;
       candidates.push_back(centred_candidate(row[0], row[1], row[2], row[3], score, best.id));
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kYoloV5IouThreshold));
     return to_results(candidates, config_.labels, context.transform);
   }
 
@@ -57,9 +57,9 @@ class YoloRowsDecoder final : public Decoder {
 
 /// Decoded rows where an output of rank 3 is among them (exports in training mode add the feature
 /// maps), else the feature maps.
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
-                                        const std::vector<Port>& inputs,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_yolo_v5(const DecoderConfig& config,
+                                                const std::vector<Port>& inputs,
+                                                const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   std::vector<size_t> rows;
   for (size_t index : selected) {
@@ -76,11 +76,11 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
   const Port& port = outputs[rows.front()];
   const int64_t row_size = dimension(port, 2);
   if (row_size != kUnknownDim) {
-    if (row_size <= kBoxValues)
+    if (row_size <= kYoloV5BoxValues)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads rows of 5 values and one score per class, '{}' is {}",
                    config.converter, port.name, to_string(port.desc));
-    HET_TRY(expect_labels(config, row_size - kBoxValues));
+    HET_TRY(expect_labels(config, row_size - kYoloV5BoxValues));
   }
   return std::make_unique<YoloRowsDecoder>(config, rows.front());
 }
@@ -88,8 +88,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
 }  // namespace
 
 HET_REGISTRATION void register_yolo_v5_decoder(DecoderRegistry& registry) {
-  registry.add({"yolo_v5", yolo_grid_keys(), create});
-  registry.add({"yolo_v7", yolo_grid_keys(), create});
+  registry.add({"yolo_v5", yolo_grid_keys(), create_yolo_v5});
+  registry.add({"yolo_v7", yolo_grid_keys(), create_yolo_v5});
 }
 
 }  // namespace het

@@ -13,9 +13,9 @@
 namespace het {
 namespace {
 
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
-constexpr int64_t kBoxValues = 4;
+constexpr float kYoloV8Threshold = 0.5f;
+constexpr float kYoloV8IouThreshold = 0.4f;
+constexpr int64_t kYoloV8BoxValues = 4;
 
 /// The number of objects that a picture of this size gives: one per cell of strides 8, 16 and 32.
 int64_t cell_count(const InputSize& input) {
@@ -64,11 +64,11 @@ class YoloV8Decoder final : public Decoder {
                split(layout.values, static_cast<int64_t>(parts.prototypes.count), parts));
     const std::vector<Candidate> candidates =
         find(values.data(), layout, classes,
-             effective_threshold(context, config_.threshold, kDefaultThreshold));
+             effective_threshold(context, config_.threshold, kYoloV8Threshold));
     Results results = to_results(candidates, config_.labels, context.transform);
     for (size_t i = 0; i < candidates.size(); ++i) {
       const float* row = values.data() + static_cast<size_t>(candidates[i].row) * layout.row_step;
-      add_parts(parts, row + static_cast<size_t>(kBoxValues + classes) * layout.value_step,
+      add_parts(parts, row + static_cast<size_t>(kYoloV8BoxValues + classes) * layout.value_step,
                 layout.value_step, i, candidates[i], context, results.detections[i]);
     }
     return results;
@@ -76,11 +76,11 @@ class YoloV8Decoder final : public Decoder {
 
   /// Number of classes in rows of `values`; `parts` gets the division of what is behind them.
   Result<int64_t> split(int64_t values, int64_t masks, RowParts& parts) const {
-    int64_t classes = values - kBoxValues - masks;
+    int64_t classes = values - kYoloV8BoxValues - masks;
     if (kind_ == RowKind::Turned) classes -= 1;
     if (kind_ == RowKind::Points) {
       classes = config_.classes.value_or(std::max<int>(static_cast<int>(config_.labels.size()), 1));
-      HET_TRY(divide_points(config_, values - kBoxValues - classes, parts));
+      HET_TRY(divide_points(config_, values - kYoloV8BoxValues - classes, parts));
     }
     if (classes < 1)
       return error(StatusCode::ShapeMismatch,
@@ -97,15 +97,16 @@ class YoloV8Decoder final : public Decoder {
     for (int64_t n = 0; n < layout.rows; ++n) {
       const float* row = values + static_cast<size_t>(n) * layout.row_step;
       const auto value = [&](int64_t v) { return row[static_cast<size_t>(v) * layout.value_step]; };
-      const BestClass best = best_class(row + static_cast<size_t>(kBoxValues) * layout.value_step,
-                                        static_cast<size_t>(classes), layout.value_step);
+      const BestClass best =
+          best_class(row + static_cast<size_t>(kYoloV8BoxValues) * layout.value_step,
+                     static_cast<size_t>(classes), layout.value_step);
       if (best.id < 0 || !(best.score >= threshold)) continue;
       candidates.push_back(
           centred_candidate(value(0), value(1), value(2), value(3), best.score, best.id, n));
       if (kind_ == RowKind::Turned) candidates.back().rotation = value(layout.values - 1);
     }
     return non_maximum_suppression(
-        std::move(candidates), config_.iou_threshold.value_or(kDefaultIouThreshold),
+        std::move(candidates), config_.iou_threshold.value_or(kYoloV8IouThreshold),
         kind_ == RowKind::Turned ? probabilistic_iou : intersection_over_union);
   }
 
@@ -115,9 +116,9 @@ class YoloV8Decoder final : public Decoder {
 };
 
 template <RowKind Kind>
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
-                                        const std::vector<Port>& inputs,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_yolo_v8(const DecoderConfig& config,
+                                                const std::vector<Port>& inputs,
+                                                const std::vector<Port>& outputs) {
   HET_ASSIGN(const RowOutputs found, find_row_outputs(config, Kind, outputs));
   const Port& port = outputs[found.rows];
   const Shape& shape = port.desc.shape;
@@ -139,13 +140,13 @@ HET_REGISTRATION void register_yolo_v8_decoder(DecoderRegistry& registry) {
   std::vector<std::string_view> pose_keys = keys;
   pose_keys.insert(pose_keys.end(), {"point_names", "point_connections"});
   for (std::string_view name : {"yolo_v8", "yolo_v9", "yolo_v11"})
-    registry.add({name, keys, create<RowKind::Boxes>});
+    registry.add({name, keys, create_yolo_v8<RowKind::Boxes>});
   for (std::string_view name : {"yolo_v8_obb", "yolo_v11_obb"})
-    registry.add({name, keys, create<RowKind::Turned>});
+    registry.add({name, keys, create_yolo_v8<RowKind::Turned>});
   for (std::string_view name : {"yolo_v8_pose", "yolo_v11_pose"})
-    registry.add({name, pose_keys, create<RowKind::Points>});
+    registry.add({name, pose_keys, create_yolo_v8<RowKind::Points>});
   for (std::string_view name : {"yolo_v8_seg", "yolo_v9_seg", "yolo_v11_seg"})
-    registry.add({name, keys, create<RowKind::Masks>});
+    registry.add({name, keys, create_yolo_v8<RowKind::Masks>});
 }
 
 }  // namespace het

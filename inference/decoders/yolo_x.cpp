@@ -11,10 +11,10 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kName = "yolo_x";
-constexpr float kDefaultThreshold = 0.5f;
-constexpr float kDefaultIouThreshold = 0.4f;
-constexpr int64_t kBoxValues = 5;  // centre x, y, width, height, objectness
+constexpr std::string_view kYoloXName = "yolo_x";
+constexpr float kYoloXThreshold = 0.5f;
+constexpr float kYoloXIouThreshold = 0.4f;
+constexpr int64_t kYoloXBoxValues = 5;  // centre x, y, width, height, objectness
 
 int64_t row_count(const std::vector<int>& strides, int64_t width, int64_t height) {
   int64_t rows = 0;
@@ -33,14 +33,14 @@ class YoloXDecoder final : public Decoder {
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
     const int64_t rows = row_count(config_.strides, context.input_width, context.input_height);
-    HET_TRY(expect_shape(kName, tensor, {kUnknownDim, rows, kUnknownDim}));
+    HET_TRY(expect_shape(kYoloXName, tensor, {kUnknownDim, rows, kUnknownDim}));
     const int64_t row_size = tensor.shape()[2];
-    if (row_size <= kBoxValues)
-      return error(StatusCode::ShapeMismatch, "converter '{}' finds no classes in {}", kName,
+    if (row_size <= kYoloXBoxValues)
+      return error(StatusCode::ShapeMismatch, "converter '{}' finds no classes in {}", kYoloXName,
                    to_string(tensor.desc()));
     HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
 
-    const float threshold = effective_threshold(context, config_.threshold, kDefaultThreshold);
+    const float threshold = effective_threshold(context, config_.threshold, kYoloXThreshold);
     std::vector<Candidate> candidates;
     const float* row = values.data();
     for (int stride : config_.strides) {
@@ -52,7 +52,7 @@ class YoloXDecoder final : public Decoder {
       }
     }
     candidates = non_maximum_suppression(std::move(candidates),
-                                         config_.iou_threshold.value_or(kDefaultIouThreshold));
+                                         config_.iou_threshold.value_or(kYoloXIouThreshold));
     return to_results(candidates, config_.labels, context.transform);
   }
 
@@ -61,8 +61,8 @@ class YoloXDecoder final : public Decoder {
                        float threshold, std::vector<Candidate>& candidates) {
     const float objectness = row[4];
     if (!(objectness >= threshold)) return;  // also drops NaN
-    int64_t best = kBoxValues;
-    for (int64_t i = kBoxValues + 1; i < row_size; ++i) {
+    int64_t best = kYoloXBoxValues;
+    for (int64_t i = kYoloXBoxValues + 1; i < row_size; ++i) {
       if (row[i] > row[best]) best = i;
     }
     const float score = objectness * row[best];
@@ -72,16 +72,16 @@ class YoloXDecoder final : public Decoder {
     const float half_width = std::exp(row[2]) * stride / 2.0f;
     const float half_height = std::exp(row[3]) * stride / 2.0f;
     candidates.push_back({centre_x - half_width, centre_y - half_height, centre_x + half_width,
-                          centre_y + half_height, score, static_cast<int>(best - kBoxValues)});
+                          centre_y + half_height, score, static_cast<int>(best - kYoloXBoxValues)});
   }
 
   DecoderConfig config_;
   size_t output_;
 };
 
-Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
-                                        const std::vector<Port>& inputs,
-                                        const std::vector<Port>& outputs) {
+Result<std::unique_ptr<Decoder>> create_yolo_x(const DecoderConfig& config,
+                                               const std::vector<Port>& inputs,
+                                               const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   DecoderConfig complete = config;
   if (complete.strides.empty()) complete.strides = {8, 16, 32};
@@ -89,14 +89,14 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
   int64_t rows = kUnknownDim;
   if (size.width != kUnknownDim && size.height != kUnknownDim)
     rows = row_count(complete.strides, size.width, size.height);
-  HET_TRY(expect_shape(kName, outputs[output], {kUnknownDim, rows, kUnknownDim}));
+  HET_TRY(expect_shape(kYoloXName, outputs[output], {kUnknownDim, rows, kUnknownDim}));
   const int64_t row_size = dimension(outputs[output], 2);
   if (row_size != kUnknownDim) {
-    if (row_size <= kBoxValues)
+    if (row_size <= kYoloXBoxValues)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads rows of 5 values and one score per class, '{}' is {}",
-                   kName, outputs[output].name, to_string(outputs[output].desc));
-    HET_TRY(expect_labels(config, row_size - kBoxValues));
+                   kYoloXName, outputs[output].name, to_string(outputs[output].desc));
+    HET_TRY(expect_labels(config, row_size - kYoloXBoxValues));
   }
   return std::make_unique<YoloXDecoder>(std::move(complete), output);
 }
@@ -104,7 +104,8 @@ Result<std::unique_ptr<Decoder>> create(const DecoderConfig& config,
 }  // namespace
 
 HET_REGISTRATION void register_yolo_x_decoder(DecoderRegistry& registry) {
-  registry.add({kName, {"labels", "threshold", "iou_threshold", "classes", "strides"}, create});
+  registry.add(
+      {kYoloXName, {"labels", "threshold", "iou_threshold", "classes", "strides"}, create_yolo_x});
 }
 
 }  // namespace het

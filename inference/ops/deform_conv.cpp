@@ -9,7 +9,7 @@
 namespace het {
 namespace {
 
-enum : size_t { kX, kW, kOffset, kBias, kMask };
+enum : size_t { kDeformX, kW, kOffset, kBias, kDeformMask };
 
 struct DeformConvDims {
   ConvAttributes conv;
@@ -29,27 +29,27 @@ Result<DeformConvDims> deform_conv_dims(const Node& node, const Shape& x, const 
 }
 
 Status infer_deform_conv(InferContext& context) {
-  HET_TRY(check_input(context, kX, "X", kFloatTypes));
-  HET_TRY(check_same_type(context, kX, kW));
+  HET_TRY(check_input(context, kDeformX, "X", kFloatTypes));
+  HET_TRY(check_same_type(context, kDeformX, kW));
   HET_TRY(check_input(context, kOffset, "offset", kFloatTypes));
   HET_TRY(check_optional_input(context, kBias, "B", kFloatTypes));
-  HET_TRY(check_optional_input(context, kMask, "mask", kFloatTypes));
+  HET_TRY(check_optional_input(context, kDeformMask, "mask", kFloatTypes));
   HET_ASSIGN(DeformConvDims dims,
-             deform_conv_dims(context.node(), context.shape(kX), context.shape(kW)));
+             deform_conv_dims(context.node(), context.shape(kDeformX), context.shape(kW)));
   Shape offset = dims.conv.output_shape;
   const int64_t taps = element_count(std::span(context.shape(kW)).subspan(2)) * dims.offset_groups;
   Shape mask = offset;
   mask[1] = taps;
   offset[1] = taps * dims.spatial_rank;
   if (context.shape(kOffset) != offset ||
-      (context.has_input(kMask) && context.shape(kMask) != mask) ||
+      (context.has_input(kDeformMask) && context.shape(kDeformMask) != mask) ||
       (context.has_input(kBias) && context.shape(kBias) != Shape{dims.conv.output_shape[1]})) {
     return error(StatusCode::ShapeMismatch,
                  "offset must have shape {}, mask {} and B [{}] for X of shape {} and W of {}",
                  to_string(offset), to_string(mask), dims.conv.output_shape[1],
-                 to_string(context.shape(kX)), to_string(context.shape(kW)));
+                 to_string(context.shape(kDeformX)), to_string(context.shape(kW)));
   }
-  context.set_output(0, context.type(kX), std::move(dims.conv.output_shape));
+  context.set_output(0, context.type(kDeformX), std::move(dims.conv.output_shape));
   return {};
 }
 
@@ -124,10 +124,10 @@ struct DeformInput {
 
 /// Sums in double. Order: n, oc, output position, ic, kernel.
 Status evaluate_deform_conv(EvaluateContext& context) {
-  const Shape& x_shape = context.input(kX).shape();
+  const Shape& x_shape = context.input(kDeformX).shape();
   const Shape& w_shape = context.input(kW).shape();
   HET_ASSIGN(const DeformConvDims dims, deform_conv_dims(context.node(), x_shape, w_shape));
-  HET_ASSIGN(const std::vector<double> x, to_double_vector(context.input(kX)));
+  HET_ASSIGN(const std::vector<double> x, to_double_vector(context.input(kDeformX)));
   HET_ASSIGN(const std::vector<double> w, to_double_vector(context.input(kW)));
   HET_ASSIGN(const std::vector<double> offset, to_double_vector(context.input(kOffset)));
   const int64_t oc_count = dims.conv.output_shape[1];
@@ -136,8 +136,8 @@ Status evaluate_deform_conv(EvaluateContext& context) {
   if (context.has_input(kBias)) {
     HET_ASSIGN(bias, to_double_vector(context.input(kBias)));
   }
-  if (context.has_input(kMask)) {
-    HET_ASSIGN(mask, to_double_vector(context.input(kMask)));
+  if (context.has_input(kDeformMask)) {
+    HET_ASSIGN(mask, to_double_vector(context.input(kDeformMask)));
   }
   const Window3 win = window3(dims.conv, std::span(x_shape).subspan(2));
   const int64_t taps = win.kernel_count();

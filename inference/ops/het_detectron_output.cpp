@@ -9,11 +9,9 @@
 namespace het {
 namespace {
 
-enum : size_t { kRois, kDeltas, kScores, kImage };
+enum : size_t { kRois, kBoxDeltas, kBoxScores, kImage };
 
-constexpr TypeSet kFloat32Only{ElementType::Float32};
-
-Status infer_detection_output(InferContext& context) {
+Status infer_detectron_output(InferContext& context) {
   const Attributes& attributes = context.attributes();
   HET_TRY(check_attributes(attributes, {{"score_threshold", AttributeType::Float},
                                         {"nms_threshold", AttributeType::Float},
@@ -23,7 +21,7 @@ Status infer_detection_output(InferContext& context) {
                                         {"max_detections_per_image", AttributeType::Int},
                                         {"class_agnostic_box_regression", AttributeType::Int},
                                         {"deltas_weights", AttributeType::Floats}}));
-  for (const size_t i : {kRois, kDeltas, kScores, kImage}) {
+  for (const size_t i : {kRois, kBoxDeltas, kBoxScores, kImage}) {
     HET_TRY(check_input(context, i, "input", kFloat32Only));
   }
   const int64_t classes = attributes.get_int("num_classes", 0);
@@ -38,15 +36,15 @@ Status infer_detection_output(InferContext& context) {
   const Shape& rois = context.shape(kRois);
   const Shape& image = context.shape(kImage);
   const bool fits = rois.size() == 2 && rois[1] == 4 &&
-                    context.shape(kDeltas) == Shape{rois[0], 4 * classes} &&
-                    context.shape(kScores) == Shape{rois[0], classes} &&
+                    context.shape(kBoxDeltas) == Shape{rois[0], 4 * classes} &&
+                    context.shape(kBoxScores) == Shape{rois[0], classes} &&
                     (image == Shape{1, 3} || image == Shape{3});
   if (!fits) {
     return error(StatusCode::ShapeMismatch,
                  "rois have shape {}, deltas {}, scores {} and im_info {}, but must have [n, 4], "
                  "[n, {}], [n, {}] and [1, 3]",
-                 to_string(rois), to_string(context.shape(kDeltas)),
-                 to_string(context.shape(kScores)), to_string(image), 4 * classes, classes);
+                 to_string(rois), to_string(context.shape(kBoxDeltas)),
+                 to_string(context.shape(kBoxScores)), to_string(image), 4 * classes, classes);
   }
   context.set_output(0, ElementType::Float32, {rows, 4});
   context.set_output(1, ElementType::Int32, {rows});
@@ -82,7 +80,7 @@ BoxSides<float> refined(const float* roi, const float* deltas, const std::vector
 /// area do not count. Where there are more than rows, the best of all classes by score; else class
 /// after class. Rows that are left over are 0. docs.openvino.ai, operation specification
 /// ExperimentalDetectronDetectionOutput-6; the order as in OpenVINO 2026.4.1.
-Status evaluate_detection_output(EvaluateContext& context) {
+Status evaluate_detectron_output(EvaluateContext& context) {
   const Attributes& attributes = context.attributes();
   const int64_t classes = attributes.get_int("num_classes", 0);
   const int64_t count = context.input(kRois).shape()[0];
@@ -93,8 +91,8 @@ Status evaluate_detection_output(EvaluateContext& context) {
       static_cast<size_t>(std::max<int64_t>(0, attributes.get_int("post_nms_count", 0)));
   const std::vector<float> weights = attributes.get_floats("deltas_weights");
   const float* rois = context.input(kRois).data<float>();
-  const float* deltas = context.input(kDeltas).data<float>();
-  const float* scores = context.input(kScores).data<float>();
+  const float* deltas = context.input(kBoxDeltas).data<float>();
+  const float* scores = context.input(kBoxScores).data<float>();
   std::vector<Detected> all;
   for (int64_t c = 1; c < classes; ++c) {
     std::vector<Detected> found;
@@ -199,8 +197,8 @@ Status evaluate_prior_grid(EvaluateContext& context) {
 }  // namespace
 
 HET_REGISTRATION void register_het_detectron_output(OpRegistry& registry) {
-  registry.add({"ExperimentalDetectronDetectionOutput", "het", 6, 4, 4, infer_detection_output,
-                evaluate_detection_output});
+  registry.add({"ExperimentalDetectronDetectionOutput", "het", 6, 4, 4, infer_detectron_output,
+                evaluate_detectron_output});
   registry.add({"ExperimentalDetectronPriorGridGenerator", "het", 6, 3, 3, infer_prior_grid,
                 evaluate_prior_grid});
 }

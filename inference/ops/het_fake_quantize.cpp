@@ -12,9 +12,9 @@
 namespace het {
 namespace {
 
-enum : size_t { kX, kInputLow, kInputHigh, kOutputLow, kOutputHigh, kInputs };
-constexpr std::array<std::string_view, kInputs> kNames{"X", "input_low", "input_high", "output_low",
-                                                       "output_high"};
+enum : size_t { kFakeQuantizeX, kInputLow, kInputHigh, kOutputLow, kOutputHigh, kInputs };
+constexpr std::array<std::string_view, kInputs> kFakeQuantizeNames{"X", "input_low", "input_high",
+                                                                   "output_low", "output_high"};
 
 /// More levels could not be told apart in float.
 constexpr int64_t kMaxLevels = int64_t{1} << 24;
@@ -33,21 +33,23 @@ Status infer_fake_quantize(InferContext& context) {
                  "auto_broadcast is '{}', but only numpy and none are supported", mode);
   }
   for (size_t i = 0; i < kInputs; ++i) {
-    HET_TRY(check_input(context, i, kNames[i], kFloatTypes));
-    HET_TRY(check_same_type(context, kX, i));
-    if (mode == "none" && context.shape(i) != context.shape(kX)) {
+    HET_TRY(check_input(context, i, kFakeQuantizeNames[i], kFloatTypes));
+    HET_TRY(check_same_type(context, kFakeQuantizeX, i));
+    if (mode == "none" && context.shape(i) != context.shape(kFakeQuantizeX)) {
       return error(StatusCode::ShapeMismatch,
                    "{} has shape {} and X {}, but auto_broadcast none needs equal shapes",
-                   kNames[i], to_string(context.shape(i)), to_string(context.shape(kX)));
+                   kFakeQuantizeNames[i], to_string(context.shape(i)),
+                   to_string(context.shape(kFakeQuantizeX)));
     }
-    HET_ASSIGN(const Shape both, broadcast(context.shape(kX), context.shape(i)));
-    if (both != context.shape(kX)) {
+    HET_ASSIGN(const Shape both, broadcast(context.shape(kFakeQuantizeX), context.shape(i)));
+    if (both != context.shape(kFakeQuantizeX)) {
       return error(StatusCode::ShapeMismatch,
-                   "{} has shape {}, which cannot be broadcast to X's shape {}", kNames[i],
-                   to_string(context.shape(i)), to_string(context.shape(kX)));
+                   "{} has shape {}, which cannot be broadcast to X's shape {}",
+                   kFakeQuantizeNames[i], to_string(context.shape(i)),
+                   to_string(context.shape(kFakeQuantizeX)));
     }
   }
-  context.set_output(0, context.type(kX), context.shape(kX));
+  context.set_output(0, context.type(kFakeQuantizeX), context.shape(kFakeQuantizeX));
   return {};
 }
 
@@ -66,7 +68,7 @@ Real fake_quantize(Real x, Real input_low, Real input_high, Real output_low, Rea
 /// OpenVINO's go. NaN stays NaN.
 /// docs.openvino.ai, operation specification FakeQuantize-1.
 Status evaluate_fake_quantize(EvaluateContext& context) {
-  const Tensor& x = context.input(kX);
+  const Tensor& x = context.input(kFakeQuantizeX);
   std::array<Shape, kInputs> shapes;
   for (size_t i = 0; i < kInputs; ++i) shapes[i] = context.input(i).shape();
   const BroadcastPlan plan = plan_broadcast(x.shape(), shapes);
@@ -85,8 +87,8 @@ Status evaluate_fake_quantize(EvaluateContext& context) {
       };
       for (int64_t i = 0; i < length; ++i) {
         dst[at + i] = numeric_cast<T>(fake_quantize<Real>(
-            value(kX, i), value(kInputLow, i), value(kInputHigh, i), value(kOutputLow, i),
-            value(kOutputHigh, i), static_cast<Real>(levels - 1)));
+            value(kFakeQuantizeX, i), value(kInputLow, i), value(kInputHigh, i),
+            value(kOutputLow, i), value(kOutputHigh, i), static_cast<Real>(levels - 1)));
       }
     });
     return {};

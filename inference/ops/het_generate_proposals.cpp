@@ -10,9 +10,7 @@
 namespace het {
 namespace {
 
-enum : size_t { kImages, kAnchors, kDeltas, kScores };
-
-constexpr TypeSet kFloat32Only{ElementType::Float32};
+enum : size_t { kImages, kAnchors, kAnchorDeltas, kAnchorScores };
 
 /// Sizes that both operators share: `images` 0 stands for the one image of Detectron's.
 struct ProposalSizes {
@@ -28,7 +26,7 @@ Status check_common(const InferContext& context) {
                                                   {"nms_threshold", AttributeType::Float},
                                                   {"pre_nms_count", AttributeType::Int},
                                                   {"post_nms_count", AttributeType::Int}}));
-  for (const size_t i : {kImages, kAnchors, kDeltas, kScores}) {
+  for (const size_t i : {kImages, kAnchors, kAnchorDeltas, kAnchorScores}) {
     HET_TRY(check_input(context, i, "input", kFloat32Only));
   }
   for (const char* name : {"pre_nms_count", "post_nms_count"}) {
@@ -44,10 +42,11 @@ Failure shapes_error(const InferContext& context, std::string_view wanted) {
   return error(StatusCode::ShapeMismatch,
                "im_info has shape {}, anchors {}, deltas {} and scores {}, but must have {}",
                to_string(context.shape(kImages)), to_string(context.shape(kAnchors)),
-               to_string(context.shape(kDeltas)), to_string(context.shape(kScores)), wanted);
+               to_string(context.shape(kAnchorDeltas)), to_string(context.shape(kAnchorScores)),
+               wanted);
 }
 
-struct ProposalRules {
+struct GenerationRules {
   float min_size = 0;
   float nms_threshold = 0;
   int64_t pre_nms = 0;
@@ -57,7 +56,7 @@ struct ProposalRules {
   bool single_image = false;  ///< see evaluate_single_image()
 };
 
-ProposalRules read_rules(const Attributes& attributes) {
+GenerationRules read_rules(const Attributes& attributes) {
   return {attributes.get_float("min_size", 0),
           attributes.get_float("nms_threshold", 0),
           attributes.get_int("pre_nms_count", 0),
@@ -67,7 +66,7 @@ ProposalRules read_rules(const Attributes& attributes) {
           false};
 }
 
-struct Proposed {
+struct GeneratedBox {
   BoxSides<float> box;
   float score = 0;
   bool counts = true;  ///< not too small
@@ -102,17 +101,18 @@ BoxSides<float> moved(const float* anchor, const float (&delta)[4], const ImageL
 
 /// The best pre_nms boxes of one image by descending score, of equal ones the first anchor; of them
 /// those go that do not count, then what overlaps a kept box by more than the threshold.
-std::vector<Proposed> propose(const ProposalSizes& sizes, const ProposalRules& rules,
-                              const ImageLimits& image, const float* anchors, const float* deltas,
-                              const float* scores) {
+std::vector<GeneratedBox> propose(const ProposalSizes& sizes, const GenerationRules& rules,
+                                  const ImageLimits& image, const float* anchors,
+                                  const float* deltas, const float* scores) {
   const int64_t area = sizes.height * sizes.width;
-  std::vector<Proposed> found;
+  std::vector<GeneratedBox> found;
   for (int64_t place = 0; place < area; ++place) {
     for (int64_t a = 0; a < sizes.anchors; ++a) {
       const auto delta = [&](int64_t k) { return deltas[(a * 4 + k) * area + place]; };
       const float values[4] = {delta(0), delta(1), delta(2), delta(3)};
-      Proposed next{moved(anchors + (place * sizes.anchors + a) * 4, values, image, rules.border),
-                    scores[a * area + place]};
+      GeneratedBox next{
+          moved(anchors + (place * sizes.anchors + a) * 4, values, image, rules.border),
+          scores[a * area + place]};
       const bool large = next.box.x_max - next.box.x_min + rules.border >= image.min_width &&
                          next.box.y_max - next.box.y_min + rules.border >= image.min_height;
       if (rules.single_image) {
@@ -125,17 +125,17 @@ std::vector<Proposed> propose(const ProposalSizes& sizes, const ProposalRules& r
     }
   }
   std::stable_sort(found.begin(), found.end(),
-                   [](const Proposed& a, const Proposed& b) { return a.score > b.score; });
+                   [](const GeneratedBox& a, const GeneratedBox& b) { return a.score > b.score; });
   if (static_cast<int64_t>(found.size()) > rules.pre_nms) {
     found.resize(static_cast<size_t>(rules.pre_nms));
   }
-  std::vector<Proposed> kept;
+  std::vector<GeneratedBox> kept;
   float threshold = rules.nms_threshold;
   const float border = rules.single_image ? 0.0f : rules.border;
-  for (const Proposed& next : found) {
+  for (const GeneratedBox& next : found) {
     if (static_cast<int64_t>(kept.size()) >= rules.post_nms) break;
     if (!next.counts) continue;
-    const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](const Proposed& other) {
+    const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](const GeneratedBox& other) {
       return touching_overlap(next.box, other.box, border) > threshold;
     });
     if (suppressed) continue;
@@ -145,8 +145,8 @@ std::vector<Proposed> propose(const ProposalSizes& sizes, const ProposalRules& r
   return kept;
 }
 
-float* write(const std::vector<Proposed>& boxes, float* dst) {
-  for (const Proposed& p : boxes) {
+float* write(const std::vector<GeneratedBox>& boxes, float* dst) {
+  for (const GeneratedBox& p : boxes) {
     for (const float side : {p.box.x_min, p.box.y_min, p.box.x_max, p.box.y_max}) *dst++ = side;
   }
   return dst;
@@ -165,12 +165,13 @@ Status infer_generate_proposals(InferContext& context) {
                                                   {"nms_eta", AttributeType::Float},
                                                   {"roi_num_type", AttributeType::String}}));
   HET_ASSIGN(const ElementType type, count_type(context.attributes()));
-  const Shape& scores = context.shape(kScores);
+  const Shape& scores = context.shape(kAnchorScores);
   const Shape& images = context.shape(kImages);
-  const bool fits = scores.size() == 4 && images.size() == 2 && images[0] == scores[0] &&
-                    (images[1] == 3 || images[1] == 4) &&
-                    context.shape(kAnchors) == Shape{scores[2], scores[3], scores[1], 4} &&
-                    context.shape(kDeltas) == Shape{scores[0], 4 * scores[1], scores[2], scores[3]};
+  const bool fits =
+      scores.size() == 4 && images.size() == 2 && images[0] == scores[0] &&
+      (images[1] == 3 || images[1] == 4) &&
+      context.shape(kAnchors) == Shape{scores[2], scores[3], scores[1], 4} &&
+      context.shape(kAnchorDeltas) == Shape{scores[0], 4 * scores[1], scores[2], scores[3]};
   if (!fits) {
     return shapes_error(
         context, "[n, 3 or 4], [h, w, anchors, 4], [n, 4 anchors, h, w], [n, anchors, h, w]");
@@ -183,20 +184,20 @@ Status infer_generate_proposals(InferContext& context) {
 
 /// docs.openvino.ai, operation specification GenerateProposals-9.
 Status evaluate_generate_proposals(EvaluateContext& context) {
-  const Shape& shape = context.input(kScores).shape();
+  const Shape& shape = context.input(kAnchorScores).shape();
   const ProposalSizes sizes{shape[1], shape[2], shape[3]};
-  const ProposalRules rules = read_rules(context.attributes());
+  const GenerationRules rules = read_rules(context.attributes());
   const int64_t columns = context.input(kImages).shape()[1];
-  std::vector<Proposed> all;
+  std::vector<GeneratedBox> all;
   std::vector<double> counts;
   for (int64_t n = 0; n < shape[0]; ++n) {
     const float* size = context.input(kImages).data<float>() + n * columns;
     const ImageLimits image{size[0], size[1], rules.min_size * size[2],
                             rules.min_size * size[columns - 1]};
-    const std::vector<Proposed> own =
+    const std::vector<GeneratedBox> own =
         propose(sizes, rules, image, context.input(kAnchors).data<float>(),
-                context.input(kDeltas).data<float>() + n * 4 * sizes.count(),
-                context.input(kScores).data<float>() + n * sizes.count());
+                context.input(kAnchorDeltas).data<float>() + n * 4 * sizes.count(),
+                context.input(kAnchorScores).data<float>() + n * sizes.count());
     all.insert(all.end(), own.begin(), own.end());
     counts.push_back(static_cast<double>(own.size()));
   }
@@ -206,16 +207,16 @@ Status evaluate_generate_proposals(EvaluateContext& context) {
   if (!context.has_output(1)) return {};
   HET_TRY(context.allocate_output(1, ElementType::Float32, {rows}));
   float* scores = context.output(1).data<float>();
-  for (const Proposed& p : all) *scores++ = p.score;
+  for (const GeneratedBox& p : all) *scores++ = p.score;
   return context.has_output(2) ? store_doubles(counts, context.output(2)) : Status();
 }
 
 Status infer_single_image(InferContext& context) {
   HET_TRY(check_common(context));
-  const Shape& scores = context.shape(kScores);
+  const Shape& scores = context.shape(kAnchorScores);
   const bool fits = scores.size() == 3 && context.shape(kImages) == Shape{3} &&
                     context.shape(kAnchors) == Shape{element_count(scores), 4} &&
-                    context.shape(kDeltas) == Shape{4 * scores[0], scores[1], scores[2]};
+                    context.shape(kAnchorDeltas) == Shape{4 * scores[0], scores[1], scores[2]};
   if (!fits) {
     return shapes_error(context, "[3], [h w anchors, 4], [4 anchors, h, w], [anchors, h, w]");
   }
@@ -230,15 +231,15 @@ Status infer_single_image(InferContext& context) {
 /// border. docs.openvino.ai, operation specification
 /// ExperimentalDetectronGenerateProposalsSingleImage-6.
 Status evaluate_single_image(EvaluateContext& context) {
-  const Shape& shape = context.input(kScores).shape();
+  const Shape& shape = context.input(kAnchorScores).shape();
   const ProposalSizes sizes{shape[0], shape[1], shape[2]};
-  ProposalRules rules = read_rules(context.attributes());
+  GenerationRules rules = read_rules(context.attributes());
   rules.single_image = true;
   const float* size = context.input(kImages).data<float>();
   const ImageLimits image{size[0], size[1], rules.min_size, rules.min_size};
-  const std::vector<Proposed> kept =
-      propose(sizes, rules, image, context.input(kAnchors).data<float>(),
-              context.input(kDeltas).data<float>(), context.input(kScores).data<float>());
+  const std::vector<GeneratedBox> kept = propose(
+      sizes, rules, image, context.input(kAnchors).data<float>(),
+      context.input(kAnchorDeltas).data<float>(), context.input(kAnchorScores).data<float>());
   const std::span<float> boxes = context.output(0).values<float>();
   std::fill(write(kept, boxes.data()), boxes.data() + boxes.size(), 0.0f);
   if (!context.has_output(1)) return {};

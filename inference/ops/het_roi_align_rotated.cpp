@@ -10,7 +10,7 @@
 namespace het {
 namespace {
 
-enum : size_t { kData, kRois, kBatches };
+enum : size_t { kData, kRotatedRois, kBatches };
 
 /// Samples of a bin along one dimension; more are refused.
 constexpr double kMostSamples = 1 << 16;
@@ -23,13 +23,13 @@ Status infer_roi_align_rotated(InferContext& context) {
                                         {"spatial_scale", AttributeType::Float},
                                         {"clockwise_mode", AttributeType::Int}}));
   HET_TRY(check_input(context, kData, "data", kFloatTypes));
-  HET_TRY(check_input(context, kRois, "rois", kFloatTypes));
+  HET_TRY(check_input(context, kRotatedRois, "rois", kFloatTypes));
   HET_TRY(check_input(context, kBatches, "batch_indices", kIndexTypes));
   const int64_t height = attributes.get_int("pooled_h", 0);
   const int64_t width = attributes.get_int("pooled_w", 0);
   const int64_t ratio = attributes.get_int("sampling_ratio", 0);
   const Shape& x = context.shape(kData);
-  const Shape& rois = context.shape(kRois);
+  const Shape& rois = context.shape(kRotatedRois);
   if (height < 1 || width < 1 || ratio < 0 || ratio > kMostSamples || x.size() != 4 ||
       rois.size() != 2 || rois[1] != 5 || context.shape(kBatches) != Shape{rois[0]} ||
       (rois[0] > 0 && (x[2] == 0 || x[3] == 0))) {
@@ -103,7 +103,7 @@ Status evaluate_roi_align_rotated(EvaluateContext& context) {
   const Tensor& data = context.input(kData);
   const Shape& map = data.shape();
   const Shape& shape = context.output(0).shape();
-  HET_ASSIGN(const std::vector<double> rois, to_double_vector(context.input(kRois)));
+  HET_ASSIGN(const std::vector<double> rois, to_double_vector(context.input(kRotatedRois)));
   HET_ASSIGN(const std::vector<int64_t> batches, to_int64_vector(context.input(kBatches)));
   const auto scale = static_cast<double>(attributes.get_float("spatial_scale", 1));
   const auto ratio = static_cast<double>(attributes.get_int("sampling_ratio", 0));

@@ -9,21 +9,12 @@
 namespace het {
 namespace {
 
-enum : size_t { kBoxes, kScores, kCounts };
-
-constexpr TypeSet kFloat32Only{ElementType::Float32};
-
-Result<ElementType> index_type(const Attributes& attributes) {
-  const std::string name = attributes.get_string("output_type", "i64");
-  HET_ASSIGN(const ElementType type, parse_element_type(name));
-  if (kIndexTypes.contains(type)) return type;
-  return error(StatusCode::InvalidArgument, "output_type is '{}', but must be i32 or i64", name);
-}
+enum : size_t { kCandidateBoxes, kCandidateScores, kCounts };
 
 /// Classes of every image; the boxes of an image lie behind each other.
 Result<std::vector<ClassBoxes>> class_boxes(const EvaluateContext& context) {
-  const Tensor& boxes = context.input(kBoxes);
-  const Tensor& scores = context.input(kScores);
+  const Tensor& boxes = context.input(kCandidateBoxes);
+  const Tensor& scores = context.input(kCandidateScores);
   const int64_t all = boxes.shape()[1];
   std::vector<ClassBoxes> result;
   if (!context.has_input(kCounts)) {
@@ -112,12 +103,12 @@ Status infer_selected_boxes(InferContext& context) {
     return error(StatusCode::InvalidArgument,
                  "sort_result_type is '{}', but must be none, classid or score", order);
   }
-  HET_TRY(check_input(context, kBoxes, "boxes", kFloat32Only));
-  HET_TRY(check_input(context, kScores, "scores", kFloat32Only));
+  HET_TRY(check_input(context, kCandidateBoxes, "boxes", kFloat32Only));
+  HET_TRY(check_input(context, kCandidateScores, "scores", kFloat32Only));
   HET_TRY(check_optional_input(context, kCounts, "roisnum", kIndexTypes));
   HET_ASSIGN(const ElementType type, index_type(attributes));
-  const Shape& boxes = context.shape(kBoxes);
-  const Shape& scores = context.shape(kScores);
+  const Shape& boxes = context.shape(kCandidateBoxes);
+  const Shape& scores = context.shape(kCandidateScores);
   const bool counted = context.has_input(kCounts);
   const bool fits = boxes.size() == 3 && boxes[2] == 4 && scores.size() == (counted ? 2 : 3) &&
                     scores[0] == boxes[0] && scores.back() == boxes[1] &&
@@ -158,7 +149,7 @@ Status write_selected_boxes(EvaluateContext& context, const SelectedBoxesRules& 
   HET_ASSIGN(const std::vector<ClassBoxes> classes, class_boxes(context));
   HET_ASSIGN(const ElementType type, index_type(context.attributes()));
   const int64_t images = context.has_input(kCounts) ? context.input(kCounts).element_count()
-                                                    : context.input(kBoxes).shape()[0];
+                                                    : context.input(kCandidateBoxes).shape()[0];
   std::vector<SelectedBox> selected;
   std::vector<int64_t> counts(static_cast<size_t>(images), 0);
   for (size_t i = 0; i < classes.size();) {

@@ -14,16 +14,14 @@
 namespace het {
 namespace {
 
-enum : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold, kSigma };
-
-constexpr TypeSet kFloat32Only{ElementType::Float32};
-
-Result<ElementType> index_type(const Attributes& attributes) {
-  const std::string name = attributes.get_string("output_type", "i64");
-  HET_ASSIGN(const ElementType type, parse_element_type(name));
-  if (kIndexTypes.contains(type)) return type;
-  return error(StatusCode::InvalidArgument, "output_type is '{}', but must be i32 or i64", name);
-}
+enum : size_t {
+  kSoftBoxes,
+  kSoftScores,
+  kSoftMaxBoxes,
+  kSoftIouThreshold,
+  kSoftScoreThreshold,
+  kSigma
+};
 
 bool is_rotated(const Node& node) {
   return node.op_type() == "NMSRotated";
@@ -41,10 +39,10 @@ Status infer_soft_nms(InferContext& context) {
                  encoding);
   }
   HET_ASSIGN(const ElementType type, index_type(attributes));
-  HET_TRY(check_input(context, kBoxes, "boxes", kFloat32Only));
-  HET_TRY(check_input(context, kScores, "scores", kFloat32Only));
-  const Shape& boxes = context.shape(kBoxes);
-  const Shape& scores = context.shape(kScores);
+  HET_TRY(check_input(context, kSoftBoxes, "boxes", kFloat32Only));
+  HET_TRY(check_input(context, kSoftScores, "scores", kFloat32Only));
+  const Shape& boxes = context.shape(kSoftBoxes);
+  const Shape& scores = context.shape(kSoftScores);
   const int64_t sides = is_rotated(context.node()) ? 5 : 4;
   if (boxes.size() != 3 || scores.size() != 3 || boxes[2] != sides || boxes[0] != scores[0] ||
       boxes[1] != scores[2]) {
@@ -53,7 +51,7 @@ Status infer_soft_nms(InferContext& context) {
                  "boxes]",
                  to_string(boxes), to_string(scores), sides);
   }
-  for (size_t i = kMaxBoxes; i <= kSigma; ++i) {
+  for (size_t i = kSoftMaxBoxes; i <= kSigma; ++i) {
     HET_TRY(check_optional_input(context, i, "threshold", kNumbers));
     if (context.has_input(i) && element_count(context.shape(i)) != 1) {
       return error(StatusCode::ShapeMismatch, "input {} has shape {}, but must be one value", i,
@@ -75,12 +73,12 @@ struct Rules {
 
 Result<Rules> read_rules(const EvaluateContext& context) {
   double values[4] = {0, 0, 0, 0};
-  for (size_t i = kMaxBoxes; i <= kSigma; ++i) {
+  for (size_t i = kSoftMaxBoxes; i <= kSigma; ++i) {
     if (!context.has_input(i)) continue;
     HET_ASSIGN(const std::vector<double> value, to_double_vector(context.input(i)));
-    values[i - kMaxBoxes] = value[0];
+    values[i - kSoftMaxBoxes] = value[0];
   }
-  const auto boxes = static_cast<double>(context.input(kBoxes).shape()[1]);
+  const auto boxes = static_cast<double>(context.input(kSoftBoxes).shape()[1]);
   Rules rules;
   rules.most = values[0] > 0 ? static_cast<int64_t>(std::min(values[0], boxes)) : 0;
   rules.iou_threshold = static_cast<float>(values[1]);
@@ -97,13 +95,13 @@ BoxSides<float> sides(const float* box, bool center) {
           std::max(box[0], box[2])};
 }
 
-struct Candidate {
+struct SoftCandidate {
   float score;
   int64_t index;
   size_t seen;  ///< how many kept boxes have lowered its score already
 
   /// For a queue whose top has the highest score, and of equal ones the lowest index.
-  bool operator<(const Candidate& other) const {
+  bool operator<(const SoftCandidate& other) const {
     return score < other.score || (score == other.score && index > other.index);
   }
 };
@@ -140,13 +138,13 @@ Overlap overlap_of(const Node& node, const float* boxes) {
 /// the threshold does not count then, as in OpenVINO 2026.4.1.
 void select(const Rules& rules, const Overlap& overlap_of_two, const float* scores, int64_t count,
             int64_t image, int64_t label, std::vector<Selected>& selected) {
-  std::priority_queue<Candidate> queue;
+  std::priority_queue<SoftCandidate> queue;
   for (int64_t i = 0; i < count; ++i) {
     if (scores[i] > rules.score_threshold) queue.push({scores[i], i, 0});
   }
   std::vector<int64_t> kept;
   while (!queue.empty() && static_cast<int64_t>(kept.size()) < rules.most) {
-    Candidate next = queue.top();
+    SoftCandidate next = queue.top();
     queue.pop();
     const float before = next.score;
     bool suppressed = false;
@@ -177,16 +175,16 @@ void select(const Rules& rules, const Overlap& overlap_of_two, const float* scor
 Status evaluate_soft_nms(EvaluateContext& context) {
   HET_ASSIGN(const Rules rules, read_rules(context));
   HET_ASSIGN(const ElementType type, index_type(context.attributes()));
-  const Tensor& boxes = context.input(kBoxes);
+  const Tensor& boxes = context.input(kSoftBoxes);
   const int64_t count = boxes.shape()[1];
-  const int64_t classes = context.input(kScores).shape()[1];
+  const int64_t classes = context.input(kSoftScores).shape()[1];
   std::vector<Selected> selected;
   const bool any = count > 0 && rules.most > 0;
   for (int64_t n = 0; any && n < boxes.shape()[0]; ++n) {
     const Overlap overlap =
         overlap_of(context.node(), boxes.data<float>() + n * count * boxes.shape()[2]);
     for (int64_t c = 0; c < classes; ++c) {
-      select(rules, overlap, context.input(kScores).data<float>() + (n * classes + c) * count,
+      select(rules, overlap, context.input(kSoftScores).data<float>() + (n * classes + c) * count,
              count, n, c, selected);
     }
   }

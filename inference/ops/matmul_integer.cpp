@@ -62,8 +62,8 @@ Status infer_matmul_integer(InferContext& context) {
 
 /// Sums (a - zero point) * (b - zero point); sums wrap around in 32 bits.
 template <class Store>
-Status sum_products(EvaluateContext& context, size_t b_input, size_t a_zero_point,
-                    size_t b_zero_point, const Store& store) {
+Status sum_matrix_products(EvaluateContext& context, size_t b_input, size_t a_zero_point,
+                           size_t b_zero_point, const Store& store) {
   const Tensor& a = context.input(0);
   const Tensor& b = context.input(b_input);
   HET_ASSIGN(const MatMulDims dims, matmul_dims(a.shape(), b.shape()));
@@ -90,7 +90,7 @@ Status sum_products(EvaluateContext& context, size_t b_input, size_t a_zero_poin
 
 Status evaluate_matmul_integer(EvaluateContext& context) {
   int32_t* dst = context.output(0).data<int32_t>();
-  return sum_products(context, 1, 2, 3, [&](int64_t i, int64_t, int64_t, uint32_t sum) {
+  return sum_matrix_products(context, 1, 2, 3, [&](int64_t i, int64_t, int64_t, uint32_t sum) {
     dst[i] = static_cast<int32_t>(sum);
   });
 }
@@ -121,12 +121,13 @@ Status evaluate_qlinear_matmul(EvaluateContext& context) {
              line_index(context.input(3).shape(), context.input(4).shape(), 1));
   Tensor& y = context.output(0);
   const IntegerRange range = integer_range(y.type());
-  return sum_products(context, 3, 2, 5, [&](int64_t i, int64_t row, int64_t column, uint32_t sum) {
-    const float scale = a_scale[a_line(row)] * b_scale[b_line(column)] / y_scale.scale;
-    const float value = static_cast<float>(static_cast<int32_t>(sum)) * scale;
-    store_integer(y.bytes(), y.type(), i,
-                  saturate_quantized(value, y_scale.zero_point, range.lowest, range.highest));
-  });
+  return sum_matrix_products(
+      context, 3, 2, 5, [&](int64_t i, int64_t row, int64_t column, uint32_t sum) {
+        const float scale = a_scale[a_line(row)] * b_scale[b_line(column)] / y_scale.scale;
+        const float value = static_cast<float>(static_cast<int32_t>(sum)) * scale;
+        store_integer(y.bytes(), y.type(), i,
+                      saturate_quantized(value, y_scale.zero_point, range.lowest, range.highest));
+      });
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace het {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames{"num_mel_bins", "dft_length", "sample_rate",
-                                                 "lower_edge_hertz", "upper_edge_hertz"};
+constexpr std::array<std::string_view, 5> kMelNames{"num_mel_bins", "dft_length", "sample_rate",
+                                                    "lower_edge_hertz", "upper_edge_hertz"};
 
 Status check_single(std::string_view name, const Shape& shape) {
   if (element_count(shape) == 1) return {};
@@ -26,12 +26,12 @@ Status infer_mel_weight_matrix(InferContext& context) {
   if (!kNumbers.contains(type)) {
     return error(StatusCode::NotSupported, "output_datatype {} is not supported", to_string(type));
   }
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    HET_TRY(check_input(context, i, kNames[i], i < 3 ? kIndexTypes : kFloatTypes));
-    HET_TRY(check_single(kNames[i], context.shape(i)));
+  for (size_t i = 0; i < kMelNames.size(); ++i) {
+    HET_TRY(check_input(context, i, kMelNames[i], i < 3 ? kIndexTypes : kFloatTypes));
+    HET_TRY(check_single(kMelNames[i], context.shape(i)));
   }
-  HET_ASSIGN(const auto bins, known_ints(context, 0, kNames[0]));
-  HET_ASSIGN(const auto length, known_ints(context, 1, kNames[1]));
+  HET_ASSIGN(const auto bins, known_ints(context, 0, kMelNames[0]));
+  HET_ASSIGN(const auto length, known_ints(context, 1, kMelNames[1]));
   Shape shape = unknown_shape(2);
   if (bins && length) {
     if ((*bins)[0] < 0 || (*length)[0] < 0 || (*bins)[0] > INT32_MAX || (*length)[0] > INT32_MAX) {

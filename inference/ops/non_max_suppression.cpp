@@ -12,8 +12,6 @@ namespace {
 
 enum : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold };
 
-constexpr TypeSet kFloat32Only{ElementType::Float32};
-
 Status check_scalar(const InferContext& context, size_t index, std::string_view name,
                     TypeSet type) {
   if (!context.has_input(index)) return {};

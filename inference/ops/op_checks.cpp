@@ -73,6 +73,17 @@ Result<std::optional<std::vector<int64_t>>> known_ints(const InferContext& conte
   return std::optional(std::move(values));
 }
 
+Result<ElementType> index_type(const Attributes& attributes) {
+  const std::string name = attributes.get_string("output_type", "i64");
+  HET_ASSIGN(const ElementType type, parse_element_type(name));
+  if (kIndexTypes.contains(type)) return type;
+  return error(StatusCode::InvalidArgument, "output_type is '{}', but must be i32 or i64", name);
+}
+
+const Tensor* optional_input(const EvaluateContext& context, size_t index) {
+  return context.has_input(index) ? &context.input(index) : nullptr;
+}
+
 Shape unknown_shape(int64_t rank) {
   return Shape(static_cast<size_t>(rank), kUnknownDim);
 }

@@ -28,6 +28,7 @@ class TypeSet {
 };
 
 inline constexpr TypeSet kBoolOnly{ElementType::Bool};
+inline constexpr TypeSet kFloat32Only{ElementType::Float32};
 inline constexpr TypeSet kFloatTypes{ElementType::Float16, ElementType::BFloat16,
                                      ElementType::Float32, ElementType::Float64};
 inline constexpr TypeSet kSignedIntegers{ElementType::Int8, ElementType::Int16, ElementType::Int32,
@@ -82,6 +83,12 @@ inline constexpr int64_t kAnyRank = INT64_MAX;
 /// reads it when it is known; null content gives nothing.
 Result<std::optional<std::vector<int64_t>>> known_ints(const InferContext& context, size_t index,
                                                        std::string_view name);
+
+/// The attribute output_type, a type of kIndexTypes: "i64" where it is absent.
+Result<ElementType> index_type(const Attributes& attributes);
+
+/// Null where the input is omitted.
+const Tensor* optional_input(const EvaluateContext& context, size_t index);
 
 /// A shape of this rank with nothing known, for outputs that wait for an input's content.
 Shape unknown_shape(int64_t rank);

@@ -13,7 +13,7 @@
 namespace het {
 namespace {
 
-enum : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, kP };
+enum : size_t { kRecurrentX, kRecurrentW, kR, kB, kSequenceLens, kInitialH, kInitialC, kP };
 
 Status check_shape(const InferContext& context, size_t index, std::string_view name,
                    const Shape& wanted) {
@@ -34,10 +34,11 @@ Status infer_recurrent(InferContext& context) {
     }
   }
   HET_ASSIGN(const RecurrentAttributes recurrent,
-             recurrent_attributes(context.node(), context.shape(kX), context.shape(kR)));
+             recurrent_attributes(context.node(), context.shape(kRecurrentX), context.shape(kR)));
   const int64_t directions = recurrent.directions();
   const int64_t rows = recurrent.gates * recurrent.hidden;
-  HET_TRY(check_shape(context, kW, kNames[kW], {directions, rows, recurrent.input}));
+  HET_TRY(
+      check_shape(context, kRecurrentW, kNames[kRecurrentW], {directions, rows, recurrent.input}));
   HET_TRY(check_shape(context, kR, kNames[kR], {directions, rows, recurrent.hidden}));
   HET_TRY(check_shape(context, kB, kNames[kB], {directions, 2 * rows}));
   HET_TRY(check_shape(context, kSequenceLens, kNames[kSequenceLens], {recurrent.batch}));
@@ -172,8 +173,8 @@ Result<RecurrentValues> read_values(const EvaluateContext& context,
     HET_ASSIGN(to, to_double_vector(context.input(index)));
     return {};
   };
-  HET_TRY(read(kX, values.x));
-  HET_TRY(read(kW, values.w));
+  HET_TRY(read(kRecurrentX, values.x));
+  HET_TRY(read(kRecurrentW, values.w));
   HET_TRY(read(kR, values.r));
   HET_TRY(read(kB, values.b));
   HET_TRY(read(kInitialH, values.h));
@@ -200,9 +201,9 @@ Result<RecurrentValues> read_values(const EvaluateContext& context,
 /// Computed in double. A reverse direction starts at the last step of each sequence; outputs beyond
 /// a sequence's length are 0. Order: direction, batch, step, then hidden unit.
 Status evaluate_recurrent(EvaluateContext& context) {
-  HET_ASSIGN(
-      const RecurrentAttributes recurrent,
-      recurrent_attributes(context.node(), context.input(kX).shape(), context.input(kR).shape()));
+  HET_ASSIGN(const RecurrentAttributes recurrent,
+             recurrent_attributes(context.node(), context.input(kRecurrentX).shape(),
+                                  context.input(kR).shape()));
   if (element_count(recurrent.state_shape) == 0) return {};
   HET_ASSIGN(RecurrentValues values, read_values(context, recurrent));
   const auto step = recurrent.kind == RecurrentKind::Lstm  ? step_lstm
@@ -239,7 +240,7 @@ Status evaluate_recurrent(EvaluateContext& context) {
       std::copy(cell.c.begin(), cell.c.end(), values.c.begin() + state);
     }
   }
-  return dispatch_float(context.input(kX).type(), [&]<class T>() -> Status {
+  return dispatch_float(context.input(kRecurrentX).type(), [&]<class T>() -> Status {
     const std::array<const std::vector<double>*, 3> results{&y, &values.h, &values.c};
     for (size_t i = 0; i < results.size() && context.has_output(i); ++i) {
       std::transform(results[i]->begin(), results[i]->end(), context.output(i).data<T>(),

@@ -175,10 +175,6 @@ T rounded(double value) {
   return numeric_cast<T>(value);
 }
 
-const Tensor* optional_input(const EvaluateContext& context, size_t index) {
-  return context.has_input(index) ? &context.input(index) : nullptr;
-}
-
 Status evaluate_resize(EvaluateContext& context) {
   const Tensor& x = context.input(0);
   Tensor& y = context.output(0);

@@ -8,7 +8,7 @@
 namespace het {
 namespace {
 
-constexpr std::string_view kBody = "body";
+constexpr std::string_view kScanBody = "body";
 
 /// Attributes with their defaults filled in.
 struct ScanForm {
@@ -53,8 +53,8 @@ Result<ScanForm> scan_form(const Node& node) {
   ScanForm form;
   form.scanned = static_cast<size_t>(scanned);
   form.states = formal - form.scanned;
-  HET_TRY(check_body(node, kBody, formal));
-  const size_t outputs = body_of(node, kBody).outputs().size();
+  HET_TRY(check_body(node, kScanBody, formal));
+  const size_t outputs = body_of(node, kScanBody).outputs().size();
   if (outputs < form.states || outputs < node.outputs().size()) {
     return error(StatusCode::ParseError,
                  "its body has {} outputs: {} states and further outputs of the node, which has "
@@ -110,7 +110,7 @@ Result<std::unique_ptr<Model>> inferred_body(const InferContext& context, const 
   for (size_t i = 0; i < form.scanned; ++i) {
     HET_ASSIGN(inputs.emplace_back().desc, slice_of(form, i, context.input(form.states + i)));
   }
-  return infer_body(context, kBody, inputs);
+  return infer_body(context, kScanBody, inputs);
 }
 
 Status infer_scan(InferContext& context) {
@@ -171,7 +171,7 @@ Status evaluate_scan(EvaluateContext& context) {
   HET_ASSIGN(const int64_t length, scan_length(form, [&](size_t i) -> const TensorDesc& {
                return context.input(i).desc();
              }));
-  HET_ASSIGN(BodyRunner body, BodyRunner::create(context, kBody));
+  HET_ASSIGN(BodyRunner body, BodyRunner::create(context, kScanBody));
   std::vector<Tensor> values;
   for (size_t i = 0; i < form.states; ++i) values.push_back(context.input(i));
   values.resize(form.states + form.scanned);

@@ -20,17 +20,17 @@ struct WindowRow {
   double a2;
 };
 
-constexpr std::array kRows{
+constexpr std::array kWindowRows{
     WindowRow{"HannWindow", 0.5, 0.5, 0},
     WindowRow{"HammingWindow", 25.0 / 46, 1 - 25.0 / 46, 0},
     WindowRow{"BlackmanWindow", 0.42, 0.5, 0.08},
 };
 
-const WindowRow& row_of(std::string_view type) {
-  for (const WindowRow& row : kRows) {
+const WindowRow& window_row(std::string_view type) {
+  for (const WindowRow& row : kWindowRows) {
     if (row.type == type) return row;
   }
-  return kRows.front();
+  return kWindowRows.front();
 }
 
 Status infer_window(InferContext& context) {
@@ -55,7 +55,7 @@ Status infer_window(InferContext& context) {
 }
 
 Status evaluate_window(EvaluateContext& context) {
-  const WindowRow& row = row_of(context.node().op_type());
+  const WindowRow& row = window_row(context.node().op_type());
   Tensor& y = context.output(0);
   const bool periodic = context.attributes().get_int("periodic", 1) != 0;
   const int64_t n = y.element_count() - (periodic ? 0 : 1);
@@ -76,7 +76,7 @@ Status evaluate_window(EvaluateContext& context) {
 }  // namespace
 
 HET_REGISTRATION void register_signal_window(OpRegistry& registry) {
-  for (const WindowRow& row : kRows) {
+  for (const WindowRow& row : kWindowRows) {
     registry.add({row.type, "", 17, 1, 1, infer_window, evaluate_window});
   }
 }

@@ -28,10 +28,6 @@ Result<std::vector<int64_t>> optional_ints(const Tensor* tensor) {
   return to_int64_vector(*tensor);
 }
 
-const Tensor* optional_input(const EvaluateContext& context, size_t index) {
-  return context.has_input(index) ? &context.input(index) : nullptr;
-}
-
 Status infer_slice(InferContext& context) {
   constexpr std::string_view kNames[] = {"data", "starts", "ends", "axes", "steps"};
   HET_TRY(check_input(context, 0, kNames[0], kWholeByteTypes));

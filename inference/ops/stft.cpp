@@ -44,7 +44,7 @@ Result<StftDims> stft_dims(const Attributes& attributes, const Shape& signal, in
   return dims;
 }
 
-Result<int64_t> single(const std::vector<int64_t>& values, std::string_view name) {
+Result<int64_t> single_length(const std::vector<int64_t>& values, std::string_view name) {
   if (values.size() == 1) return values.front();
   return error(StatusCode::InvalidArgument, "{} has {} values, but must have one", name,
                values.size());
@@ -63,7 +63,7 @@ Status infer_stft(InferContext& context) {
     HET_ASSIGN(const auto values, known_ints(context, kFrameLength, "frame_length"));
     length.reset();
     if (values) {
-      HET_ASSIGN(length, single(*values, "frame_length"));
+      HET_ASSIGN(length, single_length(*values, "frame_length"));
       if (context.has_input(kWindow) && context.shape(kWindow)[0] != *length) {
         return error(StatusCode::ShapeMismatch, "the window has {} values, frame_length is {}",
                      context.shape(kWindow)[0], *length);
@@ -75,7 +75,7 @@ Status infer_stft(InferContext& context) {
     context.set_output(0, context.type(kSignal), {signal[0], kUnknownDim, kUnknownDim, 2});
     return {};
   }
-  HET_ASSIGN(const int64_t step_value, single(*step, "frame_step"));
+  HET_ASSIGN(const int64_t step_value, single_length(*step, "frame_step"));
   HET_ASSIGN(const StftDims dims, stft_dims(context.attributes(), signal, step_value, *length));
   context.set_output(0, context.type(kSignal), dims.output_shape(signal));
   return {};

@@ -66,7 +66,7 @@ constexpr std::array kFloatRows{
     FloatRow{"ThresholdedRelu", 22, UnaryKind::ThresholdedRelu, "alpha", 1.0f},
 };
 
-const FloatRow* find_row(std::string_view op_type) {
+const FloatRow* find_float_row(std::string_view op_type) {
   const auto* row = std::find_if(kFloatRows.begin(), kFloatRows.end(),
                                  [&](const FloatRow& r) { return r.type == op_type; });
   return row == kFloatRows.end() ? nullptr : row;
@@ -88,7 +88,7 @@ TypeSet integer_types(UnaryKind kind) {
 }
 
 Status infer_float(InferContext& context) {
-  const FloatRow& row = *find_row(context.node().op_type());
+  const FloatRow& row = *find_float_row(context.node().op_type());
   HET_TRY(check_input(context, 0, "X", kFloatTypes | integer_types(row.kind)));
   const Attributes& attributes = context.attributes();
   if (!row.alpha_name.empty()) {
@@ -226,7 +226,7 @@ float UnaryExpression::operator()(float x) const {
 
 std::optional<UnaryExpression> unary_expression(std::string_view op_type,
                                                 const Attributes& attributes) {
-  const FloatRow* row = find_row(op_type);
+  const FloatRow* row = find_float_row(op_type);
   if (row == nullptr) return std::nullopt;
   UnaryExpression expression{row->kind};
   if (!row->alpha_name.empty()) {

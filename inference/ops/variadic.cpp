@@ -21,7 +21,7 @@ struct VariadicRow {
   bool mean;
 };
 
-constexpr std::array kRows{
+constexpr std::array kVariadicRows{
     VariadicRow{"Max", 13, BinaryKind::Max, kNumbers, false},
     VariadicRow{"Min", 13, BinaryKind::Min, kNumbers, false},
     VariadicRow{"Sum", 13, BinaryKind::Add, kFloatTypes, false},
@@ -29,10 +29,10 @@ constexpr std::array kRows{
 };
 
 const VariadicRow& row_of(std::string_view op_type) {
-  for (const VariadicRow& row : kRows) {
+  for (const VariadicRow& row : kVariadicRows) {
     if (row.type == op_type) return row;
   }
-  return kRows.front();
+  return kVariadicRows.front();
 }
 
 Status infer_variadic(InferContext& context) {
@@ -82,7 +82,7 @@ Status evaluate_variadic(EvaluateContext& context) {
 }  // namespace
 
 HET_REGISTRATION void register_variadic(OpRegistry& registry) {
-  for (const VariadicRow& row : kRows) {
+  for (const VariadicRow& row : kVariadicRows) {
     registry.add(
         {row.type, "", row.since_version, 1, kVariadic, infer_variadic, evaluate_variadic});
   }

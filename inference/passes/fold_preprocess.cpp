@@ -38,13 +38,8 @@ struct Chain {
   Affine affine;
 };
 
-bool is_op(const Node& node, std::string_view type) {
+bool is_op_of_type(const Node& node, std::string_view type) {
   return node.domain().empty() && node.op() != nullptr && node.op_type() == type;
-}
-
-bool is_model_output(const Model& model, const Value* value) {
-  return std::ranges::any_of(model.outputs(),
-                             [&](const ModelOutput& output) { return output.value == value; });
 }
 
 /// One number per channel of a constant that broadcasts along all other axes of rank 4.
@@ -69,10 +64,10 @@ std::optional<std::vector<double>> channel_numbers(const Value* value, size_t ax
 
 /// Continues `affine` by a per-channel Add, Sub, Mul or Div; false when the node is none.
 bool append_arithmetic(const Node& node, const Value* x, size_t axis, Affine& affine) {
-  const bool is_add = is_op(node, "Add");
-  const bool is_sub = is_op(node, "Sub");
-  const bool is_mul = is_op(node, "Mul");
-  const bool is_div = is_op(node, "Div");
+  const bool is_add = is_op_of_type(node, "Add");
+  const bool is_sub = is_op_of_type(node, "Sub");
+  const bool is_mul = is_op_of_type(node, "Mul");
+  const bool is_div = is_op_of_type(node, "Div");
   if (!is_add && !is_sub && !is_mul && !is_div) return false;
   const bool x_first = node.input(0) == x;
   if (!x_first && is_div) return false;
@@ -98,7 +93,7 @@ bool append_arithmetic(const Node& node, const Value* x, size_t axis, Affine& af
 
 /// Continues `affine` by a Gather that permutes the channels; false when the node is none.
 bool append_reorder(const Node& node, const Value* x, size_t axis, Affine& affine) {
-  if (!is_op(node, "Gather") || node.input(0) != x || node.input(1) == nullptr ||
+  if (!is_op_of_type(node, "Gather") || node.input(0) != x || node.input(1) == nullptr ||
       !node.input(1)->is_constant()) {
     return false;
   }
@@ -126,7 +121,7 @@ bool append_reorder(const Node& node, const Value* x, size_t axis, Affine& affin
 /// Where the channels are behind a Transpose of rank 4.
 std::optional<size_t> transposed_axis(const Node& node, size_t axis) {
   const std::vector<int64_t> perm = node.attributes().get_ints("perm");
-  if (!is_op(node, "Transpose") || perm.size() != 4) return std::nullopt;
+  if (!is_op_of_type(node, "Transpose") || perm.size() != 4) return std::nullopt;
   for (size_t i = 0; i < perm.size(); ++i) {
     if (perm[i] == static_cast<int64_t>(axis)) return i;
   }
@@ -151,14 +146,14 @@ std::optional<Chain> find_chain(const Model& model, size_t input_index) {
   Value* value = model.inputs()[input_index].value;
   size_t axis = *first_axis;
   Chain chain{value, axis, {}, nullptr, Affine(static_cast<size_t>(value->desc().shape[axis]))};
-  while (value->consumers().size() == 1 && !is_model_output(model, value)) {
+  while (value->consumers().size() == 1 && !model.is_output(value)) {
     Node* node = value->consumers()[0];
-    if (is_op(*node, "Conv")) {
+    if (is_op_of_type(*node, "Conv")) {
       const bool fits = node->input(0) == value && axis == 1 && has_foldable_weights(*node);
       chain.convolution = fits ? node : nullptr;
       break;
     }
-    if (is_op(*node, "Cast") && chain.entry == value) {
+    if (is_op_of_type(*node, "Cast") && chain.entry == value) {
       chain.entry = node->output();
     } else if (const auto next = transposed_axis(*node, axis)) {
       axis = *next;
@@ -339,11 +334,11 @@ Result<std::vector<double>> per_channel(const std::vector<float>& numbers, size_
 std::pair<Value*, ElementType> float_entry(const Model& model, size_t input_index) {
   Value* value = model.inputs()[input_index].value;
   const ElementType type = value->desc().type;
-  if (is_float(type) || value->consumers().size() != 1 || is_model_output(model, value)) {
+  if (is_float(type) || value->consumers().size() != 1 || model.is_output(value)) {
     return {value, type};
   }
   const Node& node = *value->consumers()[0];
-  if (!is_op(node, "Cast")) return {value, type};
+  if (!is_op_of_type(node, "Cast")) return {value, type};
   const auto to = element_type_from_onnx(node.attributes().get_int("to", 0));
   return {node.output(), to ? *to : type};
 }

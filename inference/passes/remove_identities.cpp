@@ -44,13 +44,6 @@ bool is_identity(const Node& node) {
   return only_relabels(type) && same_desc(node);
 }
 
-bool is_model_output(const Model& model, const Value* value) {
-  for (const ModelOutput& output : model.outputs()) {
-    if (output.value == value) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 size_t remove_identities(Model& model) {
@@ -58,7 +51,7 @@ size_t remove_identities(Model& model) {
   for (const auto& node : model.nodes()) {
     if (!is_identity(*node)) continue;
     // The mask of a Dropout counts as used when it is an output of the model.
-    if (node->output(1) != nullptr && is_model_output(model, node->output(1))) continue;
+    if (node->output(1) != nullptr && model.is_output(node->output(1))) continue;
     model.replace_uses(node->output(), node->input(0));
     ++removed;
   }

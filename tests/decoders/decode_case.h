@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,9 @@
 #include "inference/decoder.h"
 
 namespace het::test {
+
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
 /// A model's ports for a decoder: one NCHW picture input of the given size and float outputs.
 struct DecodeCase {

@@ -6,7 +6,7 @@ namespace het::test {
 namespace {
 
 // 80x40 pixels, a map of 20x10 cells.
-DecodeCase make_case() {
+DecodeCase make_heatmap_case() {
   DecodeCase c(80, 40);
   c.add("map", {1, 1, 10, 20});
   return c;
@@ -20,7 +20,7 @@ void fill(std::span<float> map, size_t x_min, size_t y_min, size_t x_max, size_t
 }
 
 TEST(HeatmapBoxes, ConnectedPlaces) {
-  DecodeCase c = make_case();
+  DecodeCase c = make_heatmap_case();
   const auto map = c.tensors[0].values<float>();
   fill(map, 2, 3, 5, 4, 0.8f);
   fill(map, 6, 5, 7, 6, 0.6f);  // touches the first at a corner: one place
@@ -36,7 +36,7 @@ TEST(HeatmapBoxes, ConnectedPlaces) {
 }
 
 TEST(HeatmapBoxes, LimitsOfTheDescriptor) {
-  DecodeCase c = make_case();
+  DecodeCase c = make_heatmap_case();
   const auto map = c.tensors[0].values<float>();
   fill(map, 0, 0, 19, 9, 0.4f);
   fill(map, 4, 4, 4, 4, 0.9f);
@@ -52,7 +52,7 @@ TEST(HeatmapBoxes, LimitsOfTheDescriptor) {
 TEST(HeatmapBoxes, SurvivesWhatIsNoNumber) {
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    DecodeCase c = make_case();
+    DecodeCase c = make_heatmap_case();
     const auto map = c.tensors[0].values<float>();
     fill(map, 0, 0, 19, 9, bad);
     EXPECT_EQ(c.decode(converter("heatmap_boxes")).detections.size(), 0u) << bad;

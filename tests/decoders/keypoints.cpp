@@ -5,9 +5,6 @@
 namespace het::test {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
 void expect_point(const Keypoints& found, size_t index, float x, float y, float confidence) {
   EXPECT_NEAR(found.landmarks.points.at(index).x, x, 1e-3f) << index;
   EXPECT_NEAR(found.landmarks.points.at(index).y, y, 1e-3f) << index;

@@ -6,8 +6,6 @@
 namespace het::test {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 DecodeCase scores(std::vector<float> values) {
   DecodeCase c(10, 10);
   std::copy(values.begin(), values.end(),

@@ -6,9 +6,6 @@
 namespace het::test {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
 DecoderConfig in_layout(std::string name, std::string layout) {
   DecoderConfig config = converter(std::move(name));
   config.layout = std::move(layout);

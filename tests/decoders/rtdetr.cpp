@@ -5,7 +5,7 @@
 namespace het::test {
 namespace {
 
-DecodeCase make_case() {
+DecodeCase make_rtdetr_case() {
   DecodeCase c(320, 320);
   const Tensor labels = Tensor::from<int64_t>({1, 3}, {7, 2, 2});
   c.outputs.push_back({"labels", labels.desc(), std::nullopt});
@@ -16,7 +16,7 @@ DecodeCase make_case() {
 }
 
 TEST(RtDetr, ReadsDecodedBoxesWithoutSuppression) {
-  DecodeCase c = make_case();
+  DecodeCase c = make_rtdetr_case();
   const std::array<float, 12> boxes{0, 0, 32, 64, 0, 0, 32, 64, 0, 0, 1, 1};
   std::copy(boxes.begin(), boxes.end(), c.tensors[1].values<float>().begin());
   const std::array<float, 3> scores{0.6f, 0.8f, 0.1f};
@@ -30,7 +30,7 @@ TEST(RtDetr, ReadsDecodedBoxesWithoutSuppression) {
 }
 
 TEST(RtDetr, SurvivesWhatIsNoNumber) {
-  DecodeCase c = make_case();
+  DecodeCase c = make_rtdetr_case();
   const auto scores = c.tensors[2].values<float>();
   std::fill(scores.begin(), scores.end(), std::numeric_limits<float>::quiet_NaN());
   EXPECT_EQ(c.decode(converter("rtdetr")).detections.size(), 0u);

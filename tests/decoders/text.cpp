@@ -6,9 +6,6 @@
 namespace het::test {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
 /// Scores [1, steps, classes] in which each step's class has `score` and the others share the rest.
 DecodeCase steps(const std::vector<int>& classes, int64_t class_count, float score = 0.9f) {
   DecodeCase c(32, 8);

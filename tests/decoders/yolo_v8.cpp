@@ -8,17 +8,17 @@ namespace het::test {
 namespace {
 
 // 64x64 pixels: 8x8 + 4x4 + 2x2 cells.
-constexpr size_t kCells = 84;
+constexpr size_t kYoloV8Cells = 84;
 
 /// Writes the values of object `n` of an output [1, values, 84].
 void set_object(std::span<float> values, size_t n, const std::vector<float>& content) {
-  for (size_t v = 0; v < content.size(); ++v) values[v * kCells + n] = content[v];
+  for (size_t v = 0; v < content.size(); ++v) values[v * kYoloV8Cells + n] = content[v];
 }
 
 TEST(YoloV8, ReadsColumns) {
   for (const char* name : {"yolo_v8", "yolo_v9", "yolo_v11"}) {
     DecodeCase c(64, 64);
-    const auto values = c.add("output0", {1, 6, kCells});
+    const auto values = c.add("output0", {1, 6, kYoloV8Cells});
     set_object(values, 3, {30, 20, 10, 8, 0.1f, 0.9f});
     set_object(values, 4, {30, 20, 10, 8, 0.2f, 0.8f});   // the same object again
     set_object(values, 70, {30, 20, 10, 8, 0.6f, 0.1f});  // another class at the same place
@@ -35,7 +35,7 @@ TEST(YoloV8, ReadsColumns) {
 
 TEST(YoloV8, ReadsRowsToo) {
   DecodeCase c(64, 64);
-  const auto values = c.add("output0", {1, kCells, 100});  // more values than cells
+  const auto values = c.add("output0", {1, kYoloV8Cells, 100});  // more values than cells
   const std::array<float, 5> row{30, 20, 10, 8, 0.9f};
   std::copy(row.begin(), row.end(), values.begin() + 5 * 100);
   const Results results = c.decode(converter("yolo_v8"));
@@ -45,7 +45,7 @@ TEST(YoloV8, ReadsRowsToo) {
 
 TEST(YoloV8, TurnedBoxes) {
   DecodeCase c(64, 64);
-  const auto values = c.add("output0", {1, 6, kCells});
+  const auto values = c.add("output0", {1, 6, kYoloV8Cells});
   const float eighth = std::numbers::pi_v<float> / 4.0f;
   set_object(values, 0, {32, 32, 40, 4, 0.9f, eighth});
   set_object(values, 1, {32, 32, 40, 4, 0.8f, -eighth});  // crosses it: another object
@@ -63,7 +63,7 @@ TEST(YoloV8, TurnedBoxes) {
 TEST(YoloV8, TurnedBoxesFollowAStretch) {
   DecodeCase c(64, 64);
   // A box that points down (a quarter turn): its width lies along y of the picture.
-  set_object(c.add("output0", {1, 6, kCells}), 0,
+  set_object(c.add("output0", {1, 6, kYoloV8Cells}), 0,
              {32, 32, 20, 10, 0.9f, std::numbers::pi_v<float> / 2.0f});
   DecoderConfig config = converter("yolo_v11_obb");
   config.labels = {"ship"};
@@ -75,7 +75,7 @@ TEST(YoloV8, TurnedBoxesFollowAStretch) {
 
 TEST(YoloV8, PointsOfABody) {
   DecodeCase c(64, 64);
-  const auto values = c.add("output0", {1, 4 + 1 + 51, kCells});
+  const auto values = c.add("output0", {1, 4 + 1 + 51, kYoloV8Cells});
   std::vector<float> person{32, 32, 20, 40, 0.9f};
   for (int p = 0; p < 17; ++p) {
     const auto i = static_cast<float>(p);
@@ -100,7 +100,7 @@ TEST(YoloV8, PointsOfABody) {
 
 TEST(YoloV8, PointsWithoutVisibility) {
   DecodeCase c(64, 64);
-  set_object(c.add("output0", {1, 9, kCells}), 0, {32, 32, 20, 40, 0.9f, 1, 2, 3, 4});
+  set_object(c.add("output0", {1, 9, kYoloV8Cells}), 0, {32, 32, 20, 40, 0.9f, 1, 2, 3, 4});
   const Results results = c.decode(converter("yolo_v11_pose"));
   ASSERT_EQ(results.detections.size(), 1u);
   EXPECT_EQ(results.detections[0].landmarks.points.size(), 2u);
@@ -110,7 +110,7 @@ TEST(YoloV8, PointsWithoutVisibility) {
 
 TEST(YoloV8, MasksAreWeightedPrototypesWithinTheBox) {
   DecodeCase c(64, 64);
-  const auto values = c.add("output0", {1, 4 + 1 + 2, kCells});
+  const auto values = c.add("output0", {1, 4 + 1 + 2, kYoloV8Cells});
   set_object(values, 0, {32, 32, 32, 16, 0.9f, 2.0f, 1.0f});
   const auto prototypes = c.add("output1", {1, 2, 16, 16});
   for (size_t cell = 0; cell < 256; ++cell) {
@@ -132,7 +132,7 @@ TEST(YoloV8, MasksAreWeightedPrototypesWithinTheBox) {
 
 TEST(YoloV8, MasksOfBoxesThatLeaveThePicture) {
   DecodeCase c(64, 64);
-  const auto values = c.add("output0", {1, 6, kCells});
+  const auto values = c.add("output0", {1, 6, kYoloV8Cells});
   set_object(values, 0, {0, 0, 400, 400, 0.9f, 1.0f});
   set_object(values, 1, {1000, 1000, 10, 10, 0.8f, 1.0f});
   set_object(values, 2, {30, 30, -5, 10, 0.7f, 1.0f});
@@ -151,7 +151,7 @@ TEST(YoloV8, SurvivesWhatIsNoNumber) {
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
     DecodeCase c(64, 64);
-    c.add("output0", {1, 8, kCells}, bad);
+    c.add("output0", {1, 8, kYoloV8Cells}, bad);
     c.add("output1", {1, 2, 16, 16}, bad);
     EXPECT_EQ(c.decode(converter("yolo_v8_seg")).detections.size(), 0u) << bad;
     c.outputs.pop_back();
@@ -163,19 +163,19 @@ TEST(YoloV8, SurvivesWhatIsNoNumber) {
 
 TEST(YoloV8, SaysWhatDoesNotFit) {
   DecodeCase c(64, 64);
-  c.add("output0", {1, 4, kCells});
+  c.add("output0", {1, 4, kYoloV8Cells});
   EXPECT_NE(c.create_error(converter("yolo_v8")).find("finds no classes in rows of 4 values"),
             std::string::npos);
   EXPECT_NE(c.create_error(converter("yolo_v8_seg")).find("mask prototypes"), std::string::npos);
   DecoderConfig labels = converter("yolo_v8");
   DecodeCase three(64, 64);
-  three.add("output0", {1, 7, kCells});
+  three.add("output0", {1, 7, kYoloV8Cells});
   labels.labels = {"one"};
   EXPECT_NE(three.create_error(labels).find("1 labels for the 3 classes"), std::string::npos);
   DecoderConfig points = converter("yolo_v8_pose");
   points.point_names = {"tip"};
   DecodeCase pose(64, 64);
-  pose.add("output0", {1, 4 + 1 + 4, kCells});
+  pose.add("output0", {1, 4 + 1 + 4, kYoloV8Cells});
   EXPECT_NE(pose.create_error(points).find("4 values for points"), std::string::npos);
 }
 

@@ -25,11 +25,15 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+}  // namespace
+
 int fail(const Status& status) {
   std::printf("error %s %s\n", std::string(to_string(status.code())).c_str(),
               status.message().c_str());
   return 1;
 }
+
+namespace {
 
 Properties properties_of(const Arguments& arguments, size_t first) {
   Properties properties;

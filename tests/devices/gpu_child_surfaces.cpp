@@ -21,12 +21,6 @@ constexpr int kHeight = 34;
 constexpr int kStrideAlignment = 16;
 constexpr cl_context_properties kContextVaDisplay = 0x4097;
 
-int fail(const Status& status) {
-  std::printf("error %s %s\n", std::string(to_string(status.code())).c_str(),
-              status.message().c_str());
-  return 1;
-}
-
 /// Memory that the host reaches by mapping only, with the content of a host picture.
 class ContentBuffer final : public Buffer {
  public:

@@ -10,13 +10,13 @@
 namespace het::gst_test {
 namespace {
 
-constexpr char kCaps[] = "video/x-raw,format=I420,width=64,height=48,framerate=25/1";
+constexpr char kBadInputCaps[] = "video/x-raw,format=I420,width=64,height=48,framerate=25/1";
 
 /// Starts an element that cannot start; checks that it says so once and names what is wrong.
 void expect_refused(const std::string& factory, const std::string& properties,
                     const std::vector<std::string>& words) {
   ElementRig rig(factory, properties);
-  EXPECT_FALSE(rig.start(kCaps)) << properties;
+  EXPECT_FALSE(rig.start(kBadInputCaps)) << properties;
   const std::vector<std::string> errors = rig.errors();
   ASSERT_EQ(errors.size(), 1u) << properties;
   for (const std::string& word : words) {
@@ -110,7 +110,7 @@ TEST(BadInput, ZeroSizeAndForeignRegions) {
   ScriptedDevice device;
   ElementRig rig("heteroclassify", "model=" + classifier_model() +
                                        " model-proc=" + classifier_proc() + " device=SCRIPTED");
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kBadInputCaps));
   GstBuffer* buffer = rig.frame(0, 100);
   const guint regions[][4] = {{10, 10, 0, 5},
                               {10, 10, 5, 0},
@@ -138,7 +138,7 @@ TEST(BadInput, ZeroSizeAndForeignRegions) {
 TEST(BadInput, BufferSmallerThanItsCaps) {
   ScriptedDevice device;
   ElementRig rig("heterodetect", detector_properties() + " device=SCRIPTED");
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kBadInputCaps));
   GstFlowReturn flow = rig.push(gst_buffer_new_allocate(nullptr, 100, nullptr));
   EXPECT_EQ(flow, GST_FLOW_ERROR);
   const std::vector<std::string> errors = rig.errors();

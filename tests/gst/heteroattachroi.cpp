@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=200,height=100,framerate=25/1";
+constexpr char kAttachroiCaps[] = "video/x-raw,format=BGR,width=200,height=100,framerate=25/1";
 
 using Regions = std::vector<std::vector<std::string>>;
 
@@ -73,7 +73,7 @@ TEST(HeteroAttachRoi, ErrorsSayWhatIsWrong) {
         {"file-path=" + folder.file("size.json"), "entry 1"},
         {"mode=timestamp file-path=" + folder.file("time.json"), "no timestamp"}}) {
     ElementRig rig("heteroattachroi", properties);
-    EXPECT_FALSE(rig.start(kCaps)) << properties;
+    EXPECT_FALSE(rig.start(kAttachroiCaps)) << properties;
     const std::vector<std::string> errors = rig.errors();
     ASSERT_EQ(errors.size(), 1u) << properties;
     EXPECT_NE(errors[0].find(word), std::string::npos) << errors[0];

@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
+constexpr char kClassifyCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
 
-std::string on_scripted(const std::string& more = "") {
+std::string classify_on_scripted(const std::string& more = "") {
   return "model=" + classifier_model() + " model-proc=" + classifier_proc() + " device=SCRIPTED " +
          kRegionsOfInterest + more;
 }
@@ -55,8 +55,8 @@ TEST(HeteroClassify, EveryRegionGetsItsAttribute) {
   for (const char* nireq : {"nireq=1", "nireq=2", "nireq=16"}) {
     ScriptedDevice device;
     device.set_delay(milliseconds(1));
-    ElementRig rig("heteroclassify", on_scripted(nireq));
-    ASSERT_TRUE(rig.start(kCaps));
+    ElementRig rig("heteroclassify", classify_on_scripted(nireq));
+    ASSERT_TRUE(rig.start(kClassifyCaps));
     RegionTypes types;
     rig.on_buffer = [&](GstBuffer* buffer) {
       types = regions_of(buffer);
@@ -74,8 +74,8 @@ TEST(HeteroClassify, EveryRegionGetsItsAttribute) {
 
 TEST(HeteroClassify, ObjectClassChoosesTheRegions) {
   ScriptedDevice device;
-  ElementRig rig("heteroclassify", on_scripted("object-class=\"car, truck\""));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heteroclassify", classify_on_scripted("object-class=\"car, truck\""));
+  ASSERT_TRUE(rig.start(kClassifyCaps));
   RegionTypes types;
   rig.on_buffer = [&](GstBuffer* buffer) {
     types = regions_of(buffer);
@@ -90,8 +90,8 @@ TEST(HeteroClassify, ObjectClassChoosesTheRegions) {
 
 TEST(HeteroClassify, FramesWithoutRegionsPass) {
   ScriptedDevice device;
-  ElementRig rig("heteroclassify", on_scripted());
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heteroclassify", classify_on_scripted());
+  ASSERT_TRUE(rig.start(kClassifyCaps));
   for (int i = 0; i < 30; ++i) ASSERT_EQ(rig.push(rig.frame(i)), GST_FLOW_OK);
   rig.event(gst_event_new_eos());
   ASSERT_TRUE(rig.wait_for("eos"));
@@ -101,8 +101,8 @@ TEST(HeteroClassify, FramesWithoutRegionsPass) {
 TEST(HeteroClassify, AFlushFreesAFrameWithManyRegions) {
   ScriptedDevice device;
   device.set_delay(milliseconds(300));
-  ElementRig rig("heteroclassify", on_scripted("nireq=1"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heteroclassify", classify_on_scripted("nireq=1"));
+  ASSERT_TRUE(rig.start(kClassifyCaps));
   GstFlowReturn flow = GST_FLOW_OK;
   std::thread streaming(
       [&] { flow = rig.push(frame_with_regions(rig, std::vector<std::string>(100, "thing"))); });
@@ -125,8 +125,8 @@ struct Carried {
 Carried classify_tracked(const std::string& properties, const std::vector<int>& ids) {
   Carried carried;
   ScriptedDevice device;
-  ElementRig rig("heteroclassify", on_scripted(properties));
-  EXPECT_TRUE(rig.start(kCaps));
+  ElementRig rig("heteroclassify", classify_on_scripted(properties));
+  EXPECT_TRUE(rig.start(kClassifyCaps));
   rig.on_buffer = [&](GstBuffer* buffer) {
     carried.has_color.push_back(!regions_of(buffer).with.empty());
     return GST_FLOW_OK;
@@ -164,8 +164,8 @@ TEST(HeteroClassify, TrackedObjectsKeepTheirResultsBetweenReclassifications) {
 
 TEST(HeteroClassify, AFlushForgetsWhoWasClassified) {
   ScriptedDevice device;
-  ElementRig rig("heteroclassify", on_scripted("reclassify-interval=0"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heteroclassify", classify_on_scripted("reclassify-interval=0"));
+  ASSERT_TRUE(rig.start(kClassifyCaps));
   const auto push = [&] {
     GstBuffer* buffer = rig.frame(0, 90);
     gst_video_region_of_interest_meta_add_param(
@@ -188,8 +188,8 @@ TEST(HeteroClassify, AFlushForgetsWhoWasClassified) {
 
 TEST(HeteroClassify, TheWholePictureCanBeClassified) {
   ScriptedDevice device;
-  ElementRig rig("heteroclassify", on_scripted("inference-region=full-frame"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heteroclassify", classify_on_scripted("inference-region=full-frame"));
+  ASSERT_TRUE(rig.start(kClassifyCaps));
   std::vector<std::string> labels;
   rig.on_buffer = [&](GstBuffer* buffer) {
     auto* region = gst_buffer_get_video_region_of_interest_meta(buffer);
@@ -215,7 +215,7 @@ TEST(HeteroClassify, AfterDetectionInOnePipeline) {
   PipelineRun run(
       "videotestsrc num-buffers=10 pattern=ball ! video/x-raw,width=320,height=192 ! "
       "heterodetect " +
-      detector_properties() + " device=SCRIPTED ! heteroclassify " + on_scripted() +
+      detector_properties() + " device=SCRIPTED ! heteroclassify " + classify_on_scripted() +
       " ! heterometaconvert ! heterometapublish file-path=" + folder.file("out.json") +
       " ! fakesink");
   EXPECT_EQ(run.play().problem(), "");

@@ -12,7 +12,7 @@
 namespace het::gst_test {
 namespace {
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=320,height=192,framerate=25/1";
+constexpr char kDetectCaps[] = "video/x-raw,format=BGR,width=320,height=192,framerate=25/1";
 
 struct Found {
   std::string type;
@@ -24,7 +24,7 @@ struct Found {
 std::vector<Found> detect(const std::string& properties, int value = 77,
                           const std::vector<GstVideoRectangle>& regions = {}) {
   ElementRig rig("heterodetect", detector_properties() + " device=SCRIPTED " + properties);
-  EXPECT_TRUE(rig.start(kCaps)) << rig.errors().front();
+  EXPECT_TRUE(rig.start(kDetectCaps)) << rig.errors().front();
   std::vector<Found> found;
   rig.on_buffer = [&](GstBuffer* buffer) {
     gpointer state = nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
+constexpr char kInferenceCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
 
 /// A model whose outputs are its picture, 1x3x24x32 BGR, and the mean of each channel.
 std::string write_model(const ScratchFolder& folder) {
@@ -90,7 +90,7 @@ TEST(HeteroInference, EveryRegionGetsTheTensorsOfItsPixels) {
   const ScratchFolder folder;
   ElementRig rig("heteroinference",
                  "inference-region=roi-list object-class=thing model=" + write_model(folder));
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kInferenceCaps));
   std::vector<std::vector<std::vector<float>>> found;
   rig.on_buffer = [&](GstBuffer* buffer) {
     gpointer state = nullptr;

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=320,height=240,framerate=25/1";
+constexpr char kTrackCaps[] = "video/x-raw,format=BGR,width=320,height=240,framerate=25/1";
 
 struct TrackedRegion {
   std::string type;
@@ -22,7 +22,7 @@ struct TrackedRegion {
   int id = 0;  ///< 0: none
 };
 
-std::vector<TrackedRegion> regions_of(GstBuffer* buffer) {
+std::vector<TrackedRegion> tracked_regions_of(GstBuffer* buffer) {
   std::vector<TrackedRegion> regions;
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
@@ -42,7 +42,7 @@ class TrackRig {
  public:
   explicit TrackRig(const std::string& properties) : rig("heterotrack", properties) {
     rig.on_buffer = [this](GstBuffer* buffer) {
-      frames.push_back(regions_of(buffer));
+      frames.push_back(tracked_regions_of(buffer));
       return GST_FLOW_OK;
     };
   }
@@ -63,7 +63,7 @@ class TrackRig {
 TEST(HeteroTrack, RegionsKeepTheirIdsWhateverTheirOrder) {
   for (const char* type : {"zero-term", "zero-term-imageless", "short-term-imageless"}) {
     TrackRig track("tracking-type=" + std::string(type));
-    ASSERT_TRUE(track.rig.start(kCaps));
+    ASSERT_TRUE(track.rig.start(kTrackCaps));
     track.push({{"car", 10}, {"car", 200}});
     track.push({{"car", 195}, {"car", 14}});
     track.push({{"car", 18}, {"car", 190}, {"car", 100}});
@@ -84,7 +84,7 @@ TEST(HeteroTrack, ShortTermFillsFramesWithoutDetections) {
   for (const auto& [type, filled] :
        {std::pair{"short-term-imageless", 1u}, std::pair{"zero-term", 0u}}) {
     TrackRig track("tracking-type=" + std::string(type));
-    ASSERT_TRUE(track.rig.start(kCaps));
+    ASSERT_TRUE(track.rig.start(kTrackCaps));
     for (guint i = 0; i < 8; ++i) track.push({{"car", 20 + 6 * i}});
     track.push({});
     ASSERT_EQ(track.frames.back().size(), filled) << type;
@@ -97,7 +97,7 @@ TEST(HeteroTrack, ShortTermFillsFramesWithoutDetections) {
 
 TEST(HeteroTrack, AnObjectThatLeavesThePictureIsNotFilledIn) {
   TrackRig track("tracking-type=short-term-imageless");
-  ASSERT_TRUE(track.rig.start(kCaps));
+  ASSERT_TRUE(track.rig.start(kTrackCaps));
   for (guint i = 0; i < 6; ++i) track.push({{"car", 190 + 20 * i}});
   for (int i = 0; i < 4; ++i) track.push({});
   EXPECT_EQ(track.frames[6].size(), 1u);
@@ -106,7 +106,7 @@ TEST(HeteroTrack, AnObjectThatLeavesThePictureIsNotFilledIn) {
 
 TEST(HeteroTrack, AFlushAndANewStreamBeginAnew) {
   TrackRig track("");
-  ASSERT_TRUE(track.rig.start(kCaps));
+  ASSERT_TRUE(track.rig.start(kTrackCaps));
   track.push({{"car", 10}, {"car", 100}});
   track.push({{"car", 100}});
   EXPECT_EQ(track.frames[1][0].id, 2);
@@ -119,7 +119,7 @@ TEST(HeteroTrack, AFlushAndANewStreamBeginAnew) {
   EXPECT_EQ(track.frames[2][0].id, 1);
   track.push({{"car", 100}, {"car", 200}});
   track.rig.event(gst_event_new_stream_start("another"));
-  track.rig.set_caps(kCaps);
+  track.rig.set_caps(kTrackCaps);
   track.rig.event(gst_event_new_segment(&segment));
   track.push({{"car", 200}});
   EXPECT_EQ(track.frames[4][0].id, 1);
@@ -127,7 +127,7 @@ TEST(HeteroTrack, AFlushAndANewStreamBeginAnew) {
 
 TEST(HeteroTrack, EventsKeepTheirPlaceAndSharedBuffersTheirMetadata) {
   TrackRig track("");
-  ASSERT_TRUE(track.rig.start(kCaps));
+  ASSERT_TRUE(track.rig.start(kTrackCaps));
   GstBuffer* shared = track.rig.frame(0);
   gst_buffer_add_video_region_of_interest_meta(shared, "car", 10, 100, 30, 40);
   gst_buffer_ref(shared);
@@ -135,14 +135,14 @@ TEST(HeteroTrack, EventsKeepTheirPlaceAndSharedBuffersTheirMetadata) {
   const GstMemory* pixels_out = nullptr;
   track.rig.on_buffer = [&](GstBuffer* buffer) {
     pixels_out = gst_buffer_peek_memory(buffer, 0);
-    track.frames.push_back(regions_of(buffer));
+    track.frames.push_back(tracked_regions_of(buffer));
     return GST_FLOW_OK;
   };
   track.rig.marker(1);
   ASSERT_EQ(track.rig.push(shared), GST_FLOW_OK);
   track.rig.marker(2);
   EXPECT_EQ(track.frames[0][0].id, 1);
-  EXPECT_EQ(regions_of(shared)[0].id, 0) << "another owner's buffer is not changed";
+  EXPECT_EQ(tracked_regions_of(shared)[0].id, 0) << "another owner's buffer is not changed";
   EXPECT_EQ(pixels, pixels_out) << "no pixel is copied";
   gst_buffer_unref(shared);
   const std::vector<std::string> arrived = track.rig.arrived();
@@ -164,14 +164,14 @@ TEST(HeteroTrack, ConfigReachesTheTracker) {
   TrackRig strict("");
   TrackRig lenient("config=tracking_per_class=false");
   for (TrackRig* track : {&strict, &lenient}) {
-    ASSERT_TRUE(track->rig.start(kCaps));
+    ASSERT_TRUE(track->rig.start(kTrackCaps));
     track->push({{"car", 10}});
     track->push({{"truck", 12}});
   }
   EXPECT_EQ(strict.frames[1][0].id, 2);
   EXPECT_EQ(lenient.frames[1][0].id, 1);
   TrackRig broken("deepsort-trck-cfg=max_age=never");
-  EXPECT_FALSE(broken.rig.start(kCaps));
+  EXPECT_FALSE(broken.rig.start(kTrackCaps));
   const std::vector<std::string> errors = broken.rig.errors();
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_NE(errors[0].find("deepsort-trck-cfg"), std::string::npos) << errors[0];
@@ -194,8 +194,8 @@ TEST(HeteroTrack, DeepSortTellsObjectsApartByTheTensorsOfTheirRegions) {
         " ! heterotrack deepsort-trck-cfg=max_age=1,reid_max_age=20 tracking-type=" + type +
         " ! heterometaconvert add-empty-results=true ! heterometapublish file-path=" +
         folder.file("out.json") + " ! fakesink");
-    constexpr int kFrames = 14;
-    for (int frame = 0; frame < kFrames; ++frame) {
+    constexpr int kTrackedFrames = 14;
+    for (int frame = 0; frame < kTrackedFrames; ++frame) {
       GstBuffer* buffer = gst_buffer_new_allocate(nullptr, 64 * 48 * 3, nullptr);
       GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(frame) * 40 * GST_MSECOND;
       GstMapInfo map;
@@ -223,9 +223,9 @@ TEST(HeteroTrack, DeepSortTellsObjectsApartByTheTensorsOfTheirRegions) {
     g_signal_emit_by_name(run.element("source"), "end-of-stream", &flow);
     EXPECT_EQ(run.play().problem(), "");
     const json messages = json::parse(read_text(folder.file("out.json")));
-    ASSERT_EQ(messages.size(), static_cast<size_t>(kFrames));
+    ASSERT_EQ(messages.size(), static_cast<size_t>(kTrackedFrames));
     const json& before = messages[4]["objects"];
-    const json& after = messages[kFrames - 1]["objects"];
+    const json& after = messages[kTrackedFrames - 1]["objects"];
     ASSERT_TRUE(before[0].contains("id")) << before;
     EXPECT_EQ(before[0]["id"] == after[1]["id"] && before[1]["id"] == after[0]["id"], keeps)
         << type << before << after;

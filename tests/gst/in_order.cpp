@@ -16,9 +16,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
+constexpr char kInOrderCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
 
-std::string on_scripted(const std::string& more = "") {
+std::string in_order_on_scripted(const std::string& more = "") {
   return detector_properties() + " device=SCRIPTED " + more;
 }
 
@@ -26,8 +26,8 @@ TEST(InOrder, FramesAndEventsLeaveAsTheyCame) {
   for (const int nireq : {1, 4, 16}) {
     ScriptedDevice device;
     device.set_delay(milliseconds(3));
-    ElementRig rig("heterodetect", on_scripted("nireq=" + std::to_string(nireq)));
-    ASSERT_TRUE(rig.start(kCaps)) << rig.errors().front();
+    ElementRig rig("heterodetect", in_order_on_scripted("nireq=" + std::to_string(nireq)));
+    ASSERT_TRUE(rig.start(kInOrderCaps)) << rig.errors().front();
     std::vector<std::string> expected{"stream-start", "caps 64x48 BGR", "segment"};
     for (int i = 0; i < 40; ++i) {
       if (i % 7 == 3) {
@@ -54,8 +54,8 @@ TEST(InOrder, FramesAndEventsLeaveAsTheyCame) {
 TEST(InOrder, SegmentsAndStreamsBeginBetweenFramesInFlight) {
   ScriptedDevice device;
   device.set_delay(milliseconds(30));
-  ElementRig rig("heterodetect", on_scripted("nireq=4"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=4"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   std::vector<std::string> expected{"stream-start", "caps 64x48 BGR", "segment"};
   const auto push = [&](int from, int to) {
     for (int i = from; i < to; ++i) {
@@ -85,8 +85,8 @@ TEST(InOrder, SegmentsAndStreamsBeginBetweenFramesInFlight) {
 
 TEST(InOrder, AReconfigureEventReachesTheSource) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
   gst_pad_check_reconfigure(rig.source());  // what the start has left
   ASSERT_FALSE(gst_pad_check_reconfigure(rig.source()));
@@ -99,8 +99,8 @@ TEST(InOrder, AReconfigureEventReachesTheSource) {
 TEST(InOrder, FramesBetweenAnalysedOnesKeepTheirPlace) {
   ScriptedDevice device;
   device.set_delay(milliseconds(5));
-  ElementRig rig("heterodetect", on_scripted("nireq=2 inference-interval=3"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2 inference-interval=3"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   std::vector<bool> with_object;
   rig.on_buffer = [&](GstBuffer* buffer) {
     with_object.push_back(gst_buffer_get_video_region_of_interest_meta(buffer) != nullptr);
@@ -117,8 +117,8 @@ TEST(InOrder, FramesBetweenAnalysedOnesKeepTheirPlace) {
 TEST(InOrder, ANewSizeAndFormatDoNotCompileAgain) {
   ScriptedDevice device;
   device.set_delay(milliseconds(3));
-  ElementRig rig("heterodetect", on_scripted("nireq=4"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=4"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   std::vector<std::string> expected{"stream-start", "caps 64x48 BGR", "segment"};
   const std::vector<std::string> formats{"BGR",  "NV12", "I420", "RGB",  "RGBx", "BGRx",
                                          "RGBA", "BGRA", "RGBP", "BGRP", "GRAY8"};
@@ -150,8 +150,8 @@ TEST(InOrder, ANewSizeAndFormatDoNotCompileAgain) {
 TEST(InOrder, AFlushDiscardsWhatIsInFlight) {
   ScriptedDevice device;
   device.set_delay(milliseconds(2000));
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
   // This thread is blocked when all requests are busy; the flush has to free it.
   GstFlowReturn last = GST_FLOW_OK;
@@ -186,12 +186,12 @@ TEST(InOrder, AFlushDiscardsWhatIsInFlight) {
 /// it would end the source.
 TEST(InOrder, AnEventThatMeetsAFlushIsNoError) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
   EXPECT_TRUE(rig.event(gst_event_new_flush_start()));
   GstPad* const pad = gst_pad_get_peer(rig.source());
-  GstCaps* const caps = gst_caps_from_string(kCaps);
+  GstCaps* const caps = gst_caps_from_string(kInOrderCaps);
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   for (GstEvent* event : {gst_event_new_caps(caps), gst_event_new_segment(&segment)}) {
@@ -206,8 +206,8 @@ TEST(InOrder, AnEventThatMeetsAFlushIsNoError) {
 TEST(InOrder, StickyEventsSurviveAFlush) {
   ScriptedDevice device;
   device.set_delay(milliseconds(500));
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
   // Waits behind the frame when the flush comes.
   ASSERT_TRUE(rig.event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "kept", nullptr))));
@@ -227,8 +227,8 @@ TEST(InOrder, DownstreamFlowsReachUpstream) {
                                    GST_FLOW_NOT_NEGOTIATED, GST_FLOW_CUSTOM_ERROR}) {
     ScriptedDevice device;
     device.set_delay(milliseconds(2));
-    ElementRig rig("heterodetect", on_scripted("nireq=4"));
-    ASSERT_TRUE(rig.start(kCaps));
+    ElementRig rig("heterodetect", in_order_on_scripted("nireq=4"));
+    ASSERT_TRUE(rig.start(kInOrderCaps));
     rig.on_buffer = [&](GstBuffer* buffer) {
       return GST_BUFFER_PTS(buffer) == 3 * 40 * GST_MSECOND ? flow : GST_FLOW_OK;
     };
@@ -244,8 +244,8 @@ TEST(InOrder, DownstreamFlowsReachUpstream) {
 TEST(InOrder, ABadFlowAfterTheLastBufferIsReported) {
   ScriptedDevice device;
   device.set_delay(milliseconds(50));
-  ElementRig rig("heterodetect", on_scripted("nireq=4"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=4"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   rig.on_buffer = [](GstBuffer*) { return GST_FLOW_NOT_LINKED; };
   ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
   rig.event(gst_event_new_eos());
@@ -255,8 +255,8 @@ TEST(InOrder, ABadFlowAfterTheLastBufferIsReported) {
 
 TEST(InOrder, AnotherSegmentAfterEosFromDownstreamPlays) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   std::atomic<bool> over = true;
   rig.on_buffer = [&](GstBuffer*) { return over ? GST_FLOW_EOS : GST_FLOW_OK; };
   GstFlowReturn last = GST_FLOW_OK;
@@ -272,8 +272,8 @@ TEST(InOrder, AnotherSegmentAfterEosFromDownstreamPlays) {
 
 TEST(InOrder, AnUnlinkedBranchPlaysOnceItIsLinkedAgain) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   std::atomic<bool> linked = false;
   rig.on_buffer = [&](GstBuffer*) { return linked ? GST_FLOW_OK : GST_FLOW_NOT_LINKED; };
   GstFlowReturn last = GST_FLOW_OK;
@@ -289,8 +289,8 @@ TEST(InOrder, AnUnlinkedBranchPlaysOnceItIsLinkedAgain) {
 
 TEST(InOrder, FramesAreNotCopied) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=2"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", in_order_on_scripted("nireq=2"));
+  ASSERT_TRUE(rig.start(kInOrderCaps));
   std::vector<GstMemory*> in;
   std::vector<GstMemory*> out;
   std::vector<bool> shared;

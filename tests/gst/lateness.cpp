@@ -17,10 +17,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=320,height=192,framerate=25/1";
-constexpr GstClockTime kFrameTime = 40 * GST_MSECOND;
+constexpr char kLatenessCaps[] = "video/x-raw,format=BGR,width=320,height=192,framerate=25/1";
+constexpr GstClockTime kLatenessFrameTime = 40 * GST_MSECOND;
 
-std::string on_scripted(const std::string& more = "") {
+std::string lateness_on_scripted(const std::string& more = "") {
   return detector_properties() + " device=SCRIPTED threshold=0.1 " + more;
 }
 
@@ -39,7 +39,7 @@ class Leaving {
   explicit Leaving(ElementRig& rig) {
     rig.on_buffer = [this](GstBuffer* buffer) {
       Left left;
-      left.number = static_cast<int>(GST_BUFFER_PTS(buffer) / kFrameTime);
+      left.number = static_cast<int>(GST_BUFFER_PTS(buffer) / kLatenessFrameTime);
       left.is_discont = GST_BUFFER_IS_DISCONT(buffer);
       if (auto* meta = gst_buffer_get_video_region_of_interest_meta(buffer)) {
         left.has_object = true;
@@ -90,15 +90,16 @@ std::vector<int> analysed(const Leaving& leaving) {
 
 /// Frame 2 was late by two frames: 3 and 4 are late as well.
 GstEvent* two_frames_late() {
-  return gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.5, 2 * kFrameTime, 2 * kFrameTime);
+  return gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.5, 2 * kLatenessFrameTime,
+                           2 * kLatenessFrameTime);
 }
 
 TEST(Lateness, LateFramesAreNotAnalysedAndAreTold) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted());
+  ElementRig rig("heterodetect", lateness_on_scripted());
   Leaving leaving(rig);
   GstBus* bus = gst_element_get_bus(rig.element());
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   push(rig, 0, 2);
   send_upstream(rig, two_frames_late());
   push(rig, 3, 6);
@@ -115,21 +116,22 @@ TEST(Lateness, LateFramesAreNotAnalysedAndAreTold) {
   gst_message_parse_qos_values(message, &jitter, &proportion, nullptr);
   gst_message_parse_qos_stats(message, &format, &processed, &dropped);
   gst_message_parse_qos(message, nullptr, &running_time, nullptr, nullptr, nullptr);
-  EXPECT_EQ(jitter, static_cast<gint64>(kFrameTime)) << "frame 3 is one before the earliest";
+  EXPECT_EQ(jitter, static_cast<gint64>(kLatenessFrameTime))
+      << "frame 3 is one before the earliest";
   EXPECT_DOUBLE_EQ(proportion, 1.5);
   EXPECT_EQ(format, GST_FORMAT_BUFFERS);
   EXPECT_EQ(processed, 3u);
   EXPECT_EQ(dropped, 1u);
-  EXPECT_EQ(running_time, 3 * kFrameTime);
+  EXPECT_EQ(running_time, 3 * kLatenessFrameTime);
   gst_message_unref(message);
   gst_object_unref(bus);
 }
 
 TEST(Lateness, LateFramesMayBeDropped) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("late-frames=drop"));
+  ElementRig rig("heterodetect", lateness_on_scripted("late-frames=drop"));
   Leaving leaving(rig);
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   push(rig, 0, 2);
   send_upstream(rig, two_frames_late());
   push(rig, 3, 6);
@@ -142,8 +144,8 @@ TEST(Lateness, LateFramesMayBeDropped) {
 
 TEST(Lateness, WithoutQosEveryFrameIsAnalysed) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("qos=false"));
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", lateness_on_scripted("qos=false"));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   send_upstream(rig, two_frames_late());
   push(rig, 0, 6);
   finish(rig);
@@ -152,11 +154,12 @@ TEST(Lateness, WithoutQosEveryFrameIsAnalysed) {
 
 TEST(Lateness, ThrottlingHoldsAlsoWhenOtherEventsSayThatThereIsTime) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted());
+  ElementRig rig("heterodetect", lateness_on_scripted());
   Leaving leaving(rig);
-  ASSERT_TRUE(rig.start(kCaps));
-  send_upstream(rig, gst_event_new_qos(GST_QOS_TYPE_THROTTLE, 1.0, 3 * kFrameTime, 0));
-  send_upstream(rig, gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 0.5, -GST_MSECOND, kFrameTime));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
+  send_upstream(rig, gst_event_new_qos(GST_QOS_TYPE_THROTTLE, 1.0, 3 * kLatenessFrameTime, 0));
+  send_upstream(rig,
+                gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 0.5, -GST_MSECOND, kLatenessFrameTime));
   push(rig, 0, 4);
   finish(rig);
   EXPECT_EQ(analysed(leaving), (std::vector<int>{3, 4}));
@@ -164,8 +167,8 @@ TEST(Lateness, ThrottlingHoldsAlsoWhenOtherEventsSayThatThereIsTime) {
 
 TEST(Lateness, SegmentsAndFlushesBeginInTime) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted());
-  ASSERT_TRUE(rig.start(kCaps));
+  ElementRig rig("heterodetect", lateness_on_scripted());
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   for (const bool flush : {false, true}) {
@@ -187,14 +190,15 @@ TEST(Lateness, SegmentsAndFlushesBeginInTime) {
 
 TEST(Lateness, LatenessGoesByRunningTime) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted());
+  ElementRig rig("heterodetect", lateness_on_scripted());
   Leaving leaving(rig);
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   segment.rate = 2.0;  // frame n is due at n/2
   rig.event(gst_event_new_segment(&segment));
-  send_upstream(rig, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.0, kFrameTime, kFrameTime));
+  send_upstream(
+      rig, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.0, kLatenessFrameTime, kLatenessFrameTime));
   push(rig, 0, 6);
   finish(rig);
   EXPECT_EQ(analysed(leaving), (std::vector<int>{5, 6}));
@@ -202,9 +206,9 @@ TEST(Lateness, LatenessGoesByRunningTime) {
 
 TEST(Lateness, ResultsAreCarriedWithTheirAge) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("inference-interval=3 carry-results=true"));
+  ElementRig rig("heterodetect", lateness_on_scripted("inference-interval=3 carry-results=true"));
   Leaving leaving(rig);
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   push(rig, 0, 6);
   finish(rig);
   EXPECT_EQ(device.executions(), 3);
@@ -212,7 +216,8 @@ TEST(Lateness, ResultsAreCarriedWithTheirAge) {
   for (const Left& frame : leaving.frames) {
     EXPECT_TRUE(frame.has_object) << frame.number;
     EXPECT_EQ(frame.age_frames, static_cast<guint>(frame.number % 3)) << frame.number;
-    EXPECT_EQ(frame.age, static_cast<guint64>(frame.number % 3) * kFrameTime) << frame.number;
+    EXPECT_EQ(frame.age, static_cast<guint64>(frame.number % 3) * kLatenessFrameTime)
+        << frame.number;
   }
   GstStructure* stats = nullptr;
   g_object_get(rig.element(), "stats", &stats, nullptr);
@@ -224,9 +229,9 @@ TEST(Lateness, ResultsAreCarriedWithTheirAge) {
 
 TEST(Lateness, LateFramesCarryResultsTooAndLeaveTheirTurnToTheNext) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("inference-interval=3 carry-results=true"));
+  ElementRig rig("heterodetect", lateness_on_scripted("inference-interval=3 carry-results=true"));
   Leaving leaving(rig);
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   push(rig, 0, 2);
   send_upstream(rig, two_frames_late());
   push(rig, 3, 8);
@@ -238,9 +243,9 @@ TEST(Lateness, LateFramesCarryResultsTooAndLeaveTheirTurnToTheNext) {
 
 TEST(Lateness, NothingIsCarriedOverCapsDiscontinuitiesAndFlushes) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("inference-interval=3 carry-results=true"));
+  ElementRig rig("heterodetect", lateness_on_scripted("inference-interval=3 carry-results=true"));
   Leaving leaving(rig);
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   push(rig, 0, 1);
   ASSERT_TRUE(rig.set_caps("video/x-raw,format=BGR,width=640,height=384,framerate=25/1"));
   push(rig, 2, 3);
@@ -262,9 +267,9 @@ TEST(Lateness, NothingIsCarriedOverCapsDiscontinuitiesAndFlushes) {
 TEST(Lateness, TheLatencyGrowsToWhatIsMeasuredAndIsToldOnce) {
   ScriptedDevice device;
   device.set_delay(milliseconds(150));
-  ElementRig rig("heterodetect", on_scripted("nireq=1"));
+  ElementRig rig("heterodetect", lateness_on_scripted("nireq=1"));
   GstBus* bus = gst_element_get_bus(rig.element());
-  ASSERT_TRUE(rig.start(kCaps));
+  ASSERT_TRUE(rig.start(kLatenessCaps));
   GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_LATENCY);
   ASSERT_NE(message, nullptr) << "the promise: one frame";
   gst_message_unref(message);
@@ -286,7 +291,8 @@ TEST(Lateness, ALiveSourceWithASlowModelIsInTimeAtTheSink) {
   PipelineRun run(
       "videotestsrc is-live=true num-buffers=300 ! "
       "video/x-raw,width=320,height=192,framerate=50/1 ! heterodetect name=detect " +
-      on_scripted("nireq=1 carry-results=true") + " ! fakesink name=sink sync=true qos=true");
+      lateness_on_scripted("nireq=1 carry-results=true") +
+      " ! fakesink name=sink sync=true qos=true");
   GstElement* sink = run.element("sink");
   std::atomic<int> frames = 0;
   std::atomic<int> late = 0;
@@ -333,9 +339,10 @@ TEST(Lateness, NoBlockNeverWaitsForARequest) {
   for (const bool drops : {false, true}) {
     ScriptedDevice device;
     device.set_delay(milliseconds(1000));
-    ElementRig rig("heterodetect", on_scripted("nireq=1 qos=false no-block=true late-frames=") +
-                                       (drops ? "drop" : "keep"));
-    ASSERT_TRUE(rig.start(kCaps));
+    ElementRig rig("heterodetect",
+                   lateness_on_scripted("nireq=1 qos=false no-block=true late-frames=") +
+                       (drops ? "drop" : "keep"));
+    ASSERT_TRUE(rig.start(kLatenessCaps));
     Leaving leaving(rig);
     for (int i = 0; i < 5; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
     EXPECT_EQ(late_frames(rig), 4u) << "the first one is still running";

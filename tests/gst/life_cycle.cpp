@@ -16,9 +16,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kCaps[] = "video/x-raw,format=I420,width=64,height=48,framerate=25/1";
+constexpr char kLifeCycleCaps[] = "video/x-raw,format=I420,width=64,height=48,framerate=25/1";
 
-std::string on_scripted(const std::string& more = "") {
+std::string life_cycle_on_scripted(const std::string& more = "") {
   return detector_properties() + " device=SCRIPTED " + more;
 }
 
@@ -39,7 +39,7 @@ TEST(LifeCycle, TwentyTimesToPlayingAndBack) {
   ScriptedDevice device;
   device.set_delay(milliseconds(4));
   PipelineRun run("videotestsrc ! video/x-raw,width=64,height=48 ! heterodetect name=detect " +
-                  on_scripted("nireq=4") + " ! fakesink name=sink sync=false");
+                  life_cycle_on_scripted("nireq=4") + " ! fakesink name=sink sync=false");
   std::atomic<int> buffers = 0;
   run.on_buffer("sink", [&](GstBuffer*) { ++buffers; });
   int threads = 0;
@@ -62,8 +62,8 @@ TEST(LifeCycle, NoBufferIsLostInCycles) {
   device.set_delay(milliseconds(20));
   std::atomic<int> alive = 0;
   for (int i = 0; i < 20; ++i) {
-    ElementRig rig("heterodetect", on_scripted("nireq=4"));
-    ASSERT_TRUE(rig.start(kCaps));
+    ElementRig rig("heterodetect", life_cycle_on_scripted("nireq=4"));
+    ASSERT_TRUE(rig.start(kLifeCycleCaps));
     for (int k = 0; k < 6; ++k) {
       GstBuffer* buffer = rig.frame(k);
       ++alive;
@@ -81,7 +81,7 @@ TEST(LifeCycle, PauseKeepsFramesAndPlayGoesOn) {
   ScriptedDevice device;
   device.set_delay(milliseconds(4));
   PipelineRun run("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48 ! heterodetect " +
-                  on_scripted() + " ! fakesink name=sink sync=false");
+                  life_cycle_on_scripted() + " ! fakesink name=sink sync=false");
   int buffers = 0;
   run.on_buffer("sink", [&](GstBuffer*) { ++buffers; });
   for (int i = 0; i < 5; ++i) {
@@ -104,32 +104,33 @@ TEST(LifeCycle, ElementsWithOneIdShareTheModel) {
     PipelineRun run(
         "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=48 ! tee name=t "
         "t. ! queue ! heterodetect model-instance-id=a " +
-        on_scripted() +
+        life_cycle_on_scripted() +
         " ! fakesink "
         "t. ! queue ! heterodetect model-instance-id=a " +
-        on_scripted() + " ! fakesink");
+        life_cycle_on_scripted() + " ! fakesink");
     EXPECT_EQ(run.play().problem(), "");
     EXPECT_EQ(device.compiles(), 1);
     EXPECT_EQ(device.executions(), 20);
   }
   // The model went with its last user.
   PipelineRun again("videotestsrc num-buffers=1 ! heterodetect model-instance-id=a " +
-                    on_scripted() + " ! fakesink");
+                    life_cycle_on_scripted() + " ! fakesink");
   EXPECT_EQ(again.play().problem(), "");
   EXPECT_EQ(device.compiles(), 2);
 }
 
 TEST(LifeCycle, OneIdWithTwoModelsIsAnError) {
   ScriptedDevice device;
-  ElementRig first("heterodetect", on_scripted("model-instance-id=a"));
-  ASSERT_TRUE(first.start(kCaps));
-  ElementRig second("heterodetect", on_scripted("model-instance-id=a reshape-width=160"));
-  EXPECT_FALSE(second.start(kCaps));
+  ElementRig first("heterodetect", life_cycle_on_scripted("model-instance-id=a"));
+  ASSERT_TRUE(first.start(kLifeCycleCaps));
+  ElementRig second("heterodetect",
+                    life_cycle_on_scripted("model-instance-id=a reshape-width=160"));
+  EXPECT_FALSE(second.start(kLifeCycleCaps));
   const std::vector<std::string> errors = second.errors();
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_NE(errors[0].find("reshape-width"), std::string::npos) << errors[0];
   ElementRig third("heterodetect", "model-instance-id=a");
-  EXPECT_TRUE(third.start(kCaps)) << "the settings of the first element count";
+  EXPECT_TRUE(third.start(kLifeCycleCaps)) << "the settings of the first element count";
 }
 
 TEST(LifeCycle, AFailingRequestIsOneError) {
@@ -138,7 +139,7 @@ TEST(LifeCycle, AFailingRequestIsOneError) {
   PipelineRun run(
       "videotestsrc num-buffers=100 ! video/x-raw,width=64,height=48 ! heterodetect "
       "name=detect " +
-      on_scripted("nireq=4") + " ! fakesink name=sink");
+      life_cycle_on_scripted("nireq=4") + " ! fakesink name=sink");
   int buffers = 0;
   run.on_buffer("sink", [&](GstBuffer*) { ++buffers; });
   const Outcome outcome = run.play();
@@ -154,7 +155,7 @@ TEST(LifeCycle, LatencyIsThatOfTheRequestsInFlight) {
   PipelineRun run(
       "videotestsrc is-live=true num-buffers=20 ! "
       "video/x-raw,width=64,height=48,framerate=25/1 ! heterodetect name=detect " +
-      on_scripted("nireq=3") + " ! fakesink name=sink sync=true");
+      life_cycle_on_scripted("nireq=3") + " ! fakesink name=sink sync=true");
   gst_element_set_state(run.pipeline(), GST_STATE_PLAYING);
   gst_element_get_state(run.pipeline(), nullptr, nullptr, 10 * GST_SECOND);
   GstElement* sink = run.element("sink");
@@ -176,9 +177,9 @@ TEST(LifeCycle, LatencyIsThatOfTheRequestsInFlight) {
 
 TEST(LifeCycle, AllocationAsksForEnoughFramesWithVideoMeta) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=5"));
-  ASSERT_TRUE(rig.start(kCaps));
-  GstCaps* caps = gst_caps_from_string(kCaps);
+  ElementRig rig("heterodetect", life_cycle_on_scripted("nireq=5"));
+  ASSERT_TRUE(rig.start(kLifeCycleCaps));
+  GstCaps* caps = gst_caps_from_string(kLifeCycleCaps);
   GstQuery* query = gst_query_new_allocation(caps, TRUE);
   gst_caps_unref(caps);
   ASSERT_TRUE(gst_pad_peer_query(rig.source(), query));
@@ -192,7 +193,7 @@ TEST(LifeCycle, AllocationAsksForEnoughFramesWithVideoMeta) {
 
 TEST(LifeCycle, PaddedRowsArePlainForWhoCannotReadThem) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted());
+  ElementRig rig("heterodetect", life_cycle_on_scripted());
   ASSERT_TRUE(rig.start("video/x-raw,format=GRAY8,width=6,height=2,framerate=25/1"));
   GstCaps* caps = gst_caps_from_string("video/x-raw,format=GRAY8,width=6,height=2");
   GstQuery* query = gst_query_new_allocation(caps, TRUE);
@@ -224,7 +225,7 @@ TEST(LifeCycle, PaddedRowsArePlainForWhoCannotReadThem) {
 
 TEST(LifeCycle, StatsCountFramesAndObjects) {
   ScriptedDevice device;
-  ElementRig rig("heterodetect", on_scripted("nireq=3 threshold=0.1"));
+  ElementRig rig("heterodetect", life_cycle_on_scripted("nireq=3 threshold=0.1"));
   ASSERT_TRUE(rig.start("video/x-raw,format=BGR,width=320,height=192,framerate=25/1"));
   for (int i = 0; i < 8; ++i) ASSERT_EQ(rig.push(rig.frame(i, 128)), GST_FLOW_OK);
   rig.event(gst_event_new_eos());

@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
+constexpr char kManyStreamsCaps[] = "video/x-raw,format=BGR,width=64,height=48,framerate=25/1";
 
 std::string shared(const std::string& more = "") {
   return detector_properties() + " device=SCRIPTED model-instance-id=all " + more;
@@ -37,7 +37,7 @@ class Stream {
       ++count_;
       return flow_;
     };
-    started_ = rig_.start(kCaps);
+    started_ = rig_.start(kManyStreamsCaps);
   }
   ~Stream() { stop(); }
   bool started() const { return started_; }
@@ -175,7 +175,7 @@ TEST(ManyStreams, AFrameThatCannotBeReadEndsItsOwnStreamOnly) {
   device.set_delay(milliseconds(1));
   Streams streams = make_streams(2, "nireq=2");
   ElementRig bad("heterodetect", shared("nireq=2"));
-  ASSERT_TRUE(bad.start(kCaps)) << bad.errors().front();
+  ASSERT_TRUE(bad.start(kManyStreamsCaps)) << bad.errors().front();
   for (auto& stream : streams) wait_for_frames(*stream, 3);
   (void)bad.push(gst_buffer_new_allocate(nullptr, 16, nullptr));
   EXPECT_EQ(bad.push(bad.frame(1)), GST_FLOW_ERROR);
@@ -217,8 +217,8 @@ TEST(ManyStreams, BatchesAreMadeOfFramesOfAllStreams) {
   const std::string settings = shared("batch-size=4 batch-timeout=600000 nireq=1");
   ElementRig first("heterodetect", settings);
   ElementRig second("heterodetect", settings);
-  ASSERT_TRUE(first.start(kCaps)) << first.errors().front();
-  ASSERT_TRUE(second.start(kCaps)) << second.errors().front();
+  ASSERT_TRUE(first.start(kManyStreamsCaps)) << first.errors().front();
+  ASSERT_TRUE(second.start(kManyStreamsCaps)) << second.errors().front();
   for (ElementRig* rig : {&first, &second}) {
     for (int i = 0; i < 2; ++i) ASSERT_EQ(rig->push(rig->frame(i, i)), GST_FLOW_OK);
   }
@@ -231,7 +231,7 @@ TEST(ManyStreams, BatchesAreMadeOnDevicesOfDevicesToo) {
   for (const char* device : {"HETERO:CPU", "MULTI:CPU", "AUTO:CPU"}) {
     ElementRig rig("heterodetect", detector_properties() + " device=" + device +
                                        " batch-size=2 batch-timeout=600000 nireq=2");
-    ASSERT_TRUE(rig.start(kCaps)) << device << ": " << rig.errors().front();
+    ASSERT_TRUE(rig.start(kManyStreamsCaps)) << device << ": " << rig.errors().front();
     for (int i = 0; i < 3; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
     EXPECT_TRUE(rig.wait_for("buffer 1")) << device;
     GstStructure* stats = nullptr;
@@ -250,8 +250,8 @@ TEST(ManyStreams, ABatchWaitsNoLongerThanOneStreamsLatencyBudget) {
   const std::string settings = shared("batch-size=8 batch-timeout=600000 nireq=1");
   ElementRig patient("heterodetect", settings);
   ElementRig hasty("heterodetect", settings + " latency-budget=30");
-  ASSERT_TRUE(patient.start(kCaps)) << patient.errors().front();
-  ASSERT_TRUE(hasty.start(kCaps)) << hasty.errors().front();
+  ASSERT_TRUE(patient.start(kManyStreamsCaps)) << patient.errors().front();
+  ASSERT_TRUE(hasty.start(kManyStreamsCaps)) << hasty.errors().front();
   ASSERT_EQ(patient.push(patient.frame(0, 0)), GST_FLOW_OK);
   ASSERT_EQ(hasty.push(hasty.frame(0, 0)), GST_FLOW_OK);
   EXPECT_TRUE(hasty.wait_for("buffer 0"));
@@ -261,7 +261,7 @@ TEST(ManyStreams, ABatchWaitsNoLongerThanOneStreamsLatencyBudget) {
 TEST(ManyStreams, AFrameWaitsNoLongerThanTheBatchTimeout) {
   ScriptedDevice device;
   ElementRig rig("heterodetect", shared("batch-size=8 batch-timeout=20"));
-  ASSERT_TRUE(rig.start(kCaps)) << rig.errors().front();
+  ASSERT_TRUE(rig.start(kManyStreamsCaps)) << rig.errors().front();
   for (int i = 0; i < 3; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
   EXPECT_TRUE(rig.wait_for("buffer 2"));
   EXPECT_EQ(device.executions(), 3) << "each alone";

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 /// A model whose outputs are its picture, 1x3x24x32 BGR, and the mean of each channel.
-std::string write_model(const ScratchFolder& folder) {
+std::string write_other_model(const ScratchFolder& folder) {
   test::Graph graph;
   graph.input("picture", std::vector<int64_t>{1, 3, 24, 32})
       .node("Identity", {"picture"}, {"same"})
@@ -45,12 +45,12 @@ std::string write_descriptor(const ScratchFolder& folder) {
 }
 
 /// Plays one red frame through heteroclassify; the one message that comes out.
-json run_red_frame(const ScratchFolder& folder, const std::string& metaconvert) {
+json run_other_frame(const ScratchFolder& folder, const std::string& metaconvert) {
   PipelineRun run(
       "videotestsrc num-buffers=1 pattern=red ! "
       "video/x-raw,format=BGR,width=64,height=48 ! heteroclassify "
       "inference-region=full-frame model=" +
-      write_model(folder) + " model-proc=" + write_descriptor(folder) +
+      write_other_model(folder) + " model-proc=" + write_descriptor(folder) +
       " ! heterowatermark ! heterometaconvert " + metaconvert +
       " ! heterometapublish file-path=" + folder.file("out.json") + " ! fakesink");
   EXPECT_EQ(run.play().problem(), "");
@@ -59,7 +59,7 @@ json run_red_frame(const ScratchFolder& folder, const std::string& metaconvert) 
 
 TEST(OtherResults, ReachTheJson) {
   const ScratchFolder folder;
-  const json message = run_red_frame(folder, "");
+  const json message = run_other_frame(folder, "");
   ASSERT_EQ(message["objects"].size(), 1u);
   const json& object = message["objects"][0];
   EXPECT_FALSE(message.contains("tensors"));
@@ -80,7 +80,7 @@ TEST(OtherResults, ReachTheJson) {
 
 TEST(OtherResults, TensorsComeWithTheirValues) {
   const ScratchFolder folder;
-  const json message = run_red_frame(folder, "add-tensor-data=true");
+  const json message = run_other_frame(folder, "add-tensor-data=true");
   ASSERT_EQ(message["tensors"].size(), 3u);
   EXPECT_EQ(message["tensors"][0]["format"], "cosine_distance");
   EXPECT_EQ(message["tensors"][0]["data"].dump(), "[0.0,0.0,255.0]");
@@ -93,7 +93,7 @@ TEST(OtherResults, ADecoderOfOnesOwn) {
   const std::string head =
       "videotestsrc num-buffers=1 pattern=red ! video/x-raw,format=BGR,width=64,height=48 ! "
       "heteroclassify name=custom inference-region=full-frame model=" +
-      write_model(folder);
+      write_other_model(folder);
   const std::string tail =
       " ! heterometaconvert ! heterometapublish file-path=" + folder.file("out.json") +
       " ! fakesink";
@@ -118,7 +118,7 @@ TEST(OtherResults, RawTensorsCanBeSkipped) {
     PipelineRun run(
         "videotestsrc num-buffers=1 pattern=red ! video/x-raw,format=BGR,width=64,height=48 ! "
         "heteroclassify inference-region=full-frame model=" +
-        write_model(folder) + " model-proc=" + write_descriptor(folder) + " " + properties +
+        write_other_model(folder) + " model-proc=" + write_descriptor(folder) + " " + properties +
         " ! heterometaconvert add-tensor-data=true ! heterometapublish file-path=" +
         folder.file("skip.json") + " ! fakesink");
     EXPECT_EQ(run.play().problem(), "");

@@ -12,7 +12,7 @@
 namespace het::gst_test {
 namespace {
 
-constexpr char kCaps[] = "video/x-raw,format=NV12,width=320,height=192,framerate=25/1";
+constexpr char kPreProcessCaps[] = "video/x-raw,format=NV12,width=320,height=192,framerate=25/1";
 
 struct Seen {
   std::string backend;
@@ -22,7 +22,7 @@ struct Seen {
 /// One frame with these properties.
 Seen run(const std::string& properties) {
   ElementRig rig("heterodetect", detector_properties() + " " + properties);
-  if (!rig.start(kCaps)) return {"", rig.errors()};
+  if (!rig.start(kPreProcessCaps)) return {"", rig.errors()};
   rig.push(rig.frame(0, 77));
   rig.event(gst_event_new_eos());
   Seen seen;
@@ -42,7 +42,7 @@ Seen run(const std::string& properties) {
 
 bool has_gpu() {
   ElementRig rig("heterodetect", detector_properties() + " device=GPU");
-  return rig.start(kCaps);
+  return rig.start(kPreProcessCaps);
 }
 
 TEST(PreProcess, NamesOfDlStreamerChooseTheHost) {
@@ -75,7 +75,7 @@ TEST(PreProcess, OpenClNeedsADeviceThatHasIt) {
 TEST(PreProcess, TheVideoProcessorNeedsSurfaces) {
   for (const char* name : {"va", "vaapi", "va-surface-sharing", "vaapi-surface-sharing"}) {
     ElementRig rig("heterodetect", detector_properties() + " pre-process-backend=" + name);
-    ASSERT_TRUE(rig.start(kCaps));
+    ASSERT_TRUE(rig.start(kPreProcessCaps));
     EXPECT_EQ(rig.push(rig.frame(0)), GST_FLOW_ERROR);
     const std::vector<std::string> errors = rig.errors();
     ASSERT_EQ(errors.size(), 1u) << name;

@@ -16,7 +16,7 @@
 namespace het {
 namespace {
 
-Model make_model() {
+Model make_prepared_model() {
   Model model("two");
   Value* images =
       model.add_input("images", {ElementType::Float32, {kUnknownDim, 3, kUnknownDim, 8}, {}});
@@ -32,11 +32,11 @@ const Shape& shape_of(const Model& model, size_t index) {
 }
 
 TEST(PortTexts, ShapesByNameAndByDimension) {
-  Model model = make_model();
+  Model model = make_prepared_model();
   ASSERT_TRUE(reshape(model, "images[2,3,16,?],size[4,2]").ok());
   EXPECT_EQ(shape_of(model, 0), (Shape{2, 3, 16, 8}));
   EXPECT_EQ(shape_of(model, 1), (Shape{4, 2}));
-  Model named = make_model();
+  Model named = make_prepared_model();
   ASSERT_TRUE(reshape(named, "N=4,height=320").ok());
   EXPECT_EQ(shape_of(named, 0), (Shape{4, 3, 320, 8}));
   const Status unknown = reshape(named, "width=3");
@@ -49,11 +49,11 @@ TEST(PortTexts, ShapesByNameAndByDimension) {
 }
 
 TEST(PortTexts, BatchGoesWhereTheLayoutHasN) {
-  Model model = make_model();
+  Model model = make_prepared_model();
   ASSERT_TRUE(set_batch(model, 4).ok());
   EXPECT_EQ(shape_of(model, 0)[0], 4);
   EXPECT_EQ(shape_of(model, 1)[0], 4);
-  Model last = make_model();
+  Model last = make_prepared_model();
   ASSERT_TRUE(set_batch(last, 5, "images[CHWN]").ok());
   EXPECT_EQ(shape_of(last, 0), (Shape{kUnknownDim, 3, kUnknownDim, 5}));
   EXPECT_EQ(shape_of(last, 1), (Shape{1, 2}));
@@ -78,7 +78,7 @@ TEST(ModelPreparation, PropertiesSayAllOfIt) {
   const auto preparation = take_preparation(*properties);
   ASSERT_TRUE(preparation) << preparation.error().message();
   EXPECT_EQ(*properties, (Properties{{"NUM_STREAMS", "1"}}));
-  Model model = make_model();
+  Model model = make_prepared_model();
   const Status status = apply(*preparation, model);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(print_model(model),

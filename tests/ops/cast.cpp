@@ -9,9 +9,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 template <class To>
 Tensor cast(const Tensor& x) {
   return run_op_single(

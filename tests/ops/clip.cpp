@@ -5,8 +5,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 TEST(Clip, BothOneOrNoBound) {
   const Tensor x = make_tensor<float>({3}, {-2, 0, 2});
   expect_values<float>(run_op_single({"Clip", {x, Tensor::scalar(-1.0f), Tensor::scalar(1.0f)}}),

@@ -9,9 +9,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 const std::vector<ElementType>& signed_types() {
   static const std::vector<ElementType> types{ElementType::Float4E2M1, ElementType::Float8E4M3FN,
                                               ElementType::Float8E4M3FNUZ, ElementType::Float8E5M2,

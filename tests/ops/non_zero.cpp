@@ -5,8 +5,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 TEST(NonZero, ListsCoordinates) {
   expect_values<int64_t>(run_op_single({"NonZero", {make_tensor<bool>({2, 2}, {1, 0, 1, 1})}}),
                          {2, 3}, {0, 1, 1, 0, 0, 1});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,9 @@ namespace het::op_testing {
 
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
+
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// `make_attributes({{"axis", 1}, {"alpha", 0.5f}, {"pads", Ints{0, 1}}, {"mode", "max"}})`
 inline Attributes make_attributes(

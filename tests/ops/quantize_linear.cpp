@@ -7,9 +7,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 /// A tensor of a packed integer type.
 Tensor make_packed(ElementType type, const Shape& shape, const std::vector<int64_t>& values) {
   Tensor tensor = *Tensor::allocate({type, shape});
@@ -45,7 +42,7 @@ TEST(QuantizeLinear, RoundsHalvesToEvenAndSaturates) {
 }
 
 TEST(QuantizeLinear, InfinityAndNan) {
-  const Tensor x = make_tensor<float>({3}, {kInfinity, -kInfinity, kNan});
+  const Tensor x = make_tensor<float>({3}, {kInf, -kInf, kNaN});
   expect_values<uint8_t>(
       run_op_single({"QuantizeLinear", {x, Tensor::scalar(1.0f), Tensor::scalar<uint8_t>(9)}}), {3},
       {255, 0, 9});
@@ -161,7 +158,7 @@ TEST(QuantizeLinear, NarrowFloats) {
     return run_op_single({"DequantizeLinear", {y, Tensor::scalar(2.0f)}});
   };
   expect_values<float>(run(17, 1), {4}, {1, 3, 896, -2});   // float8e4m3fn: at most 448
-  expect_values<float>(run(17, 0), {4}, {1, 3, kNan, -2});  // 500 does not fit
+  expect_values<float>(run(17, 0), {4}, {1, 3, kNaN, -2});  // 500 does not fit
   expect_values<float>(run(19, 1), {4}, {1, 3, 1024, -2});  // float8e5m2: two bits of mantissa
   expect_values<float>(run(23, 1), {4}, {1, 3, 12, -2});    // float4e2m1: at most 6
 }

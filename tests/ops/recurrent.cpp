@@ -8,7 +8,7 @@
 namespace het::op_testing {
 namespace {
 
-double sigmoid(double x) {
+double gate(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
@@ -40,10 +40,10 @@ TEST(Lstm, OneUnitByHand) {
   const Tensor r = make_tensor<float>({1, 4, 1}, {-1, -2, -3, -4});
   const Tensor b = make_tensor<float>({1, 8}, {.1, .2, .3, .4, .01, .02, .03, .04});
   const Tensor p = make_tensor<float>({1, 3}, {.5, .6, .7});
-  const double i = sigmoid(1 * x - 1 * h0 + .11 + .5 * c0);
-  const double f = sigmoid(3 * x - 3 * h0 + .33 + .7 * c0);
+  const double i = gate(1 * x - 1 * h0 + .11 + .5 * c0);
+  const double f = gate(3 * x - 3 * h0 + .33 + .7 * c0);
   const double c = f * c0 + i * std::tanh(4 * x - 4 * h0 + .44);
-  const double o = sigmoid(2 * x - 2 * h0 + .22 + .6 * c);
+  const double o = gate(2 * x - 2 * h0 + .22 + .6 * c);
   const double h = o * std::tanh(c);
   const auto y =
       run_op_ok({"LSTM",
@@ -64,10 +64,10 @@ TEST(Lstm, CoupledGatesAndClip) {
   const auto run = [&](const Attributes& attributes) {
     return run_op_ok({"LSTM", {x, w, r, Tensor(), Tensor(), Tensor(), c0}, attributes, 3})[2];
   };
-  const double i = sigmoid(2);
+  const double i = gate(2);
   expect_values<float>(run(make_attributes({{"input_forget", 1}})), {1, 1, 1},
                        {(1 - i) * 3 + i * std::tanh(8)});
-  const double clipped = sigmoid(.5);
+  const double clipped = gate(.5);
   expect_values<float>(run(make_attributes({{"clip", .5f}})), {1, 1, 1},
                        {clipped * 3 + clipped * std::tanh(.5)});
 }
@@ -80,8 +80,8 @@ TEST(Gru, OneUnitByHandInBothForms) {
                                    make_tensor<float>({1, 6}, {.1, .2, .3, .01, .02, .03}),
                                    Tensor(),
                                    make_tensor<float>({1, 1, 1}, {h0})};
-  const double z = sigmoid(x - h0 + .11);
-  const double r = sigmoid(2 * x - 2 * h0 + .22);
+  const double z = gate(x - h0 + .11);
+  const double r = gate(2 * x - 2 * h0 + .22);
   const double before = std::tanh(3 * x + 5 * (r * h0) + .33);
   const double after = std::tanh(3 * x + .3 + r * (5 * h0 + .03));
   const auto y = run_op_ok({"GRU", inputs, {}, 2});
@@ -127,7 +127,7 @@ TEST(Rnn, Activations) {
   const std::vector<Case> cases{
       {"Relu", {}, {}, {0, .5, 3}},
       {"tanh", {}, {}, {std::tanh(-2), std::tanh(.5), std::tanh(3)}},
-      {"Sigmoid", {}, {}, {sigmoid(-2), sigmoid(.5), sigmoid(3)}},
+      {"Sigmoid", {}, {}, {gate(-2), gate(.5), gate(3)}},
       {"Affine", {2}, {1}, {-3, 2, 7}},
       {"LeakyRelu", {}, {}, {-.02, .5, 3}},
       {"LeakyRelu", {.5f}, {}, {-1, .5, 3}},

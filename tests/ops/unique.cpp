@@ -5,8 +5,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 std::vector<Tensor> unique(const Tensor& x, const Attributes& attributes) {
   return run_op_ok({"Unique", {x}, attributes, 4});
 }

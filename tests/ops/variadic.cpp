@@ -5,8 +5,6 @@
 namespace het::op_testing {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 TEST(Variadic, ThreeInputs) {
   const std::vector<Tensor> inputs{make_tensor<float>({3}, {3, 2, 1}),
                                    make_tensor<float>({3}, {1, 4, 4}),

@@ -157,7 +157,7 @@ void roi_align_rotated(Draw& d) {
   d.attributes("sampling_ratio:i=|2|0|1 clockwise_mode:i=|1|0");
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kBoxTable[] = {
     {"het", "MulticlassNms", selected_boxes, "f32", 0, 1,
      "iou_threshold:f=0.5|0|0.75 nms_eta:f=|0.75|1"},
     {"het", "MatrixNms", selected_boxes, "f32", 0, 1,
@@ -175,7 +175,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> box_generators() {
-  return kTable;
+  return kBoxTable;
 }
 
 }  // namespace het::oracle

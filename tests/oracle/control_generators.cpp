@@ -128,7 +128,7 @@ void scan(Draw& d) {
   d.call().outputs = 2;
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kControlTable[] = {
     {"", "If", if_node},
     {"", "Loop", loop},
     {"", "Scan", scan},
@@ -137,7 +137,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> control_generators() {
-  return kTable;
+  return kControlTable;
 }
 
 }  // namespace het::oracle

@@ -5,7 +5,7 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64";
+constexpr std::string_view kDetectionFloats = "f32 f16 f64";
 
 void non_max_suppression(Draw& d) {
   const int64_t n = d.dim();
@@ -179,11 +179,11 @@ void reorg_yolo(Draw& d) {
   d.attribute("stride", stride);
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kDetectionTable[] = {
     {"", "NonMaxSuppression", non_max_suppression},
-    {"het", "CTCGreedyDecoder", ctc_greedy_decoder, kFloats},
-    {"het", "CTCGreedyDecoderSeqLen", ctc_greedy_decoder_seq_len, kFloats},
-    {"het", "DetectionOutput", detection_output, kFloats},
+    {"het", "CTCGreedyDecoder", ctc_greedy_decoder, kDetectionFloats},
+    {"het", "CTCGreedyDecoderSeqLen", ctc_greedy_decoder_seq_len, kDetectionFloats},
+    {"het", "DetectionOutput", detection_output, kDetectionFloats},
     {"het", "PriorBox", prior_box, "f32", 0, 0,
      "min_size:fs=16|8,16|4 max_size:fs=|32 aspect_ratio:fs=|2|2,3 flip:i=|1 "
      "scale_all_sizes:i=|1|0 "
@@ -191,17 +191,17 @@ constexpr Generator kTable[] = {
     {"het", "PriorBoxClustered", prior_box, "f32", 0, 0,
      "width:fs=8,16,30 height:fs=16,8,20 step_w:f=|4 step_h:f=|4"},
     {"het", "Proposal", proposal, "f32 f64"},
-    {"het", "PSROIPooling", psroi_pooling, kFloats},
-    {"het", "DeformablePSROIPooling", psroi_pooling, kFloats},
-    {"het", "RegionYolo", region_yolo, kFloats},
+    {"het", "PSROIPooling", psroi_pooling, kDetectionFloats},
+    {"het", "DeformablePSROIPooling", psroi_pooling, kDetectionFloats},
+    {"het", "RegionYolo", region_yolo, kDetectionFloats},
     {"het", "ReorgYolo", reorg_yolo, "f32 u8 f16"},
-    {"het", "ROIPooling", roi_pooling, kFloats},
+    {"het", "ROIPooling", roi_pooling, kDetectionFloats},
 };
 
 }  // namespace
 
 std::span<const Generator> detection_generators() {
-  return kTable;
+  return kDetectionTable;
 }
 
 }  // namespace het::oracle

@@ -12,6 +12,10 @@
 
 namespace het::oracle {
 
+/// Types of operators, as a Generator's list has them.
+inline constexpr std::string_view kFloats = "f32 f16 f64 bf16";
+inline constexpr std::string_view kSummed = "f32 f16 f64 bf16 i32 i64 u32 u64";
+
 using Ints = std::vector<int64_t>;
 
 struct Argument {

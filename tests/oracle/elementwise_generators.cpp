@@ -3,7 +3,6 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
 constexpr std::string_view kSigned = "f32 f16 f64 bf16 i8 i16 i32 i64";
 constexpr std::string_view kNumbers = "f32 f16 f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64";
 constexpr std::string_view kNumbersAndBool = "f32 f16 f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool";
@@ -64,7 +63,7 @@ void clip(Draw& d) {
   if ((bounds & 2) != 0) d.weights(type, {}, 0, 2);
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kElementwiseTable[] = {
     {"", "Abs", unary, kNumbers},
     {"", "Neg", unary, kSigned},
     {"", "Sign", unary, kNumbers},
@@ -138,7 +137,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> elementwise_generators() {
-  return kTable;
+  return kElementwiseTable;
 }
 
 }  // namespace het::oracle

@@ -8,7 +8,7 @@ namespace {
 /// Types that move as whole bytes, and all types.
 constexpr std::string_view kBytes = "f32 u8 f16 i64 bool f64 i16 u32 i8 bf16 f8e5m2";
 constexpr std::string_view kAll = "f32 u8 f16 i64 bool i4 uint2 f4e2m1 f8e4m3 f64";
-constexpr std::string_view kNumbers = "f32 i64 f16 u8 f64 i32 i8 bf16 u16 i16 u32 u64";
+constexpr std::string_view kMovedTypes = "f32 i64 f16 u8 f64 i32 i8 bf16 u16 i16 u32 u64";
 
 int64_t length(const Shape& shape) {
   return static_cast<int64_t>(shape.size());
@@ -402,7 +402,7 @@ void range(Draw& d) {
   scalar(static_cast<double>(step));
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kMoverTable[] = {
     {"", "Shape", shape_of, kAll, -2, 2, "start:i=|1|-1|-9 end:i=|2|-1|9"},
     {"", "Size", shape_of, kAll},
     {"", "Transpose", transpose, kBytes},
@@ -419,16 +419,16 @@ constexpr Generator kTable[] = {
     {"", "Gather", gather, kBytes},
     {"", "GatherElements", gather_elements, kBytes},
     {"", "GatherND", gather_nd, kBytes},
-    {"", "Scatter", scatter_elements, kNumbers},
-    {"", "ScatterElements", scatter_elements, kNumbers},
-    {"", "ScatterND", scatter_nd, kNumbers},
+    {"", "Scatter", scatter_elements, kMovedTypes},
+    {"", "ScatterElements", scatter_elements, kMovedTypes},
+    {"", "ScatterND", scatter_nd, kMovedTypes},
     {"", "TensorScatter", tensor_scatter, kBytes},
     {"", "DepthToSpace", depth_to_space, kBytes},
     {"", "SpaceToDepth", space_to_depth, kBytes},
     {"", "Trilu", trilu, kBytes},
     {"", "OneHot", one_hot, "f32 i64 u8 bool f16"},
     {"", "Compress", compress, kBytes},
-    {"", "Unique", unique, kNumbers},
+    {"", "Unique", unique, kMovedTypes},
     {"", "ReverseSequence", reverse_sequence, kBytes},
     {"", "CenterCropPad", center_crop_pad, kBytes},
     {"", "ConstantOfShape", constant_of_shape, "f32 i64 u8 bool f16"},
@@ -439,7 +439,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> mover_generators() {
-  return kTable;
+  return kMoverTable;
 }
 
 }  // namespace het::oracle

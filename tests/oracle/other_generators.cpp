@@ -6,7 +6,6 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
 constexpr std::string_view kEveryType =
     "f32 f16 f64 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool i4 u4 i2 u2 "
     "f8e4m3 f8e4m3fnuz f8e5m2 f8e5m2fnuz f4e2m1 f8e8m0";
@@ -132,7 +131,7 @@ void state(Draw& d) {
   d.attribute("variable_id", std::string("v"));
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kOtherTable[] = {
     {"", "Constant", constant, kEveryType},
     {"", "Cast", cast, kEveryType},
     {"", "CastLike", cast, kEveryType},
@@ -160,7 +159,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> other_generators() {
-  return kTable;
+  return kOtherTable;
 }
 
 }  // namespace het::oracle

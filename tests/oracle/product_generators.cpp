@@ -6,9 +6,6 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
-constexpr std::string_view kSummed = "f32 f16 f64 bf16 i32 i64 u32 u64";
-
 /// Shapes of two factors: stacks that broadcast, or vectors.
 struct Factors {
   explicit Factors(Draw& d) {
@@ -269,7 +266,7 @@ void fake_quantize(Draw& d) {
   d.attributes("levels:i=256|255|2|16");
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kProductTable[] = {
     {"", "MatMul", matmul, kSummed},
     {"", "Gemm", gemm, kSummed},
     {"", "Einsum", einsum, "f32 f16 f64 i32 bf16"},
@@ -296,7 +293,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> product_generators() {
-  return kTable;
+  return kProductTable;
 }
 
 }  // namespace het::oracle

@@ -5,22 +5,20 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
-constexpr std::string_view kSummed = "f32 f16 f64 bf16 i32 i64 u32 u64";
-constexpr std::string_view kNumbers = "f32 f16 f64 i32 i64 u8 i8 bf16 i16 u16 u32 u64";
+constexpr std::string_view kReducedTypes = "f32 f16 f64 i32 i64 u8 i8 bf16 i16 u16 u32 u64";
 
-int64_t length(const Shape& shape) {
+int64_t rank_of(const Shape& shape) {
   return static_cast<int64_t>(shape.size());
 }
 
 int64_t& at(Shape& shape, int64_t axis) {
-  return shape[static_cast<size_t>(axis < 0 ? axis + length(shape) : axis)];
+  return shape[static_cast<size_t>(axis < 0 ? axis + rank_of(shape) : axis)];
 }
 
 void reduce(Draw& d) {
   const Shape shape = d.shape(0, 5);
   d.input(d.type(), shape, d.generator().low, d.generator().high);
-  const Ints axes = d.axes(length(shape));
+  const Ints axes = d.axes(rank_of(shape));
   if (d.below(4) != 3) d.ints(axes);
   d.attributes("keepdims:i=|0|1 noop_with_empty_axes:i=|1|0");
 }
@@ -29,14 +27,14 @@ void reduce(Draw& d) {
 void along_axis(Draw& d) {
   const Shape shape = d.shape(1, 5);
   d.input(d.type(), shape, d.generator().low, d.generator().high);
-  if (d.flag()) d.attribute("axis", d.axis(length(shape)));
+  if (d.flag()) d.attribute("axis", d.axis(rank_of(shape)));
   d.attributes(d.generator().attributes);
 }
 
 /// Few different values, so that many are equal; no empty axis.
 void arg_extreme(Draw& d) {
   Shape shape = d.shape(1);
-  const int64_t axis = d.axis(length(shape));
+  const int64_t axis = d.axis(rank_of(shape));
   at(shape, axis) = std::max<int64_t>(at(shape, axis), 1);
   d.input(d.type(), shape, 0, d.pick<double>({1, 3, 100}));
   d.attribute("axis", axis);
@@ -46,13 +44,13 @@ void arg_extreme(Draw& d) {
 void cumulative(Draw& d) {
   const Shape shape = d.shape(1);
   d.input(d.type(), shape, d.generator().low, d.generator().high);
-  d.input(Tensor::scalar<int64_t>(d.axis(length(shape))));
+  d.input(Tensor::scalar<int64_t>(d.axis(rank_of(shape))));
   d.attributes("exclusive:i=|1 reverse:i=|1");
 }
 
 void top_k(Draw& d) {
   Shape shape = d.shape(1);
-  const int64_t axis = d.axis(length(shape));
+  const int64_t axis = d.axis(rank_of(shape));
   d.input(d.type(), shape, 0, d.pick<double>({3, 100}));
   d.ints({d.between(0, at(shape, axis))});
   d.attribute("axis", axis);
@@ -115,8 +113,8 @@ void group_normalization(Draw& d) {
 void layer_normalization(Draw& d) {
   const ElementType type = d.type();
   const Shape shape = d.shape(1);
-  const int64_t axis = d.axis(length(shape));
-  const Shape normalized(shape.begin() + (axis < 0 ? axis + length(shape) : axis), shape.end());
+  const int64_t axis = d.axis(rank_of(shape));
+  const Shape normalized(shape.begin() + (axis < 0 ? axis + rank_of(shape) : axis), shape.end());
   d.input(type, shape);
   d.weights(type, normalized);
   if (d.generator().type == "LayerNormalization") {
@@ -136,13 +134,13 @@ void lrn(Draw& d) {
 void mean_variance_normalization(Draw& d) {
   const Shape shape = channelled(d, 2, 2);
   d.input(d.type(), shape);
-  if (d.flag()) d.attribute("axes", d.axes(length(shape), 1));
+  if (d.flag()) d.attribute("axes", d.axes(rank_of(shape), 1));
 }
 
 void normalize_l2(Draw& d) {
   const Shape shape = d.shape(1);
   d.input(d.type(), shape, 0.25, 2);
-  d.ints(d.axes(length(shape)));
+  d.ints(d.axes(rank_of(shape)));
   d.attributes("eps:f=0.001|0.5 eps_mode:s=add|max");
 }
 
@@ -168,25 +166,25 @@ void inverse(Draw& d) {
   d.attributes("adjoint:i=|1|0");
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kReductionTable[] = {
     {"", "ReduceSum", reduce, kSummed},
     {"", "ReduceMean", reduce, kSummed},
-    {"", "ReduceMax", reduce, kNumbers, -100, 100},
-    {"", "ReduceMin", reduce, kNumbers, -100, 100},
+    {"", "ReduceMax", reduce, kReducedTypes, -100, 100},
+    {"", "ReduceMin", reduce, kReducedTypes, -100, 100},
     {"", "ReduceProd", reduce, kSummed, 0.5, 1.5},
     {"", "ReduceL1", reduce, kSummed},
     {"", "ReduceL2", reduce, kSummed},
     {"", "ReduceLogSum", reduce, kFloats, 0.5, 2},
     {"", "ReduceLogSumExp", reduce, kFloats, -20, 20},
     {"", "ReduceSumSquare", reduce, kSummed},
-    {"", "ArgMax", arg_extreme, kNumbers},
-    {"", "ArgMin", arg_extreme, kNumbers},
+    {"", "ArgMax", arg_extreme, kReducedTypes},
+    {"", "ArgMin", arg_extreme, kReducedTypes},
     {"", "Softmax", along_axis, kFloats, -20, 20},
     {"", "LogSoftmax", along_axis, kFloats, -20, 20},
     {"", "Hardmax", along_axis, kFloats},
     {"", "CumSum", cumulative, kSummed},
     {"", "CumProd", cumulative, kSummed, 0.75, 1.25},
-    {"", "TopK", top_k, kNumbers},
+    {"", "TopK", top_k, kReducedTypes},
     {"", "NonZero", non_zero, "f32 i64 bool u8 f16 i32 f64"},
     {"", "BatchNormalization", batch_normalization, kFloats},
     {"", "InstanceNormalization", instance_normalization, kFloats},
@@ -204,7 +202,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> reduction_generators() {
-  return kTable;
+  return kReductionTable;
 }
 
 }  // namespace het::oracle

@@ -5,8 +5,6 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
-
 Tensor scalar(double value) {
   return Tensor::scalar(static_cast<float>(value));
 }
@@ -160,7 +158,7 @@ void mel_weight_matrix(Draw& d) {
   d.attributes("output_datatype:i=|1|11");
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kSamplingTable[] = {
     {"", "Resize", resize, "f32 f16 f64 u8 i32 bf16"},
     {"", "GridSample", grid_sample, "f32 f64 f16"},
     {"", "AffineGrid", affine_grid, "f32 f64 f16"},
@@ -176,7 +174,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> sampling_generators() {
-  return kTable;
+  return kSamplingTable;
 }
 
 }  // namespace het::oracle

@@ -3,8 +3,6 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
-
 std::vector<std::string> activations(Draw& d, int64_t count) {
   std::vector<std::string> list;
   for (int64_t i = 0; i < count; ++i) {
@@ -183,7 +181,7 @@ void gather_tree(Draw& d) {
   d.input(whole(d.flag() ? Shape{1} : Shape{}, 4));
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kSequenceTable[] = {
     {"", "RNN", recurrent, kFloats},
     {"", "GRU", recurrent, kFloats},
     {"", "LSTM", recurrent, kFloats},
@@ -198,7 +196,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> sequence_generators() {
-  return kTable;
+  return kSequenceTable;
 }
 
 }  // namespace het::oracle

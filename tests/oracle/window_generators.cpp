@@ -5,8 +5,6 @@
 namespace het::oracle {
 namespace {
 
-constexpr std::string_view kFloats = "f32 f16 f64 bf16";
-
 /// Windows over an input that has room for at least one.
 struct WindowDraw {
   Ints kernel;
@@ -295,7 +293,7 @@ void roi_align(Draw& d) {
   }
 }
 
-constexpr Generator kTable[] = {
+constexpr Generator kWindowTable[] = {
     {"", "Conv", conv, kFloats},
     {"", "ConvTranspose", conv_transpose, kFloats},
     {"", "ConvInteger", conv_integer},
@@ -319,7 +317,7 @@ constexpr Generator kTable[] = {
 }  // namespace
 
 std::span<const Generator> window_generators() {
-  return kTable;
+  return kWindowTable;
 }
 
 }  // namespace het::oracle

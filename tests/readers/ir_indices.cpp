@@ -14,14 +14,14 @@ using test::IrPort;
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 
-Tensor row(const std::vector<float>& values) {
+Tensor index_row(const std::vector<float>& values) {
   return Tensor::from<float>({static_cast<int64_t>(values.size())}, values);
 }
 
 std::vector<float> scattered(const std::string& data, const std::vector<float>& x) {
   // Updates 10 and 20 to place 1, 30 to place 3.
   return evaluate_layer(
-      {"ScatterElementsUpdate", "opset12", data}, row(x),
+      {"ScatterElementsUpdate", "opset12", data}, index_row(x),
       [](IrFile& f) {
         return std::vector{f.integers({1, 1, 3}), f.floats({3}, {10, 20, 30}), f.integer(0)};
       },
@@ -45,7 +45,7 @@ TEST(IrIndices, ScatterWithAndWithoutInitialValues) {
 TEST(IrIndices, ScatterNdSubtracts) {
   EXPECT_THAT(
       evaluate_layer(
-          {"ScatterNDUpdate", "opset15", "reduction=\"sub\""}, row({1, 2, 3}),
+          {"ScatterNDUpdate", "opset15", "reduction=\"sub\""}, index_row({1, 2, 3}),
           [](IrFile& f) {
             return std::vector{f.constant<int64_t>("i64", {2, 1}, {2, 2}), f.floats({2}, {10, 20})};
           },
@@ -67,7 +67,7 @@ TEST(IrIndices, SliceScatterWritesWhereSliceWouldRead) {
 TEST(IrIndices, SearchSortedCountsWhatLiesBefore) {
   const auto found = [](const std::string& data) {
     return evaluate_layer(
-        {"SearchSorted", "opset15", data}, row({1, 3, 3, 5}),
+        {"SearchSorted", "opset15", data}, index_row({1, 3, 3, 5}),
         [](IrFile& f) {
           return std::vector{f.floats({2, 2}, {0, 3, 4, 9})};
         },
@@ -133,13 +133,13 @@ TEST(IrIndices, RollByAComputedShift) {
   const auto model = file.read();
   ASSERT_TRUE(model) << model.error().message();
   const auto out =
-      test::evaluate_model(**model, {row({0, 1, 2, 3, 4}), Tensor::from<int64_t>({1}, {7})});
+      test::evaluate_model(**model, {index_row({0, 1, 2, 3, 4}), Tensor::from<int64_t>({1}, {7})});
   ASSERT_EQ(out.size(), 1u);
   EXPECT_THAT(*to_float_vector(out[0]), ElementsAre(3, 4, 0, 1, 2));
 }
 
 TEST(IrIndices, SymmetricPadRepeatsTheBorder) {
-  EXPECT_THAT(evaluate_layer({"Pad", "opset12", "pad_mode=\"symmetric\""}, row({1, 2, 3}),
+  EXPECT_THAT(evaluate_layer({"Pad", "opset12", "pad_mode=\"symmetric\""}, index_row({1, 2, 3}),
                              [](IrFile& f) {
                                return std::vector{f.integers({2}), f.integers({3})};
                              },

@@ -23,7 +23,7 @@ Tensor image(const Shape& shape, const std::vector<float>& values) {
 }
 
 /// 1, 2, 3 ... of a shape.
-Tensor counted(const Shape& shape) {
+Tensor counted_windows(const Shape& shape) {
   std::vector<float> values(static_cast<size_t>(element_count(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
   return image(shape, values);
@@ -35,7 +35,7 @@ TEST(IrWindows, ConvolutionPadsAndStrides) {
       evaluate_layer({"Convolution", "opset1",
                       "strides=\"2, 2\" dilations=\"1, 1\" pads_begin=\"1, 1\" pads_end=\"0, 0\" "
                       "auto_pad=\"explicit\""},
-                     counted({1, 1, 3, 3}),
+                     counted_windows({1, 1, 3, 3}),
                      [](IrFile& f) {
                        return std::vector{f.floats({1, 1, 2, 2}, {1, 1, 1, 1})};
                      },
@@ -46,7 +46,7 @@ TEST(IrWindows, ConvolutionPadsAndStrides) {
 TEST(IrWindows, SameUpperPutsTheOddPadBehind) {
   const auto out = evaluate_layer(
       {"Convolution", "opset1", "strides=\"1\" dilations=\"1\" auto_pad=\"same_upper\""},
-      counted({1, 1, 3}),
+      counted_windows({1, 1, 3}),
       [](IrFile& f) {
         return std::vector{f.floats({1, 1, 2}, {1, 10})};
       },
@@ -70,7 +70,7 @@ TEST(IrWindows, TransposedConvolution) {
       {"ConvolutionBackpropData", "opset1",
        "strides=\"2\" dilations=\"1\" pads_begin=\"0\" pads_end=\"0\" output_padding=\"1\" "
        "auto_pad=\"explicit\""},
-      counted({1, 1, 2}),
+      counted_windows({1, 1, 2}),
       [](IrFile& f) {
         return std::vector{f.floats({1, 1, 2}, {1, 2})};
       },
@@ -80,7 +80,7 @@ TEST(IrWindows, TransposedConvolution) {
 
 TEST(IrWindows, TransposedConvolutionWithAnOutputShape) {
   const auto shaped = [](const std::string& data, int64_t size) {
-    return evaluate_layer({"ConvolutionBackpropData", "opset1", data}, counted({1, 1, 2}),
+    return evaluate_layer({"ConvolutionBackpropData", "opset1", data}, counted_windows({1, 1, 2}),
                           [&](IrFile& f) {
                             return std::vector{f.floats({1, 1, 3}, {1, 2, 4}), f.integers({size})};
                           },
@@ -118,19 +118,19 @@ std::string pool(const std::string& more) {
 TEST(IrWindows, PoolingRoundsAsItSays) {
   const std::string pads = "pads_begin=\"0\" pads_end=\"0\" ";
   EXPECT_THAT(evaluate_layer({"MaxPool", "opset1", pool(pads + "rounding_type=\"floor\"")},
-                             counted({1, 1, 5}), {}, {1, 1, 2}),
+                             counted_windows({1, 1, 5}), {}, {1, 1, 2}),
               ElementsAre(2, 4));
   EXPECT_THAT(evaluate_layer({"MaxPool", "opset1", pool(pads + "rounding_type=\"ceil\"")},
-                             counted({1, 1, 5}), {}, {1, 1, 3}),
+                             counted_windows({1, 1, 5}), {}, {1, 1, 3}),
               ElementsAre(2, 4, 5));
   // The last of ceil((4 + 2 - 2) / 3) + 1 = 3 windows begins at 6 of 5 padded places: OpenVINO's
   // ceil keeps it, its ceil_torch and ONNX drop it.
   const std::string behind = "kernel=\"2\" strides=\"3\" pads_begin=\"1\" pads_end=\"1\" ";
   EXPECT_THAT(evaluate_layer({"MaxPool", "opset14", behind + "rounding_type=\"ceil_torch\""},
-                             counted({1, 1, 4}), {}, {1, 1, 2}),
+                             counted_windows({1, 1, 4}), {}, {1, 1, 2}),
               ElementsAre(1, 4));
   const auto kept = evaluate_layer({"MaxPool", "opset8", behind + "rounding_type=\"ceil\""},
-                                   counted({1, 1, 4}), {}, {1, 1, 3});
+                                   counted_windows({1, 1, 4}), {}, {1, 1, 3});
   ASSERT_EQ(kept.size(), 3u);
   EXPECT_EQ(kept[1], 4);
 }
@@ -138,10 +138,10 @@ TEST(IrWindows, PoolingRoundsAsItSays) {
 TEST(IrWindows, AveragesCountThePaddingOrNot) {
   const std::string pads = "pads_begin=\"1\" pads_end=\"1\" rounding_type=\"floor\" ";
   EXPECT_THAT(evaluate_layer({"AvgPool", "opset1", pool(pads + "exclude-pad=\"true\"")},
-                             counted({1, 1, 4}), {}, {1, 1, 3}),
+                             counted_windows({1, 1, 4}), {}, {1, 1, 3}),
               ElementsAre(1, 2.5f, 4));
   EXPECT_THAT(evaluate_layer({"AvgPool", "opset1", pool(pads + "exclude-pad=\"false\"")},
-                             counted({1, 1, 4}), {}, {1, 1, 3}),
+                             counted_windows({1, 1, 4}), {}, {1, 1, 3}),
               ElementsAre(0.5f, 2.5f, 2));
 }
 
@@ -163,7 +163,7 @@ TEST(IrWindows, IndicesCountFromTheirAxis) {
 
 TEST(IrWindows, AdaptivePooling) {
   const auto out =
-      evaluate_layer({"AdaptiveAvgPool", "opset8"}, counted({1, 1, 4}),
+      evaluate_layer({"AdaptiveAvgPool", "opset8"}, counted_windows({1, 1, 4}),
                      [](IrFile& f) { return std::vector{f.integers({2})}; }, {1, 1, 2});
   EXPECT_THAT(out, ElementsAre(1.5f, 3.5f));
 }
@@ -311,14 +311,14 @@ TEST(IrWindows, PillowModesWidenTheirFilterAndStayInside) {
 TEST(IrWindows, DepthSpaceAndChannels) {
   // Channels of one place: blocks_first is [block y, block x, channel], depth_first the channel
   // first. Both give one channel per 2x2 block here from 8 channels.
-  const Tensor x = counted({1, 8, 1, 1});
+  const Tensor x = counted_windows({1, 8, 1, 1});
   EXPECT_THAT(evaluate_layer({"DepthToSpace", "opset1", "block_size=\"2\" mode=\"blocks_first\""},
                              x, {}, {1, 2, 2, 2}),
               ElementsAre(1, 3, 5, 7, 2, 4, 6, 8));
   EXPECT_THAT(evaluate_layer({"DepthToSpace", "opset1", "block_size=\"2\" mode=\"depth_first\""}, x,
                              {}, {1, 2, 2, 2}),
               ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  const Tensor y = counted({1, 2, 2, 2});
+  const Tensor y = counted_windows({1, 2, 2, 2});
   EXPECT_THAT(evaluate_layer({"SpaceToDepth", "opset1", "block_size=\"2\" mode=\"blocks_first\""},
                              y, {}, {1, 8, 1, 1}),
               ElementsAre(1, 5, 2, 6, 3, 7, 4, 8));
@@ -326,7 +326,7 @@ TEST(IrWindows, DepthSpaceAndChannels) {
                              {}, {1, 8, 1, 1}),
               ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_THAT(evaluate_layer({"ShuffleChannels", "opset1", "axis=\"1\" group=\"2\""},
-                             counted({1, 6, 1, 1}), {}, {1, 6, 1, 1}),
+                             counted_windows({1, 6, 1, 1}), {}, {1, 6, 1, 1}),
               ElementsAre(1, 4, 2, 5, 3, 6));
 }
 
@@ -334,7 +334,7 @@ TEST(IrWindows, SamplingAtComputedPlaces) {
   // The middle of the picture lies between four pixels.
   const auto sampled = evaluate_layer(
       {"GridSample", "opset9", "align_corners=\"false\" mode=\"bilinear\" padding_mode=\"zeros\""},
-      counted({1, 1, 2, 2}),
+      counted_windows({1, 1, 2, 2}),
       [](IrFile& f) {
         return std::vector{f.floats({1, 1, 1, 2}, {0, 0})};
       },
@@ -347,7 +347,7 @@ TEST(IrWindows, SamplingAtComputedPlaces) {
                            "pooled_h=\"1\" pooled_w=\"1\" sampling_ratio=\"1\" "
                            "spatial_scale=\"1\" mode=\"avg\" aligned_mode=\"" +
                                mode + "\""},
-                          counted({1, 1, 2, 2}),
+                          counted_windows({1, 1, 2, 2}),
                           [](IrFile& f) {
                             return std::vector{f.floats({1, 4}, {0, 0, 2, 2}), f.integers({0})};
                           },

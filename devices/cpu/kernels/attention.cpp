@@ -16,7 +16,7 @@ namespace {
 /// Scores that a thread works on at a time stay in its cache.
 constexpr int64_t kMostScores = 32 * 1024;
 /// Multiply-adds that are worth a thread.
-constexpr int64_t kGrain = 32 * 1024;
+constexpr int64_t kAttentionGrain = 32 * 1024;
 
 /// One operand: matrices along the batch dimensions, each with a stride for rows and columns.
 struct Matrices {
@@ -91,26 +91,27 @@ class AttentionKernel final : public Kernel {
     float* const values = keys + matrices_ * key_floats_;
     float* const team = values + matrices_ * value_floats_;
     const int64_t packed = keys_ * (depth_ + columns_);
-    parallel_for(matrices_, kGrain / packed, [&](int64_t begin, int64_t end) {
+    parallel_for(matrices_, kAttentionGrain / packed, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         pack(key_shape(rows_), input(1) + key_.begin(batch_, i), key_, keys + i * key_floats_);
         pack(value_shape(rows_), input(2) + value_.begin(batch_, i), value_,
              values + i * value_floats_);
       }
     });
-    parallel_for(matrices_ * parts_, kGrain / (packed * rows_), [&](int64_t begin, int64_t end) {
-      float* const own = team + omp_get_thread_num() * team_floats_;
-      for (int64_t k = begin; k < end; ++k) {
-        const int64_t i = k / parts_;
-        const int64_t first = k % parts_ * rows_;
-        const int64_t rows = std::min(rows_, queries_ - first);
-        if (rows <= 0) continue;
-        attend(input(0) + query_.begin(batch_, i) + first * query_.row, keys + i * key_floats_,
-               values + i * value_floats_,
-               has_mask_ ? mask + mask_.begin(batch_, i) + first * mask_.row : nullptr, rows, own,
-               output + output_.begin(batch_, i) + first * output_.row);
-      }
-    });
+    parallel_for(matrices_ * parts_, kAttentionGrain / (packed * rows_),
+                 [&](int64_t begin, int64_t end) {
+                   float* const own = team + omp_get_thread_num() * team_floats_;
+                   for (int64_t k = begin; k < end; ++k) {
+                     const int64_t i = k / parts_;
+                     const int64_t first = k % parts_ * rows_;
+                     const int64_t rows = std::min(rows_, queries_ - first);
+                     if (rows <= 0) continue;
+                     attend(input(0) + query_.begin(batch_, i) + first * query_.row,
+                            keys + i * key_floats_, values + i * value_floats_,
+                            has_mask_ ? mask + mask_.begin(batch_, i) + first * mask_.row : nullptr,
+                            rows, own, output + output_.begin(batch_, i) + first * output_.row);
+                   }
+                 });
     return {};
   }
 

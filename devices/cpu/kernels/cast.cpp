@@ -10,7 +10,7 @@
 namespace het::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16 * 1024;
+constexpr int64_t kCastGrain = 16 * 1024;
 
 using CastRow = void (*)(const std::byte* src, size_t count, std::byte* dst);
 
@@ -45,7 +45,7 @@ class CastKernel final : public Kernel {
       : cast_(cast), src_width_(src_width), dst_width_(dst_width), count_(count) {}
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
-    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(count_, kCastGrain, [&](int64_t begin, int64_t end) {
       const auto first = static_cast<size_t>(begin);
       cast_(args.inputs[0] + first * src_width_, static_cast<size_t>(end - begin),
             args.outputs[0] + first * dst_width_);

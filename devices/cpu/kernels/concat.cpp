@@ -10,7 +10,7 @@
 namespace het::cpu {
 namespace {
 
-constexpr int64_t kGrainBytes = 32 * 1024;
+constexpr int64_t kConcatGrainBytes = 32 * 1024;
 
 /// Copies `outer` runs of the inputs, one of each behind the other. With one run, inputs that lie
 /// in place already cost nothing.
@@ -35,7 +35,7 @@ class RunConcat final : public Kernel {
       std::byte* dst = args.outputs[0] + offset;
       offset += bytes;
       if (src == dst) continue;
-      parallel_for(bytes, kGrainBytes, [&](int64_t begin, int64_t end) {
+      parallel_for(bytes, kConcatGrainBytes, [&](int64_t begin, int64_t end) {
         std::memcpy(dst + begin, src + begin, static_cast<size_t>(end - begin));
       });
     }
@@ -44,7 +44,7 @@ class RunConcat final : public Kernel {
 
  private:
   void copy_rows(const KernelArgs& args) const {
-    parallel_for(outer_, std::max<int64_t>(kGrainBytes / std::max<int64_t>(row_bytes_, 1), 1),
+    parallel_for(outer_, std::max<int64_t>(kConcatGrainBytes / std::max<int64_t>(row_bytes_, 1), 1),
                  [&](int64_t begin, int64_t end) {
                    std::byte* dst = args.outputs[0] + begin * row_bytes_;
                    for (int64_t o = begin; o < end; ++o) {

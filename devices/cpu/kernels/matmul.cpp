@@ -106,7 +106,7 @@ std::optional<Product> product_of(const Node& node, const PlanOptions& options) 
 }
 
 constexpr std::string_view kLibrary = "onednn";
-constexpr std::string_view kOwn = "fetch_ahead";
+constexpr std::string_view kFetchAhead = "fetch_ahead";
 
 std::string choice_key_of(const GemmShape& shape) {
   return fmt::format("matmul float32 m:{} k:{} n:{}", shape.m, shape.k, shape.n);
@@ -155,10 +155,10 @@ std::optional<LayerChoice> matmul_choices(const Node& node, const PlanOptions& o
   LayerChoice layer;
   layer.key = choice_key_of(*shape);
   layer.work = static_cast<double>(shape->m * shape->k) * static_cast<double>(shape->n);
-  layer.by_rule = prefers_gemm(*shape, ElementType::Float32) ? kOwn : kLibrary;
+  layer.by_rule = prefers_gemm(*shape, ElementType::Float32) ? kFetchAhead : kLibrary;
   layer.candidates = {
       {std::string(kLibrary), [spec = product->spec] { return make_measured_library(spec); }},
-      {std::string(kOwn),
+      {std::string(kFetchAhead),
        [shape = *shape, spec = product->spec] { return make_measured_gemm(shape, spec); }}};
   return layer;
 }
@@ -170,7 +170,7 @@ Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& pr
   const ElementType type = product.spec.weights.type;
   const std::optional<std::string> choice =
       type == ElementType::Float32 ? builder.choice(choice_key_of(*shape)) : std::nullopt;
-  if (choice == kLibrary || (choice != kOwn && !prefers_gemm(*shape, type))) return false;
+  if (choice == kLibrary || (choice != kFetchAhead && !prefers_gemm(*shape, type))) return false;
   HET_ASSIGN(auto kernel, make_gemm_kernel(*shape, product.spec, node.input(1)->constant(),
                                            product.bias ? product.bias->constant() : Tensor(),
                                            tail_of(node.attributes()), builder.packing(node)));

@@ -11,7 +11,7 @@
 namespace het::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16 * 1024;
+constexpr int64_t kQuantiseGrain = 16 * 1024;
 
 bool is_byte(ElementType type) {
   return type == ElementType::UInt8 || type == ElementType::Int8;
@@ -30,7 +30,7 @@ class QuantiseKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(count_, kQuantiseGrain, [&](int64_t begin, int64_t end) {
       quantise_row(src + begin, scale_, static_cast<size_t>(end - begin), args.outputs[0] + begin);
     });
     return {};
@@ -50,7 +50,7 @@ class QuantiseChannelsKernel final : public Kernel {
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
     const auto channels = std::ssize(scales_);
-    parallel_for(pixels_, kGrain / channels + 1, [&](int64_t begin, int64_t end) {
+    parallel_for(pixels_, kQuantiseGrain / channels + 1, [&](int64_t begin, int64_t end) {
       quantise_channels(src + begin * channels, scales_.data(), scale_, scales_.size(),
                         static_cast<size_t>(end - begin), args.outputs[0] + begin * channels);
     });
@@ -69,7 +69,7 @@ class DequantiseKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
     auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(count_, kQuantiseGrain, [&](int64_t begin, int64_t end) {
       dequantise_row(args.inputs[0] + begin, scale_, static_cast<size_t>(end - begin), dst + begin);
     });
     return {};
@@ -86,7 +86,7 @@ class AddKernel final : public Kernel {
       : a_(a), b_(b), dst_(dst), count_(count) {}
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
-    parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(count_, kQuantiseGrain, [&](int64_t begin, int64_t end) {
       add_rows(args.inputs[0] + begin, a_, args.inputs[1] + begin, b_, dst_,
                static_cast<size_t>(end - begin), args.outputs[0] + begin);
     });
@@ -115,18 +115,19 @@ class GateKernel final : public Kernel {
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* gates = reinterpret_cast<const float*>(args.inputs[1]);
     if (!last_) {
-      parallel_for(pictures_ * channels_, kGrain / pixels_ + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t k = begin; k < end; ++k) {
-          const float gate = gates[k / channels_ * gate_step_ + k % channels_];
-          gate_rows(args.inputs[0] + k * pixels_, src_, &gate, dst_, 1,
-                    static_cast<size_t>(pixels_), args.outputs[0] + k * pixels_);
-        }
-      });
+      parallel_for(pictures_ * channels_, kQuantiseGrain / pixels_ + 1,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t k = begin; k < end; ++k) {
+                       const float gate = gates[k / channels_ * gate_step_ + k % channels_];
+                       gate_rows(args.inputs[0] + k * pixels_, src_, &gate, dst_, 1,
+                                 static_cast<size_t>(pixels_), args.outputs[0] + k * pixels_);
+                     }
+                   });
       return {};
     }
     for (int64_t n = 0; n < pictures_; ++n) {
       const int64_t first = n * pixels_ * channels_;
-      parallel_for(pixels_, kGrain / channels_ + 1, [&](int64_t begin, int64_t end) {
+      parallel_for(pixels_, kQuantiseGrain / channels_ + 1, [&](int64_t begin, int64_t end) {
         const int64_t offset = first + begin * channels_;
         gate_rows(args.inputs[0] + offset, src_, gates + n * gate_step_, dst_,
                   static_cast<size_t>(channels_), static_cast<size_t>(end - begin),
@@ -155,7 +156,7 @@ class MeanKernel final : public Kernel {
   Status execute(const KernelArgs& args, KernelState*) const override {
     auto* dst = reinterpret_cast<float*>(args.outputs[0]);
     const int64_t parts = (channels_ + kPart - 1) / kPart;
-    parallel_for(pictures_ * parts, 4 * kGrain / (pixels_ * kPart) + 1,
+    parallel_for(pictures_ * parts, 4 * kQuantiseGrain / (pixels_ * kPart) + 1,
                  [&](int64_t begin, int64_t end) {
                    for (int64_t k = begin; k < end; ++k) {
                      const int64_t n = k / parts;

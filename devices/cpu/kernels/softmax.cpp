@@ -17,7 +17,7 @@ struct SoftmaxShape {
 };
 
 /// Exponentials that are worth a thread.
-constexpr int64_t kGrain = 4096;
+constexpr int64_t kSoftmaxGrain = 4096;
 /// Columns that are computed together, whole vectors of them.
 constexpr int64_t kColumns = 256;
 
@@ -31,7 +31,7 @@ class SoftmaxKernel final : public Kernel {
     const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
     auto* dst = reinterpret_cast<float*>(args.outputs[0]);
     if (shape_.inner == 1) {
-      parallel_for(shape_.outer, kGrain / shape_.n, [&](int64_t begin, int64_t end) {
+      parallel_for(shape_.outer, kSoftmaxGrain / shape_.n, [&](int64_t begin, int64_t end) {
         softmax_rows(src + begin * shape_.n, shape_.n, end - begin, logarithm_,
                      dst + begin * shape_.n);
       });
@@ -39,14 +39,15 @@ class SoftmaxKernel final : public Kernel {
     }
     const int64_t parts = (shape_.inner + kColumns - 1) / kColumns;
     const int64_t part_values = std::min(kColumns, shape_.inner) * shape_.n;
-    parallel_for(shape_.outer * parts, kGrain / part_values, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) {
-        const int64_t first = k % parts * kColumns;
-        const int64_t offset = k / parts * shape_.n * shape_.inner + first;
-        softmax_columns(src + offset, shape_.n, shape_.inner,
-                        std::min(kColumns, shape_.inner - first), logarithm_, dst + offset);
-      }
-    });
+    parallel_for(
+        shape_.outer * parts, kSoftmaxGrain / part_values, [&](int64_t begin, int64_t end) {
+          for (int64_t k = begin; k < end; ++k) {
+            const int64_t first = k % parts * kColumns;
+            const int64_t offset = k / parts * shape_.n * shape_.inner + first;
+            softmax_columns(src + offset, shape_.n, shape_.inner,
+                            std::min(kColumns, shape_.inner - first), logarithm_, dst + offset);
+          }
+        });
     return {};
   }
 

@@ -18,7 +18,7 @@ Result<BlockGrid> grid_of(const Node& node) {
 
 std::string refuse_col2im(const Node& node) {
   constexpr size_t kMostDimensions = 3;
-  constexpr int64_t kMostPosition = int64_t{1} << 30;
+  constexpr int64_t kMostColumnPosition = int64_t{1} << 30;
   const ElementType type = node.input(0)->desc().type;
   if (type != ElementType::Float32) {
     return fmt::format("no GPU kernel adds blocks of {}", to_string(type));
@@ -30,8 +30,9 @@ std::string refuse_col2im(const Node& node) {
   if (!grid) return grid.error().message();
   if (grid->image.size() > kMostDimensions) return "the picture has more than three dimensions";
   for (size_t d = 0; d < grid->image.size(); ++d) {
-    if (grid->image[d] + grid->pads[d] > kMostPosition ||
-        grid->block[d] * grid->dilations[d] > kMostPosition || grid->strides[d] > kMostPosition) {
+    if (grid->image[d] + grid->pads[d] > kMostColumnPosition ||
+        grid->block[d] * grid->dilations[d] > kMostColumnPosition ||
+        grid->strides[d] > kMostColumnPosition) {
       return "its blocks reach over more than 2^30 positions";
     }
   }

@@ -41,7 +41,7 @@ Result<DeformConv> deform_conv_of(const Node& node) {
 }
 
 std::string refuse_deform_conv(const Node& node) {
-  constexpr int64_t kMostPosition = int64_t{1} << 24;  // positions are float
+  constexpr int64_t kMostFloatPosition = int64_t{1} << 24;  // positions are float
   for (const Value* value : node.inputs()) {
     if (value == nullptr || value->desc().type == ElementType::Float32) continue;
     return fmt::format("DeformConv of {} has no GPU kernel, only that of float32",
@@ -62,7 +62,7 @@ std::string refuse_deform_conv(const Node& node) {
     const int64_t reach = std::max({window.in[d], window.out[d] * window.strides[d],
                                     window.kernel[d] * window.dilations[d]}) +
                           window.pads[d];
-    if (reach > kMostPosition) return "its window reaches over more than 2^24 positions";
+    if (reach > kMostFloatPosition) return "its window reaches over more than 2^24 positions";
   }
   return {};
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kObjectnessInput = 3;
 constexpr size_t kRefinementInput = 4;
 
-Result<DetectionOutputAttributes> attributes_of(const Node& node) {
+Result<DetectionOutputAttributes> detection_attributes(const Node& node) {
   std::vector<Shape> shapes;
   for (const Value* value : node.inputs()) {
     if (value != nullptr) shapes.push_back(value->desc().shape);
@@ -31,7 +31,7 @@ std::string refuse_detection_output(const Node& node) {
     return fmt::format("DetectionOutput of {} has no GPU kernel, only that of float32",
                        to_string(node.input(0)->desc().type));
   }
-  const Result<DetectionOutputAttributes> attributes = attributes_of(node);
+  const Result<DetectionOutputAttributes> attributes = detection_attributes(node);
   if (!attributes) return attributes.error().message();
   if (candidates_of(*attributes) < 1) return "top_k is 0: nothing competes";
   constexpr int64_t kMostKeys = int64_t{1} << 28;
@@ -65,14 +65,9 @@ TensorId temporary(PlanBuilder& builder, ElementType type, int64_t elements) {
   return builder.temporary({type, {elements}, Format::Plain});
 }
 
-void set_range(const PlanBuilder& builder, Launch& launch, int64_t along, int64_t rows) {
-  launch.global = {static_cast<size_t>(along), static_cast<size_t>(rows), 1};
-  launch.local = row_groups(builder.hardware(), launch.global);
-}
-
 Result<Detection> read_inputs(PlanBuilder& builder, const Node& node) {
   Detection detection;
-  HET_ASSIGN(detection.attributes, attributes_of(node));
+  HET_ASSIGN(detection.attributes, detection_attributes(node));
   const DetectionOutputAttributes& attributes = detection.attributes;
   detection.rows_of_image = attributes.best_class_only ? 1 : attributes.classes;
   detection.rows = attributes.images * detection.rows_of_image;
@@ -114,7 +109,7 @@ Status decode(PlanBuilder& builder, const Node& node, Detection& detection) {
                  static_cast<cl_float>(attributes.input_height),
                  static_cast<cl_int>(attributes.code),
                  cl_int{attributes.clip_before_nms}};
-  set_range(builder, launch, boxes, attributes.images);
+  set_place_range(builder, launch, boxes, attributes.images);
   return builder.add_step(node, std::move(launch));
 }
 
@@ -138,7 +133,7 @@ Status sort_candidates(PlanBuilder& builder, const Node& node, Detection& detect
                  as_int(std::max<int64_t>(attributes.background, -1)),
                  cl_float{attributes.confidence_threshold},
                  cl_float{attributes.objectness_score}};
-  set_range(builder, launch, attributes.priors, detection.rows);
+  set_place_range(builder, launch, attributes.priors, detection.rows);
   HET_TRY(builder.add_step(node, std::move(launch)));
   HET_ASSIGN(detection.keys,
              select_keys(builder, node, keys, detection.rows, attributes.priors, detection.k));
@@ -201,7 +196,7 @@ Status write_rows(PlanBuilder& builder, const Node& node, const Detection& detec
                as_int(attributes.classes),
                as_int(detection.k),
                as_int(limit)};
-  set_range(builder, rank, detection.k, detection.rows);
+  set_place_range(builder, rank, detection.k, detection.rows);
   HET_TRY(builder.add_step(node, std::move(rank)));
   Launch last;
   last.text = detection.text;
@@ -226,7 +221,7 @@ Status write_rows(PlanBuilder& builder, const Node& node, const Detection& detec
                as_int(std::max<int64_t>(attributes.background, -1)),
                cl_float{attributes.objectness_score},
                cl_int{attributes.clip_after_nms}};
-  set_range(builder, last, detection.k, detection.rows);
+  set_place_range(builder, last, detection.k, detection.rows);
   return builder.add_step(node, std::move(last));
 }
 

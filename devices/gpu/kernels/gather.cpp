@@ -37,10 +37,6 @@ Result<Launch> gather_launch(PlanBuilder& builder, const Node& node, std::string
   return launch;
 }
 
-void add_ints(Launch& launch, std::initializer_list<int64_t> values) {
-  for (const int64_t value : values) launch.args.emplace_back(as_int(value));
-}
-
 /// Constant places along one axis: one index leaves a slice, a list a table of positions.
 Status plan_constant_gather(PlanBuilder& builder, const Node& node, size_t axis) {
   const Value& input = *node.input(0);

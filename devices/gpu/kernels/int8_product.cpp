@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kPacked = 4;
 
 /// What a work-item of kernels/int8_product.cl keeps in registers.
-constexpr std::array<DirectTile, 2> kTiles = {{{4, 2}, {8, 1}}};
+constexpr std::array<DirectTile, 2> kInt8Tiles = {{{4, 2}, {8, 1}}};
 
 /// Work-items of a work-group: neighbouring pixels that share the weights in the first-level cache.
 int64_t lanes_of(const PlanBuilder& builder) {
@@ -38,7 +38,7 @@ DirectProblem problem_of(const PlanBuilder& builder, const Node& node, const Int
 
 /// A vector more of channels costs more than pixels that nobody needs.
 DirectTile tile_for(const DirectProblem& problem, int64_t width) {
-  return problem.group_oc() > width ? kTiles[0] : kTiles[1];
+  return problem.group_oc() > width ? kInt8Tiles[0] : kInt8Tiles[1];
 }
 
 /// [group][tile][kh][kw][ic / 4][channels of a tile][4], zeros behind a group's last channels.

@@ -21,7 +21,7 @@ ZeroSteps zero_steps(const Value* zeros, int64_t lines) {
   return {count == lines ? 0 : lines, 1};
 }
 
-Result<TensorId> zero_points(PlanBuilder& builder, const Value* zeros) {
+Result<TensorId> matmul_zero_points(PlanBuilder& builder, const Value* zeros) {
   if (zeros == nullptr) return kNoTensor;
   return builder.read(*zeros, Format::Plain);
 }
@@ -60,8 +60,8 @@ Status plan_integer_matmul(PlanBuilder& builder, const Node& node) {
   const ZeroSteps b_steps = zero_steps(zeros_of(node, 1), dims.n);
   HET_ASSIGN(const TensorId left, builder.read(a, Format::Plain));
   HET_ASSIGN(const TensorId right, builder.read(b, Format::Plain));
-  HET_ASSIGN(const TensorId a_zero, zero_points(builder, zeros_of(node, 0)));
-  HET_ASSIGN(const TensorId b_zero, zero_points(builder, zeros_of(node, 1)));
+  HET_ASSIGN(const TensorId a_zero, matmul_zero_points(builder, zeros_of(node, 0)));
+  HET_ASSIGN(const TensorId b_zero, matmul_zero_points(builder, zeros_of(node, 1)));
   HET_ASSIGN(const TensorId pair_list, int_list(builder, pairs));
   Launch launch;
   launch.text.file = "integer_matmul";

@@ -10,13 +10,13 @@
 namespace het::gpu {
 namespace {
 
-bool is_byte(ElementType type) {
+bool is_pooled_byte(ElementType type) {
   return type == ElementType::Int8 || type == ElementType::UInt8;
 }
 
 std::string refuse_pool(const Node& node) {
   const ElementType type = node.input(0)->desc().type;
-  if (type != ElementType::Float32 && !is_byte(type)) {
+  if (type != ElementType::Float32 && !is_pooled_byte(type)) {
     return fmt::format("no GPU kernel pools {}", to_string(type));
   }
   const auto pool = pool_attributes(node, node.input(0)->desc().shape);
@@ -25,7 +25,8 @@ std::string refuse_pool(const Node& node) {
 
 std::string options_of(const PlanBuilder& builder, ElementType type) {
   std::string options = row_options(builder);
-  if (is_byte(type)) options += type == ElementType::Int8 ? " -DBYTES=char" : " -DBYTES=uchar";
+  if (is_pooled_byte(type))
+    options += type == ElementType::Int8 ? " -DBYTES=char" : " -DBYTES=uchar";
   return options;
 }
 

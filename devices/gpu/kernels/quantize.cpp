@@ -38,7 +38,7 @@ std::string real_text(const std::string& stored, const std::string& scale,
   return fmt::format("(float)((long){} - {}) * {}", stored, zero, scale);
 }
 
-std::string refuse_types(const Node& node) {
+std::string refuse_quantised_types(const Node& node) {
   for (const auto* list : {&node.inputs(), &node.outputs()}) {
     for (const Value* value : *list) {
       if (value == nullptr) continue;
@@ -51,7 +51,7 @@ std::string refuse_types(const Node& node) {
 }
 
 std::string refuse_linear(const Node& node) {
-  if (std::string reason = refuse_types(node); !reason.empty()) return reason;
+  if (std::string reason = refuse_quantised_types(node); !reason.empty()) return reason;
   const Shape& scale = node.input(1)->desc().shape;
   const bool blocked = node.attributes().get_int("block_size", 0) > 0 &&
                        scale.size() == node.input(0)->desc().shape.size();
@@ -181,9 +181,9 @@ HET_REGISTRATION void register_quantize(KernelRegistry& registry) {
     registry.add(domain, "DequantizeLinear", {refuse_linear, plan_linear});
   }
   for (const char* type : {"QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu"}) {
-    registry.add("com.microsoft", type, {refuse_types, plan_qlinear});
+    registry.add("com.microsoft", type, {refuse_quantised_types, plan_qlinear});
   }
-  registry.add("", "DynamicQuantizeLinear", {refuse_types, plan_dynamic});
+  registry.add("", "DynamicQuantizeLinear", {refuse_quantised_types, plan_dynamic});
 }
 
 }  // namespace het::gpu

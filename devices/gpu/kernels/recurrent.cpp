@@ -13,10 +13,11 @@
 namespace het::gpu {
 namespace {
 
-enum : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, kP };
+enum : size_t { kRecurrentX, kRecurrentW, kR, kB, kSequenceLens, kInitialH, kInitialC, kP };
 
-Result<RecurrentAttributes> attributes_of(const Node& node) {
-  return recurrent_attributes(node, node.input(kX)->desc().shape, node.input(kR)->desc().shape);
+Result<RecurrentAttributes> cell_attributes(const Node& node) {
+  return recurrent_attributes(node, node.input(kRecurrentX)->desc().shape,
+                              node.input(kR)->desc().shape);
 }
 
 bool is_same(const RecurrentActivation& a, const RecurrentActivation& b) {
@@ -26,15 +27,15 @@ bool is_same(const RecurrentActivation& a, const RecurrentActivation& b) {
 std::string refuse_recurrent(const Node& node) {
   // Every step is a launch with arguments of its own.
   constexpr int64_t kMostSteps = 2048;
-  if (node.input(kX)->desc().type != ElementType::Float32) {
+  if (node.input(kRecurrentX)->desc().type != ElementType::Float32) {
     return fmt::format("{} of {} has no GPU kernel, only that of float32", node.op_type(),
-                       to_string(node.input(kX)->desc().type));
+                       to_string(node.input(kRecurrentX)->desc().type));
   }
   if (node.input(kSequenceLens) != nullptr) return "the sequences have lengths of their own";
-  if (!node.input(kW)->is_constant() || !node.input(kR)->is_constant()) {
+  if (!node.input(kRecurrentW)->is_constant() || !node.input(kR)->is_constant()) {
     return "the weights are computed at run time";
   }
-  const Result<RecurrentAttributes> cell = attributes_of(node);
+  const Result<RecurrentAttributes> cell = cell_attributes(node);
   if (!cell) return cell.error().message();
   if (cell->sequence > kMostSteps) {
     return fmt::format("there are {} steps, more than {}", cell->sequence, kMostSteps);
@@ -146,12 +147,12 @@ Result<TensorId> input_products(PlanBuilder& builder, const Node& node,
   product.k = cell.input;
   product.n = cell.gates * cell.hidden;
   product.left_steps = {0, cell.input, 1};
-  product.right_constant = &node.input(kW)->constant();
+  product.right_constant = &node.input(kRecurrentW)->constant();
   product.right_steps = {product.n * product.k, 1, product.k};
   product.right_matrices = cell.directions();
   product.matrices.clear();
   for (int d = 0; d < static_cast<int>(cell.directions()); ++d) product.matrices.emplace_back(0, d);
-  HET_ASSIGN(product.left, builder.read(*node.input(kX), Format::Plain, type));
+  HET_ASSIGN(product.left, builder.read(*node.input(kRecurrentX), Format::Plain, type));
   product.result =
       builder.temporary({type, {cell.directions(), product.m, product.n}, Format::Plain});
   HET_TRY(add_product(builder, node, product));
@@ -252,7 +253,7 @@ Status add_one_step(PlanBuilder& builder, const Node& node, const RecurrentAttri
 }
 
 Status plan_recurrent(PlanBuilder& builder, const Node& node) {
-  HET_ASSIGN(const RecurrentAttributes cell, attributes_of(node));
+  HET_ASSIGN(const RecurrentAttributes cell, cell_attributes(node));
   const ElementType type = builder.options().stored_type;
   Steps steps;
   steps.text = text_of(builder, cell);

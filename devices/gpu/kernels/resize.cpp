@@ -21,10 +21,6 @@ struct ResizePlan {
   std::vector<ResizeTaps> taps;  ///< without an index where the dimension passes unchanged
 };
 
-const Tensor* constant_or_null(const Value* value) {
-  return value != nullptr && value->is_constant() ? &value->constant() : nullptr;
-}
-
 Result<ResizePlan> resize_plan(const Node& node) {
   ResizePlan plan;
   HET_ASSIGN(plan.settings, resize_settings(node.attributes()));

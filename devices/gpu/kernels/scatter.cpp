@@ -75,10 +75,6 @@ Result<Launch> begin_scatter(PlanBuilder& builder, const Node& node, std::string
   return launch;
 }
 
-void add_ints(Launch& launch, std::initializer_list<int64_t> values) {
-  for (const int64_t value : values) launch.args.emplace_back(as_int(value));
-}
-
 Status plan_scatter_elements(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(Launch launch, begin_scatter(builder, node, "scatter_elements"));
   const Shape& shape = node.output()->desc().shape;

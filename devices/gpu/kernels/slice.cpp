@@ -1,4 +1,5 @@
 #include "inference/ops/slice.h"
+#include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
 #include "devices/gpu/strided_space.h"
@@ -6,10 +7,6 @@
 
 namespace het::gpu {
 namespace {
-
-const Tensor* constant_or_null(const Value* value) {
-  return value != nullptr && value->is_constant() ? &value->constant() : nullptr;
-}
 
 std::string refuse_slice(const Node& node) {
   for (size_t i = 1; i < node.inputs().size(); ++i) {

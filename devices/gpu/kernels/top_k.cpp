@@ -36,11 +36,6 @@ ProgramText text_of(const PlanBuilder& builder, ElementType type) {
   return text;
 }
 
-void set_range(const PlanBuilder& builder, Launch& launch, int64_t along, int64_t rows) {
-  launch.global = {static_cast<size_t>(along), static_cast<size_t>(rows), 1};
-  launch.local = row_groups(builder.hardware(), launch.global);
-}
-
 Status plan_top_k(PlanBuilder& builder, const Node& node) {
   const Value& x = *node.input(0);
   const Shape& shape = x.desc().shape;
@@ -61,7 +56,7 @@ Status plan_top_k(PlanBuilder& builder, const Node& node) {
   launch.args = {Read{src},           Write{keys},
                  as_int(space.outer), as_int(space.length),
                  as_int(space.inner), cl_int{node.attributes().get_int("largest", 1) != 0}};
-  set_range(builder, launch, space.length, rows);
+  set_place_range(builder, launch, space.length, rows);
   HET_TRY(builder.add_step(node, std::move(launch)));
   HET_ASSIGN(keys, select_keys(builder, node, keys, rows, space.length, k, width));
   TensorId outputs[2] = {kNoTensor, kNoTensor};
@@ -75,7 +70,7 @@ Status plan_top_k(PlanBuilder& builder, const Node& node) {
                Write{outputs[0]},   Write{outputs[1]},
                as_int(space.outer), as_int(space.length),
                as_int(space.inner), as_int(k)};
-  set_range(builder, last, k, rows);
+  set_place_range(builder, last, k, rows);
   return builder.add_step(node, std::move(last));
 }
 

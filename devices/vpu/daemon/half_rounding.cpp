@@ -51,9 +51,9 @@ constexpr HetCustomOperator kRoundToHalf = {
     same_shape,
     round_values,
     HET_FORMAT_PLAIN | HET_FORMAT_CHANNELS_LAST | HET_FORMAT_BLOCKED8 | HET_FORMAT_BLOCKED16};
-constexpr const HetCustomOperator* kOperators[] = {&kRoundToHalf};
+constexpr const HetCustomOperator* kRoundingOperators[] = {&kRoundToHalf};
 constexpr HetCustomOperators kTable = {HET_CUSTOM_OPERATOR_VERSION, sizeof(HetCustomOperators), 1,
-                                       kOperators};
+                                       kRoundingOperators};
 
 Result<Tensor> rounded(const Tensor& exact) {
   HET_ASSIGN(Tensor tensor, exact.clone());

@@ -233,6 +233,12 @@ void LiftContext::move_to_input(std::string_view attribute, size_t index) {
   attributes().erase(attribute);
 }
 
+bool LiftContext::require_input() {
+  if (node_.input(0) != nullptr) return true;
+  refuse(fmt::format("{} needs an input", node_.op_type));
+  return false;
+}
+
 void LiftContext::drop_outputs(size_t index, std::string_view what) {
   for (size_t i = index; i < node_.outputs.size(); ++i) {
     if (!node_.outputs[i].empty() && is_read(node_.outputs[i])) return refuse(std::string(what));

@@ -77,6 +77,8 @@ class LiftContext {
   void move_to_input(std::string_view attribute, size_t index);
   /// Drops the outputs from `index` on. Refuses the node when one of them is read.
   void drop_outputs(size_t index, std::string_view what);
+  /// False, and the node refused, where it has no first input.
+  bool require_input();
   /// Says that the newest form cannot express this node.
   void refuse(std::string reason) { node_.unsupported_reason = std::move(reason); }
 

@@ -14,16 +14,10 @@ Value* scaled(LiftContext& context, const char* name, float factor, Value* x) {
   return context.insert("Mul", {x, context.scalar_like(name, factor, x)});
 }
 
-bool has_input(LiftContext& context) {
-  if (context.node().input(0) != nullptr) return true;
-  context.refuse(fmt::format("{} needs an input", context.node().op_type));
-  return false;
-}
-
 }  // namespace
 
 void lift_affine(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   Value* const product = scaled(context, "alpha", context.attributes().get_float("alpha", 1), x);
   const float beta = context.attributes().get_float("beta", 0);
@@ -31,7 +25,7 @@ void lift_affine(LiftContext& context) {
 }
 
 void lift_crop(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   const std::vector<int64_t> border = context.attributes().get_ints("border");
   const std::vector<int64_t> scale = context.attributes().get_ints("scale");
   const bool bad_border = border.size() != 4 || std::ranges::any_of(border, [](int64_t b) {
@@ -56,7 +50,7 @@ void lift_crop(LiftContext& context) {
 }
 
 void lift_image_scaler(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   const std::vector<float> bias = context.attributes().get_floats("bias");
   if (bias.empty()) return context.refuse("ImageScaler needs a bias per channel");
@@ -68,7 +62,7 @@ void lift_image_scaler(LiftContext& context) {
 }
 
 void lift_parametric_softplus(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   Value* const inner = scaled(context, "beta", context.attributes().get_float("beta", 1), x);
   const float alpha = context.attributes().get_float("alpha", 1);
@@ -77,7 +71,7 @@ void lift_parametric_softplus(LiftContext& context) {
 }
 
 void lift_scaled_tanh(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   Value* const inner = scaled(context, "beta", context.attributes().get_float("beta", 1), x);
   const float alpha = context.attributes().get_float("alpha", 1);
@@ -85,7 +79,7 @@ void lift_scaled_tanh(LiftContext& context) {
 }
 
 void lift_scale(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   const float scale = context.attributes().get_float("scale", 1);
   context.become("Mul", {x, context.scalar_like("scale", scale, x)});

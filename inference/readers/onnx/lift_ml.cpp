@@ -25,12 +25,6 @@ const Tensor* tensor_attribute(const Attributes& attributes, std::string_view na
   return found == nullptr ? nullptr : std::get_if<Tensor>(found);
 }
 
-bool has_input(LiftContext& context) {
-  if (context.node().input(0) != nullptr) return true;
-  context.refuse(context.node().op_type + " needs an input");
-  return false;
-}
-
 }  // namespace
 
 /// The elements of the last dimension that Y names.
@@ -47,7 +41,7 @@ void lift_array_feature_extractor(LiftContext& context) {
 
 /// 1 where x > threshold, else 0, in x's type.
 void lift_binarizer(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   const float threshold = context.attributes().get_float("threshold", 0.0f);
   Value* const above =
@@ -57,7 +51,7 @@ void lift_binarizer(LiftContext& context) {
 
 /// (x - offset) * scale.
 void lift_scaler(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* x = as_float(context, context.node().input(0));
   const std::vector<float> offset = context.attributes().get_floats("offset");
   const std::vector<float> scale = context.attributes().get_floats("scale");
@@ -69,7 +63,7 @@ void lift_scaler(LiftContext& context) {
 /// Every row divided by its largest element, the sum of its magnitudes or its length; rows for
 /// which that is 0 stay.
 void lift_normalizer(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   const std::string norm = context.attributes().get_string("norm", "MAX");
   const std::string reduction = norm == "MAX"  ? "ReduceMax"
                                 : norm == "L1" ? "ReduceL1"
@@ -87,7 +81,7 @@ void lift_normalizer(LiftContext& context) {
 
 /// imputed_value_* where x is replaced_value_*; not a number is that of every kind.
 void lift_imputer(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   Value* const x = context.node().input(0);
   const Attributes& attributes = context.attributes();
   const std::vector<float> reals = attributes.get_floats("imputed_value_floats");
@@ -111,7 +105,7 @@ void lift_imputer(LiftContext& context) {
 
 /// The value of the key that x is, or default_*; keys and values are numbers.
 void lift_label_encoder(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   const Attributes& attributes = context.attributes();
   const auto list = [&](const char* name) -> Value* {
     const std::string kind(name);
@@ -162,7 +156,7 @@ void lift_label_encoder(LiftContext& context) {
 
 /// x coefficients^T + intercepts, one row of coefficients for each target.
 void lift_linear_regressor(LiftContext& context) {
-  if (!has_input(context)) return;
+  if (!context.require_input()) return;
   const Attributes& attributes = context.attributes();
   const std::vector<float> coefficients = attributes.get_floats("coefficients");
   const std::vector<float> intercepts = attributes.get_floats("intercepts");

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "inference/readers/openvino_ir/limits.h"
 
@@ -117,6 +118,14 @@ Result<Shape> parse_dims(std::string_view text) {
     return {};
   }));
   return shape;
+}
+
+std::vector<int64_t> moved(int64_t rank, int64_t from, int64_t to) {
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return order;
 }
 
 }  // namespace het::ir

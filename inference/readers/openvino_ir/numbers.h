@@ -24,4 +24,7 @@ Result<std::vector<float>> parse_reals(std::string_view text);
 Result<Shape> parse_dims(std::string_view text);
 std::string_view trimmed(std::string_view text);
 
+/// [0, rank) with the entry at `from` moved to `to`.
+std::vector<int64_t> moved(int64_t rank, int64_t from, int64_t to);
+
 }  // namespace het::ir

@@ -80,7 +80,7 @@ void swish(LayerContext& context) {
   context.finish("Mul", {x, context.add("Sigmoid", {scaled})});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kActivationTable[] = {
     {"ReLU", plain},
     {"PReLU", prelu},
     {"Sigmoid", plain},
@@ -100,7 +100,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> activation_translations() {
-  return kTable;
+  return kActivationTable;
 }
 
 }  // namespace het::ir

@@ -278,7 +278,7 @@ void col2im(LayerContext& context) {
   context.finish("Squeeze", {picture, context.integers_constant("batch", {0})});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kBlocksTable[] = {
     {"DepthToSpace", depth_to_space},
     {"SpaceToDepth", space_to_depth},
     {"BatchToSpace", batch_to_space},
@@ -290,7 +290,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> block_translations() {
-  return kTable;
+  return kBlocksTable;
 }
 
 }  // namespace het::ir

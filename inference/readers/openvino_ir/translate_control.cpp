@@ -286,7 +286,7 @@ void branch(LayerContext& context) {
   context.finish("If", std::move(inputs), std::move(attributes));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kControlTable[] = {
     {"TensorIterator", loop},
     {"Loop", loop},
     {"If", branch},
@@ -295,7 +295,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> control_translations() {
-  return kTable;
+  return kControlTable;
 }
 
 }  // namespace het::ir

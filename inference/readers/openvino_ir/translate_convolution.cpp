@@ -155,7 +155,7 @@ void deformable_convolution(LayerContext& context) {
   context.finish("DeformConv", std::move(inputs), std::move(attributes), pads ? "" : "het");
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kConvolutionTable[] = {
     {"Convolution", convolution},
     {"GroupConvolution", group_convolution},
     {"ConvolutionBackpropData", transposed_convolution},
@@ -166,7 +166,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> convolution_translations() {
-  return kTable;
+  return kConvolutionTable;
 }
 
 }  // namespace het::ir

@@ -304,7 +304,7 @@ void roi_feature_extractor(LayerContext& context) {
   if (context.output_count() > 1) context.finish_output(1, "Identity", {rois});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kDetectionTable[] = {
     {"DetectionOutput", own_operation},
     {"PriorBox", own_operation},
     {"PriorBoxClustered", own_operation},
@@ -336,7 +336,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> detection_translations() {
-  return kTable;
+  return kDetectionTable;
 }
 
 }  // namespace het::ir

@@ -260,7 +260,7 @@ void select(LayerContext& context) {
   context.finish("Where", {context.input(0), context.input(1), context.input(2)});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kElementwiseTable[] = {
     {"Add", binary},
     {"Subtract", binary},
     {"Multiply", binary},
@@ -323,7 +323,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> elementwise_translations() {
-  return kTable;
+  return kElementwiseTable;
 }
 
 }  // namespace het::ir

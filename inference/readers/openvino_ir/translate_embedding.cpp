@@ -101,7 +101,7 @@ void by_segments(LayerContext& context) {
                   context.integer_list(context.input(3)), 4, false);
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kEmbeddingTable[] = {
     {"EmbeddingBagPacked", packed},        {"EmbeddingBagPackedSum", packed},
     {"EmbeddingBagOffsets", by_offsets},   {"EmbeddingBagOffsetsSum", by_offsets},
     {"EmbeddingSegmentsSum", by_segments},
@@ -110,7 +110,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> embedding_translations() {
-  return kTable;
+  return kEmbeddingTable;
 }
 
 }  // namespace het::ir

@@ -112,7 +112,7 @@ void short_time_transform(LayerContext& context) {
   context.finish("Squeeze", {value, context.integers_constant("batch", {0})});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kFourierTable[] = {
     {"DFT", complex_transform},        {"IDFT", complex_transform},    {"RDFT", real_transform},
     {"IRDFT", real_inverse_transform}, {"STFT", short_time_transform},
 };
@@ -120,7 +120,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> fourier_translations() {
-  return kTable;
+  return kFourierTable;
 }
 
 }  // namespace het::ir

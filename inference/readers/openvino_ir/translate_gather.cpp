@@ -1,21 +1,13 @@
 #include <numeric>
 
 #include "inference/ops/onnx_type.h"
+#include "inference/readers/openvino_ir/numbers.h"
 #include "inference/readers/openvino_ir/own_operator.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Reading elements by index.
 namespace het::ir {
 namespace {
-
-/// [0, rank) with the entry at `from` moved to `to`.
-std::vector<int64_t> moved(int64_t rank, int64_t from, int64_t to) {
-  std::vector<int64_t> order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  order.erase(order.begin() + from);
-  order.insert(order.begin() + to, from);
-  return order;
-}
 
 /// With batch dimensions: the axis is moved behind them, GatherND takes one index per element, and
 /// what was between them comes back in front of the indices.
@@ -130,7 +122,7 @@ void search_sorted(LayerContext& context) {
   context.finish("Cast", {count}, with("to", onnx_type_code(context.type("output_type", "i64"))));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kGatherTable[] = {
     {"Gather", gather},  {"GatherElements", gather_elements}, {"GatherND", gather_nd},
     {"OneHot", one_hot}, {"GatherTree", gather_tree},         {"SearchSorted", search_sorted},
 };
@@ -138,7 +130,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> gather_translations() {
-  return kTable;
+  return kGatherTable;
 }
 
 }  // namespace het::ir

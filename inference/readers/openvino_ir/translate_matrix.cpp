@@ -78,7 +78,7 @@ void inverse(LayerContext& context) {
   finish_own_operator(context, kAttributes);
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kMatrixTable[] = {
     {"MatMul", mat_mul},
     {"Einsum", einsum},
     {"ScaledDotProductAttention", attention},
@@ -88,7 +88,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> matrix_translations() {
-  return kTable;
+  return kMatrixTable;
 }
 
 }  // namespace het::ir

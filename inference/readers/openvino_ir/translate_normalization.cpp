@@ -186,7 +186,7 @@ void group_normalization(LayerContext& context) {
                  std::move(attributes));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kNormalizationTable[] = {
     {"MVN", mvn},     {"NormalizeL2", normalize_l2},
     {"LRN", lrn},     {"BatchNormInference", batch_normalization},
     {"GRN", grn},     {"RMS", rms},
@@ -196,7 +196,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> normalization_translations() {
-  return kTable;
+  return kNormalizationTable;
 }
 
 }  // namespace het::ir

@@ -94,7 +94,7 @@ void yuv_to_rgb(LayerContext& context) {
   context.finish("Cast", {colours}, with("to", onnx_type_code(type)));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kPictureTable[] = {
     {"NV12toRGB", yuv_to_rgb},
     {"NV12toBGR", yuv_to_rgb},
     {"I420toRGB", yuv_to_rgb},
@@ -104,7 +104,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> picture_translations() {
-  return kTable;
+  return kPictureTable;
 }
 
 }  // namespace het::ir

@@ -185,7 +185,7 @@ void adaptive_pool(LayerContext& context) {
   context.set_output(1, found[1]);
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kPoolingTable[] = {
     {"MaxPool", max_pool},
     {"AvgPool", avg_pool},
     {"AdaptiveAvgPool", adaptive_pool},
@@ -195,7 +195,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> pooling_translations() {
-  return kTable;
+  return kPoolingTable;
 }
 
 }  // namespace het::ir

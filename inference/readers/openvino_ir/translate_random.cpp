@@ -48,7 +48,7 @@ void multinomial(LayerContext& context) {
   context.finish("Multinomial", {logs}, std::move(attributes));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kRandomTable[] = {
     {"RandomUniform", random_uniform},
     {"Multinomial", multinomial},
 };
@@ -56,7 +56,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> random_translations() {
-  return kTable;
+  return kRandomTable;
 }
 
 }  // namespace het::ir

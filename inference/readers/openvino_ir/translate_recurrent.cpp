@@ -167,7 +167,7 @@ void cell(LayerContext& context) {
   }
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kRecurrentTable[] = {
     {"LSTMCell", cell},         {"GRUCell", cell},         {"RNNCell", cell},
     {"LSTMSequence", sequence}, {"GRUSequence", sequence}, {"RNNSequence", sequence},
 };
@@ -175,7 +175,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> recurrent_translations() {
-  return kTable;
+  return kRecurrentTable;
 }
 
 }  // namespace het::ir

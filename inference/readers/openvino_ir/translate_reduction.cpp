@@ -56,7 +56,7 @@ void bucketize(LayerContext& context) {
   context.finish("Cast", {count}, with("to", onnx_type_code(context.type("output_type", "i64"))));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kReductionTable[] = {
     {"ReduceMax", reduce}, {"ReduceMin", reduce},        {"ReduceMean", reduce},
     {"ReduceSum", reduce}, {"ReduceProd", reduce},       {"ReduceL1", reduce},
     {"ReduceL2", reduce},  {"ReduceLogicalAnd", reduce}, {"ReduceLogicalOr", reduce},
@@ -67,7 +67,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> reduction_translations() {
-  return kTable;
+  return kReductionTable;
 }
 
 }  // namespace het::ir

@@ -185,12 +185,12 @@ void interpolate(LayerContext& context) {
   context.finish("Resize", std::move(node.inputs), std::move(node.attributes));
 }
 
-constexpr Translation kTable[] = {{"Interpolate", interpolate}};
+constexpr Translation kResizeTable[] = {{"Interpolate", interpolate}};
 
 }  // namespace
 
 std::span<const Translation> resize_translations() {
-  return kTable;
+  return kResizeTable;
 }
 
 }  // namespace het::ir

@@ -3,20 +3,12 @@
 
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/readers/openvino_ir/numbers.h"
 #include "inference/readers/openvino_ir/translate.h"
 
 /// Writing elements by index.
 namespace het::ir {
 namespace {
-
-/// [0, rank) with the entry at `from` moved to `to`.
-std::vector<int64_t> moved(int64_t rank, int64_t from, int64_t to) {
-  std::vector<int64_t> order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  order.erase(order.begin() + from);
-  order.insert(order.begin() + to, from);
-  return order;
-}
 
 /// A constant axis input, counted from the front; -1 after a refusal.
 int64_t axis_input(LayerContext& context, size_t index) {
@@ -144,7 +136,7 @@ void slice_scatter(LayerContext& context) {
   context.finish("Reshape", {written, shape}, exact);
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kScatterTable[] = {
     {"ScatterUpdate", scatter_update},
     {"ScatterNDUpdate", scatter_nd_update},
     {"ScatterElementsUpdate", scatter_elements_update},
@@ -154,7 +146,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> scatter_translations() {
-  return kTable;
+  return kScatterTable;
 }
 
 }  // namespace het::ir

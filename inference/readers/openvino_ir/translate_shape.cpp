@@ -200,7 +200,7 @@ void eye(LayerContext& context) {
   context.finish("Expand", {matrix, shape});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kShapeTable[] = {
     {"Reshape", reshape},
     {"Transpose", transpose},
     {"Squeeze", squeeze},
@@ -218,7 +218,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> shape_translations() {
-  return kTable;
+  return kShapeTable;
 }
 
 }  // namespace het::ir

@@ -303,7 +303,7 @@ void roll(LayerContext& context) {
   context.finish("Identity", {value});
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kSliceTable[] = {
     {"StridedSlice", strided_slice},       {"Slice", slice}, {"Pad", pad}, {"Reverse", reverse},
     {"ReverseSequence", reverse_sequence}, {"Roll", roll},
 };
@@ -311,7 +311,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> slice_translations() {
-  return kTable;
+  return kSliceTable;
 }
 
 }  // namespace het::ir

@@ -52,7 +52,7 @@ void non_zero(LayerContext& context) {
                  cast_to(context, "output_type", "i64"));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kSortingTable[] = {
     {"TopK", top_k},
     {"Unique", unique},
     {"NonZero", non_zero},
@@ -61,7 +61,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> sorting_translations() {
-  return kTable;
+  return kSortingTable;
 }
 
 }  // namespace het::ir

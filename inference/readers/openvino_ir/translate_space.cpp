@@ -82,7 +82,7 @@ void roi_align(LayerContext& context) {
                  std::move(attributes));
 }
 
-constexpr Translation kTable[] = {
+constexpr Translation kSpaceTable[] = {
     {"ShuffleChannels", shuffle_channels},
     {"GridSample", grid_sample},
     {"ROIAlign", roi_align},
@@ -91,7 +91,7 @@ constexpr Translation kTable[] = {
 }  // namespace
 
 std::span<const Translation> space_translations() {
-  return kTable;
+  return kSpaceTable;
 }
 
 }  // namespace het::ir
