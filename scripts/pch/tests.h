@@ -1,3 +1,0 @@
-#include "library.h"
-
-#include <gtest/gtest.h>
