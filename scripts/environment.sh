@@ -1,8 +1,8 @@
 # Sourced by ./demo.sh, ./check.sh, scripts/debian.sh, scripts/long and benchmarks/load: installs what is missing and builds. Needs $root, the checkout.
 # shellcheck shell=bash
 
-# Without these ccache, where it is installed, does not serve files with a precompiled header.
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-}${CCACHE_SLOPPINESS:+,}pch_defines,time_macros
+# shellcheck source=scripts/progress.sh
+. "$root/scripts/progress.sh"
 
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
@@ -50,11 +50,15 @@ require() {
   [ -n "$missing" ] || return 0
   [ -e /etc/debian_version ] ||
     fail "this is not Debian; install the equivalents of these packages (probe in brackets):$missing"
-  echo "Installing:$missing"
-  as_root env DEBIAN_FRONTEND=noninteractive sh -c "
-    apt-get -qq update && apt-get -qq -y --no-install-recommends install $missing" \
-    >"${TMPDIR:-/tmp}/gst-hetero-apt.log" 2>&1 || {
-    tail -n 20 "${TMPDIR:-/tmp}/gst-hetero-apt.log" >&2
+  local log=${TMPDIR:-/tmp}/gst-hetero-apt.log
+  # Only standard output passes through sudo, so apt's report of its progress takes its place.
+  as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+    log=$1
+    shift
+    exec 9>&1 >"$log" 2>&1
+    apt-get -qq update && apt-get -qq -y --no-install-recommends -o APT::Status-Fd=9 install "$@"
+  ' sh "$log" $missing | apt_progress "Installing $(wc -w <<<"$missing") packages" || {
+    tail -n 20 "$log" >&2
     fail "apt-get could not install:$missing"
   }
 }
@@ -64,10 +68,13 @@ configure() {
   local dir=$1
   shift
   if [ ! -e "$dir/build.ninja" ]; then
+    progress "Configuring $(basename "$dir") ..."
     meson setup "$dir" "$root" "$@" >"$dir.log" 2>&1 || {
+      progress_end
       tail -n 30 "$dir.log" >&2
       fail "meson could not configure $dir"
     }
+    progress_end
   else
     meson configure "$dir" "$@" >/dev/null
   fi
@@ -77,7 +84,7 @@ configure() {
 build() {
   local dir=$1
   shift
-  ninja -C "$dir" "$@" >"$dir.log" 2>&1 || {
+  NINJA_STATUS='[%f/%t] ' ninja -C "$dir" "$@" 2>&1 | tee "$dir.log" | ninja_progress "Building $(basename "$dir")" || {
     grep -A 30 -m 3 -E 'FAILED|error:' "$dir.log" >&2 || tail -n 40 "$dir.log" >&2
     fail "the build in $dir failed; the whole output is in $dir.log"
   }

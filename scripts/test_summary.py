@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the skipped tests with their reasons, the failed ones with the end of what they said, and the counts as the last line.
 
-Reads the JUnit file that `meson test` writes; GoogleTest cases count one each. Exit status 1 when a
+Reads the JUnit files that `meson test` writes; GoogleTest cases count one each. Exit status 1 when a
 test failed or none ran.
 """
 import collections
@@ -37,12 +37,12 @@ def last_words(case):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: test_summary.py TESTLOG.junit.xml")
+    if len(sys.argv) < 2:
+        sys.exit("usage: test_summary.py TESTLOG.junit.xml...")
     counts = collections.Counter()
     skipped = collections.defaultdict(list)
     failed = []
-    for case in ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
+    for case in (case for log in sys.argv[1:] for case in ElementTree.parse(log).getroot().iter("testcase")):
         name = f"{case.get('classname', '')}.{case.get('name', '')}".lstrip(".")
         result, reason = outcome(case)
         counts[result] += 1

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Speed of us, OpenVINO and ONNX Runtime on the same models and inputs, measured alternately in one run.
 
-    compare.py BUILD [--quick] [--rounds 5] [--seconds 1.5] [--models PATTERN] [--crowd N] [--out FOLDER]
+    compare.py BUILD [--quick] [--rounds 5] [--seconds 1.5] [--models PATTERN] [--crowd N] [--out FOLDER] [--minutes 30] [--anew]
                [--data ../shared/data] [--venv DIR | --python EXE --openvino-python EXE]
+
+Each model's figures are kept in FOLDER/progress.jsonl. No model is begun after so many minutes; the next run of the same build and options
+goes on with those that are left. Status 75 while there are some.
 
 BUILD has been configured with -Dtests=true or -Dbenchmarks=true (it needs tools/hetero). README.md says what is measured.
 """
@@ -10,6 +13,7 @@ import argparse
 import contextlib
 import csv
 import fnmatch
+import hashlib
 import itertools
 import json
 import math
@@ -19,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -119,6 +124,35 @@ def better_ratio(by_engine, field, larger_is_better):
     return medians, ((medians["hetero"] / medians[better]) ** sign, min(rounds), max(rounds), better)
 
 
+class Progress:
+    """What earlier runs of the same build with the same options have measured, by model and precision."""
+
+    OPTIONS = ("rounds", "seconds", "crowd", "cores", "quick")
+
+    def __init__(self, arguments):
+        self.until = time.monotonic() + 60 * arguments.minutes
+        self.file = arguments.out / "progress.jsonl"
+        library = next(arguments.build.glob("libhetinference-1.0.so.0"), arguments.build / "tools/hetero")
+        self.key = {"library": hashlib.sha256(library.read_bytes()).hexdigest(), **{name: getattr(arguments, name) for name in self.OPTIONS}}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        if arguments.anew:
+            self.file.unlink(missing_ok=True)
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        # A line that a stopped run has not finished ends without its bracket.
+        entries = [json.loads(line) for line in lines if line.endswith("}")]
+        self.known = {(e["model"], e["precision"]): e["measured"] for e in entries if e["key"] == self.key}
+
+    def is_over(self):
+        return time.monotonic() > self.until
+
+    def find(self, model, precision):
+        return self.known.get((model.name, precision))
+
+    def keep(self, model, precision, measured):
+        with open(self.file, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": self.key, "model": model.name, "precision": precision, "measured": measured}) + "\n")
+
+
 @contextlib.contextmanager
 def crowd(count):
     """Processes that do nothing but want a core each."""
@@ -161,12 +195,15 @@ def main():
     parser.add_argument("--precisions", default="f32,bf16", help="of models that are not quantised")
     parser.add_argument("--crowd", type=int, default=0, help="so many other processes want a core for themselves meanwhile")
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--minutes", type=float, default=30, help="no model is begun later")
+    parser.add_argument("--anew", action="store_true", help="forget what earlier runs have measured")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "out/benchmarks/models")
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parents[1] / "../shared/data")
     peers.add_arguments(parser)
     arguments = parser.parse_args()
     arguments.rounds = arguments.rounds or (2 if arguments.quick else 5)
     arguments.seconds = arguments.seconds or (0.6 if arguments.quick else 1.5)
+    progress = Progress(arguments)
     pythons = peers.interpreters(arguments)
     peers.enter(pythons["onnxruntime"])
     import models as model_list  # needs numpy
@@ -175,13 +212,20 @@ def main():
     data, work = arguments.data.resolve(), arguments.out
     model_list.make_architectures(data, peers.model_folder(arguments), pythons["onnxruntime"])
     chosen = [m for m in model_list.find_models(data, peers.model_folder(arguments)) if fnmatch.fnmatch(m.name, arguments.models) and (not arguments.quick or m.name in model_list.QUICK)]
-    rows, logs, rounds, shown, peers_ratios = [], {}, [], set(), []
+    rows, logs, rounds, shown, peers_ratios, left = [], {}, [], set(), [], []
     print(f"{'model':46} {'type':5} {'latency ms: us/ov/ort':24} {'speed [rounds]':18} {'frames/s: us/ov/ort':26} {'speed [rounds]':18} {'compile':>8} {'empty':>6} {'first':>6} {'rise':>6} {'differs':>8}")
     for model in chosen:
         files = model_list.write_inputs(model, work / model.name)
         for precision in ["f32"] if model.quantised else arguments.precisions.split(","):
-            with crowd(arguments.crowd):
-                kind, results, refusals, differences = measure(model, files, precision, arguments, pythons, work)
+            measured_model = progress.find(model, precision)
+            if measured_model is None:
+                if progress.is_over():
+                    left.append(f"{model.name} {precision}")
+                    continue
+                with crowd(arguments.crowd):
+                    measured_model = measure(model, files, precision, arguments, pythons, work)
+                progress.keep(model, precision, measured_model)
+            kind, results, refusals, differences = measured_model
             for engine in ENGINES:
                 if results["throughput"][engine] and (engine, precision) not in shown:
                     shown.add((engine, precision))
@@ -212,6 +256,8 @@ def main():
                 for engine, list_ in results[mode].items():
                     rounds += [{"model": model.name, "precision": kind, "mode": mode, "engine": engine, "round": k, **{f: r.get(f) for f in ("latency_ms", "fps", "read_ms", "compile_ms", "measured_ms", "first_ms", "rise_kib")}}
                                for k, r in enumerate(list_)]
+    if left:
+        print(f"Not yet measured: {len(left)}, the next is {left[0]}. Run the same command again to go on; the means below are of what there is.")
     for (kind, mode), list_ in logs.items():
         ahead = sum(1 for x in list_ if x >= 0)
         print(f"{kind:5} {mode:10} speed over the better peer: geometric mean {math.exp(statistics.mean(list_)):.3f}, at least 1.00 on {ahead} of {len(list_)} models, least {math.exp(min(list_)):.2f}")
@@ -228,7 +274,8 @@ def main():
             print(f"{work}/rounds.csv, {work}/speed.png")
         except ImportError:
             print(f"{work}/rounds.csv; no chart: this interpreter has no matplotlib (python3-matplotlib)")
+    return 75 if left else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -172,7 +172,7 @@ def encoder(path, width, height, fps):
     return subprocess.Popen(command, stdin=subprocess.PIPE)
 
 
-def write(scene, video, ground_truth):
+def write(scene, video, ground_truth, tell_progress=False):
     process = encoder(video, scene.width, scene.height, scene.fps)
     frames = []
     try:
@@ -180,6 +180,8 @@ def write(scene, video, ground_truth):
             picture, objects = scene.render(index)
             process.stdin.write(picture.tobytes())
             frames.append({"index": index, "timestamp": scene.timestamp(index), "objects": objects})
+            if tell_progress:
+                print(index + 1, scene.frames, flush=True)
         process.stdin.close()
     except BrokenPipeError:
         pass  # gst-launch-1.0 ended early and says why itself
@@ -200,11 +202,13 @@ def main():
     parser.add_argument("--fps", type=int, default=30)
     parser.add_argument("--output", required=True, help="the MP4 (H.264) to write")
     parser.add_argument("--ground-truth", required=True, help="the JSON to write")
+    parser.add_argument("--progress", action="store_true", help="a line \"DONE ALL\" for each frame on standard output")
     options = parser.parse_args()
     width, height = (int(v) for v in options.size.split("x"))
     if width % 4 or height % 4:
         parser.error("--size: both sides must be multiples of 4")
-    write(Scene(options.seed, width, height, options.frames, options.fps), options.output, options.ground_truth)
+    write(Scene(options.seed, width, height, options.frames, options.fps), options.output, options.ground_truth,
+          options.progress)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,35 @@
 #!/usr/bin/env bash
-# All tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+# All tests under AddressSanitizer and UndefinedBehaviorSanitizer, in pieces: a run takes at most 40 minutes, the next one goes on.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
+# shellcheck source=scripts/long/pieces.sh
+. "$root/scripts/long/pieces.sh"
 
 require build demo check
-configure build-asan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=address,undefined -Db_lundef=false -Db_pch=false
-build build-asan
+configure build-asan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=address,undefined -Db_lundef=false
+pieces_begin "$root/build-asan/pieces"
+piece_build build-asan
 # GStreamer's registry scanner and Python load our instrumented plugin: the runtime has to come first.
 export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libasan.so)
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:fast_unwind_on_malloc=0
 export LSAN_OPTIONS=suppressions=$root/scripts/long/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-meson test -C build-asan --no-rebuild --no-suite tree --timeout-multiplier 5 --print-errorlogs || true
-exec /usr/bin/python3 scripts/test_summary.py build-asan/meson-logs/testlog.junit.xml
+
+# Its results are kept apart: meson's log is that of the last run.
+run_test() {
+  local status=0
+  meson test -C build-asan --no-rebuild --timeout-multiplier 5 --print-errorlogs "$1" || status=$?
+  cp build-asan/meson-logs/testlog.junit.xml "build-asan/pieces/$1.xml"
+  return $status
+}
+for name in $(meson introspect --tests build-asan | /usr/bin/python3 -c '
+import json, sys
+print(*(test["name"] for test in json.load(sys.stdin) if "tree" not in " ".join(test["suite"])))'); do
+  piece "$name" run_test "$name"
+done
+[ ${#pieces_left[@]} -gt 0 ] || exec /usr/bin/python3 scripts/test_summary.py build-asan/pieces/*.xml
+pieces_end

@@ -2,12 +2,15 @@
 # Readers under libFuzzer, on a corpus that tests/fuzz/make_corpus.py writes; then the line coverage of the readers' sources
 # under seeds and corpus.
 #   fuzz.sh [MINUTES [TARGET...]]   CPU-minutes a target (30), targets (all)
+# In pieces, one a target: no target is begun after 30 minutes (HET_PIECES_MINUTES), the next run goes on with those that are left.
 # Finds (crash-*, leak-*, timeout-*, oom-*) and logs lie in build-fuzz/findings; what was found new stays in build-fuzz/corpus.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
+# shellcheck source=scripts/long/pieces.sh
+. "$root/scripts/long/pieces.sh"
 
 minutes=${1:-30}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "the minutes a target are '$minutes'; give a whole number of at least 1"
@@ -23,6 +26,7 @@ export CXX=clang++
 ! command -v ccache >/dev/null || CXX='ccache clang++'
 # Warnings are the ordinary build's matter.
 configure build-fuzz -Dfuzz=true -Dwerror=false -Dbuildtype=plain -Db_lundef=false '-Dcpp_args=-O1 -gline-tables-only'
+pieces_begin "$root/build-fuzz/pieces" "$minutes"
 build build-fuzz "${targets[@]/#/tests/fuzz/fuzz_}"
 
 # The sources whose coverage counts, by target: a pattern of paths.
@@ -71,14 +75,14 @@ seeds=build-fuzz/seeds findings=build-fuzz/findings
 rm -rf "$seeds"
 /usr/bin/python3 tests/fuzz/make_corpus.py "$root" "$seeds"
 mkdir -p "$findings"
-failed=()
-low=()
-for target in "${targets[@]}"; do
+# run_target TARGET: fuzzes, then measures what lines the corpus reaches; both are told in one line, kept beside the progress.
+run_target() {
+  local target=$1 before seconds lines program profile status=0
   mkdir -p "build-fuzz/corpus/$target"
   measure
   before=$spent
   if ! fuzz "$target"; then
-    failed+=("$target")
+    status=1
     grep -m 3 -E 'ERROR:|SUMMARY:|runtime error:' "$findings/$target.log" || tail -n 5 "$findings/$target.log"
   fi
   measure
@@ -92,10 +96,18 @@ for target in "${targets[@]}"; do
   # relative paths cannot be chosen in llvm-cov's own arguments.
   llvm-cov report "$program" -instr-profile="$profile.profdata" | awk -v sources="$(sources_of "$target")\$" '$1 ~ sources' >"$profile.txt"
   lines=$(awk '{ all += $8; missed += $9 } END { printf "%.1f", all ? 100 * (all - missed) / all : 0 }' "$profile.txt")
-  awk -v lines="$lines" 'BEGIN { exit lines >= 80 }' && low+=("$target")
+  awk -v lines="$lines" 'BEGIN { exit lines >= 80 }' && {
+    echo "$target: under 80 % of the lines"
+    status=1
+  }
   printf '%s: %d CPU-seconds, %d executions, %d MiB at most, %s %% of the lines of its sources (%s)\n' "$target" "$seconds" \
-    "$(statistic "$target" number_of_executed_units sum)" "$(statistic "$target" peak_rss_mb most)" "$lines" "$profile.txt"
+    "$(statistic "$target" number_of_executed_units sum)" "$(statistic "$target" peak_rss_mb most)" "$lines" "$profile.txt" |
+    tee "build-fuzz/pieces/$target.txt"
+  return $status
+}
+
+for target in "${targets[@]}"; do
+  [ -z "$(piece_result "$target")" ] || cat "build-fuzz/pieces/$target.txt"
+  piece "$target" run_target "$target"
 done
-[ ${#low[@]} = 0 ] || echo "Under 80 %: ${low[*]}"
-[ ${#failed[@]} = 0 ] || fail "finds in: ${failed[*]}; inputs and logs are in $findings. Make each a test before fixing it."
-[ ${#low[@]} = 0 ]
+pieces_end

@@ -46,6 +46,7 @@ struct Options {
   size_t first = 0;
   uint64_t seed = 1;
   double seconds = 0;  ///< a folder; 0: no limit
+  bool lists = false;  ///< only the folders, in their order
 };
 
 double since(Clock::time_point start) {
@@ -373,13 +374,14 @@ int check_all(const Options& options) {
     ++(check.run() ? passed : failed);
   }
   fmt::print("{} passed, {} failed, {} skipped\n", passed, failed, skipped);
-  return failed == 0 && passed > 0 ? 0 : 1;
+  if (failed > 0) return 1;
+  return passed > 0 ? 0 : kSkipped;
 }
 
 int usage() {
   fmt::print(stderr,
              "usage: random_affinity FOLDER... [--root SHARED_DATA] [--filter PART_OF_NAME] "
-             "[--assignments N] [--first N] [--seed N] [--seconds LIMIT_PER_FOLDER]\n");
+             "[--list] [--assignments N] [--first N] [--seed N] [--seconds LIMIT_PER_FOLDER]\n");
   return 2;
 }
 
@@ -387,6 +389,10 @@ int run(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
+    if (name == "--list") {
+      options.lists = true;
+      continue;
+    }
     if (!name.starts_with("--")) {
       options.folders.push_back(name);
       continue;
@@ -415,7 +421,9 @@ int run(int argc, char** argv) {
     fmt::print("skipped: there is no {}\n", folder);
     return kSkipped;
   }
-  return check_all(options);
+  if (!options.lists) return check_all(options);
+  for (const fs::path& folder : find_folders(options)) fmt::print("{}\n", folder.string());
+  return 0;
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# clang-tidy with the naming rules of the design (.clang-tidy) over every source that a build compiles. In pieces: a run takes at most
+# 40 minutes, the next one goes on.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root"
+# shellcheck source=scripts/environment.sh
+. "$root/scripts/environment.sh"
+# shellcheck source=scripts/long/pieces.sh
+. "$root/scripts/long/pieces.sh"
+
+require build demo check tidy
+# As an ordinary build compiles, so that a header is read once for many files; one instruction set, as only its names differ.
+configure build-tidy -Dtests=true -Dbenchmarks=false -Ddispatch=native
+pieces_begin "$root/build-tidy/pieces"
+# Generated sources have to be there.
+ninja -C build-tidy -t targets all | sed -n 's/^\(.*\.cpp\): CUSTOM_COMMAND$/\1/p' | xargs -r ninja -C build-tidy >build-tidy.log
+
+# OpenMP's header is the compiler's own, and only g++'s is there.
+mkdir -p build-tidy/openmp
+cp "$(g++ -print-file-name=include)/omp.h" build-tidy/openmp/
+
+check_file() {
+  local log=build-tidy/pieces/$2.txt
+  clang-tidy-16 --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg="-isystem$root/build-tidy/openmp" -p build-tidy "$1" >"$log" 2>/dev/null && return 0
+  grep -E 'error:|warning:' "$log" | sort -u
+  return 1
+}
+# A file is compiled once for every program that has it: once is enough.
+while read -r file; do
+  name=$(sed "s|^$root/||; s|[^A-Za-z0-9_.-]|_|g" <<<"$file")
+  piece "$name" check_file "$file" "$name"
+done < <(/usr/bin/python3 -c '
+import json, os
+seen = set()
+for command in json.load(open("build-tidy/compile_commands.json")):
+    path = os.path.normpath(os.path.join(command["directory"], command["file"]))
+    if path.endswith((".cpp", ".c")) and path not in seen:
+        seen.add(path)
+        print(path)')
+pieces_end
+echo "every name is as the design has it"
