@@ -6,7 +6,6 @@
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/winograd_loops.cpp"
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>

@@ -50,6 +50,9 @@ OURS = {
     "tests/": ("inference/", "devices/", "hetero/", "hetinference/", "gst/", "tools/"),
 }
 
+# Tracked files that are no text: the demo's models, trained by pipelines/demo/train/, and pictures of pages.
+BINARIES = ("pipelines/demo/models/", "docs/demo.jpg", "docs/vpu_depth.png")
+
 
 def tracked(root, *suffixes):
     if (root / ".git").exists() and shutil.which("git"):
@@ -129,6 +132,28 @@ def readmes(root):
     return problems
 
 
+def is_text(path):
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def generated_files(root):
+    """What a build, a test or a tool has written is not tracked: neither what .gitignore names nor any binary but those of BINARIES."""
+    if not (root / ".git").exists() or not shutil.which("git"):
+        print("skipped: not a git checkout")
+        sys.exit(77)
+    git = ["git", "-C", str(root), "-c", f"safe.directory={root}", "ls-files"]
+    ignored = subprocess.run([*git, "-ci", "--exclude-standard"], check=True, capture_output=True, text=True).stdout.splitlines()
+    problems = [f"{name}: .gitignore names it, yet it is tracked" for name in ignored]
+    for name in subprocess.run(git, check=True, capture_output=True, text=True).stdout.splitlines():
+        if (root / name).is_file() and not name.startswith(BINARIES) and not is_text(root / name):
+            problems.append(f"{name}: tracked, but no text; what is made by a build, a test or a tool stays outside")
+    return problems
+
+
 def is_empty_function(library, symbol):
     """True where a function does nothing but return. Boost.Graph's headers have constants whose constructors, once optimised, leave that."""
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", str(library)],
@@ -152,7 +177,7 @@ def static_constructors(root):
     return problems
 
 
-RULES = {f.__name__: f for f in (include_rule, file_sizes, file_names, clang_format, readmes, static_constructors)}
+RULES = {f.__name__: f for f in (include_rule, file_sizes, file_names, clang_format, readmes, generated_files, static_constructors)}
 
 
 def main():
