@@ -57,7 +57,7 @@ require() {
     shift
     exec 9>&1 >"$log" 2>&1
     apt-get -qq update && apt-get -qq -y --no-install-recommends -o APT::Status-Fd=9 install "$@"
-  ' sh "$log" $missing | apt_progress "Installing $(wc -w <<<"$missing") packages" || {
+  ' sh "$log" $missing | apt_progress "Installing $(wc -w <<<"$missing") Debian package(s)" || {
     tail -n 20 "$log" >&2
     fail "apt-get could not install:$missing"
   }
@@ -84,7 +84,7 @@ configure() {
 build() {
   local dir=$1
   shift
-  NINJA_STATUS='[%f/%t] ' ninja -C "$dir" "$@" 2>&1 | tee "$dir.log" | ninja_progress "Building $(basename "$dir")" || {
+  NINJA_STATUS='[%f/%t] ' ninja -C "$dir" "$@" 2>&1 | tee "$dir.log" | ninja_progress Building || {
     grep -A 30 -m 3 -E 'FAILED|error:' "$dir.log" >&2 || tail -n 40 "$dir.log" >&2
     fail "the build in $dir failed; the whole output is in $dir.log"
   }
