@@ -21,7 +21,7 @@ void print(const std::string& name, size_t output, const Tensor& tensor) {
   std::string line = fmt::format("{} {} {}", name, output, to_string(tensor.desc()));
   if (tensor.type() == ElementType::Float32 && tensor.is_dense()) {
     for (const float value : tensor.values<float>()) line += fmt::format(" {:.9g}", value);
-  } else if (tensor.is_dense() && tensor.type() != ElementType::String) {
+  } else if (tensor.is_dense()) {
     for (size_t i = 0; i < tensor.size_bytes(); ++i) {
       line += fmt::format(" {}", static_cast<int>(tensor.bytes()[i]));
     }
