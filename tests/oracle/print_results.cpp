@@ -30,8 +30,10 @@ void print(const std::string& name, size_t output, const Tensor& tensor) {
 }
 
 /// Refusals are printed as well: builds refuse the same.
-void run(Core& core, const std::string& name, const BuiltModel& built) {
-  const auto compiled = core.compile_model(built.model, "CPU", {{"DETERMINISTIC", "YES"}});
+void run(Core& core, const std::string& name, const BuiltModel& built,
+         const std::string& precision = "f32") {
+  const auto compiled = core.compile_model(
+      built.model, "CPU", {{"DETERMINISTIC", "YES"}, {"INFERENCE_PRECISION_HINT", precision}});
   if (!compiled) {
     fmt::print("{} refused: {}\n", name, compiled.error().message());
     return;
@@ -91,7 +93,7 @@ void run_windows(Core& core) {
       built.inputs.push_back(noise(shape, state));
       const std::string name = fmt::format("window {}x{}/{} group {} {}", window.kernel,
                                            window.kernel, window.stride, window.group, precision);
-      run(core, name, built);
+      run(core, name, built, precision);
     }
   }
 }
