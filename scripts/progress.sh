@@ -2,7 +2,7 @@
 # elsewhere a plain line at the start and then at most every 20 s.
 # shellcheck shell=bash
 
-progress_columns=$(stty size <&1 2>/dev/null | cut -d' ' -f2) || progress_columns=
+progress_columns=$(stty size <&2 2>/dev/null | cut -d' ' -f2) || progress_columns=
 progress_next=0
 
 # progress TEXT

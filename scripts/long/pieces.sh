@@ -40,7 +40,7 @@ piece_build() {
   local status=0
   [ -z "$(piece_result build)" ] || return 0
   # shellcheck disable=SC2016 # expanded inside
-  timeout --signal=INT "$((pieces_until - SECONDS))" bash -c 'root=$1; shift; . "$root/scripts/environment.sh"; build "$@"' build "$root" "$@" || status=$?
+  timeout --signal=INT "$((pieces_until - SECONDS))" bash -euo pipefail -c 'root=$1; shift; . "$root/scripts/environment.sh"; build "$@"' build "$root" "$@" || status=$?
   case $status in
     0) echo "passed build" >>"$pieces_folder/progress" ;;
     124 | 130) pieces_left+=(build) ; pieces_until=0 ;;
@@ -56,5 +56,5 @@ pieces_end() {
     exit 75
   fi
   failed=$(awk 'NR > 1 && $1 == "failed" { print $2 }' "$pieces_folder/progress" | paste -sd' ')
-  [ -z "$failed" ] || fail "failed: $failed"
+  [ -z "$failed" ] || fail "failed: $failed (to do all again, remove $pieces_folder/progress)"
 }
