@@ -16,8 +16,6 @@
 namespace het::vpu {
 namespace {
 
-constexpr uint64_t kMegabyte = uint64_t{1} << 20;
-
 struct Options {
   std::vector<std::string> addresses;
   std::string profile = "myriad";

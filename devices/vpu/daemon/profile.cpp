@@ -7,8 +7,6 @@
 namespace het::vpu {
 namespace {
 
-constexpr uint64_t kMegabyte = uint64_t{1} << 20;
-
 /// What such sticks and cards ran: layers of networks, hardly any arithmetic on integers.
 constexpr std::array kOperators = {"Abs",
                                    "Add",

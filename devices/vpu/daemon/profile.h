@@ -11,6 +11,8 @@
 
 namespace het::vpu {
 
+inline constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+
 /// What a device says it is.
 struct Profile {
   std::string name;
