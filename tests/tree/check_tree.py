@@ -143,7 +143,7 @@ def is_text(path):
 def generated_files(root):
     """What a build, a test or a tool has written is not tracked: neither what .gitignore names nor any binary but those of BINARIES."""
     if not (root / ".git").exists() or not shutil.which("git"):
-        print("skipped: not a git checkout")
+        print("skipped: this is no git checkout, or git is not installed")
         sys.exit(77)
     git = ["git", "-C", str(root), "-c", f"safe.directory={root}", "ls-files"]
     ignored = subprocess.run([*git, "-ci", "--exclude-standard"], check=True, capture_output=True, text=True).stdout.splitlines()
