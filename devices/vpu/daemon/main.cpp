@@ -10,6 +10,7 @@
 #include "devices/vpu/daemon/confinement.h"
 #include "devices/vpu/daemon/hosted_model.h"
 #include "devices/vpu/daemon/opencl_rounding.h"
+#include "devices/vpu/daemon/profile.h"
 #include "devices/vpu/daemon/server.h"
 #include "inference/ops/custom_operators.h"
 
