@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # shellcheck source=scripts/progress.sh
-. "$root/scripts/progress.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
 
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
