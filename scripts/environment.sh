@@ -84,7 +84,7 @@ configure() {
 build() {
   local dir=$1
   shift
-  NINJA_STATUS='[%f/%t] ' ninja -C "$dir" "$@" 2>&1 | tee "$dir.log" | ninja_progress Building || {
+  NINJA_STATUS='[%f/%t] ' ninja -j "$(nproc)" -C "$dir" "$@" 2>&1 | tee "$dir.log" | ninja_progress Building || {
     grep -A 30 -m 3 -E 'FAILED|error:' "$dir.log" >&2 || tail -n 40 "$dir.log" >&2
     fail "the build in $dir failed; the whole output is in $dir.log"
   }
