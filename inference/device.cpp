@@ -1,7 +1,5 @@
 #include "inference/device.h"
 
-#include "inference/infer_request.h"
-
 namespace het {
 namespace {
 
@@ -25,10 +23,6 @@ Result<size_t> CompiledModel::input_index(std::string_view name) const {
 
 Result<size_t> CompiledModel::output_index(std::string_view name) const {
   return find_port(outputs_, name, "output", name_);
-}
-
-Result<std::unique_ptr<InferRequest>> CompiledModel::create_infer_request() {
-  return InferRequest::create(shared_from_this());
 }
 
 Status CompiledModel::set_property(const Properties& properties) {

@@ -26,6 +26,11 @@ Status check_tensor(const Tensor& tensor, const Port& port) {
 
 }  // namespace
 
+// Here, so that a device's interface does not include the requests.
+Result<std::unique_ptr<InferRequest>> CompiledModel::create_infer_request() {
+  return InferRequest::create(shared_from_this());
+}
+
 Result<std::unique_ptr<InferRequest>> InferRequest::create(std::shared_ptr<CompiledModel> model) {
   HET_ASSIGN(std::unique_ptr<DeviceRequest> request, model->create_device_request());
   std::vector<Tensor> inputs;

@@ -7,10 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "inference/ops/custom_operators.h"
-#include "inference/ops/op.h"
-#include "inference/ops/out_of_scope.h"
-
 namespace het {
 namespace {
 
@@ -21,16 +17,6 @@ constexpr size_t kWorthTrimming = size_t{64} << 10;
 
 std::string Node::qualified_type() const {
   return domain_.empty() ? op_type_ : domain_ + "." + op_type_;
-}
-
-std::string Node::unsupported_reason() const {
-  if (op_ != nullptr) return {};
-  if (!unsupported_reason_.empty()) return unsupported_reason_;
-  const std::string_view reason = out_of_scope_reason(domain_, op_type_);
-  if (!reason.empty()) {
-    return fmt::format("operator {} is not supported: {}", qualified_type(), reason);
-  }
-  return fmt::format("operator {} is unknown to this build", qualified_type());
 }
 
 void Node::add_original_names(const std::vector<std::string>& names) {
@@ -76,7 +62,7 @@ std::unique_ptr<Model> Model::clone() const {
     for (Value*& input : clone->inputs_) input = mapped(input);
     for (Value*& output : clone->outputs_) output = mapped(output);
     // A library may have been loaded since the model was read.
-    if (clone->op_ == nullptr) clone->op_ = find_custom_operator(clone->domain_, clone->op_type_);
+    if (clone->op_ == nullptr) clone->op_ = Node::find_library_op(clone->domain_, clone->op_type_);
     nodes[node.get()] = clone.get();
     copy->nodes_.push_back(std::move(clone));
   }
@@ -145,8 +131,7 @@ Node* Model::add_node(std::string name, std::string op_type, std::string domain,
                       Attributes attributes) {
   auto node = std::make_unique<Node>();
   if (domain == "ai.onnx") domain.clear();
-  node->op_ = op_registry().find(domain, op_type);
-  if (node->op_ == nullptr) node->op_ = find_custom_operator(domain, op_type);
+  node->op_ = Node::find_op(domain, op_type);
   node->op_type_ = std::move(op_type);
   node->domain_ = std::move(domain);
   node->attributes_ = std::move(attributes);

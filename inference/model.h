@@ -78,6 +78,11 @@ class HET_API Node {
 
  private:
   friend class Model;
+  /// An operator of this build or of a user's library; null when there is none.
+  static const OpDef* find_op(std::string_view domain, std::string_view type);
+  /// One of a user's library alone.
+  static const OpDef* find_library_op(std::string_view domain, std::string_view type);
+
   std::string name_;
   std::string op_type_;
   std::string domain_;
