@@ -3,9 +3,9 @@
 #include <functional>
 #include <memory>
 
+#include "inference/base/visibility.h"
 #include "inference/core.h"
-#include "inference/export.h"
-#include "inference/surface_access.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analytics_segmentation.h"
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 
 namespace het::gst {
 

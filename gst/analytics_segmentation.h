@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/image.h"
-#include "inference/tensor.h"
+#include "inference/tensors/image.h"
+#include "inference/tensors/tensor.h"
 
 using GstAnalyticsRelationMeta = struct _GstAnalyticsRelationMeta;
 

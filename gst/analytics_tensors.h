@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/results.h"
+#include "inference/decoders/results.h"
 
 namespace het::gst {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <vector>
 
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 
 namespace het::gst {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "inference/results.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/decoders/results.h"
 #include "inference/vision_model.h"
 
 namespace het::gst {

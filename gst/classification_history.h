@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "inference/results.h"
+#include "inference/decoders/results.h"
 
 namespace het::gst {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "inference/device.h"
+#include "inference/devices/device.h"
 
 namespace het::gst {
 

@@ -2,7 +2,7 @@
 
 #include <gst/gst.h>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gst {
 

@@ -9,7 +9,7 @@
 
 #include "analytics_tensors.h"
 #include "devices/register_devices.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "shared_models.h"
 
 namespace het::gst {

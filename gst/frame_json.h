@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 #include "metadata.h"
 
 namespace het::gst {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "inference/image.h"
-#include "inference/status.h"
-#include "inference/surface_access.h"
+#include "inference/base/status.h"
+#include "inference/tensors/image.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het::gst {
 

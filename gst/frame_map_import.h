@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "frame_map.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gst {
 

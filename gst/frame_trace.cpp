@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "inference/chrome_trace.h"
+#include "inference/base/chrome_trace.h"
 
 namespace het::gst {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/frame_span.h"
-#include "inference/status.h"
+#include "inference/base/frame_span.h"
+#include "inference/base/status.h"
 
 namespace het::gst {
 

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "frame_trace.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 using het::gst::FrameTrace;
 

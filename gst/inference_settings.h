@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 #include "inference/vision_model.h"
 #include "region_meta.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::gst {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 #include "message_sink.h"
 
 namespace het::gst {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "broker_queue.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::gst {
 namespace {

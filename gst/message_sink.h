@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gst {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/image.h"
-#include "inference/results.h"
+#include "inference/decoders/results.h"
+#include "inference/tensors/image.h"
 #include "metadata_tensors.h"
 #include "region_meta.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "inference/results.h"
+#include "inference/decoders/results.h"
 #include "region_meta.h"
 
 /// The part of `metadata` that is about results other than boxes and attributes. Params of a

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "frame_memory.h"
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 #include "request_pool.h"
 
 namespace het::gst {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 
 namespace het::gst {
 namespace {

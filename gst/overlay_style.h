@@ -5,7 +5,7 @@
 #include <string>
 
 #include "canvas.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gst {
 

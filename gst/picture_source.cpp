@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "devices/register_devices.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::gst {
 namespace {

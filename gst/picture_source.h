@@ -9,9 +9,9 @@
 
 #include "frame_map.h"
 #include "frame_map_import.h"
-#include "inference/device.h"
-#include "inference/status.h"
-#include "inference/surface_access.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/tensors/surface_access.h"
 #include "inference/vision_model.h"
 
 namespace het::gst {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/image.h"
-#include "inference/results.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/decoders/results.h"
+#include "inference/tensors/image.h"
 
 namespace het::gst {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analytics_region.h"
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 
 namespace het::gst {
 

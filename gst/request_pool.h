@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "inference/infer_request.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/requests/infer_request.h"
 #include "stream_shares.h"
 
 namespace het::gst {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 /// Fields of a GstStructure in the forms that metadata uses. Structures may come from other
 /// elements: what has another type or does not fit together reads as absent.

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "inference/decoders/labels.h"
-#include "inference/edit_distance.h"
-#include "inference/log.h"
+#include "inference/base/edit_distance.h"
+#include "inference/base/log.h"
+#include "inference/decoders/texts/labels.h"
 
 namespace het::hetero {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hetero/name_pattern.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -6,8 +6,8 @@
 
 #include "hetero/multi_compiled_model.h"
 #include "hetero/optimal_requests.h"
+#include "inference/base/log.h"
 #include "inference/device_registry.h"
-#include "inference/log.h"
 
 namespace het::hetero {
 

@@ -13,11 +13,11 @@
 
 #include "hetero/device_events.h"
 #include "hetero/multi_dispatcher.h"
-#include "inference/device.h"
-#include "inference/model.h"
-#include "inference/properties.h"
-#include "inference/status.h"
-#include "inference/stream_executor.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

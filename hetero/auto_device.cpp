@@ -9,9 +9,9 @@
 #include "hetero/auto_compiled_model.h"
 #include "hetero/multi_device.h"
 #include "hetero/multi_list.h"
+#include "inference/base/log.h"
 #include "inference/device_registry.h"
-#include "inference/log.h"
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 namespace {

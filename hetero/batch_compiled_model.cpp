@@ -6,7 +6,7 @@
 
 #include "hetero/batch_request.h"
 #include "inference/device_registry.h"
-#include "inference/element_type.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::hetero {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "hetero/batch_run.h"
 #include "hetero/batch_tensors.h"
-#include "inference/deadline_collector.h"
-#include "inference/device.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/deadline_collector.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 

@@ -8,8 +8,8 @@
 
 #include "hetero/batch_compiled_model.h"
 #include "hetero/batch_reshape.h"
-#include "inference/log.h"
-#include "inference/properties.h"
+#include "inference/base/log.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 namespace {

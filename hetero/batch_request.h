@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "hetero/batch_tensors.h"
-#include "inference/deadline_collector.h"
-#include "inference/device.h"
-#include "inference/nested_request.h"
-#include "inference/request_io.h"
+#include "inference/devices/deadline_collector.h"
+#include "inference/devices/device.h"
+#include "inference/requests/nested_request.h"
+#include "inference/requests/request_io.h"
 
 namespace het::hetero {
 

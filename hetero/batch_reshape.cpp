@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "inference/passes/prepare_model.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::hetero {
 namespace {

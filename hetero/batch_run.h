@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "inference/infer_request.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/requests/infer_request.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::hetero {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "inference/device.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::hetero {
 

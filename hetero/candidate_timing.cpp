@@ -7,7 +7,7 @@
 
 #include "hetero/optimal_requests.h"
 #include "hetero/zero_request.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

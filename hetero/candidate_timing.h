@@ -6,7 +6,7 @@
 
 #include "hetero/plan_report.h"
 #include "hetero/policy.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::hetero {
 

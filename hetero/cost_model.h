@@ -8,7 +8,7 @@
 #include "hetero/planner/plan_problem.h"
 #include "hetero/planner/simulator.h"
 #include "hetero/subgraph_splitter.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hetero/subgraph_splitter.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

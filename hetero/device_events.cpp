@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::hetero {
 

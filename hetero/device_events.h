@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "inference/device_event_list.h"
+#include "inference/devices/device_event_list.h"
 
 namespace het::hetero {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/device.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 

@@ -10,10 +10,10 @@
 
 #include "hetero/planner/plan_problem.h"
 #include "hetero/zero_request.h"
-#include "inference/infer_request.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "inference/passes/convert_ports.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

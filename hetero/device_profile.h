@@ -5,8 +5,8 @@
 
 #include "hetero/placement.h"
 #include "hetero/profile_store.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "inference/decoders/labels.h"
+#include "inference/decoders/texts/labels.h"
 
 namespace het::hetero {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "hetero/placement.h"
 #include "hetero/plan_report.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hetero/subgraph_splitter.h"
-#include "inference/buffer.h"
-#include "inference/device.h"
-#include "inference/exported_file.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
+#include "inference/model/exported_file.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::hetero {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::hetero {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "hetero/device_events.h"
 #include "hetero/plan_mix.h"
-#include "inference/device.h"
-#include "inference/status.h"
-#include "inference/stream_executor.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::hetero {
 

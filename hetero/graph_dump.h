@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "hetero/subgraph_splitter.h"
-#include "inference/device.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hetero/subgraph_splitter.h"
-#include "inference/device.h"
-#include "inference/model.h"
+#include "inference/devices/device.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -11,7 +11,7 @@
 #include "hetero/hetero_request.h"
 #include "hetero/optimal_requests.h"
 #include "inference/device_registry.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

@@ -17,10 +17,10 @@
 #include "hetero/policy.h"
 #include "hetero/stages.h"
 #include "hetero/zero_request.h"
-#include "inference/dynamic_model.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
+#include "inference/devices/ports.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/ports.h"
+#include "inference/requests/dynamic_model.h"
 
 namespace het::hetero {
 namespace {

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string_view>
 
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/device.h"
-#include "inference/status.h"
+#include "inference/devices/device.h"
 
 namespace het::hetero {
 

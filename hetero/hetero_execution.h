@@ -11,10 +11,10 @@
 
 #include "hetero/device_gate.h"
 #include "hetero/hetero_plan.h"
-#include "inference/device.h"
-#include "inference/infer_request.h"
-#include "inference/numbered_content.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/model/numbered_content.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 

@@ -9,7 +9,7 @@
 #include "hetero/exported_plan.h"
 #include "hetero/hetero_compiled_model.h"
 #include "hetero/hetero_compiler.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::hetero {
 namespace {

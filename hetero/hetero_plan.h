@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hetero/subgraph_splitter.h"
-#include "inference/device.h"
+#include "inference/devices/device.h"
 
 namespace het::hetero {
 

@@ -10,8 +10,8 @@
 #include "hetero/fail_over.h"
 #include "hetero/hetero_compiled_model.h"
 #include "hetero/hetero_execution.h"
-#include "inference/device.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::hetero {
 

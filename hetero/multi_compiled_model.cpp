@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "inference/device_registry.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 

@@ -10,9 +10,9 @@
 
 #include "hetero/device_events.h"
 #include "hetero/multi_dispatcher.h"
-#include "inference/device.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 

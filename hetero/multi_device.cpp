@@ -7,7 +7,7 @@
 #include "hetero/multi_compiled_model.h"
 #include "hetero/optimal_requests.h"
 #include "inference/device_registry.h"
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "hetero/multi_list.h"
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/device.h"
-#include "inference/status.h"
+#include "inference/devices/device.h"
 
 namespace het::hetero {
 

@@ -6,7 +6,7 @@
 
 #include "hetero/fail_over.h"
 #include "hetero/zero_request.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

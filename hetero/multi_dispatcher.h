@@ -13,10 +13,10 @@
 #include "hetero/multi_list.h"
 #include "hetero/multi_request.h"
 #include "hetero/multi_worker.h"
-#include "inference/device.h"
-#include "inference/properties.h"
-#include "inference/status.h"
-#include "inference/stream_executor.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::hetero {
 

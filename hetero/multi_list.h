@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hetero/device_list.h"
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/status.h"
 
 namespace het::hetero {
 

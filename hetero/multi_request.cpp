@@ -1,7 +1,7 @@
 #include "hetero/multi_request.h"
 
 #include "hetero/multi_dispatcher.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::hetero {
 

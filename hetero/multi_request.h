@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "inference/device.h"
-#include "inference/request_io.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/requests/request_io.h"
 
 namespace het::hetero {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "hetero/multi_service_times.h"
-#include "inference/device.h"
-#include "inference/nested_request.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/requests/nested_request.h"
 
 namespace het::hetero {
 

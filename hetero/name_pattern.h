@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::hetero {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "inference/device.h"
+#include "inference/devices/device.h"
 
 namespace het::hetero {
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::hetero {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "hetero/placement.h"
-#include "inference/model.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

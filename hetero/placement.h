@@ -8,8 +8,8 @@
 #include "hetero/affinity.h"
 #include "hetero/device_list.h"
 #include "hetero/subgraph_splitter.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

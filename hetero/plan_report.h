@@ -8,7 +8,7 @@
 
 #include "hetero/hetero_plan.h"
 #include "hetero/placement.h"
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 
 namespace het::hetero {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "hetero/profile_store.h"
-#include "inference/checksum.h"
+#include "inference/base/checksum.h"
 #include "inference/passes/print_model.h"
 
 namespace het::hetero {

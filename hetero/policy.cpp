@@ -16,9 +16,9 @@
 #include "hetero/planner/throughput_plan.h"
 #include "hetero/stages.h"
 #include "hetero/zero_request.h"
-#include "inference/infer_request.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

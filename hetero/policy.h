@@ -9,9 +9,9 @@
 #include "hetero/plan_report.h"
 #include "hetero/plan_store.h"
 #include "hetero/profile_store.h"
-#include "inference/device.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "inference/checksum.h"
+#include "inference/base/checksum.h"
 #include "inference/passes/print_model.h"
 
 namespace het::hetero {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "hetero/placement.h"
-#include "inference/choice_store.h"
-#include "inference/model.h"
-#include "inference/properties.h"
+#include "inference/devices/choice_store.h"
+#include "inference/devices/properties.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

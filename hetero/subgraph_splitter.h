@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/model.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::hetero {
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <span>
 
-#include "inference/device.h"
-#include "inference/infer_request.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/device.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 

@@ -1,7 +1,7 @@
 #include "hetinference/arguments.h"
 
 #include "hetinference/sized_struct.h"
-#include "inference/custom_type_numbers.h"
+#include "inference/tensors/custom_type_numbers.h"
 
 namespace het::c_interface {
 namespace {

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "hetinference/c.h"
-#include "inference/image.h"
-#include "inference/properties.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
+#include "inference/tensors/image.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::c_interface {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "hetinference/c.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::c_interface {
 

@@ -8,7 +8,7 @@
 #include "hetinference/arguments.h"
 #include "hetinference/handles.h"
 #include "hetinference/sized_struct.h"
-#include "inference/port_texts.h"
+#include "inference/model/port_texts.h"
 
 using namespace het;
 using namespace het::c_interface;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "inference/buffer.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::c_interface {
 

@@ -6,7 +6,7 @@
 
 #include "hetinference/c.h"
 #include "inference/core.h"
-#include "inference/surface_access.h"
+#include "inference/tensors/surface_access.h"
 #include "inference/vision_model.h"
 
 // What the handles of the interface hold. Members are destroyed last to first: the core goes last.

@@ -5,7 +5,7 @@
 #include "hetinference/arguments.h"
 #include "hetinference/handles.h"
 #include "hetinference/sized_struct.h"
-#include "inference/custom_type_numbers.h"
+#include "inference/tensors/custom_type_numbers.h"
 
 using namespace het;
 using namespace het::c_interface;

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "inference/dynamic_model.h"
 #include "inference/model_preparation.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/passes/expose_state.h"
 #include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx_reader.h"
 #include "inference/readers/openvino_ir_reader.h"
-#include "inference/stateful_model.h"
+#include "inference/requests/dynamic_model.h"
+#include "inference/requests/stateful_model.h"
 
 namespace het {
 namespace {

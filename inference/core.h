@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/device.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
 #include "inference/device_registry.h"
-#include "inference/export.h"
-#include "inference/infer_request.h"
-#include "inference/model.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
+#include "inference/model/model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inference/exclusive_device.h"
+#include "inference/requests/exclusive_device.h"
 
 namespace het {
 

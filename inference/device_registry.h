@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/device.h"
-#include "inference/export.h"
+#include "inference/base/visibility.h"
+#include "inference/devices/device.h"
 
 namespace het {
 

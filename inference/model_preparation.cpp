@@ -1,9 +1,9 @@
 #include "inference/model_preparation.h"
 
+#include "inference/model/port_texts.h"
 #include "inference/passes/compress_weights.h"
 #include "inference/passes/convert_ports.h"
 #include "inference/passes/fold_preprocess.h"
-#include "inference/port_texts.h"
 
 namespace het {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "inference/export.h"
-#include "inference/model.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/devices/properties.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "inference/base/log.h"
 #include "inference/decoders/choose_decoders.h"
+#include "inference/decoders/descriptors/model_metadata.h"
 #include "inference/decoders/model_inputs.h"
-#include "inference/decoders/model_metadata.h"
-#include "inference/decoders/name_list.h"
-#include "inference/log.h"
+#include "inference/decoders/texts/name_list.h"
 #include "inference/model_preparation.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/passes/convert_ports.h"

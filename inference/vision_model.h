@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "inference/base/visibility.h"
 #include "inference/core.h"
-#include "inference/decoder.h"
-#include "inference/export.h"
-#include "inference/model_proc.h"
-#include "inference/results.h"
+#include "inference/decoders/decoder.h"
+#include "inference/decoders/model_proc.h"
+#include "inference/decoders/results.h"
 
 namespace het {
 

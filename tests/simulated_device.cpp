@@ -4,7 +4,7 @@
 #include <mutex>
 #include <thread>
 
-#include "inference/request_io.h"
+#include "inference/requests/request_io.h"
 
 namespace het {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/device.h"
+#include "inference/devices/device.h"
 
 namespace het {
 

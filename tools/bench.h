@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inference/core.h"
-#include "inference/profiling.h"
+#include "inference/devices/profiling.h"
 #include "tools/preparation_options.h"
 #include "tools/trace_file.h"
 

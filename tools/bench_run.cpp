@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "inference/infer_request.h"
-#include "inference/model_proc.h"
+#include "inference/decoders/model_proc.h"
+#include "inference/requests/infer_request.h"
 #include "tools/bench.h"
 #include "tools/model_source.h"
 #include "tools/npy.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace CLI {
 class App;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "inference/ops/cast.h"
+#include "inference/ops/elementwise/cast.h"
 
 namespace het {
 namespace {

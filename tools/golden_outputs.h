@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/infer_request.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het {
 

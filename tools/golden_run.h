@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tools/verify_case.h"
 
 namespace het {

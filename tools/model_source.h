@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/status.h"
 #include "tools/preparation_options.h"
 
 namespace het {

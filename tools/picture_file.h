@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "inference/image.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/image.h"
 
 namespace het {
 

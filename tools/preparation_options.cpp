@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "inference/port_texts.h"
+#include "inference/model/port_texts.h"
 
 namespace het {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "inference/devices/properties.h"
 #include "inference/model_preparation.h"
-#include "inference/properties.h"
 
 namespace CLI {
 class App;

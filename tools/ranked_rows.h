@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "inference/shape.h"
+#include "inference/tensors/shape.h"
 
 namespace het {
 

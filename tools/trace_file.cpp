@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "inference/chrome_trace.h"
+#include "inference/base/chrome_trace.h"
 
 namespace het {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/profiling.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/profiling.h"
 
 namespace het {
 

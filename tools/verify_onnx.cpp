@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
-#include "inference/infer_request.h"
-#include "inference/ops/random.h"
+#include "inference/ops/generators/random.h"
 #include "inference/readers/onnx_reader.h"
+#include "inference/requests/infer_request.h"
 #include "tools/compare.h"
 #include "tools/verify_case.h"
 

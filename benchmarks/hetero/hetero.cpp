@@ -22,8 +22,8 @@
 #include "benchmarks/hetero/simulated_machine.h"
 #include "benchmarks/hetero/single_models.h"
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "benchmarks/hetero/simulated_machine.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "inference/infer_request.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

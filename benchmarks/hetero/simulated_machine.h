@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "inference/core.h"
-#include "inference/model.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

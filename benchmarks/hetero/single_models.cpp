@@ -10,7 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {

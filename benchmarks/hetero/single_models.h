@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/model/model.h"
 
 namespace het::hetero {
 

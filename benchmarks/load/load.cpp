@@ -8,7 +8,7 @@
 #include <string>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 /// One load of one model in a fresh process: load MODEL '{"input": [1, 3, 224, 224]}'
 /// [KEY=VALUE...] prints a JSON object; load.py starts it. Times in ms, memory in KiB.

@@ -6,7 +6,7 @@
 
 #include "benchmarks/opencl_peak/peaks.h"
 #include "devices/gpu/plan_builder.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "devices/gpu/context.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

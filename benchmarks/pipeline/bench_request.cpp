@@ -15,8 +15,8 @@
 #include <string>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
+#include "inference/requests/infer_request.h"
 #include "inference/vision_model.h"
 
 namespace {

@@ -11,9 +11,9 @@
 #include <random>
 #include <vector>
 
-#include "inference/image.h"
-#include "inference/preprocess.h"
-#include "inference/tensor.h"
+#include "inference/preprocess/preprocess.h"
+#include "inference/tensors/image.h"
+#include "inference/tensors/tensor.h"
 
 namespace {
 

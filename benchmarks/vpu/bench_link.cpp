@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "devices/cpu/winograd.h"
-#include "inference/buffer.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {

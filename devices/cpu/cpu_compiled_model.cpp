@@ -7,9 +7,9 @@
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/precision_choice.h"
-#include "inference/passes/fusions/int8_passes.h"
+#include "inference/devices/ports.h"
+#include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/ports.h"
 #include "inference/readers/mapped_file.h"
 
 namespace het::cpu {

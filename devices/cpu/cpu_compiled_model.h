@@ -14,9 +14,9 @@
 #include "devices/cpu/planner.h"
 #include "devices/cpu/spin_limit.h"
 #include "devices/cpu/stream_settings.h"
-#include "inference/device.h"
-#include "inference/probes.h"
-#include "inference/stream_executor.h"
+#include "inference/base/probes.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::cpu {
 

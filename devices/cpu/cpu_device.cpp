@@ -11,7 +11,7 @@
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/planner.h"
 #include "devices/cpu/simd_target.h"
-#include "inference/choice_store.h"
+#include "inference/devices/choice_store.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::cpu {

@@ -4,8 +4,8 @@
 
 #include "devices/cpu/pin_thread.h"
 #include "devices/cpu/stack_phase.h"
-#include "inference/probes.h"
-#include "inference/stopwatch.h"
+#include "inference/base/probes.h"
+#include "inference/devices/stopwatch.h"
 
 namespace het::cpu {
 namespace {

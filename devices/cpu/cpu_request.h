@@ -6,7 +6,7 @@
 
 #include "devices/cpu/cpu_compiled_model.h"
 #include "devices/cpu/plan_execution.h"
-#include "inference/request_io.h"
+#include "inference/requests/request_io.h"
 
 namespace het::cpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "inference/element_type.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 

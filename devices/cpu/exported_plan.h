@@ -9,9 +9,9 @@
 
 #include "devices/cpu/layer_choice.h"
 #include "devices/cpu/packed_constants.h"
-#include "inference/exported_file.h"
-#include "inference/model.h"
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
+#include "inference/model/exported_file.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

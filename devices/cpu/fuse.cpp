@@ -6,8 +6,8 @@
 #include "devices/cpu/int8_product.h"
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/post_op.h"
-#include "inference/ops/conv_transpose.h"
-#include "inference/passes/fusions/int8_passes.h"
+#include "inference/ops/products/conv_transpose.h"
+#include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

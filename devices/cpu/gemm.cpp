@@ -7,8 +7,8 @@
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/simd_target.h"
-#include "inference/buffer.h"
 #include "inference/readers/mapped_file.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {

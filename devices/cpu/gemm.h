@@ -7,7 +7,7 @@
 #include "devices/cpu/kernel.h"
 #include "devices/cpu/onednn.h"
 #include "inference/passes/fusions/fused_tail.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::cpu {
 

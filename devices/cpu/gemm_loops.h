@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inference/element_type.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "inference/element_type.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 

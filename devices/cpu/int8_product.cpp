@@ -6,8 +6,8 @@
 
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/widened_product.h"
-#include "inference/ops/conv.h"
 #include "inference/ops/double_values.h"
+#include "inference/ops/products/conv.h"
 
 namespace het::cpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "devices/cpu/onednn.h"
-#include "inference/model.h"
-#include "inference/passes/fusions/int8_product.h"
+#include "inference/model/model.h"
+#include "inference/passes/fusions/int8/int8_product.h"
 
 namespace het::cpu {
 

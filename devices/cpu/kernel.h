@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::cpu {
 

@@ -12,8 +12,8 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/stack_phase.h"
-#include "inference/buffer.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "devices/cpu/fastest_of.h"
 #include "devices/cpu/layer_choice.h"
-#include "inference/choice_store.h"
-#include "inference/model.h"
+#include "inference/devices/choice_store.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "devices/cpu/parallel.h"
-#include "inference/shape.h"
+#include "inference/tensors/shape.h"
 
 namespace het::cpu {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

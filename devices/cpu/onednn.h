@@ -11,7 +11,7 @@
 #include "devices/cpu/packed_constants.h"
 #include "devices/cpu/post_op.h"
 #include "devices/cpu/tensor_spec.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 // Everything else describes primitives with the structs below; onednn_version.h knows how
 // oneDNN 2.x and 3.x differ.

@@ -8,7 +8,7 @@
 
 #include "devices/cpu/blocked_layout.h"
 #include "devices/cpu/onednn.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 // All that differs between oneDNN 2.6 and 3. Only onednn.cpp includes it.
 namespace het::cpu::onednn {

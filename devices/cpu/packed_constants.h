@@ -9,9 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "inference/buffer.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 

@@ -4,7 +4,7 @@
 
 #include "devices/cpu/half_loops.h"
 #include "devices/cpu/parallel.h"
-#include "inference/element_type.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 namespace {

@@ -10,8 +10,8 @@
 #include "devices/cpu/layer_choice.h"
 #include "devices/cpu/packed_constants.h"
 #include "devices/cpu/plan.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/cpu/plan.h"
-#include "inference/buffer.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 

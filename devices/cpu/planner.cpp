@@ -14,7 +14,7 @@
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/precision_choice.h"
 #include "devices/cpu/subnormals.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::cpu {
 namespace {

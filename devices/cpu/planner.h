@@ -8,9 +8,9 @@
 #include "devices/cpu/packed_constants.h"
 #include "devices/cpu/plan.h"
 #include "devices/cpu/stream_settings.h"
-#include "inference/choice_store.h"
-#include "inference/model.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/choice_store.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

@@ -11,8 +11,8 @@
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/plan_execution.h"
 #include "devices/cpu/stack_phase.h"
-#include "inference/checksum.h"
-#include "inference/log.h"
+#include "inference/base/checksum.h"
+#include "inference/base/log.h"
 
 namespace het::cpu {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "devices/cpu/fastest_of.h"
 #include "devices/cpu/plan.h"
-#include "inference/choice_store.h"
-#include "inference/model.h"
+#include "inference/devices/choice_store.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

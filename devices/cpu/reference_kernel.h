@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "devices/cpu/plan.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

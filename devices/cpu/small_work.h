@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::cpu {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "devices/cpu/parallel.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::cpu {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "devices/cpu/stream_placement.h"
 #include "devices/cpu/topology.h"
-#include "inference/element_type.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/element_type.h"
-#include "inference/shape.h"
-#include "inference/tensor.h"
+#include "inference/tensors/element_type.h"
+#include "inference/tensors/shape.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::cpu {
 

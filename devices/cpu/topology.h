@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::cpu {
 

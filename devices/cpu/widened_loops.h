@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/cpu/post_op.h"
-#include "inference/element_type.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 

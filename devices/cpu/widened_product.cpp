@@ -7,7 +7,7 @@
 #include "devices/cpu/huge_pages.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/simd_target.h"
-#include "inference/ops/conv.h"
+#include "inference/ops/products/conv.h"
 
 namespace het::cpu {
 namespace {

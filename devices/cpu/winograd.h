@@ -9,7 +9,7 @@
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/winograd_loops.h"
 #include "inference/passes/fusions/fused_tail.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::cpu {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "devices/gpu/opencl.h"
-#include "inference/request_io.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/requests/request_io.h"
 
 namespace het::gpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 // Of cl_khr_priority_hints and cl_khr_throttle_hints; headers of 1.2 do not have them.
 #ifndef CL_QUEUE_PRIORITY_KHR

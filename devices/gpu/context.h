@@ -10,7 +10,7 @@
 #include "devices/gpu/probes.h"
 #include "devices/gpu/program_cache.h"
 #include "devices/gpu/surface_import.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

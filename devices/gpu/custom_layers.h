@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "devices/gpu/tensor_spec.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
 
 namespace het::gpu {
 

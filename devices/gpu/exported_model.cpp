@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "inference/exported_manifest.h"
+#include "inference/model/exported_manifest.h"
 #include "inference/readers/onnx_reader.h"
 #include "inference/writers/onnx_writer.h"
 

@@ -3,9 +3,9 @@
 #include <iosfwd>
 #include <memory>
 
-#include "inference/exported_file.h"
-#include "inference/model.h"
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
+#include "inference/model/exported_file.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

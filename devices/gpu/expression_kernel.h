@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/element_type.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::gpu {
 

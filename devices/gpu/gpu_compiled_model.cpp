@@ -11,10 +11,10 @@
 #include "devices/gpu/picture_kernel.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/plan_execution.h"
-#include "inference/choice_store.h"
-#include "inference/passes/fusions/int8_passes.h"
+#include "inference/devices/choice_store.h"
+#include "inference/devices/ports.h"
+#include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/ports.h"
 
 namespace het::gpu {
 namespace {

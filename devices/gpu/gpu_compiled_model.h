@@ -8,9 +8,9 @@
 #include "devices/gpu/context.h"
 #include "devices/gpu/plan.h"
 #include "devices/gpu/stream_settings.h"
-#include "inference/device.h"
-#include "inference/probes.h"
-#include "inference/stream_executor.h"
+#include "inference/base/probes.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::gpu {
 

@@ -9,8 +9,8 @@
 #include "devices/gpu/gpu_compiled_model.h"
 #include "devices/gpu/int8_choice.h"
 #include "devices/gpu/plan_builder.h"
-#include "inference/choice_store.h"
-#include "inference/passes/fusions/int8_passes.h"
+#include "inference/devices/choice_store.h"
+#include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::gpu {

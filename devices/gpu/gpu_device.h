@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/base/status.h"
 #include "inference/core.h"
-#include "inference/device.h"
-#include "inference/status.h"
+#include "inference/devices/device.h"
 
 namespace het::gpu {
 

@@ -1,6 +1,6 @@
 #include "devices/gpu/gpu_request.h"
 
-#include "inference/stopwatch.h"
+#include "inference/devices/stopwatch.h"
 
 namespace het::gpu {
 namespace {

@@ -9,9 +9,9 @@
 #include "devices/gpu/picture_kernel.h"
 #include "devices/gpu/plan_execution.h"
 #include "devices/gpu/port_memory.h"
-#include "inference/device.h"
-#include "inference/request_io.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/device.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/requests/request_io.h"
 
 namespace het::gpu {
 

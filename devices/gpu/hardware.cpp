@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::gpu {
 namespace {

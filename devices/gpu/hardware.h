@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/gpu/opencl.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

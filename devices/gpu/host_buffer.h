@@ -4,8 +4,8 @@
 
 #include "devices/gpu/context.h"
 #include "devices/gpu/device_copy.h"
-#include "inference/buffer.h"
-#include "inference/numbered_content.h"
+#include "inference/model/numbered_content.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::gpu {
 

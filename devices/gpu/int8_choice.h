@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/model.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

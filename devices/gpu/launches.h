@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::gpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "devices/gpu/hardware.h"
-#include "inference/choice_store.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/choice_store.h"
 
 namespace het::gpu {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

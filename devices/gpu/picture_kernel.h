@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/gpu/context.h"
-#include "inference/device.h"
+#include "inference/devices/device.h"
 #include "inference/preprocess/conversion.h"
 #include "inference/preprocess/mapped_picture.h"
 

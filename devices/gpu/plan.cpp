@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "inference/memory_packing.h"
+#include "inference/tensors/memory_packing.h"
 
 namespace het::gpu {
 namespace {

@@ -9,8 +9,8 @@
 #include "devices/gpu/custom_layers.h"
 #include "devices/gpu/measurements.h"
 #include "devices/gpu/plan.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

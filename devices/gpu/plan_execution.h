@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "devices/gpu/plan.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

@@ -4,8 +4,8 @@
 
 #include "devices/gpu/context.h"
 #include "devices/gpu/device_copy.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::gpu {
 

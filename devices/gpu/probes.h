@@ -1,6 +1,6 @@
 #pragma once
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

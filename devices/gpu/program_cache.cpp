@@ -10,8 +10,8 @@
 #include "devices/gpu/kernel_sources.h"
 #include "devices/gpu/program_file.h"
 #include "devices/gpu/program_merging.h"
-#include "inference/checksum.h"
-#include "inference/log.h"
+#include "inference/base/checksum.h"
+#include "inference/base/log.h"
 
 namespace het::gpu {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "devices/gpu/hardware.h"
 #include "devices/gpu/opencl.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

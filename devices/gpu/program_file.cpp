@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "inference/checksum.h"
-#include "inference/log.h"
+#include "inference/base/checksum.h"
+#include "inference/base/log.h"
 
 namespace het::gpu {
 namespace {

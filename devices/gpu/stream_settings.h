@@ -3,9 +3,9 @@
 #include <cstddef>
 
 #include "devices/gpu/context.h"
-#include "inference/element_type.h"
-#include "inference/properties.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::gpu {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

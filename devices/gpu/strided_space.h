@@ -4,7 +4,7 @@
 
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/tensor_spec.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

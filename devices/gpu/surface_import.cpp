@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "inference/preprocess/mapped_picture.h"
-#include "inference/surface_access.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het::gpu {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "devices/gpu/hardware.h"
 #include "devices/gpu/opencl.h"
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 
 namespace het::gpu {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

@@ -6,8 +6,8 @@
 #include "devices/gpu/expression_text.h"
 #include "devices/gpu/kernel_sources.h"
 #include "devices/gpu/strided_move.h"
-#include "inference/ops/binary.h"
-#include "inference/ops/unary.h"
+#include "inference/ops/elementwise/binary.h"
+#include "inference/ops/elementwise/unary.h"
 
 namespace het::gpu {
 namespace {

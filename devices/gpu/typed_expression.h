@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::gpu {
 

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "devices/ref/ref_request.h"
-#include "inference/ports.h"
+#include "inference/devices/ports.h"
 
 namespace het::ref {
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/device.h"
-#include "inference/profiling.h"
-#include "inference/properties.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/device.h"
+#include "inference/devices/profiling.h"
+#include "inference/devices/properties.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::ref {
 

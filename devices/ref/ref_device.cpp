@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "devices/ref/ref_compiled_model.h"
+#include "inference/devices/properties.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/properties.h"
 
 namespace het::ref {
 namespace {

@@ -1,7 +1,7 @@
 #include "devices/ref/ref_request.h"
 
+#include "inference/devices/stopwatch.h"
 #include "inference/ops/op.h"
-#include "inference/stopwatch.h"
 
 namespace het::ref {
 namespace {

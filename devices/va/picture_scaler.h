@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "devices/va/surface_image.h"
-#include "inference/image.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/image.h"
 
 namespace het::va {
 

@@ -3,8 +3,8 @@
 #include <functional>
 #include <memory>
 
-#include "inference/status.h"
-#include "inference/surface_access.h"
+#include "inference/base/status.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het::va {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "devices/va/surface_image.h"
-#include "inference/surface_access.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het::va {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "devices/va/va_display.h"
-#include "inference/image.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/image.h"
 
 namespace het::va {
 

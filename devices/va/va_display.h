@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "inference/image.h"
-#include "inference/status.h"
-#include "inference/surface_access.h"
+#include "inference/base/status.h"
+#include "inference/tensors/image.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het::va {
 

@@ -10,7 +10,7 @@
 
 #include "devices/vpu/link_messages.h"
 #include "devices/vpu/link_socket.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

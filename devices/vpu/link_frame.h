@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/vpu/link_file.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

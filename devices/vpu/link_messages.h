@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "devices/vpu/link_security.h"
-#include "inference/element_type.h"
-#include "inference/shape.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/tensors/element_type.h"
+#include "inference/tensors/shape.h"
+#include "inference/tensors/tensor.h"
 
 /// What frames carry (protocol.md). Each has encode() and a static decode(), which takes any bytes:
 /// sizes and counts are checked against limits before anything is allocated, and bytes that are

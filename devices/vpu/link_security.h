@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 /// What keeps a link over TCP to those who share a key (protocol.md): a challenge both ways and a
 /// code behind each frame, by HMAC-SHA256 (RFC 2104). Nothing is encrypted.

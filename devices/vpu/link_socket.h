@@ -14,7 +14,7 @@
 
 #include "devices/vpu/link_frame.h"
 #include "devices/vpu/link_security.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "devices/vpu/link_socket.h"
-#include "inference/buffer.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/buffer.h"
 
 namespace het::vpu {
 

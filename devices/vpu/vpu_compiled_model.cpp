@@ -5,7 +5,7 @@
 
 #include "devices/vpu/vpu_metrics.h"
 #include "devices/vpu/vpu_request.h"
-#include "inference/ports.h"
+#include "inference/devices/ports.h"
 #include "inference/writers/onnx_writer.h"
 
 namespace het::vpu {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "devices/vpu/vpu_link.h"
-#include "inference/device.h"
-#include "inference/properties.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/device.h"
+#include "inference/devices/properties.h"
+#include "inference/devices/stream_executor.h"
 
 namespace het::vpu {
 

@@ -8,8 +8,8 @@
 #include "devices/vpu/vpu_discovery.h"
 #include "devices/vpu/vpu_link.h"
 #include "devices/vpu/vpu_metrics.h"
+#include "inference/devices/properties.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/properties.h"
 
 namespace het::vpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "devices/vpu/connection.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "devices/vpu/connection.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

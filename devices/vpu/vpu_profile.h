@@ -5,7 +5,7 @@
 
 #include "devices/vpu/link_messages.h"
 #include "devices/vpu/vpu_compiled_model.h"
-#include "inference/profiling.h"
+#include "inference/devices/profiling.h"
 
 namespace het::vpu {
 

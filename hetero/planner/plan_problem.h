@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::hetero {
 

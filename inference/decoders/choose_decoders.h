@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "inference/decoder.h"
-#include "inference/decoders/model_metadata.h"
-#include "inference/model.h"
-#include "inference/model_proc.h"
+#include "inference/decoders/decoder.h"
+#include "inference/decoders/descriptors/model_metadata.h"
+#include "inference/decoders/model_proc.h"
+#include "inference/model/model.h"
 
 namespace het {
 

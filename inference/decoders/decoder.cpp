@@ -1,9 +1,9 @@
-#include "inference/decoder.h"
+#include "inference/decoders/decoder.h"
 
 #include <algorithm>
 
 #include "inference/decoders/decoder_registry.h"
-#include "inference/decoders/name_list.h"
+#include "inference/decoders/texts/name_list.h"
 
 namespace het {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "inference/decoders/grid_outputs.h"
+#include "inference/decoders/boxes/grid_outputs.h"
 #include "inference/decoders/output_ports.h"
 
 namespace het {

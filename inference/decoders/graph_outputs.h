@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/decoder.h"
-#include "inference/model.h"
+#include "inference/decoders/decoder.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/model.h"
-#include "inference/model_proc.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/decoders/model_proc.h"
+#include "inference/model/model.h"
 
 namespace het {
 

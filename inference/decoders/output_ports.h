@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/decoder.h"
+#include "inference/decoders/decoder.h"
 
 namespace het {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/shape.h"
+#include "inference/tensors/shape.h"
 
 namespace het {
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "inference/custom_type_numbers.h"
-#include "inference/shared_library.h"
+#include "inference/base/shared_library.h"
+#include "inference/tensors/custom_type_numbers.h"
 
 namespace het {
 namespace {

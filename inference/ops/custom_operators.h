@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
 #include "inference/custom_operator.h"
-#include "inference/export.h"
-#include "inference/model.h"
+#include "inference/devices/properties.h"
+#include "inference/model/model.h"
 #include "inference/ops/op.h"
-#include "inference/properties.h"
-#include "inference/status.h"
 
 namespace het {
 

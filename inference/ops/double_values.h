@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/tensors/tensor.h"
 
 namespace het {
 

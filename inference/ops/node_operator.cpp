@@ -1,5 +1,5 @@
 // What a node knows through the operators: here, so that the graph does not include them.
-#include "inference/model.h"
+#include "inference/model/model.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/ops/op.h"
 #include "inference/ops/out_of_scope.h"

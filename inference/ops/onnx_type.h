@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "inference/element_type.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/element_type.h"
 
 namespace het {
 

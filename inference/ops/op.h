@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/export.h"
-#include "inference/model.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
+#include "inference/tensors/tensor.h"
 
 namespace het {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/element_type.h"
+#include "inference/base/status.h"
 #include "inference/ops/op.h"
-#include "inference/status.h"
+#include "inference/tensors/element_type.h"
 
 namespace het {
 

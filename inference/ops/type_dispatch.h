@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "inference/element_type.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/element_type.h"
 
 namespace het {
 

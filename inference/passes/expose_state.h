@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/export.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
 
 namespace het {
 

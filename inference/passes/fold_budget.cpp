@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het {
 namespace {

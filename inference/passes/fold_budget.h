@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inference/export.h"
-#include "inference/model.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
 
 namespace het {
 

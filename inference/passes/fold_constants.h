@@ -1,8 +1,8 @@
 #pragma once
 
-#include "inference/export.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "inference/ops/body.h"
+#include "inference/ops/sequences/body.h"
 
 namespace het {
 namespace {

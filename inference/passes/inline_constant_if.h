@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "inference/export.h"
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/device.h"
-#include "inference/export.h"
-#include "inference/model.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/devices/device.h"
+#include "inference/model/model.h"
 #include "inference/passes/infer_shapes.h"
-#include "inference/status.h"
 
 namespace het {
 

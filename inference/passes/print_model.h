@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "inference/export.h"
-#include "inference/model.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "inference/export.h"
-#include "inference/model.h"
+#include "inference/base/visibility.h"
+#include "inference/model/model.h"
 
 namespace het {
 

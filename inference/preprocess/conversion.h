@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inference/preprocess.h"
 #include "inference/preprocess/mapped_picture.h"
+#include "inference/preprocess/preprocess.h"
 #include "inference/preprocess/yuv_to_rgb.h"
 
 namespace het::preprocess_internal {

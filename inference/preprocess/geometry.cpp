@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 
 namespace het {
 namespace {

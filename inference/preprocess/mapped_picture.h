@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 
 namespace het::preprocess_internal {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "inference/export.h"
-#include "inference/preprocess.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/preprocess/preprocess.h"
 
 namespace het {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::preprocess_internal {
 

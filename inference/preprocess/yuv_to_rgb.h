@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 
 namespace het::preprocess_internal {
 

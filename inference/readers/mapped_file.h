@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "inference/buffer.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/buffer.h"
 
 namespace het {
 

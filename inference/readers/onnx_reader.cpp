@@ -5,7 +5,7 @@
 #include <new>
 #include <string_view>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx/functions.h"
 #include "inference/readers/onnx/graph.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/export.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
 #include "inference/tracking/box_filter.h"
 
 namespace het::tracking {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 #include "inference/tracking/tracker.h"
 
 namespace het::tracking {

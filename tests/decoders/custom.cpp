@@ -5,8 +5,8 @@
 #include <fstream>
 #include <limits>
 
-#include "inference/decoders/custom_sink.h"
-#include "inference/decoders/custom_tensor.h"
+#include "inference/decoders/custom/custom_sink.h"
+#include "inference/decoders/custom/custom_tensor.h"
 #include "tests/decoders/decode_case.h"
 
 namespace het::test {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "inference/decoder.h"
+#include "inference/decoders/decoder.h"
 
 namespace het::test {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/register_devices.h"
-#include "inference/model_proc.h"
+#include "inference/decoders/model_proc.h"
 #include "inference/vision_model.h"
 
 namespace het {

@@ -1,4 +1,4 @@
-#include "inference/decoders/labels.h"
+#include "inference/decoders/texts/labels.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "inference/model_proc.h"
+#include "inference/decoders/model_proc.h"
 
 namespace het {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/decoders/model_metadata.h"
+#include "inference/decoders/descriptors/model_metadata.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "inference/decoders/metadata_values.h"
+#include "inference/decoders/descriptors/metadata_values.h"
 
 namespace het {
 namespace {

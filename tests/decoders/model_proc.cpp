@@ -1,4 +1,4 @@
-#include "inference/model_proc.h"
+#include "inference/decoders/model_proc.h"
 
 #include <gtest/gtest.h>
 

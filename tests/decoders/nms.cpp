@@ -1,4 +1,4 @@
-#include "inference/decoders/nms.h"
+#include "inference/decoders/boxes/nms.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inference/decoders/oriented_boxes.h"
+#include "inference/decoders/boxes/oriented_boxes.h"
 
 #include <gtest/gtest.h>
 

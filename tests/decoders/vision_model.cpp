@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "devices/register_devices.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het {
 namespace {

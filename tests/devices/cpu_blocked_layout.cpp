@@ -7,7 +7,7 @@
 #include <string>
 
 #include "devices/cpu/onednn.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 namespace het {
 namespace {

@@ -9,8 +9,8 @@
 #include "devices/cpu/fastest_of.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/precision_choice.h"
-#include "inference/checksum.h"
-#include "inference/log.h"
+#include "inference/base/checksum.h"
+#include "inference/base/log.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::cpu {

@@ -9,7 +9,7 @@
 #include "devices/cpu/cpu_compiled_model.h"
 #include "devices/cpu/onednn.h"
 #include "devices/register_devices.h"
-#include "inference/exported_file.h"
+#include "inference/model/exported_file.h"
 
 namespace het::cpu {
 namespace {

@@ -1,6 +1,6 @@
 #include "devices/cpu/fuse.h"
 #include "devices/cpu/int8_support.h"
-#include "inference/passes/fusions/int8_passes.h"
+#include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "inference/buffer.h"
+#include "inference/tensors/buffer.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {

@@ -12,8 +12,8 @@
 
 #include "devices/ref/ref_device.h"
 #include "inference/core.h"
-#include "inference/infer_request.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
+#include "inference/requests/infer_request.h"
 
 /// Small models, run on a device and on REF.
 namespace het::device_testing {

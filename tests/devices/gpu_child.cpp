@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
+#include "inference/requests/infer_request.h"
 #include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_child_surfaces.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "inference/infer_request.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
+#include "inference/requests/infer_request.h"
 
 namespace het::gpu_testing {
 

@@ -9,8 +9,8 @@
 
 #include "devices/gpu/opencl.h"
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
+#include "inference/requests/infer_request.h"
 #include "tests/opencl_layer/surface_table.h"
 
 namespace het {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het {
 

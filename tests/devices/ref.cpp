@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "inference/core.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 namespace het {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "devices/register_devices.h"
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 #include "tests/va/test_display.h"
 
 namespace het {

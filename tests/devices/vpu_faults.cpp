@@ -10,7 +10,7 @@
 #include <random>
 
 #include "devices/register_devices.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "tests/devices/device_testing.h"
 #include "tests/devices/vpu_daemon.h"
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "inference/device_registry.h"
-#include "inference/properties.h"
-#include "inference/shape.h"
+#include "inference/devices/properties.h"
+#include "inference/tensors/shape.h"
 
 /// What users write: a device ("HETERO:CPU,REF"), properties ("nstreams=2"), a shape ("1,3,?,?").
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "inference/exported_file.h"
+#include "inference/model/exported_file.h"
 
 /// The file of an exported model: its first line, table and sections, whatever their checksums say.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

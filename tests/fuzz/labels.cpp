@@ -1,8 +1,8 @@
-#include "inference/decoders/labels.h"
+#include "inference/decoders/texts/labels.h"
 
 #include <string_view>
 
-#include "inference/model_proc.h"
+#include "inference/decoders/model_proc.h"
 #include "tests/fuzz/memory_file.h"
 
 /// A labels file; its text is also the name that a descriptor gives to one.

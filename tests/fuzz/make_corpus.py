@@ -132,7 +132,7 @@ def main():
     write(out / "vpu_messages", message_files(), rng, 20)
     write(out / "vpu_host", host_files(), rng, 40)
     write(out / "vpu_session", session_files(), rng, 60)
-    properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/properties.cpp").read_text(encoding="utf-8"))
+    properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/devices/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
     dictionary(out / "openvino_ir.dict", set(re.findall(r"[A-Za-z_-]{3,}", IR_ATTRIBUTES)) | set(ir_types(root)) | set(IR_MODES) |
                {"<layer", "<edge", "<port", "<dim>", "</dim>", "<body>", "<port_map>", "<back_edges>", "TensorIterator", "If", "Loop", "<!DOCTYPE", "&#x41;"})

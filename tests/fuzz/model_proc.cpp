@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "inference/model_proc.h"
+#include "inference/decoders/model_proc.h"
 
 /// The text of a model-proc file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "devices/vpu/daemon/session.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "tests/fuzz/vpu_frames.h"
 
 namespace {

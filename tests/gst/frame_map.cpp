@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/preprocess.h"
-#include "inference/tensor.h"
+#include "inference/preprocess/preprocess.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::gst {
 namespace {

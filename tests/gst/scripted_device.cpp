@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "devices/register_devices.h"
+#include "inference/devices/stream_executor.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/stream_executor.h"
 
 namespace het::gst_test {
 

@@ -12,7 +12,7 @@
 #include "hetero/batch_device.h"
 #include "hetero/hetero_device.h"
 #include "hetero/multi_device.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "tests/hetero/multi_testing.h"
 
 namespace het::hetero {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tests/simulated_device.h"
 
 namespace het::hetero {

@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
-#include "inference/log.h"
-#include "inference/stateful_model.h"
+#include "inference/base/log.h"
+#include "inference/requests/stateful_model.h"
 #include "tests/hetero/fault_run.h"
 #include "tests/hetero/hetero_testing.h"
 #include "tests/hetero/saboteur.h"

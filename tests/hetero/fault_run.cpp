@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tests/devices/device_testing.h"
 
 namespace het::hetero {

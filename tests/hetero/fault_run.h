@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "inference/core.h"
-#include "inference/infer_request.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
+#include "inference/requests/infer_request.h"
 #include "tests/hetero/saboteur.h"
 
 namespace het::hetero {

@@ -11,7 +11,7 @@
 
 #include "hetero/dump_text.h"
 #include "hetero/layered_layout.h"
-#include "inference/decoders/labels.h"
+#include "inference/decoders/texts/labels.h"
 #include "tests/devices/device_testing.h"
 
 namespace het::hetero {

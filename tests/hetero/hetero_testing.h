@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tests/devices/device_testing.h"
 #include "tests/hetero/wrapped_device.h"
 

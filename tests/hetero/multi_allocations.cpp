@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/register_devices.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tests/devices/device_testing.h"
 
 // Where the compiler inlines one of a pair only, it takes malloc and delete for a mistake.

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "tests/hetero/hetero_testing.h"
 
 namespace het::hetero {

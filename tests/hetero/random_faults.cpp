@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "tests/hetero/fault_run.h"
 
 namespace het::hetero {

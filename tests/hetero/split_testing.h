@@ -11,7 +11,7 @@
 
 #include "devices/register_devices.h"
 #include "hetero/subgraph_splitter.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tests/devices/device_testing.h"
 
 /// Split models: their rules, and their results beside those of the whole model.

@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "inference/nested_request.h"
-#include "inference/stream_executor.h"
+#include "inference/devices/stream_executor.h"
+#include "inference/requests/nested_request.h"
 #include "tests/hetero/wrapped_memory.h"
 
 namespace het::hetero {

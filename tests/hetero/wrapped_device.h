@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "inference/core.h"
-#include "inference/device.h"
+#include "inference/devices/device.h"
 
 namespace het::hetero {
 

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::hetero {
 

@@ -1,4 +1,4 @@
-#include "inference/choice_store.h"
+#include "inference/devices/choice_store.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,8 +12,8 @@
 #include <sstream>
 #include <thread>
 
-#include "inference/checksum.h"
-#include "inference/log.h"
+#include "inference/base/checksum.h"
+#include "inference/base/log.h"
 
 namespace het {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/deadline_collector.h"
+#include "inference/devices/deadline_collector.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "inference/dynamic_model.h"
+#include "inference/requests/dynamic_model.h"
 
 #include <gtest/gtest.h>
 

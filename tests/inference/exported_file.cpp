@@ -1,4 +1,4 @@
-#include "inference/exported_file.h"
+#include "inference/model/exported_file.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <streambuf>
 
-#include "inference/checksum.h"
+#include "inference/base/checksum.h"
 
 namespace het {
 namespace {

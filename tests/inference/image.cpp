@@ -1,4 +1,4 @@
-#include "inference/image.h"
+#include "inference/tensors/image.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

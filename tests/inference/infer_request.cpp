@@ -1,4 +1,4 @@
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 
 #include <gtest/gtest.h>
 

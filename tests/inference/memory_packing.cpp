@@ -1,4 +1,4 @@
-#include "inference/memory_packing.h"
+#include "inference/tensors/memory_packing.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "devices/register_devices.h"
+#include "inference/model/port_texts.h"
 #include "inference/passes/print_model.h"
-#include "inference/port_texts.h"
 #include "inference/vision_model.h"
 #include "inference/writers/onnx_writer.h"
 

@@ -1,4 +1,4 @@
-#include "inference/properties.h"
+#include "inference/devices/properties.h"
 
 #include <gtest/gtest.h>
 

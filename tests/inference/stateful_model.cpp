@@ -1,4 +1,4 @@
-#include "inference/stateful_model.h"
+#include "inference/requests/stateful_model.h"
 
 #include <gtest/gtest.h>
 

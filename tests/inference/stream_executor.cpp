@@ -1,4 +1,4 @@
-#include "inference/stream_executor.h"
+#include "inference/devices/stream_executor.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

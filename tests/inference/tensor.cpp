@@ -1,4 +1,4 @@
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inference/ops/binary.h"
+#include "inference/ops/elementwise/binary.h"
 
 #include <limits>
 

@@ -1,8 +1,8 @@
-#include "inference/ops/cast.h"
+#include "inference/ops/elementwise/cast.h"
 
 #include <limits>
 
-#include "inference/ops/numeric_cast.h"
+#include "inference/ops/elementwise/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
 #include "op_testing.h"
 

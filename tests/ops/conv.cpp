@@ -1,4 +1,4 @@
-#include "inference/ops/conv.h"
+#include "inference/ops/products/conv.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "inference/ops/conv_transpose.h"
+#include "inference/ops/products/conv_transpose.h"
 
 #include "op_testing.h"
 

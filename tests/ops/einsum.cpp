@@ -1,4 +1,4 @@
-#include "inference/ops/einsum.h"
+#include "inference/ops/products/einsum.h"
 
 #include "op_testing.h"
 

@@ -1,4 +1,4 @@
-#include "inference/ops/gemm.h"
+#include "inference/ops/products/gemm.h"
 
 #include "op_testing.h"
 

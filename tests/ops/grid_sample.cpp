@@ -1,4 +1,4 @@
-#include "inference/ops/grid_sample.h"
+#include "inference/ops/windows/grid_sample.h"
 
 #include <array>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "inference/ops/matmul.h"
+#include "inference/ops/products/matmul.h"
 
 #include "op_testing.h"
 

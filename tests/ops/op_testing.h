@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 #include "inference/ops/op.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 /// One operator in a model of one node, run through its reference evaluate().
 namespace het::op_testing {

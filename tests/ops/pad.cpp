@@ -1,4 +1,4 @@
-#include "inference/ops/pad.h"
+#include "inference/ops/movement/pad.h"
 
 #include "op_testing.h"
 

@@ -1,4 +1,4 @@
-#include "inference/ops/pool.h"
+#include "inference/ops/windows/pool.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "inference/ops/packed_integer.h"
-#include "inference/ops/quantization.h"
+#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/quantisation/quantization.h"
 #include "op_testing.h"
 
 namespace het::op_testing {

@@ -1,4 +1,4 @@
-#include "inference/ops/random.h"
+#include "inference/ops/generators/random.h"
 
 #include "op_testing.h"
 

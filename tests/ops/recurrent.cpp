@@ -1,4 +1,4 @@
-#include "inference/ops/recurrent.h"
+#include "inference/ops/sequences/recurrent.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "inference/ops/reduce.h"
+#include "inference/ops/reductions/reduce.h"
 
 #include <cmath>
 #include <limits>

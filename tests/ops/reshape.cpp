@@ -1,4 +1,4 @@
-#include "inference/ops/reshape.h"
+#include "inference/ops/movement/reshape.h"
 
 #include "op_testing.h"
 

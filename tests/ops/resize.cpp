@@ -1,4 +1,4 @@
-#include "inference/ops/resize.h"
+#include "inference/ops/windows/resize.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "inference/ops/roi_align.h"
+#include "inference/ops/windows/roi_align.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "inference/ops/slice.h"
+#include "inference/ops/movement/slice.h"
 
 #include "op_testing.h"
 

@@ -1,4 +1,4 @@
-#include "inference/ops/split.h"
+#include "inference/ops/movement/split.h"
 
 #include "op_testing.h"
 

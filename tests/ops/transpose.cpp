@@ -1,4 +1,4 @@
-#include "inference/ops/transpose.h"
+#include "inference/ops/movement/transpose.h"
 
 #include "op_testing.h"
 

@@ -1,4 +1,4 @@
-#include "inference/ops/unary.h"
+#include "inference/ops/elementwise/unary.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "inference/model.h"
+#include "inference/model/model.h"
 #include "tests/oracle/generator.h"
 
 namespace het::oracle {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/attributes.h"
-#include "inference/tensor.h"
+#include "inference/model/attributes.h"
+#include "inference/tensors/tensor.h"
 #include "tests/oracle/choices.h"
 
 namespace het::oracle {

@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "inference/core.h"
-#include "inference/infer_request.h"
 #include "inference/ops/double_values.h"
 #include "inference/ops/op.h"
 #include "inference/passes/print_model.h"
+#include "inference/requests/infer_request.h"
 #include "tests/oracle/random_case.h"
 
 namespace het::oracle {

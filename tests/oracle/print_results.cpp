@@ -9,7 +9,7 @@
 #include "devices/cpu/simd_target.h"
 #include "devices/register_devices.h"
 #include "inference/core.h"
-#include "inference/infer_request.h"
+#include "inference/requests/infer_request.h"
 #include "tests/oracle/random_case.h"
 
 namespace het::oracle {

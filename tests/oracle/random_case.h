@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "inference/core.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 #include "tests/oracle/generator.h"
 
 namespace het::oracle {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 
 namespace het {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 #include "tests/preprocess/test_pictures.h"
 
 namespace het {

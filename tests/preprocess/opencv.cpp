@@ -5,7 +5,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 #include "tests/preprocess/test_pictures.h"
 
 namespace het {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 #include "tests/preprocess/test_pictures.h"
 
 namespace het {

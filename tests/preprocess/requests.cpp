@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 #include "tests/preprocess/test_pictures.h"
 
 namespace het {

@@ -5,7 +5,7 @@
 #define HWY_WANT_SSE4 1
 #include <hwy/highway.h>
 
-#include "inference/preprocess.h"
+#include "inference/preprocess/preprocess.h"
 #include "tests/preprocess/test_pictures.h"
 
 namespace het {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "inference/image.h"
-#include "inference/preprocess.h"
-#include "inference/tensor.h"
+#include "inference/preprocess/preprocess.h"
+#include "inference/tensors/image.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::preprocess_tests {
 

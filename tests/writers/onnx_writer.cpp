@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "inference/model_equal.h"
+#include "inference/model/model_equal.h"
 #include "inference/passes/print_model.h"
 #include "inference/readers/openvino_ir_reader.h"
 #include "tests/readers/onnx_file.h"

@@ -1,11 +1,11 @@
-#include "inference/ops/cast.h"
+#include "inference/ops/elementwise/cast.h"
 
 #include "devices/cpu/half_loops.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/ops/numeric_cast.h"
+#include "inference/base/registration.h"
+#include "inference/ops/elementwise/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "devices/cpu/channel_gather.h"
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

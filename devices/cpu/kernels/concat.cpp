@@ -5,7 +5,7 @@
 #include "devices/cpu/channel_gather.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

@@ -4,10 +4,10 @@
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/winograd.h"
-#include "inference/ops/conv.h"
-#include "inference/ops/conv_transpose.h"
+#include "inference/base/registration.h"
+#include "inference/ops/products/conv.h"
+#include "inference/ops/products/conv_transpose.h"
 #include "inference/passes/fusions/fused_tail.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

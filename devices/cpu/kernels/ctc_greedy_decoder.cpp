@@ -2,7 +2,7 @@
 
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

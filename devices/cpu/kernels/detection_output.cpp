@@ -7,9 +7,9 @@
 #include "devices/cpu/box_loops.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/rank_key.h"
-#include "inference/ops/het_box_overlap.h"
-#include "inference/ops/het_detection_output.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/detection/het_box_overlap.h"
+#include "inference/ops/detection/het_detection_output.h"
 
 namespace het::cpu {
 namespace {

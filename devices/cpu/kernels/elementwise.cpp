@@ -6,8 +6,8 @@
 #include "devices/cpu/half_loops.h"
 #include "devices/cpu/kernels/typed_elementwise.h"
 #include "devices/cpu/parallel.h"
+#include "inference/base/registration.h"
 #include "inference/passes/fusions/elementwise_program.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

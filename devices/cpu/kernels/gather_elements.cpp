@@ -1,7 +1,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/base/registration.h"
 #include "inference/ops/type_dispatch.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

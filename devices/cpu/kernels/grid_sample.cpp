@@ -1,4 +1,4 @@
-#include "inference/ops/grid_sample.h"
+#include "inference/ops/windows/grid_sample.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

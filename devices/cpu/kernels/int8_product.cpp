@@ -3,7 +3,7 @@
 #include "devices/cpu/int8_support.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/widened_product.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
-#include "inference/ops/recurrent.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/sequences/recurrent.h"
 
 namespace het::cpu {
 namespace {

@@ -1,13 +1,13 @@
-#include "inference/ops/matmul.h"
+#include "inference/ops/products/matmul.h"
 
 #include <algorithm>
 
 #include "devices/cpu/gemm.h"
 #include "devices/cpu/onednn.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/ops/gemm.h"
+#include "inference/base/registration.h"
+#include "inference/ops/products/gemm.h"
 #include "inference/passes/fusions/fused_tail.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

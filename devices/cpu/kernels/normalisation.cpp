@@ -4,8 +4,8 @@
 #include "devices/cpu/moment_loops.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/ops/axis_split.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/movement/axis_split.h"
 
 namespace het::cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/ops/pad.h"
+#include "inference/ops/movement/pad.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include "devices/cpu/mapped_copy.h"
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/ops/pool.h"
+#include "inference/ops/windows/pool.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/simd_target.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

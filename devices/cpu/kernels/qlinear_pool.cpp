@@ -2,9 +2,9 @@
 
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/ops/quantization.h"
+#include "inference/base/registration.h"
+#include "inference/ops/quantisation/quantization.h"
 #include "inference/passes/fusions/constant_scale.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

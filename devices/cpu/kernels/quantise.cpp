@@ -4,9 +4,9 @@
 #include "devices/cpu/byte_loops.h"
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
+#include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
 #include "inference/passes/fusions/constant_scale.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

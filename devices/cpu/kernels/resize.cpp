@@ -1,4 +1,4 @@
-#include "inference/ops/resize.h"
+#include "inference/ops/windows/resize.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "devices/cpu/parallel.h"
 #include "devices/cpu/plan_builder.h"
 #include "devices/cpu/row_loops.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

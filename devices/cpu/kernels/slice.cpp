@@ -1,12 +1,12 @@
-#include "inference/ops/slice.h"
+#include "inference/ops/movement/slice.h"
 
 #include <algorithm>
 
 #include "devices/cpu/channel_gather.h"
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/ops/split.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/movement/split.h"
 
 namespace het::cpu {
 namespace {

@@ -1,8 +1,8 @@
-#include "inference/ops/transpose.h"
+#include "inference/ops/movement/transpose.h"
 
 #include "devices/cpu/move_kernel.h"
 #include "devices/cpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "devices/cpu/parallel.h"
-#include "inference/ops/binary.h"
+#include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
+#include "inference/ops/elementwise/binary.h"
 #include "inference/ops/type_dispatch.h"
-#include "inference/registration.h"
 
 namespace het::cpu {
 namespace {

@@ -1,5 +1,5 @@
 #include "devices/cpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::cpu {
 namespace {

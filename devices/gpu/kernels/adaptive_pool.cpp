@@ -1,6 +1,6 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

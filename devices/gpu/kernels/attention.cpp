@@ -2,7 +2,7 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/products.h"
 #include "devices/gpu/rows.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -1,11 +1,11 @@
-#include "inference/ops/col2im.h"
+#include "inference/ops/products/col2im.h"
 
 #include <algorithm>
 
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

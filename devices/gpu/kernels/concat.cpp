@@ -2,7 +2,7 @@
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -3,7 +3,7 @@
 #include "devices/gpu/kernels/conv_direct.h"
 #include "devices/gpu/kernels/conv_general.h"
 #include "devices/gpu/kernels/conv_winograd.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

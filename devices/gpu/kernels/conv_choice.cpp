@@ -7,7 +7,7 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/measurements.h"
 #include "devices/gpu/timed_run.h"
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het::gpu {
 namespace {

@@ -5,8 +5,8 @@
 #include "devices/gpu/expression_text.h"
 #include "devices/gpu/kernel_sources.h"
 #include "devices/gpu/launches.h"
-#include "inference/ops/conv.h"
-#include "inference/ops/conv_transpose.h"
+#include "inference/ops/products/conv.h"
+#include "inference/ops/products/conv_transpose.h"
 
 namespace het::gpu {
 namespace {

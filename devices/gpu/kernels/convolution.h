@@ -3,7 +3,7 @@
 #include <string>
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/ops/window.h"
+#include "inference/ops/windows/window.h"
 #include "inference/passes/fusions/fused_tail.h"
 
 namespace het::gpu {

@@ -4,8 +4,8 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/products.h"
-#include "inference/ops/conv.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/products/conv.h"
 
 namespace het::gpu {
 namespace {

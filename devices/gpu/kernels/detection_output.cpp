@@ -4,8 +4,8 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/rows.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/ops/het_detection_output.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/detection/het_detection_output.h"
 
 namespace het::gpu {
 namespace {

@@ -1,10 +1,10 @@
-#include "inference/ops/einsum.h"
+#include "inference/ops/products/einsum.h"
 
 #include <algorithm>
 #include <map>
 
 #include "devices/gpu/products.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

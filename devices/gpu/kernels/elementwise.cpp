@@ -3,7 +3,7 @@
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_space.h"
 #include "devices/gpu/typed_expression.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

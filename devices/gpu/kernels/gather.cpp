@@ -2,9 +2,9 @@
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/ops/axis_split.h"
-#include "inference/ops/gather_index.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/movement/gather_index.h"
 
 namespace het::gpu {
 namespace {

@@ -1,8 +1,8 @@
-#include "inference/ops/grid_sample.h"
+#include "inference/ops/windows/grid_sample.h"
 
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "devices/gpu/plan_builder.h"
-#include "inference/ops/window.h"
-#include "inference/passes/fusions/int8_product.h"
+#include "inference/ops/windows/window.h"
+#include "inference/passes/fusions/int8/int8_product.h"
 
 namespace het::gpu {
 

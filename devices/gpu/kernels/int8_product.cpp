@@ -4,7 +4,7 @@
 #include "devices/gpu/kernels/conv_direct.h"
 #include "devices/gpu/kernels/int8_layer.h"
 #include "devices/gpu/launches.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -3,8 +3,8 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/strided_move.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/ops/matmul.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/products/matmul.h"
 
 namespace het::gpu {
 namespace {

@@ -1,10 +1,10 @@
-#include "inference/ops/matmul.h"
+#include "inference/ops/products/matmul.h"
 
 #include "devices/gpu/kernels/integer_matmul.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/products.h"
-#include "inference/ops/gemm.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/products/gemm.h"
 
 namespace het::gpu {
 namespace {

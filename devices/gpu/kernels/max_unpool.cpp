@@ -1,9 +1,9 @@
-#include "inference/ops/max_unpool.h"
+#include "inference/ops/windows/max_unpool.h"
 
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -1,8 +1,8 @@
 #include "devices/gpu/kernel_sources.h"
 #include "devices/gpu/launches.h"
 #include "devices/gpu/rows.h"
+#include "inference/base/registration.h"
 #include "inference/ops/op_checks.h"
-#include "inference/registration.h"
 
 namespace het::gpu {
 namespace {

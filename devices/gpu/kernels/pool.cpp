@@ -1,11 +1,11 @@
-#include "inference/ops/pool.h"
+#include "inference/ops/windows/pool.h"
 
 #include <limits>
 
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -1,4 +1,4 @@
-// A picture to a tensor in one pass: the arithmetic of inference/preprocess.h, digit by digit. TO
+// A picture to a tensor in one pass: the arithmetic of inference/preprocess/preprocess.h, digit by digit. TO
 // is the tensor's type: float, half (TO_HALF) or uchar.
 #ifdef TO_HALF
 #define PUT(v, p, i) vstore_half((v), (i), (p))

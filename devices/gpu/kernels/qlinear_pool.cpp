@@ -2,9 +2,9 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
-#include "inference/ops/packed_integer.h"
-#include "inference/ops/pool.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/windows/pool.h"
 
 namespace het::gpu {
 namespace {

@@ -6,9 +6,9 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/ops/packed_integer.h"
-#include "inference/ops/quantization.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/quantisation/quantization.h"
 
 namespace het::gpu {
 namespace {

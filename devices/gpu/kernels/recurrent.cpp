@@ -1,4 +1,4 @@
-#include "inference/ops/recurrent.h"
+#include "inference/ops/sequences/recurrent.h"
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 #include "devices/gpu/products.h"
 #include "devices/gpu/rows.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

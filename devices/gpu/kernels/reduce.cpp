@@ -1,4 +1,4 @@
-#include "inference/ops/reduce.h"
+#include "inference/ops/reductions/reduce.h"
 
 #include <numeric>
 
@@ -6,7 +6,7 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/rows.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
-#include "inference/ops/roi_align.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/windows/roi_align.h"
 
 namespace het::gpu {
 namespace {

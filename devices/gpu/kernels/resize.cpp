@@ -1,4 +1,4 @@
-#include "inference/ops/resize.h"
+#include "inference/ops/windows/resize.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

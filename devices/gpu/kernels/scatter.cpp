@@ -4,9 +4,9 @@
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
-#include "inference/ops/gather_index.h"
-#include "inference/ops/scatter_reduction.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
+#include "inference/ops/movement/gather_index.h"
+#include "inference/ops/movement/scatter_reduction.h"
 
 namespace het::gpu {
 namespace {

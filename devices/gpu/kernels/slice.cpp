@@ -1,9 +1,9 @@
-#include "inference/ops/slice.h"
+#include "inference/ops/movement/slice.h"
 #include "devices/gpu/launches.h"
 #include "devices/gpu/plan_builder.h"
 #include "devices/gpu/strided_move.h"
 #include "devices/gpu/strided_space.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "devices/gpu/kernel_sources.h"
 #include "devices/gpu/launches.h"
 #include "devices/gpu/rows.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

@@ -1,5 +1,5 @@
 #include "devices/gpu/plan_builder.h"
-#include "inference/registration.h"
+#include "inference/base/registration.h"
 
 namespace het::gpu {
 namespace {

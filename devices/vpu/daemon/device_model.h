@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "devices/vpu/link_messages.h"
-#include "inference/device.h"
+#include "inference/devices/device.h"
 
 namespace het::vpu {
 

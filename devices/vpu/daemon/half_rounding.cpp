@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "inference/custom_operator.h"
-#include "inference/element_type.h"
 #include "inference/ops/custom_operators.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::vpu {
 namespace {

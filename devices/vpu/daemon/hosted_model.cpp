@@ -6,10 +6,10 @@
 
 #include "devices/register_devices.h"
 #include "devices/vpu/daemon/half_rounding.h"
-#include "inference/infer_request.h"
-#include "inference/memory_packing.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/readers/onnx_reader.h"
+#include "inference/requests/infer_request.h"
+#include "inference/tensors/memory_packing.h"
 
 namespace het::vpu {
 namespace {

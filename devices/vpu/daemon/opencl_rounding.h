@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/element_type.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::vpu {
 

@@ -7,7 +7,7 @@
 #include "devices/vpu/daemon/device_side.h"
 #include "devices/vpu/link_security.h"
 #include "devices/vpu/link_socket.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "devices/vpu/greeting.h"
-#include "inference/log.h"
+#include "inference/base/log.h"
 
 namespace het::vpu {
 namespace {

@@ -10,7 +10,7 @@
 #include "devices/vpu/daemon/profile.h"
 #include "devices/vpu/daemon/units.h"
 #include "devices/vpu/link_messages.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::vpu {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 #include "inference/passes/fusions/strided_view.h"
 
 namespace het {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "inference/ops/cast.h"
+#include "inference/ops/elementwise/cast.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/infer_shapes.h"
 

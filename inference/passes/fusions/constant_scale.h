@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het {
 

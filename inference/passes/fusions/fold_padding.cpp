@@ -1,5 +1,5 @@
-#include "inference/ops/conv.h"
-#include "inference/ops/pad.h"
+#include "inference/ops/movement/pad.h"
+#include "inference/ops/products/conv.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
 

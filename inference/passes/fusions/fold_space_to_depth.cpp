@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "inference/ops/conv.h"
-#include "inference/ops/slice.h"
+#include "inference/ops/movement/slice.h"
+#include "inference/ops/products/conv.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "inference/passes/fusions/channel_affine.h"
+#include "inference/passes/fusions/channels/channel_affine.h"
 #include "inference/passes/fusions/fused_tail.h"
-#include "inference/passes/fusions/int8_passes.h"
-#include "inference/passes/fusions/int8_product.h"
+#include "inference/passes/fusions/int8/int8_passes.h"
+#include "inference/passes/fusions/int8/int8_product.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "inference/attributes.h"
+#include "inference/model/attributes.h"
 #include "inference/passes/fusions/elementwise_program.h"
 
 namespace het {

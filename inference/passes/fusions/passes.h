@@ -1,9 +1,9 @@
 #pragma once
 
-#include "inference/model.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 #include "inference/passes/fusions/fused_tail.h"
-#include "inference/passes/fusions/int8_product.h"
-#include "inference/status.h"
+#include "inference/passes/fusions/int8/int8_product.h"
 
 // The single rewrites, each called by the devices that want it, on a prepared model; each leaves
 // nodes that it replaced detached, to be removed afterwards. What a device's kernels can do comes

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/model.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 
 namespace het {
 

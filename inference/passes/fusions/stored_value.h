@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het {
 

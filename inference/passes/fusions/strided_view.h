@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 
 namespace het {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "inference/model.h"
+#include "inference/model/model.h"
 #include "inference/passes/fusions/elementwise_program.h"
 
 namespace het {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "inference/base/status.h"
 #include "inference/readers/mapped_file.h"
-#include "inference/status.h"
 
 namespace het::onnx {
 

@@ -3,8 +3,8 @@
 #include <deque>
 #include <string>
 
+#include "inference/base/status.h"
 #include "inference/readers/onnx/parsed_model.h"
-#include "inference/status.h"
 
 namespace het::onnx {
 

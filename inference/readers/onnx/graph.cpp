@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
-#include "inference/ops/body.h"
 #include "inference/ops/onnx_type.h"
+#include "inference/ops/sequences/body.h"
 #include "inference/preprocess/preprocess_text.h"
 #include "inference/readers/onnx/metadata_keys.h"
 

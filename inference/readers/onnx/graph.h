@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 #include "inference/readers/onnx/lift.h"
 #include "inference/readers/onnx/parsed_model.h"
 #include "inference/readers/onnx/tensor.h"
-#include "inference/status.h"
 
 namespace het::onnx {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "inference/element_type.h"
-#include "inference/model.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/tensors/element_type.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::onnx {
 

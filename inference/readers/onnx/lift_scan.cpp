@@ -1,7 +1,7 @@
 #include <memory>
 #include <utility>
 
-#include "inference/ops/body.h"
+#include "inference/ops/sequences/body.h"
 #include "inference/readers/onnx/lift_rules.h"
 
 namespace het::onnx {

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "inference/base/status.h"
 #include "inference/readers/onnx/external_file.h"
 #include "inference/readers/onnx/limits.h"
 #include "inference/readers/onnx/parsed_model.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::onnx {
 

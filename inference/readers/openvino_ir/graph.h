@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "inference/base/status.h"
 #include "inference/readers/openvino_ir/layer_context.h"
 #include "inference/readers/openvino_ir/parsed_net.h"
-#include "inference/status.h"
 
 namespace het::ir {
 

@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "inference/model.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
 #include "inference/readers/openvino_ir/parsed_net.h"
 #include "inference/readers/openvino_ir/weights.h"
-#include "inference/status.h"
 
 namespace het::ir {
 

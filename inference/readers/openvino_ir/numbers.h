@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/shape.h"
-#include "inference/status.h"
+#include "inference/base/status.h"
+#include "inference/tensors/shape.h"
 
 /// Numbers as IR files spell them. All functions fail with ParseError and the text.
 namespace het::ir {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "inference/log.h"
+#include "inference/base/log.h"
 #include "inference/readers/openvino_ir/limits.h"
 #include "inference/readers/openvino_ir/numbers.h"
 

@@ -4,8 +4,8 @@
 #include <pugixml.hpp>
 #include <string>
 
+#include "inference/base/status.h"
 #include "inference/readers/openvino_ir/parsed_net.h"
-#include "inference/status.h"
 
 namespace het::ir {
 

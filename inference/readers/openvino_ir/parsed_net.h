@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/shape.h"
+#include "inference/tensors/shape.h"
 
 /// An IR file taken apart: layers, ports and edges with their numbers checked, attributes as they
 /// stand. Texts are views into the XML document, which must outlive them.

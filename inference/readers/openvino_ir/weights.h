@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "inference/base/status.h"
 #include "inference/readers/mapped_file.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::ir {
 

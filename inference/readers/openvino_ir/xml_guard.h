@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "inference/status.h"
+#include "inference/base/status.h"
 
 namespace het::ir {
 

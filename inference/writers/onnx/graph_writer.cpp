@@ -6,8 +6,8 @@
 #include <span>
 #include <type_traits>
 
-#include "inference/ops/body.h"
 #include "inference/ops/onnx_type.h"
+#include "inference/ops/sequences/body.h"
 #include "inference/preprocess/preprocess_text.h"
 #include "inference/readers/onnx/graph.h"
 #include "inference/readers/onnx/limits.h"

@@ -11,9 +11,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "inference/model.h"
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/tensors/tensor.h"
 #include "inference/writers/onnx/tensor_writer.h"
 
 namespace het::onnx {

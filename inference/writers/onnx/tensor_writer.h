@@ -5,8 +5,8 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
-#include "inference/status.h"
-#include "inference/tensor.h"
+#include "inference/base/status.h"
+#include "inference/tensors/tensor.h"
 
 namespace het::onnx {
 

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "inference/base/visibility.h"
+
+namespace het {
+
+/// The parts of a frame's way, in their order. A frame with several regions, or on several devices,
+/// has some of them more than once.
+enum class FramePart : uint8_t {
+  Wait,        ///< for an idle request, and for the stream's turn
+  Queue,       ///< of the device: started, not begun
+  Preprocess,  ///< pictures into tensors, where the host does it
+  Infer,       ///< from then to the end of the execution
+  Order,       ///< ended, but frames before it have not left yet
+  Decode,      ///< tensors into results
+  Attach,      ///< results into metadata
+  Push,        ///< in the hands of what comes after the element
+};
+
+/// "wait", "queue" ...
+HET_API std::string_view to_string(FramePart part);
+
+using SpanTime = std::chrono::steady_clock::time_point;
+
+/// One part of one frame's way. `frame` is the number that its requests were given (InferRequest::
+/// set_frame()), `where` the device, or what else did it, `model` what ran on a device: a model, or
+/// the part of one.
+struct FrameSpan {
+  FramePart part = FramePart::Wait;
+  std::string_view where;
+  uint64_t frame = 0;
+  SpanTime begin;
+  SpanTime end;
+  std::string_view model = {};
+};
+
+/// Learns of spans when they have ended, from any thread, one at a time.
+class HET_API FrameSpanSink {
+ public:
+  virtual ~FrameSpanSink();
+  /// Short; must not report spans itself.
+  virtual void take(const FrameSpan& span) = 0;
+};
+
+/// Spans go to `sink` from now on; null: to nobody. After the return the one before is in no use.
+HET_API void set_frame_span_sink(std::shared_ptr<FrameSpanSink> sink);
+
+namespace span_internal {
+extern HET_API std::atomic<bool> has_sink;
+/// The semaphore of the static probe "hetero:frame_span": not 0 while a tracing tool has it.
+HET_API bool is_probed();
+}  // namespace span_internal
+
+/// True while somebody listens, so that nobody takes times for nothing.
+inline bool frame_spans_wanted() {
+  return span_internal::has_sink.load(std::memory_order_relaxed) || span_internal::is_probed();
+}
+
+/// To the sink and to the static probe hetero:frame_span(part, where, frame, begin, end), C strings
+/// and ns of the steady clock. Frame 0 is nobody's and is left out.
+HET_API void report_frame_span(const FrameSpan& span);
+
+/// What is being done to a frame until the end of a scope; also a task of the ITT interface, which
+/// does not say whether somebody listens.
+class HET_API FrameSpanScope {
+ public:
+  /// `where` outlives the scope.
+  FrameSpanScope(FramePart part, std::string_view where, uint64_t frame);
+  ~FrameSpanScope();
+  FrameSpanScope(const FrameSpanScope&) = delete;
+  FrameSpanScope& operator=(const FrameSpanScope&) = delete;
+
+ private:
+  FrameSpan span_;
+  bool is_wanted_;
+};
+
+}  // namespace het

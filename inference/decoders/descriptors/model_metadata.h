@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inference/decoders/model_proc.h"
+#include "inference/model/model.h"
+
+namespace het {
+
+/// What a model says about itself, where no model-proc file does.
+struct ModelMetadata {
+  std::string source;                 ///< where it stands, for messages; empty: nowhere
+  std::optional<InputPreproc> input;  ///< how pictures get in
+  /// How results are read: labels, thresholds and, where the metadata name it, the converter.
+  DecoderConfig output;
+  bool ultralytics = false;  ///< the converter follows from `task` and the output shapes
+  std::string task;          ///< detect, segment, pose, obb, classify; empty: detect
+  bool end_to_end = false;   ///< no suppression is needed
+};
+
+/// Reads what the file has (Model::metadata: OpenVINO Model API's "model_info/..." of an IR, the
+/// properties that Ultralytics' exporters write) and what lies beside it: Ultralytics'
+/// metadata.yaml, Hugging Face's config.json and preprocessor_config.json. Never fails: a value
+/// that makes no sense is left out with a warning, for the user can give a model-proc file.
+ModelMetadata read_model_metadata(const Model& model, const std::string& model_path);
+
+/// Changes how pictures get in: only what `values` names, with keys and values as in model_info.
+/// Fails with InvalidArgument for keys and values that it does not know.
+Status override_preparation(const std::map<std::string, std::string>& values, InputPreproc& input);
+
+/// The parts of it, by source. `values` are keys without "model_info/".
+ModelMetadata read_model_api_metadata(const std::map<std::string, std::string>& values);
+ModelMetadata read_ultralytics_metadata(const std::map<std::string, std::string>& values);
+ModelMetadata read_hugging_face_metadata(const std::string& config_json,
+                                         const std::string& preprocessor_json);
+
+/// Top-level "key: value" lines of a YAML file, and its one map of names as "names" -> "{0: 'a', 1:
+/// 'b'}": all that Ultralytics' metadata.yaml has.
+std::map<std::string, std::string> parse_flat_yaml(const std::string& text);
+
+}  // namespace het

@@ -1,0 +1,342 @@
+#include "inference/decoders/model_proc.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "inference/decoders/decoder_registry.h"
+#include "inference/decoders/descriptors/json_object.h"
+#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/texts/name_list.h"
+
+namespace het {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxEntries = 64;
+constexpr int kMaxAnchors = 64;
+constexpr int kModelProcMaxPoints = 1024;
+
+Status check_version(const JsonObject& root) {
+  HET_ASSIGN(const std::string version, root.text("json_schema_version", ""));
+  const bool plausible = !version.empty() && version.size() < 32 &&
+                         version.find_first_not_of("0123456789.") == std::string::npos &&
+                         version.front() != '.';
+  if (!plausible) return root.fail("json_schema_version", "expected a version such as \"2.2.0\"");
+  if (version.substr(0, 2) != "2.")
+    return root.fail("json_schema_version",
+                     fmt::format("version {} is not supported; write 2.2.0", version));
+  return {};
+}
+
+/// An array with one value for all three channels or one for each.
+Result<std::array<float, 3>> channel_values(const JsonObject& params, std::string_view key,
+                                            std::array<float, 3> fallback) {
+  if (!params.has(key)) return fallback;
+  HET_ASSIGN(const std::vector<float> values, params.numbers(key));
+  if (values.size() == 1) return std::array<float, 3>{values[0], values[0], values[0]};
+  if (values.size() == 3) return std::array<float, 3>{values[0], values[1], values[2]};
+  return params.fail(key, fmt::format("expected 1 or 3 numbers, found {}", values.size()));
+}
+
+Status parse_padding(const JsonObject& params, PreprocessDesc& desc) {
+  HET_ASSIGN(const JsonObject padding, params.object("padding"));
+  HET_TRY(padding.allow_keys({"fill_value", "stride", "stride_x", "stride_y"}));
+  HET_ASSIGN(desc.pad_value, channel_values(padding, "fill_value", {0.0f, 0.0f, 0.0f}));
+  for (float value : desc.pad_value) {
+    if (!(value >= 0.0f && value <= 255.0f))
+      return padding.fail("fill_value", fmt::format("{} is outside 0..255", value));
+  }
+  for (std::string_view key : {"stride", "stride_x", "stride_y"}) {
+    HET_ASSIGN(const int stride, padding.integer(key, 0, 0, 65536));
+    if (stride != 0)
+      return padding.fail(key, "a border around the picture is not supported; only 0 is allowed");
+  }
+  return {};
+}
+
+Status parse_resize(const JsonObject& params, PreprocessDesc& desc) {
+  HET_ASSIGN(const std::string resize,
+             params.choice("resize", "no-aspect-ratio",
+                           {"no", "no-aspect-ratio", "aspect-ratio", "aspect-ratio-pad"}));
+  if (resize == "aspect-ratio") desc.resize = ResizeMode::LetterboxCentre;
+  if (resize == "aspect-ratio-pad") desc.resize = ResizeMode::LetterboxTopLeft;
+  if (!params.has("crop")) return {};
+  HET_TRY(params.choice("crop", "", {"central", "central-resize"}));
+  if (resize == "no-aspect-ratio" && params.has("resize"))
+    return params.fail("crop",
+                       "a crop keeps the aspect ratio; leave out resize or say aspect-ratio");
+  desc.resize = ResizeMode::CentralCrop;
+  return {};
+}
+
+Status parse_normalisation(const JsonObject& params, PreprocessDesc& desc) {
+  if (params.has("range")) {
+    HET_ASSIGN(const std::vector<float> range, params.numbers("range"));
+    if (range.size() != 2 || !(range[0] < range[1]))
+      return params.fail("range", "expected [low, high] with low < high");
+    desc.range_low = range[0];
+    desc.range_high = range[1];
+  }
+  // DL Streamer ignores one without the other, which nobody wants silently.
+  if (params.has("mean") != params.has("std"))
+    return params.fail(params.has("mean") ? "mean" : "std",
+                       "mean and std go together; give both, with 0 or 1 where nothing changes");
+  HET_ASSIGN(desc.mean, channel_values(params, "mean", desc.mean));
+  HET_ASSIGN(desc.std, channel_values(params, "std", desc.std));
+  for (float value : desc.std) {
+    if (!(value > 0.0f)) return params.fail("std", fmt::format("{} is not positive", value));
+  }
+  return {};
+}
+
+Status parse_image_params(const JsonObject& params, InputPreproc& input) {
+  HET_TRY(params.allow_keys({"resize", "crop", "color_space", "range", "mean", "std", "padding"}));
+  HET_TRY(parse_resize(params, input.preprocess));
+  HET_ASSIGN(const std::string color,
+             params.choice("color_space", "BGR", {"BGR", "RGB", "GRAYSCALE"}));
+  input.color_given = params.has("color_space");
+  if (color == "RGB") input.preprocess.color_order = ColorOrder::RGB;
+  if (color == "GRAYSCALE") input.preprocess.color_order = ColorOrder::Gray;
+  HET_TRY(parse_normalisation(params, input.preprocess));
+  return parse_padding(params, input.preprocess);
+}
+
+Result<InputPreproc> parse_input(const JsonObject& entry) {
+  HET_TRY(entry.allow_keys({"layer_name", "format", "precision", "layout", "shape", "params"}));
+  InputPreproc input;
+  HET_ASSIGN(input.layer_name, entry.text("layer_name", ""));
+  if (input.layer_name == "ANY") input.layer_name.clear();
+  HET_ASSIGN(input.format,
+             entry.choice("format", "image", {"image", "image_info", "sequence_index"}));
+  HET_ASSIGN(const std::string precision, entry.text("precision", "FP32"));
+  const auto type = parse_element_type(precision);
+  input.is_bytes = type && *type == ElementType::UInt8;
+  if (!type)
+    return entry.fail("precision",
+                      fmt::format("'{}' is no element type; write FP32, FP16 or U8", precision));
+  HET_ASSIGN(const std::string layout, entry.choice("layout", "NCHW", {"NCHW", "NHWC"}));
+  input.layout_given = entry.has("layout");
+  if (layout == "NHWC") input.preprocess.tensor_layout = Layout::NHWC;
+  HET_ASSIGN(const std::vector<int> shape, entry.integers("shape", 1, 1 << 20));
+  input.shape.assign(shape.begin(), shape.end());
+
+  HET_ASSIGN(const JsonObject params, entry.object("params"));
+  if (input.format == "image") {
+    HET_TRY(parse_image_params(params, input));
+  } else if (input.format == "image_info") {
+    HET_TRY(params.allow_keys({"scale", "order"}));
+    HET_ASSIGN(input.scale, params.number("scale", 1.0f, -1e6f, 1e6f));
+    HET_ASSIGN(const std::string order,
+               params.choice("order", "height,width", {"height,width", "width,height"}));
+    input.width_first = order == "width,height";
+  } else {
+    HET_TRY(params.allow_keys({}));
+  }
+  return input;
+}
+
+Result<std::vector<std::string>> parse_labels_key(const JsonObject& entry,
+                                                  std::string_view origin) {
+  if (!entry["labels"].is_string()) return entry.texts("labels", kMaxLabels);
+  HET_ASSIGN(const std::string named, entry.text("labels", ""));
+  Result<std::string> path = labels_path(named, origin);
+  if (!path) return Failure(path.error().with_context(entry.path_of("labels")));
+  Result<std::vector<std::string>> labels = read_labels(*path);
+  if (!labels)
+    return Failure(
+        labels.error().with_context(fmt::format("{}: {}", origin, entry.path_of("labels"))));
+  return labels;
+}
+
+/// The keys that this entry may have: the common ones and its converter's.
+Result<std::vector<std::string_view>> output_keys(const JsonObject& entry,
+                                                  const std::string& converter) {
+  std::vector<std::string_view> keys{"converter", "layer_name", "layer_names", "attribute_name"};
+  if (converter.empty()) {
+    keys.insert(keys.end(), {"labels", "format"});
+    return keys;
+  }
+  const DecoderDef* def = decoder_registry().find(converter);
+  if (def == nullptr)
+    return entry.fail("converter", fmt::format("unknown converter '{}'; there are {}", converter,
+                                               name_list(converter_names())));
+  keys.insert(keys.end(), def->parameters.begin(), def->parameters.end());
+  if (std::find(keys.begin(), keys.end(), "threshold") != keys.end())
+    keys.push_back("confidence_threshold");
+  return keys;
+}
+
+/// Cells of the coarsest grid: one number for both axes, or one for each.
+Status parse_cells(const JsonObject& entry, DecoderConfig& config) {
+  constexpr int kMaxCells = 4096;
+  if (entry.has("cells_number") && (entry.has("cells_number_x") || entry.has("cells_number_y")))
+    return entry.fail("cells_number", "give cells_number, or cells_number_x and cells_number_y");
+  if (entry.has("cells_number_x") != entry.has("cells_number_y"))
+    return entry.fail("cells_number_x", "cells_number_x and cells_number_y go together");
+  HET_ASSIGN(const int both, entry.integer("cells_number", 0, 1, kMaxCells));
+  HET_ASSIGN(config.cells_x, entry.integer("cells_number_x", both, 1, kMaxCells));
+  HET_ASSIGN(config.cells_y, entry.integer("cells_number_y", both, 1, kMaxCells));
+  return {};
+}
+
+/// What the converters for grids, points and heat maps read besides.
+Status parse_geometry(const JsonObject& entry, DecoderConfig& config) {
+  HET_ASSIGN(config.strides, entry.integers("strides", 1, 4096));
+  HET_ASSIGN(config.anchors, entry.numbers("anchors", 2 * kMaxAnchors));
+  for (float side : config.anchors) {
+    if (!(side > 0.0f)) return entry.fail("anchors", fmt::format("{} is not positive", side));
+  }
+  if (config.anchors.size() % 2 != 0)
+    return entry.fail("anchors", "expected pairs of width and height");
+  const int anchors = static_cast<int>(config.anchors.size() / 2);
+  HET_ASSIGN(config.masks, entry.integers("masks", 0, std::max(anchors - 1, 0), kMaxAnchors));
+  if (entry.has("bbox_number_on_cell")) {
+    HET_ASSIGN(config.boxes_per_cell, entry.integer("bbox_number_on_cell", 0, 1, kMaxAnchors));
+  }
+  HET_TRY(parse_cells(entry, config));
+  HET_ASSIGN(config.point_names, entry.texts("point_names", kModelProcMaxPoints));
+  if (entry.has("minimum_side")) {
+    HET_ASSIGN(config.minimum_side, entry.number("minimum_side", 0.0f, 0.0f, 65536.0f));
+  }
+  if (entry.has("binarize_threshold")) {
+    HET_ASSIGN(config.binarize_threshold, entry.number("binarize_threshold", 0.0f, 0.0f, 255.0f));
+  }
+  return {};
+}
+
+/// Thresholds that some converters know by names of their own.
+Status parse_thresholds(const JsonObject& entry, DecoderConfig& config) {
+  const auto optional_number = [&](std::string_view key, std::optional<float>& value, float lowest,
+                                   float highest) -> Status {
+    if (!entry.has(key)) return {};
+    HET_ASSIGN(value, entry.number(key, 0.0f, lowest, highest));
+    return {};
+  };
+  if (entry.has("threshold") && entry.has("confidence_threshold"))
+    return entry.fail("confidence_threshold", "give threshold or confidence_threshold, not both");
+  HET_TRY(optional_number("threshold", config.threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("confidence_threshold", config.threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("iou_threshold", config.iou_threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("pixel_threshold", config.pixel_threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("image_threshold", config.image_threshold, 0.0f, 1.0f));
+  HET_TRY(optional_number("normalization_scale", config.normalization_scale, 1e-6f, 1e6f));
+  return optional_number("unclip_ratio", config.unclip_ratio, 0.0f, 10.0f);
+}
+
+/// Keys of texts, maps and pictures.
+Status parse_presentation(const JsonObject& entry, DecoderConfig& config) {
+  HET_ASSIGN(config.format, entry.text("format", ""));
+  HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NCHW", "NHWC"}));
+  HET_ASSIGN(config.text_scale, entry.number("text_scale", 1.0f, -1e9f, 1e9f));
+  HET_ASSIGN(config.text_precision, entry.integer("text_precision", 2, 0, 9));
+  HET_ASSIGN(config.min_length, entry.integer("min_length", 0, 0, 1 << 16));
+  HET_ASSIGN(config.blank_class, entry.integer("blank_class", 0, 0, static_cast<int>(kMaxLabels)));
+  if (entry.has("end_class")) {
+    HET_ASSIGN(config.end_class, entry.integer("end_class", 0, 0, static_cast<int>(kMaxLabels)));
+  }
+  HET_ASSIGN(config.point_connections, entry.texts("point_connections", 2048));
+  if (config.point_connections.size() % 2 != 0)
+    return entry.fail("point_connections", "expected two names for each line");
+  HET_ASSIGN(const std::string color, entry.choice("color_space", "BGR", {"BGR", "RGB"}));
+  config.rgb = color == "RGB";
+  if (!entry.has("range")) return {};
+  HET_ASSIGN(const std::vector<float> range, entry.numbers("range"));
+  if (range.size() != 2 || !(range[0] < range[1]))
+    return entry.fail("range", "expected [low, high] with low < high");
+  config.range_low = range[0];
+  config.range_high = range[1];
+  return {};
+}
+
+/// The converter of an entry that names none but says what its values are, as DL Streamer's
+/// descriptors of landmarks and embeddings do.
+std::string converter_for_format(const std::string& format) {
+  if (format == "landmark_points") return "landmarks";
+  if (format == "cosine_distance") return "embedding";
+  return "";
+}
+
+Result<DecoderConfig> parse_output(const JsonObject& entry, std::string_view origin) {
+  DecoderConfig config;
+  HET_ASSIGN(config.converter, entry.text("converter", ""));
+  if (config.converter.empty()) {
+    HET_ASSIGN(const std::string format, entry.text("format", ""));
+    config.converter = converter_for_format(format);
+  }
+  HET_ASSIGN(const std::vector<std::string_view> keys, output_keys(entry, config.converter));
+  HET_TRY(entry.allow_keys(keys));
+  if (entry.has("layer_name") && entry.has("layer_names"))
+    return entry.fail("layer_names", "give layer_name or layer_names, not both");
+  HET_ASSIGN(const std::string layer, entry.text("layer_name", ""));
+  HET_ASSIGN(config.layer_names, entry.texts("layer_names", kMaxEntries));
+  if (!layer.empty() && layer != "ANY") config.layer_names = {layer};
+  HET_ASSIGN(config.attribute_name, entry.text("attribute_name", ""));
+  HET_ASSIGN(config.labels, parse_labels_key(entry, origin));
+  if (entry.has("character_dict")) {
+    if (entry.has("labels")) return entry.fail("character_dict", "give labels or character_dict");
+    HET_ASSIGN(config.labels, entry.texts("character_dict", kMaxLabels));
+  }
+  HET_ASSIGN(config.method,
+             entry.choice("method", "max",
+                          {"max", "softmax", "index", "compound", "multi", "softmax_multi"}));
+  HET_TRY(parse_thresholds(entry, config));
+  if (entry.has("classes")) {
+    HET_ASSIGN(config.classes, entry.integer("classes", 0, 1, static_cast<int>(kMaxLabels)));
+  }
+  if (entry.has("background_class")) {
+    HET_ASSIGN(config.background_class,
+               entry.integer("background_class", 0, 0, static_cast<int>(kMaxLabels)));
+  }
+  HET_TRY(parse_geometry(entry, config));
+  HET_ASSIGN(config.box_format, entry.choice("box_format", "", {"", "xywh", "xyxy", "cxcywh"}));
+  HET_ASSIGN(config.class_softmax, entry.boolean("do_cls_softmax", false));
+  HET_ASSIGN(config.sigmoid_activation, entry.boolean("output_sigmoid_activation", false));
+  HET_TRY(parse_presentation(entry, config));
+  return config;
+}
+
+Result<ModelProc> read_document(const json& document, std::string_view origin) {
+  HET_ASSIGN(const JsonObject root, JsonObject::at(document, origin, ""));
+  HET_TRY(root.allow_keys({"json_schema_version", "input_preproc", "output_postproc"}));
+  HET_TRY(check_version(root));
+  ModelProc model_proc;
+  std::vector<JsonObject> inputs;
+  if (root.has("input_preproc")) {
+    HET_ASSIGN(inputs, root.objects("input_preproc", kMaxEntries));
+  }
+  for (const JsonObject& entry : inputs) {
+    HET_ASSIGN(InputPreproc input, parse_input(entry));
+    model_proc.inputs.push_back(std::move(input));
+  }
+  HET_ASSIGN(const std::vector<JsonObject> outputs, root.objects("output_postproc", kMaxEntries));
+  for (const JsonObject& entry : outputs) {
+    HET_ASSIGN(DecoderConfig config, parse_output(entry, origin));
+    model_proc.outputs.push_back(std::move(config));
+  }
+  return model_proc;
+}
+
+}  // namespace
+
+Result<ModelProc> parse_model_proc(std::string_view json_text, std::string_view origin) {
+  try {
+    const json document = json::parse(json_text);
+    return read_document(document, origin);
+  } catch (const json::exception& failure) {
+    return error(StatusCode::ParseError,
+                 "{}: not a valid JSON document ({}); a model-proc file is text as in "
+                 "pipelines/models, not the model itself",
+                 origin, failure.what());
+  }
+}
+
+Result<ModelProc> read_model_proc(const std::string& path) {
+  HET_ASSIGN(const std::string text, read_text_file(path, kMaxModelProcBytes, "model-proc file"));
+  return parse_model_proc(text, path);
+}
+
+}  // namespace het

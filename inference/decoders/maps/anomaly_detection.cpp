@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "inference/base/registration.h"
+#include "inference/decoders/decoder_registry.h"
+#include "inference/decoders/maps/map_output.h"
+#include "inference/decoders/output_ports.h"
+#include "inference/decoders/output_values.h"
+
+namespace het {
+namespace {
+
+constexpr std::string_view kAnomalyDetectionName = "AnomalyDetection";
+
+/// A map of anomaly scores with one channel (DL Streamer's AnomalyDetection): the picture's score
+/// is the largest one, clamped to 0..1; above image_threshold the second label holds, else the
+/// first. Confidence: clamp((score - image_threshold) / normalization_scale + 0.5, 0, 1), 1 minus
+/// that for the first label. With pixel_threshold an abnormal picture also gets a segmentation: 1
+/// where the score is at least that.
+class AnomalyDecoder final : public Decoder {
+ public:
+  AnomalyDecoder(DecoderConfig config, size_t output, std::string attribute, std::string layer)
+      : config_(std::move(config)),
+        output_(output),
+        attribute_(std::move(attribute)),
+        layer_(std::move(layer)) {}
+
+  Result<Results> decode(std::span<const Tensor> outputs,
+                         const DecodeContext& context) const override {
+    const Tensor& tensor = outputs[output_];
+    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
+    HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
+    if (map.channels != 1)
+      return error(StatusCode::ShapeMismatch, "converter '{}' reads one score per place, not {}",
+                   kAnomalyDetectionName, to_string(tensor.desc()));
+    float score = 0.0f;
+    for (float value : values.values()) {
+      if (std::isfinite(value)) score = std::max(score, std::min(value, 1.0f));
+    }
+    const float threshold = *config_.image_threshold;
+    const bool abnormal = score > threshold;
+    const float distance =
+        std::clamp((score - threshold) / *config_.normalization_scale + 0.5f, 0.0f, 1.0f);
+    Results results;
+    Classification found;
+    found.attribute = attribute_;
+    found.label_id = abnormal ? 1 : 0;
+    found.label = config_.labels[abnormal ? 1 : 0];
+    found.confidence = abnormal ? distance : 1.0f - distance;
+    results.classifications.push_back(std::move(found));
+    if (abnormal && config_.pixel_threshold)
+      results.segmentations.push_back(mask(values.values(), map, context));
+    return results;
+  }
+
+ private:
+  Segmentation mask(std::span<const float> values, const MapShape& map,
+                    const DecodeContext& context) const {
+    const SourceBox box = picture_box(context);
+    Segmentation found{attribute_,
+                       layer_,
+                       box.low.x,
+                       box.low.y,
+                       box.high.x,
+                       box.high.y,
+                       static_cast<int>(map.columns),
+                       static_cast<int>(map.rows),
+                       {},
+                       config_.labels};
+    found.class_ids.reserve(values.size());
+    for (float value : values)
+      found.class_ids.push_back(value >= *config_.pixel_threshold ? uint16_t{1} : uint16_t{0});
+    return found;
+  }
+
+  DecoderConfig config_;
+  size_t output_;
+  std::string attribute_;
+  std::string layer_;
+};
+
+Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& config,
+                                                          const std::vector<Port>&,
+                                                          const std::vector<Port>& outputs) {
+  HET_ASSIGN(const size_t output, select_single_output(config, outputs));
+  HET_TRY(expect_map(config, outputs[output]));
+  DecoderConfig complete = config;
+  if (complete.labels.empty()) complete.labels = {"Normal", "Anomaly"};
+  if (complete.labels.size() != 2 || !config.image_threshold || !config.normalization_scale)
+    return error(
+        StatusCode::InvalidArgument,
+        "converter '{}' needs image_threshold, normalization_scale and two labels (normal, "
+        "abnormal); there are {} labels, image_threshold is {}, normalization_scale {}",
+        kAnomalyDetectionName, complete.labels.size(), config.image_threshold ? "given" : "missing",
+        config.normalization_scale ? "given" : "missing");
+  const std::vector<std::string> names = attribute_names(config, outputs, {output});
+  return std::make_unique<AnomalyDecoder>(std::move(complete), output, names.front(),
+                                          outputs[output].name);
+}
+
+}  // namespace
+
+HET_REGISTRATION void register_anomaly_detection_decoder(DecoderRegistry& registry) {
+  registry.add({kAnomalyDetectionName,
+                {"labels", "image_threshold", "pixel_threshold", "normalization_scale", "layout"},
+                create_anomaly_detection});
+}
+
+}  // namespace het

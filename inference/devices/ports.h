@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "inference/base/visibility.h"
+#include "inference/devices/device.h"
+#include "inference/model/model.h"
+
+namespace het {
+
+/// The ports of a model with inferred shapes, as its CompiledModel shows them.
+HET_API std::vector<Port> input_ports(const Model& model);
+HET_API std::vector<Port> output_ports(const Model& model);
+
+}  // namespace het

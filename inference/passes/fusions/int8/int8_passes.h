@@ -1,0 +1,53 @@
+#pragma once
+
+#include "inference/base/status.h"
+#include "inference/model/model.h"
+#include "inference/passes/fusions/fused_tail.h"
+#include "inference/passes/fusions/int8/int8_product.h"
+
+// Rewrites of quantised models for int8 kernels; as in passes.h, what they replace is left
+// detached.
+namespace het {
+
+/// Which operators on bytes a device has beside the products and QLinear operators.
+struct ByteRules {
+  bool gates = false;            ///< het.GateBytes
+  int64_t most_mean_pixels = 0;  ///< that het.MeanOfBytes adds; 0: there is no such kernel
+};
+
+/// Constant bytes that the model turns into float weights by Cast and Mul with one factor, or one
+/// per index of dimension 0, go through DequantizeLinear instead. Before constants are folded.
+Status restore_dequantisation(Model& model);
+
+/// het.FakeQuantize with 256 levels and a level at zero becomes QuantizeLinear and
+/// DequantizeLinear. With limits per channel only in front of depthwise convolutions.
+Status split_fake_quantize(Model& model);
+
+/// Reshape, Transpose, Slice, MaxPool and whatever else only chooses values work on bytes:
+/// DequantizeLinear in front of them moves behind, QuantizeLinear behind them moves in front, and
+/// pairs that meet cancel out.
+Status move_quantisation(Model& model);
+
+/// Conv, MatMul and Gemm of two dequantised values, the weights constant, become het.Int8Conv and
+/// het.Int8MatMul with a float result.
+Status quantise_products(Model& model, const Int8Rules& rules);
+
+/// What scales or shifts every channel goes into the int8 product before it.
+Status fold_int8_affine(Model& model, const Int8Rules& rules);
+
+/// Activations go into the int8 product before them.
+Status fuse_int8_activations(Model& model, const TailRules& rules);
+
+/// The addition of another dequantised value goes into the int8 product before it when
+/// QuantizeLinear follows, and so does the rounding of the product in between.
+Status fuse_int8_sums(Model& model, const Int8Rules& rules, const TailRules& tails);
+
+/// QuantizeLinear goes into the int8 product before it, whose result is bytes then.
+Status fuse_requantisation(Model& model, const Int8Rules& rules);
+
+/// Add and GlobalAveragePool between DequantizeLinear and QuantizeLinear become QLinearAdd and
+/// QLinearGlobalAveragePool, Mul by a float per channel becomes het.GateBytes, ReduceMean over
+/// pixels behind DequantizeLinear het.MeanOfBytes. A Relu that QuantizeLinear does anyway goes.
+Status quantise_operators(Model& model, const ByteRules& rules);
+
+}  // namespace het

@@ -1,0 +1,83 @@
+#include "inference/passes/fusions/int8/int8_product.h"
+
+#include <algorithm>
+
+#include "inference/ops/products/conv.h"
+
+namespace het {
+namespace {
+
+bool is_convolution(const Node& node) {
+  return node.op_type() == "Int8Conv";
+}
+
+}  // namespace
+
+bool is_int8_product(const Node& node) {
+  return node.domain() == "het" &&
+         (node.op_type() == "Int8Conv" || node.op_type() == "Int8MatMul") &&
+         node.input(kInt8ScalesInput) != nullptr;
+}
+
+bool is_unfinished_product(const Node& node) {
+  return is_int8_product(node) && node.output()->desc().type == ElementType::Float32 &&
+         node.input(kTailSumInput) == nullptr;
+}
+
+bool is_padded(const Node& node) {
+  if (!is_convolution(node)) return false;
+  const auto window =
+      conv_attributes(node, node.input(0)->desc().shape, node.input(1)->desc().shape);
+  const auto is_some = [](int64_t pad) { return pad != 0; };
+  return !window || std::ranges::any_of(window->pads_begin, is_some) ||
+         std::ranges::any_of(window->pads_end, is_some);
+}
+
+bool is_pixelwise(const Node& node) {
+  if (!is_convolution(node) || is_padded(node)) return false;
+  const Shape& weights = node.input(1)->desc().shape;
+  const auto window = conv_attributes(node, node.input(0)->desc().shape, weights);
+  const auto is_one = [](int64_t size) { return size == 1; };
+  return window && window->group == 1 && std::ranges::all_of(window->strides, is_one) &&
+         std::all_of(weights.begin() + 2, weights.end(), is_one);
+}
+
+Int8Product int8_product_of(const Node& node) {
+  const Attributes& a = node.attributes();
+  Int8Product product;
+  product.src_zero = static_cast<int32_t>(a.get_int("src_zero", 0));
+  product.weights_zero = static_cast<int32_t>(a.get_int("weights_zero", 0));
+  product.dst_scales = a.get_floats("dst_scales", {a.get_float("dst_scale", 1.0f)});
+  product.dst_zero = static_cast<int32_t>(a.get_int("dst_zero", 0));
+  product.sum_scale = a.get_float("sum_scale", 1.0f);
+  product.sum_zero = static_cast<int32_t>(a.get_int("sum_zero", 0));
+  product.tail = tail_of(a);
+  for (TailStep& step : product.tail) {
+    // ONNX' own Round has no number.
+    const bool rounds = !step.sum && step.expression.kind == ElementwiseKind::Round;
+    if (rounds && step.expression.alpha == 0.0f) step.expression.alpha = 1.0f;
+  }
+  return product;
+}
+
+void set_int8_product(Attributes& attributes, const Int8Product& product) {
+  const auto set_int = [&](const char* name, int32_t value) {
+    if (value != 0) attributes.set(name, int64_t{value});
+  };
+  const auto set_float = [&](const char* name, float value) {
+    if (value != 1.0f) attributes.set(name, value);
+  };
+  set_int("src_zero", product.src_zero);
+  set_int("weights_zero", product.weights_zero);
+  if (product.dst_scales.size() == 1) {
+    set_float("dst_scale", product.dst_scales[0]);
+  } else {
+    attributes.set("dst_scales", product.dst_scales);
+  }
+  set_int("dst_zero", product.dst_zero);
+  set_float("sum_scale", product.sum_scale);
+  set_int("sum_zero", product.sum_zero);
+  if (!product.tail.empty()) set_tail(attributes, product.tail);
+}
+
+}  // namespace het

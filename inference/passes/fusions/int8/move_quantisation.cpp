@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <array>
+
+#include "inference/passes/fusions/int8/int8_passes.h"
+#include "inference/passes/fusions/rewrite.h"
+#include "inference/passes/fusions/stored_value.h"
+
+namespace het {
+namespace {
+
+/// Operators that copy values of their first input.
+constexpr std::array kMovers = {"Reshape",   "Flatten", "Transpose", "Squeeze",
+                                "Unsqueeze", "Slice",   "Identity",  "DepthToSpace"};
+
+/// True when only the first output is used: MaxPool may have indices beside its values.
+bool has_one_result(const Model& model, const Node& node) {
+  return std::all_of(node.outputs().begin() + 1, node.outputs().end(), [&](const Value* value) {
+    return value == nullptr || (value->consumers().empty() &&
+                                std::ranges::none_of(model.outputs(), [&](const ModelOutput& port) {
+                                  return port.value == value;
+                                }));
+  });
+}
+
+bool is_mover(const Model& model, const Node& node) {
+  if (!node.domain().empty() || is_detached(node) || node.outputs().empty() ||
+      node.output() == nullptr || !has_one_result(model, node) ||
+      !node.output()->desc().is_static() || node.output()->desc().type != ElementType::Float32 ||
+      node.input(0) == nullptr) {
+    return false;
+  }
+  const std::string& type = node.op_type();
+  // A larger value stays larger when it is stored: its limits and rounding are monotonous.
+  if (type == "MaxPool") return node.input(0)->desc().shape.size() == 4;
+  return type == "Concat" || std::ranges::find(kMovers, type) != kMovers.end();
+}
+
+/// Inputs that hold values to be moved; the others are indices.
+size_t moved_inputs(const Node& node) {
+  return node.op_type() == "Concat" ? node.inputs().size() : 1;
+}
+
+/// The node over bytes; its output has the same shape.
+Value* on_bytes(Model& model, const Node& node, std::vector<Value*> inputs, ElementType type) {
+  Node* made = model.add_node(node.name(), node.op_type(), "", std::move(inputs),
+                              {node.output()->name() + "/stored"}, node.attributes());
+  made->add_original_names(node.original_names());
+  model.set_desc(made->output(), {type, node.output()->desc().shape, Layout::Plain});
+  return made->output();
+}
+
+/// DequantizeLinear in front of all inputs moves behind the node.
+void sink(Model& model, Node& node) {
+  std::vector<Value*> inputs = node.inputs();
+  std::optional<StoredValue> steps;
+  for (size_t i = 0; i < moved_inputs(node); ++i) {
+    const std::optional<StoredValue> src = stored_behind(*inputs[i]);
+    if (!src || (steps && !same_steps(*steps, *src))) return;
+    steps = src;
+    inputs[i] = src->stored;
+  }
+  const Node& old = *node.input(0)->producer();
+  const std::vector<Value*> scale = {old.input(1), old.input(2)};
+  const Attributes attributes = old.attributes();
+  Value* moved = on_bytes(model, node, std::move(inputs), steps->type());
+  Node* back = model.add_node(node.name() + "/dequantised", "DequantizeLinear", "",
+                              {moved, scale[0], scale[1]}, {node.output()->name()}, attributes);
+  model.set_desc(back->output(), node.output()->desc());
+  model.replace_uses(node.output(), back->output());
+  detach(model, node);
+}
+
+/// QuantizeLinear behind the node moves in front of all inputs.
+void hoist(Model& model, Node& quantise) {
+  const std::optional<StoredValue> dst = stored_by(&quantise);
+  Node* node = dst ? quantise.input(0)->producer() : nullptr;
+  if (node == nullptr || !is_mover(model, *node) ||
+      only_reader(model, *node->output()) != &quantise) {
+    return;
+  }
+  std::vector<Value*> inputs = node->inputs();
+  for (size_t i = 0; i < moved_inputs(*node); ++i) {
+    Value* real = inputs[i];
+    if (!real->desc().is_static() || real->is_constant()) return;
+  }
+  for (size_t i = 0; i < moved_inputs(*node); ++i) {
+    Value* real = inputs[i];
+    Node* made = model.add_node(quantise.name(), "QuantizeLinear", "",
+                                {real, quantise.input(1), quantise.input(2)},
+                                {real->name() + "/stored"}, quantise.attributes());
+    made->add_original_names(quantise.original_names());
+    model.set_desc(made->output(), {dst->type(), real->desc().shape, Layout::Plain});
+    inputs[i] = made->output();
+  }
+  Value* moved = on_bytes(model, *node, std::move(inputs), dst->type());
+  model.replace_uses(dst->stored, moved);
+  detach(model, quantise);
+  detach(model, *node);
+}
+
+/// QuantizeLinear of what DequantizeLinear has read with the same scale.
+void cancel(Model& model, Node& quantise) {
+  const std::optional<StoredValue> dst = stored_by(&quantise);
+  if (!dst) return;
+  const std::optional<StoredValue> src = stored_behind(*quantise.input(0));
+  if (!src || !same_steps(*src, *dst)) return;
+  model.replace_uses(dst->stored, src->stored);
+  detach(model, quantise);
+}
+
+}  // namespace
+
+Status move_quantisation(Model& model) {
+  // New nodes come last and are visited too. Whatever sinks moves towards the outputs, so this
+  // ends.
+  for (size_t k = 0; k < model.nodes().size(); ++k) {
+    if (is_mover(model, *model.nodes()[k])) sink(model, *model.nodes()[k]);
+  }
+  for (size_t k = 0; k < model.nodes().size(); ++k) cancel(model, *model.nodes()[k]);
+  for (size_t k = 0; k < model.nodes().size(); ++k) hoist(model, *model.nodes()[k]);
+  return {};
+}
+
+}  // namespace het
