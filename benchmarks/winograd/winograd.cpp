@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/cpu/winograd.h"
+#include "devices/cpu/products/winograd.h"
 #include "inference/tensors/buffer.h"
 
 namespace het::cpu {

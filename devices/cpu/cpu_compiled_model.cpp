@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "devices/cpu/cpu_request.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/precision_choice.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/precision_choice.h"
 #include "inference/devices/ports.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"

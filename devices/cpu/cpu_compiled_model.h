@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "devices/cpu/core_budget.h"
-#include "devices/cpu/exported_plan.h"
-#include "devices/cpu/plan.h"
-#include "devices/cpu/plan_execution.h"
-#include "devices/cpu/planner.h"
-#include "devices/cpu/spin_limit.h"
-#include "devices/cpu/stream_settings.h"
+#include "devices/cpu/plan/exported_plan.h"
+#include "devices/cpu/plan/plan.h"
+#include "devices/cpu/plan/plan_execution.h"
+#include "devices/cpu/plan/planner.h"
+#include "devices/cpu/plan/stream_settings.h"
+#include "devices/cpu/threads/core_budget.h"
+#include "devices/cpu/threads/spin_limit.h"
 #include "inference/base/probes.h"
 #include "inference/devices/device.h"
 #include "inference/devices/stream_executor.h"

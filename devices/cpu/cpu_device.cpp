@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "devices/cpu/cpu_compiled_model.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/planner.h"
-#include "devices/cpu/simd_target.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/planner.h"
 #include "inference/devices/choice_store.h"
 #include "inference/passes/prepare_model.h"
 

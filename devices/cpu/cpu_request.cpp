@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "devices/cpu/pin_thread.h"
-#include "devices/cpu/stack_phase.h"
+#include "devices/cpu/threads/pin_thread.h"
+#include "devices/cpu/threads/stack_phase.h"
 #include "inference/base/probes.h"
 #include "inference/devices/stopwatch.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/cpu/cpu_compiled_model.h"
-#include "devices/cpu/plan_execution.h"
+#include "devices/cpu/plan/plan_execution.h"
 #include "inference/requests/request_io.h"
 
 namespace het::cpu {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <limits>
 
-#include "devices/cpu/half_loops.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/picture_reorder.h"
+#include "devices/cpu/loops/half_loops.h"
+#include "devices/cpu/moves/picture_reorder.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {

@@ -1,4 +1,4 @@
-#include "devices/cpu/blocked_layout.h"
+#include "devices/cpu/onednn/blocked_layout.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "devices/cpu/onednn.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "inference/tensors/tensor.h"
 
 namespace het {

@@ -1,6 +1,6 @@
 /// Channels picked from several values: the kernel in every format, and the pass that asks for it.
 
-#include "devices/cpu/channel_gather.h"
+#include "devices/cpu/moves/channel_gather.h"
 
 #include <omp.h>
 

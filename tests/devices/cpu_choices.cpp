@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "cpu_testing.h"
-#include "devices/cpu/fastest_of.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/precision_choice.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/fastest_of.h"
+#include "devices/cpu/plan/precision_choice.h"
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
 #include "inference/passes/prepare_model.h"

@@ -1,4 +1,4 @@
-#include "devices/cpu/onednn.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {

@@ -1,6 +1,6 @@
-#include "devices/cpu/depthwise.h"
-#include "devices/cpu/fuse.h"
-#include "devices/cpu/onednn.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/fuse.h"
+#include "devices/cpu/products/depthwise.h"
 
 #include <hwy/targets.h>
 

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <thread>
 
-#include "devices/cpu/core_count.h"
-#include "devices/cpu/stream_settings.h"
-#include "devices/cpu/tensor_spec.h"
+#include "devices/cpu/formats/tensor_spec.h"
+#include "devices/cpu/plan/stream_settings.h"
+#include "devices/cpu/threads/core_count.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {

@@ -7,7 +7,7 @@
 
 #include "cpu_testing.h"
 #include "devices/cpu/cpu_compiled_model.h"
-#include "devices/cpu/onednn.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "devices/register_devices.h"
 #include "inference/model/exported_file.h"
 

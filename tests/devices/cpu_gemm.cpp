@@ -1,10 +1,10 @@
 #include "cpu_testing.h"
-#include "devices/cpu/cache_size.h"
-#include "devices/cpu/gemm_loops.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/simd_target.h"
+#include "devices/cpu/formats/cache_size.h"
+#include "devices/cpu/loops/gemm_loops.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/onednn/onednn.h"
 
-/// Products whose weights are fetched ahead (devices/cpu/gemm.h).
+/// Products whose weights are fetched ahead (devices/cpu/products/gemm.h).
 namespace het::cpu_testing {
 namespace {
 

@@ -1,5 +1,5 @@
-#include "devices/cpu/fuse.h"
-#include "devices/cpu/int8_support.h"
+#include "devices/cpu/onednn/int8_support.h"
+#include "devices/cpu/plan/fuse.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/prepare_model.h"

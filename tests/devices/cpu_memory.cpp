@@ -2,9 +2,9 @@
 #include <fstream>
 #include <vector>
 
-#include "devices/cpu/fuse.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/fuse.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/readers/onnx_reader.h"
 #include "inference/writers/onnx_writer.h"

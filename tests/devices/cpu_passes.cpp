@@ -1,4 +1,4 @@
-#include "devices/cpu/fuse.h"
+#include "devices/cpu/plan/fuse.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"

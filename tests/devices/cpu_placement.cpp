@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "cpu_testing.h"
-#include "devices/cpu/core_budget.h"
-#include "devices/cpu/stream_settings.h"
+#include "devices/cpu/plan/stream_settings.h"
+#include "devices/cpu/threads/core_budget.h"
 
 namespace het::cpu {
 namespace {

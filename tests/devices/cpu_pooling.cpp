@@ -3,8 +3,8 @@
 #include <limits>
 #include <string_view>
 
-#include "devices/cpu/max_pool_loops.h"
-#include "devices/cpu/simd_target.h"
+#include "devices/cpu/loops/max_pool_loops.h"
+#include "devices/cpu/loops/simd_target.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {

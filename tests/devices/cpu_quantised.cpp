@@ -1,6 +1,6 @@
-#include "devices/cpu/byte_loops.h"
-#include "devices/cpu/int8_support.h"
-#include "devices/cpu/onednn.h"
+#include "devices/cpu/loops/byte_loops.h"
+#include "devices/cpu/onednn/int8_support.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu_testing.h"
 
 namespace het {

@@ -1,4 +1,4 @@
-#include "devices/cpu/simd_target.h"
+#include "devices/cpu/loops/simd_target.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>

@@ -1,15 +1,15 @@
 /// Work that is not worth a team stays on the calling thread.
 
-#include "devices/cpu/small_work.h"
+#include "devices/cpu/formats/small_work.h"
 
 #include <omp.h>
 
 #include <map>
 
-#include "devices/cpu/fuse.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/plan_execution.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/fuse.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/plan/plan_execution.h"
 #include "inference/passes/prepare_model.h"
 #include "tests/devices/cpu_testing.h"
 

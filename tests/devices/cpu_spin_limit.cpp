@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/spin_limit.h"
+#include "devices/cpu/threads/parallel.h"
+#include "devices/cpu/threads/spin_limit.h"
 #include "tests/devices/cpu_testing.h"
 
-/// Teams of threads beside other programs (devices/cpu/spin_limit.h).
+/// Teams of threads beside other programs (devices/cpu/threads/spin_limit.h).
 namespace het::cpu_testing {
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "devices/cpu/stack_phase.h"
+#include "devices/cpu/threads/stack_phase.h"
 
 namespace het::cpu {
 namespace {

@@ -1,9 +1,10 @@
 #include <cmath>
 
-#include "devices/cpu/widened_loops.h"
+#include "devices/cpu/loops/widened_loops.h"
 #include "tests/devices/cpu_testing.h"
 
-/// int8 products on processors without VNNI (devices/cpu/widened_loops.h), on every processor.
+/// int8 products on processors without VNNI (devices/cpu/loops/widened_loops.h), on every
+/// processor.
 namespace het::cpu_testing {
 namespace {
 

@@ -1,5 +1,5 @@
-#include "devices/cpu/simd_target.h"
-#include "devices/cpu/winograd.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/products/winograd.h"
 
 #include <hwy/targets.h>
 #include <omp.h>

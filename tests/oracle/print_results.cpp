@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/cpu/simd_target.h"
+#include "devices/cpu/loops/simd_target.h"
 #include "devices/register_devices.h"
 #include "inference/core.h"
 #include "inference/requests/infer_request.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "devices/cpu/gemm_loops.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/simd_target.h"
-#include "devices/cpu/softmax_loops.h"
+#include "devices/cpu/loops/gemm_loops.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/loops/softmax_loops.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -1,8 +1,8 @@
 #include "inference/ops/elementwise/cast.h"
 
-#include "devices/cpu/half_loops.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/loops/half_loops.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/elementwise/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"

@@ -1,6 +1,6 @@
-#include "devices/cpu/channel_gather.h"
+#include "devices/cpu/moves/channel_gather.h"
 
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "devices/cpu/channel_gather.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/moves/channel_gather.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "devices/cpu/depthwise.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/winograd.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/products/depthwise.h"
+#include "devices/cpu/products/winograd.h"
 #include "inference/base/registration.h"
 #include "inference/ops/products/conv.h"
 #include "inference/ops/products/conv_transpose.h"

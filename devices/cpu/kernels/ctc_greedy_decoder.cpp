@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/row_loops.h"
+#include "devices/cpu/loops/row_loops.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "devices/cpu/box_loops.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/rank_key.h"
+#include "devices/cpu/loops/box_loops.h"
+#include "devices/cpu/loops/rank_key.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/base/registration.h"
 #include "inference/ops/detection/het_box_overlap.h"
 #include "inference/ops/detection/het_detection_output.h"

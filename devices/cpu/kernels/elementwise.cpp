@@ -2,10 +2,10 @@
 #include <array>
 #include <type_traits>
 
-#include "devices/cpu/elementwise_loop.h"
-#include "devices/cpu/half_loops.h"
 #include "devices/cpu/kernels/typed_elementwise.h"
-#include "devices/cpu/parallel.h"
+#include "devices/cpu/loops/elementwise_loop.h"
+#include "devices/cpu/loops/half_loops.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/passes/fusions/elementwise_program.h"
 

@@ -1,5 +1,5 @@
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/type_dispatch.h"
 

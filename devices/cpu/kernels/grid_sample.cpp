@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

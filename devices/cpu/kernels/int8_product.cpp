@@ -1,8 +1,8 @@
-#include "devices/cpu/int8_product.h"
+#include "devices/cpu/products/int8_product.h"
 
-#include "devices/cpu/int8_support.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/widened_product.h"
+#include "devices/cpu/onednn/int8_support.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/products/widened_product.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/cpu/elementwise_loop.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/row_loops.h"
+#include "devices/cpu/loops/elementwise_loop.h"
+#include "devices/cpu/loops/row_loops.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/sequences/recurrent.h"
 

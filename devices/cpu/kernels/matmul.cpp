@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "devices/cpu/gemm.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/products/gemm.h"
 #include "inference/base/registration.h"
 #include "inference/ops/products/gemm.h"
 #include "inference/passes/fusions/fused_tail.h"

@@ -1,9 +1,9 @@
 #include <array>
 #include <cmath>
 
-#include "devices/cpu/moment_loops.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/loops/moment_loops.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/movement/axis_split.h"
 

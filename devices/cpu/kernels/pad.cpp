@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "devices/cpu/mapped_copy.h"
-#include "devices/cpu/move_kernel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/moves/mapped_copy.h"
+#include "devices/cpu/moves/move_kernel.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "devices/cpu/max_pool_loops.h"
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/simd_target.h"
+#include "devices/cpu/loops/max_pool_loops.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/quantisation/quantization.h"
 #include "inference/passes/fusions/constant_scale.h"

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "devices/cpu/byte_loops.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/loops/byte_loops.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
 #include "inference/passes/fusions/constant_scale.h"

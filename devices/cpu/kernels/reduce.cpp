@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/row_loops.h"
+#include "devices/cpu/loops/row_loops.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

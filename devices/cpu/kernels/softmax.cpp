@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "devices/cpu/onednn.h"
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/softmax_loops.h"
+#include "devices/cpu/loops/softmax_loops.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -2,9 +2,9 @@
 #include <functional>
 #include <limits>
 
-#include "devices/cpu/parallel.h"
-#include "devices/cpu/plan_builder.h"
-#include "devices/cpu/rank_key.h"
+#include "devices/cpu/loops/rank_key.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/movement/axis_split.h"
 

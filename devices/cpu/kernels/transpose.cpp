@@ -1,7 +1,7 @@
 #include "inference/ops/movement/transpose.h"
 
-#include "devices/cpu/move_kernel.h"
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/moves/move_kernel.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

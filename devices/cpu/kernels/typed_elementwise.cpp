@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "devices/cpu/parallel.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
 #include "inference/ops/elementwise/binary.h"

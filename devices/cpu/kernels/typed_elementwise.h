@@ -1,6 +1,6 @@
 #pragma once
 
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/plan/plan_builder.h"
 
 namespace het::cpu {
 

@@ -1,4 +1,4 @@
-#include "devices/cpu/plan_builder.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "inference/base/registration.h"
 
 namespace het::cpu {

@@ -1,0 +1,327 @@
+#include "devices/cpu/loops/byte_loops.h"
+
+#include <algorithm>
+#include <cmath>
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/loops/byte_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+template <class T>
+HWY_INLINE V load(D d, const T* src) {
+  const hn::Rebind<T, D> bytes;
+  const hn::Rebind<int32_t, D> wide;
+  return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(bytes, src)));
+}
+
+/// Rounds to halves to even: whatever is added to this loses its fraction.
+constexpr float kRounding = 12582912.0f;  // 1.5 * 2^23
+
+/// Stores quotients as bytes. Constants are kept in vectors, since bytes that are stored might be
+/// `scale`'s for all that the compiler knows.
+template <class T>
+class ByteStore {
+ public:
+  ByteStore(D d, const ByteScale& scale)
+      : scale_(hn::Set(d, scale.scale)),
+        // Below this the reciprocal is not finite.
+        inverse_(hn::Set(d, scale.scale > 1e-37f ? 1.0f / scale.scale : 0.0f)),
+        low_(hn::Set(d, (scale.is_signed ? -128.0f : 0.0f) - scale.zero)),
+        high_(hn::Set(d, (scale.is_signed ? 127.0f : 255.0f) - scale.zero)),
+        zero_(hn::Set(hn::RebindToUnsigned<D>(),
+                      static_cast<uint32_t>(static_cast<int32_t>(scale.zero)))),
+        divides_(!(scale.scale > 1e-37f)) {}
+
+  /// round(value / scale) + zero, mostly without a division, which takes as long as 32 other
+  /// instructions: an estimate misses the quotient by less than 1e-4 within the range of bytes, so
+  /// only beside a half it might be rounded to another number.
+  HWY_INLINE void divided(D d, V value, T* dst) const {
+    const V estimate = hn::Mul(value, inverse_);
+    const V rounded = round(d, estimate);
+    const V away = hn::Abs(hn::Sub(estimate, rounded));
+    if (divides_ || !hn::AllTrue(d, hn::Lt(away, hn::Set(d, 0.4999f)))) {
+      return store(d, hn::Div(value, scale_), dst);
+    }
+    limited(d, rounded, dst);
+  }
+
+  /// round(quotient) + zero.
+  HWY_INLINE void store(D d, V quotient, T* dst) const {
+    limited(d, round(d, hn::Min(hn::Max(quotient, low_), high_)), dst);
+  }
+
+ private:
+  static HWY_INLINE V round(D d, V value) {
+    const V shift = hn::Set(d, kRounding);
+    return hn::Sub(hn::Add(value, shift), shift);
+  }
+  /// Whole numbers, NaN as the lowest.
+  HWY_INLINE void limited(D d, V whole, T* dst) const {
+    const hn::RebindToUnsigned<D> du;
+    const hn::Rebind<uint8_t, D> bytes;
+    const V in_range = hn::Min(hn::Max(whole, low_), high_);
+    // The lowest byte of the sum is the number's.
+    const auto bits = hn::BitCast(du, hn::Add(in_range, hn::Set(d, kRounding)));
+    hn::StoreU(hn::TruncateTo(bytes, hn::Add(bits, zero_)), bytes, reinterpret_cast<uint8_t*>(dst));
+  }
+
+  V scale_;
+  V inverse_;
+  V low_;
+  V high_;
+  hn::Vec<hn::RebindToUnsigned<D>> zero_;
+  bool divides_;
+};
+
+template <class T>
+HWY_INLINE float real(const T* src, const ByteScale& scale) {
+  return (static_cast<float>(*src) - scale.zero) * scale.scale;
+}
+
+template <class T>
+HWY_INLINE T stored(float value, const ByteScale& scale) {
+  const float low = (scale.is_signed ? -128.0f : 0.0f) - scale.zero;
+  const float high = (scale.is_signed ? 127.0f : 255.0f) - scale.zero;
+  const float limited = std::min(std::max(value, low), high);
+  return static_cast<T>(static_cast<int32_t>(std::nearbyint(limited) + scale.zero));
+}
+
+template <class T>
+void quantise_typed(const float* src, const ByteScale& scale, size_t count, T* dst) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const ByteStore<T> store(d, scale);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) store.divided(d, hn::LoadU(d, src + i), dst + i);
+  for (; i < count; ++i) dst[i] = stored<T>(src[i] / scale.scale, scale);
+}
+
+template <class T>
+void quantise_channels_typed(const float* src, const float* scales, const ByteScale& scale,
+                             size_t channels, size_t rows, T* dst) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const ByteStore<T> store(d, scale);
+  for (size_t row = 0; row < rows; ++row, src += channels, dst += channels) {
+    size_t i = 0;
+    for (; i + lanes <= channels; i += lanes) {
+      store.store(d, hn::Div(hn::LoadU(d, src + i), hn::LoadU(d, scales + i)), dst + i);
+    }
+    for (; i < channels; ++i) dst[i] = stored<T>(src[i] / scales[i], scale);
+  }
+}
+
+template <class T>
+void dequantise_typed(const T* src, const ByteScale& scale, size_t count, float* dst) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const V zero = hn::Set(d, scale.zero);
+  const V factor = hn::Set(d, scale.scale);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::Mul(hn::Sub(load(d, src + i), zero), factor), d, dst + i);
+  }
+  for (; i < count; ++i) dst[i] = real(src + i, scale);
+}
+
+template <class T>
+void add_typed(const T* a, const ByteScale& a_scale, const T* b, const ByteScale& b_scale,
+               const ByteScale& dst_scale, size_t count, T* dst) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const ByteStore<T> store(d, dst_scale);
+  const V a_zero = hn::Set(d, a_scale.zero);
+  const V a_factor = hn::Set(d, a_scale.scale);
+  const V b_zero = hn::Set(d, b_scale.zero);
+  const V b_factor = hn::Set(d, b_scale.scale);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V x = hn::Mul(hn::Sub(load(d, a + i), a_zero), a_factor);
+    const V y = hn::Mul(hn::Sub(load(d, b + i), b_zero), b_factor);
+    store.divided(d, hn::Add(x, y), dst + i);
+  }
+  for (; i < count; ++i) {
+    dst[i] = stored<T>((real(a + i, a_scale) + real(b + i, b_scale)) / dst_scale.scale, dst_scale);
+  }
+}
+
+/// Gates that rows of few channels are repeated to.
+constexpr size_t kGateValues = 64;
+
+template <class T, class U>
+void gate_typed(const T* src, const ByteScale& scale, const float* gates,
+                const ByteScale& dst_scale, size_t channels, size_t rows, U* dst) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const V zero = hn::Set(d, scale.zero);
+  const V factor = hn::Set(d, scale.scale);
+  const ByteStore<U> store(d, dst_scale);
+  // Rows of few channels several at a time: their gates follow each other.
+  const size_t joined = std::min(rows, kGateValues / channels);
+  HWY_ALIGN float repeated[kGateValues];
+  if (joined > 1) {
+    for (size_t row = 0; row < joined; ++row) {
+      std::copy_n(gates, channels, repeated + row * channels);
+    }
+    const size_t many = rows / joined;
+    gate_typed(src, scale, repeated, dst_scale, channels * joined, many, dst);
+    src += many * joined * channels;
+    dst += many * joined * channels;
+    rows %= joined;
+  }
+  for (size_t row = 0; row < rows; ++row, src += channels, dst += channels) {
+    size_t i = 0;
+    for (; i + lanes <= channels; i += lanes) {
+      const V x = hn::Mul(hn::Sub(load(d, src + i), zero), factor);
+      store.divided(d, hn::Mul(x, hn::LoadU(d, gates + i)), dst + i);
+    }
+    for (; i < channels; ++i) {
+      dst[i] = stored<U>(real(src + i, scale) * gates[i] / dst_scale.scale, dst_scale);
+    }
+  }
+}
+
+void gate(const std::byte* src, const ByteScale& scale, const float* gates,
+          const ByteScale& dst_scale, size_t channels, size_t rows, std::byte* dst) {
+  const auto with = [&](const auto* values) {
+    if (dst_scale.is_signed) {
+      return gate_typed(values, scale, gates, dst_scale, channels, rows,
+                        reinterpret_cast<int8_t*>(dst));
+    }
+    gate_typed(values, scale, gates, dst_scale, channels, rows, reinterpret_cast<uint8_t*>(dst));
+  };
+  if (scale.is_signed) return with(reinterpret_cast<const int8_t*>(src));
+  with(reinterpret_cast<const uint8_t*>(src));
+}
+
+template <class T>
+void mean_typed(const T* src, const ByteScale& scale, size_t channels, size_t step, size_t rows,
+                float* dst) {
+  const D d;
+  const hn::Rebind<T, D> bytes;
+  const hn::Rebind<int32_t, D> wide;
+  const size_t lanes = hn::Lanes(d);
+  const auto mean = [&](int32_t sum) {
+    const double pixels = static_cast<double>(rows);
+    return static_cast<float>((sum / pixels - static_cast<double>(scale.zero)) *
+                              static_cast<double>(scale.scale));
+  };
+  size_t c = 0;
+  for (; c + lanes <= channels; c += lanes) {
+    auto even = hn::Zero(wide);
+    auto odd = hn::Zero(wide);
+    const T* from = src + c;
+    size_t row = 0;
+    for (; row + 2 <= rows; row += 2, from += 2 * step) {
+      even = hn::Add(even, hn::PromoteTo(wide, hn::LoadU(bytes, from)));
+      odd = hn::Add(odd, hn::PromoteTo(wide, hn::LoadU(bytes, from + step)));
+    }
+    if (row < rows) even = hn::Add(even, hn::PromoteTo(wide, hn::LoadU(bytes, from)));
+    HWY_ALIGN int32_t sums[hn::MaxLanes(d)];
+    hn::Store(hn::Add(even, odd), wide, sums);
+    for (size_t k = 0; k < lanes; ++k) dst[c + k] = mean(sums[k]);
+  }
+  for (; c < channels; ++c) {
+    int32_t sum = 0;
+    for (size_t row = 0; row < rows; ++row) sum += src[row * step + c];
+    dst[c] = mean(sum);
+  }
+}
+
+void mean_of(const std::byte* src, const ByteScale& scale, size_t channels, size_t step,
+             size_t rows, float* dst) {
+  if (scale.is_signed) {
+    return mean_typed(reinterpret_cast<const int8_t*>(src), scale, channels, step, rows, dst);
+  }
+  mean_typed(reinterpret_cast<const uint8_t*>(src), scale, channels, step, rows, dst);
+}
+
+void quantise(const float* src, const ByteScale& scale, size_t count, std::byte* dst) {
+  if (scale.is_signed) {
+    return quantise_typed(src, scale, count, reinterpret_cast<int8_t*>(dst));
+  }
+  quantise_typed(src, scale, count, reinterpret_cast<uint8_t*>(dst));
+}
+
+void quantise_each(const float* src, const float* scales, const ByteScale& scale, size_t channels,
+                   size_t rows, std::byte* dst) {
+  if (scale.is_signed) {
+    return quantise_channels_typed(src, scales, scale, channels, rows,
+                                   reinterpret_cast<int8_t*>(dst));
+  }
+  quantise_channels_typed(src, scales, scale, channels, rows, reinterpret_cast<uint8_t*>(dst));
+}
+
+void dequantise(const std::byte* src, const ByteScale& scale, size_t count, float* dst) {
+  if (scale.is_signed) {
+    return dequantise_typed(reinterpret_cast<const int8_t*>(src), scale, count, dst);
+  }
+  dequantise_typed(reinterpret_cast<const uint8_t*>(src), scale, count, dst);
+}
+
+void add(const std::byte* a, const ByteScale& a_scale, const std::byte* b, const ByteScale& b_scale,
+         const ByteScale& dst_scale, size_t count, std::byte* dst) {
+  if (dst_scale.is_signed) {
+    return add_typed(reinterpret_cast<const int8_t*>(a), a_scale,
+                     reinterpret_cast<const int8_t*>(b), b_scale, dst_scale, count,
+                     reinterpret_cast<int8_t*>(dst));
+  }
+  add_typed(reinterpret_cast<const uint8_t*>(a), a_scale, reinterpret_cast<const uint8_t*>(b),
+            b_scale, dst_scale, count, reinterpret_cast<uint8_t*>(dst));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(quantise);
+HWY_EXPORT(quantise_each);
+HWY_EXPORT(dequantise);
+HWY_EXPORT(add);
+HWY_EXPORT(gate);
+HWY_EXPORT(mean_of);
+
+void quantise_row(const float* src, const ByteScale& scale, size_t count, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(quantise)(src, scale, count, dst);
+}
+
+void quantise_channels(const float* src, const float* scales, const ByteScale& scale,
+                       size_t channels, size_t rows, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(quantise_each)(src, scales, scale, channels, rows, dst);
+}
+
+void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, float* dst) {
+  HWY_DYNAMIC_DISPATCH(dequantise)(src, scale, count, dst);
+}
+
+void add_rows(const std::byte* a, const ByteScale& a_scale, const std::byte* b,
+              const ByteScale& b_scale, const ByteScale& dst_scale, size_t count, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(add)(a, a_scale, b, b_scale, dst_scale, count, dst);
+}
+
+void gate_rows(const std::byte* src, const ByteScale& scale, const float* gates,
+               const ByteScale& dst_scale, size_t channels, size_t rows, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(gate)(src, scale, gates, dst_scale, channels, rows, dst);
+}
+
+void mean_rows(const std::byte* src, const ByteScale& scale, size_t channels, size_t step,
+               size_t rows, float* dst) {
+  HWY_DYNAMIC_DISPATCH(mean_of)(src, scale, channels, step, rows, dst);
+}
+
+}  // namespace het::cpu
+#endif

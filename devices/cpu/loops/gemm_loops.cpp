@@ -1,0 +1,336 @@
+#include "devices/cpu/loops/gemm_loops.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "devices/cpu/loops/half_loops.h"
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/loops/gemm_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Vectors of up to 16 floats; a panel has two of them.
+using PanelTag = hn::CappedTag<float, 16>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
+constexpr int kPanel = 2 * kLanes;
+/// Rows of a block: its sums, two vectors of b and one of a fill the registers.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kRows = 14;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kRows = 6;
+#else
+constexpr int kRows = 4;
+#endif
+
+constexpr int64_t kCacheLine = 64;
+
+int64_t panel_columns() {
+  return kPanel;
+}
+
+int64_t block_rows() {
+  return kRows;
+}
+
+HWY_INLINE hn::Vec<PanelTag> load_weights(const float* from) {
+  return hn::Load(PanelTag(), from);
+}
+
+HWY_INLINE hn::Vec<PanelTag> load_weights(const BFloat16* from) {
+  const PanelTag d;
+  const hn::Rebind<uint16_t, PanelTag> half;
+  const hn::RebindToUnsigned<PanelTag> bits;
+  const auto narrow = hn::Load(half, reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, narrow)));
+}
+
+/// One block of kUsed rows times one panel. `next` is fetched line by line on the way.
+template <int kUsed, class W>
+void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* block, const W* panel,
+                         const float* bias, const float* sum, const char* next, int64_t next_step,
+                         int64_t columns, float* dst) {
+  const PanelTag d;
+  using V = hn::Vec<PanelTag>;
+  V sums[kUsed][2];
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+    sums[r][0] = hn::LoadU(d, bias);
+    sums[r][1] = hn::LoadU(d, bias + kLanes);
+  }
+  for (int64_t i = 0; i < depth; ++i) {
+    const V b0 = load_weights(panel);
+    const V b1 = load_weights(panel + kLanes);
+    panel += kPanel;
+    __builtin_prefetch(next, 0, 2);
+    next += next_step;
+#pragma GCC unroll 14
+    for (int r = 0; r < kUsed; ++r) {
+      const V a = hn::Set(d, block[r]);
+      sums[r][0] = hn::MulAdd(a, b0, sums[r][0]);
+      sums[r][1] = hn::MulAdd(a, b1, sums[r][1]);
+    }
+    block += kUsed;
+  }
+  if (columns == kPanel) {
+#pragma GCC unroll 14
+    for (int r = 0; r < kUsed; ++r) {
+      float* const row = dst + r * shape.dst_stride;
+      if (sum != nullptr) {
+        sums[r][0] = hn::Add(sums[r][0], hn::LoadU(d, sum + r * shape.dst_stride));
+        sums[r][1] = hn::Add(sums[r][1], hn::LoadU(d, sum + r * shape.dst_stride + kLanes));
+      }
+      hn::StoreU(sums[r][0], d, row);
+      hn::StoreU(sums[r][1], d, row + kLanes);
+    }
+    return;
+  }
+  HWY_ALIGN float row[kPanel];
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+    hn::Store(sums[r][0], d, row);
+    hn::Store(sums[r][1], d, row + kLanes);
+    for (int64_t c = 0; c < columns; ++c) {
+      dst[r * shape.dst_stride + c] =
+          row[c] + (sum != nullptr ? sum[r * shape.dst_stride + c] : 0.0f);
+    }
+  }
+}
+
+/// Calls multiply_gemm_block() for a number of rows up to kMost.
+template <int kMost, class... Arguments>
+void multiply_gemm_rows(int64_t rows, const Arguments&... arguments) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return multiply_gemm_rows<kMost - 1>(rows, arguments...);
+  }
+  multiply_gemm_block<kMost>(arguments...);
+}
+
+/// Rows are spread evenly over the blocks: short ones would waste loads of b.
+struct RowBlocks {
+  explicit RowBlocks(const GemmShape& shape) : m(shape.m), count((shape.m + kRows - 1) / kRows) {}
+  int64_t first(int64_t block) const { return m * block / count; }
+  int64_t m, count;
+};
+
+/// Copies four rows of `depth` values to columns: value i of row r goes to to[i * step + r].
+void turn_four_rows(const float* from, int64_t row_stride, int64_t depth, int64_t step, float* to) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const PanelTag d;
+  const hn::Repartition<uint64_t, PanelTag> pairs;
+  HWY_ALIGN float turned[4][kLanes];
+  for (; i + kLanes <= depth; i += kLanes) {
+    const auto r0 = hn::LoadU(d, from + i);
+    const auto r1 = hn::LoadU(d, from + row_stride + i);
+    const auto r2 = hn::LoadU(d, from + 2 * row_stride + i);
+    const auto r3 = hn::LoadU(d, from + 3 * row_stride + i);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    // Block b of turned[c] has column 4 * b + c.
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, turned[0]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, turned[1]);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, turned[2]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, turned[3]);
+    for (int64_t k = 0; k < kLanes; ++k) {
+      std::memcpy(to + (i + k) * step, turned[k % 4] + k / 4 * 4, 4 * sizeof(float));
+    }
+  }
+#endif
+  for (; i < depth; ++i) {
+    for (int64_t r = 0; r < 4; ++r) to[i * step + r] = from[r * row_stride + i];
+  }
+}
+
+void rows_of(const GemmShape& shape, const float* a, int64_t row_stride, int64_t column_stride,
+             int64_t begin, int64_t end, float* blocks) {
+  const RowBlocks cut(shape);
+  for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    const int64_t from_depth = shape.first_of(slice);
+    const int64_t depth = shape.first_of(slice + 1) - from_depth;
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = cut.first(block);
+      const int64_t rows = cut.first(block + 1) - first;
+      float* to = blocks + from_depth * shape.m + first * depth;
+      const float* const corner = a + first * row_stride + from_depth * column_stride;
+      int64_t r = 0;
+      for (; column_stride == 1 && r + 4 <= rows; r += 4) {
+        turn_four_rows(corner + r * row_stride, row_stride, depth, rows, to + r);
+      }
+      for (; r < rows; ++r) {
+        const float* from = corner + r * row_stride;
+        for (int64_t i = 0; i < depth; ++i) to[i * rows + r] = from[i * column_stride];
+      }
+    }
+  }
+}
+
+/// Where a panel of a slice begins in the packed weights.
+int64_t panel_offset(const GemmShape& shape, int64_t slice, int64_t panel) {
+  const int64_t columns = (shape.n + kPanel - 1) / kPanel * kPanel;
+  const int64_t first = shape.first_of(slice);
+  return first * columns + panel * kPanel * (shape.first_of(slice + 1) - first);
+}
+
+/// One row of b's columns [first, first + kPanel), those beyond n as 0.
+void copy_panel_row(const float* from, int64_t column_stride, int64_t columns, float* to) {
+  for (int64_t c = 0; c < columns; ++c) to[c] = from[c * column_stride];
+  std::fill(to + columns, to + kPanel, 0.0f);
+}
+
+void pack_panel(const float* from, int64_t row_stride, int64_t column_stride, int64_t columns,
+                int64_t depth, float* to) {
+  for (int64_t i = 0; i < depth; ++i, to += kPanel) {
+    copy_panel_row(from + i * row_stride, column_stride, columns, to);
+  }
+}
+
+void pack_panel(const float* from, int64_t row_stride, int64_t column_stride, int64_t columns,
+                int64_t depth, BFloat16* to) {
+  constexpr int64_t kRowsAtOnce = 32;
+  HWY_ALIGN float rows[kRowsAtOnce * kPanel];
+  for (int64_t i = 0; i < depth; i += kRowsAtOnce) {
+    const int64_t count = std::min(kRowsAtOnce, depth - i);
+    pack_panel(from + i * row_stride, row_stride, column_stride, columns, count, rows);
+    float_to_bfloat16_row(rows, static_cast<size_t>(count * kPanel), to + i * kPanel);
+  }
+}
+
+template <class W>
+void pack_panels(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
+                 int64_t begin, int64_t end, W* packed) {
+  for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    const int64_t from_depth = shape.first_of(slice);
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panel * kPanel;
+      pack_panel(b + from_depth * row_stride + first * column_stride, row_stride, column_stride,
+                 std::min<int64_t>(kPanel, shape.n - first), shape.first_of(slice + 1) - from_depth,
+                 packed + panel_offset(shape, slice, panel));
+    }
+  }
+}
+
+void panels_of(const GemmShape& shape, const float* b, int64_t row_stride, int64_t column_stride,
+               int64_t begin, int64_t end, float* packed) {
+  pack_panels(shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+void bfloat16_panels_of(const GemmShape& shape, const float* b, int64_t row_stride,
+                        int64_t column_stride, int64_t begin, int64_t end, BFloat16* packed) {
+  pack_panels(shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+template <class W>
+void multiply_slices(const GemmShape& shape, const float* blocks, const W* packed,
+                     const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
+  HWY_ALIGN static constexpr float kNoBias[kPanel] = {};
+  const RowBlocks cut(shape);
+  for (int64_t slice = 0; slice < shape.slices(); ++slice) {
+    const int64_t from_depth = shape.first_of(slice);
+    const int64_t depth = shape.first_of(slice + 1) - from_depth;
+    const int64_t share =
+        depth * kPanel * static_cast<int64_t>(sizeof(W)) / cut.count / kCacheLine * kCacheLine;
+    // The slices behind the first one add to what is there.
+    const float* const added = slice == 0 ? sum : dst;
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first_column = panel * kPanel;
+      const W* const from = packed + panel_offset(shape, slice, panel);
+      // Nothing is fetched behind the last panel: the same lines again cost nothing.
+      const auto* next =
+          reinterpret_cast<const char*>(panel + 1 < end ? from + depth * kPanel : from);
+      for (int64_t block = 0; block < cut.count; ++block) {
+        const int64_t row = cut.first(block);
+        const int64_t offset = row * shape.dst_stride + first_column;
+        multiply_gemm_rows<kRows>(
+            cut.first(block + 1) - row, shape, depth, blocks + from_depth * shape.m + row * depth,
+            from, slice == 0 && bias != nullptr ? bias + first_column : kNoBias,
+            added != nullptr ? added + offset : nullptr, next + block * share, share / depth,
+            std::min<int64_t>(kPanel, shape.n - first_column), dst + offset);
+      }
+    }
+  }
+}
+
+void multiply_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                     const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
+  multiply_slices(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+void multiply_bfloat16_panels(const GemmShape& shape, const float* blocks, const BFloat16* packed,
+                              const float* bias, const float* sum, int64_t begin, int64_t end,
+                              float* dst) {
+  multiply_slices(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(panel_columns);
+HWY_EXPORT(block_rows);
+HWY_EXPORT(rows_of);
+HWY_EXPORT(panels_of);
+HWY_EXPORT(bfloat16_panels_of);
+HWY_EXPORT(multiply_panels);
+HWY_EXPORT(multiply_bfloat16_panels);
+
+int64_t gemm_panel() {
+  return HWY_DYNAMIC_DISPATCH(panel_columns)();
+}
+
+int64_t gemm_rows() {
+  return HWY_DYNAMIC_DISPATCH(block_rows)();
+}
+
+size_t gemm_weights_count(const GemmShape& shape) {
+  return static_cast<size_t>(gemm_panels(shape) * gemm_panel() * shape.k);
+}
+
+size_t gemm_rows_count(const GemmShape& shape) {
+  return static_cast<size_t>(shape.m * shape.k);
+}
+
+void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
+                      int64_t column_stride, int64_t begin, int64_t end, float* packed) {
+  HWY_DYNAMIC_DISPATCH(panels_of)(shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+void pack_gemm_panels(const GemmShape& shape, const float* b, int64_t row_stride,
+                      int64_t column_stride, int64_t begin, int64_t end, BFloat16* packed) {
+  HWY_DYNAMIC_DISPATCH(bfloat16_panels_of)
+  (shape, b, row_stride, column_stride, begin, end, packed);
+}
+
+void pack_gemm_rows(const GemmShape& shape, const float* a, int64_t row_stride,
+                    int64_t column_stride, int64_t begin, int64_t end, float* blocks) {
+  HWY_DYNAMIC_DISPATCH(rows_of)(shape, a, row_stride, column_stride, begin, end, blocks);
+}
+
+void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const float* packed,
+                          const float* bias, const float* sum, int64_t begin, int64_t end,
+                          float* dst) {
+  HWY_DYNAMIC_DISPATCH(multiply_panels)(shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+void multiply_gemm_panels(const GemmShape& shape, const float* blocks, const BFloat16* packed,
+                          const float* bias, const float* sum, int64_t begin, int64_t end,
+                          float* dst) {
+  HWY_DYNAMIC_DISPATCH(multiply_bfloat16_panels)
+  (shape, blocks, packed, bias, sum, begin, end, dst);
+}
+
+}  // namespace het::cpu
+#endif

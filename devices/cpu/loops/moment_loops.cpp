@@ -1,0 +1,182 @@
+#include "devices/cpu/loops/moment_loops.h"
+
+#include <algorithm>
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/loops/moment_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr size_t kPart = 4096;
+constexpr size_t kMaxLanes = 16;
+
+/// Sum of f(value) over a row; four independent chains hide the latency of the addition.
+template <class F, class G>
+HWY_INLINE double sum_row(const float* values, size_t count, F f, G scalar) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  double total = 0.0;
+  for (size_t first = 0; first < count; first += kPart) {
+    const size_t end = std::min(count, first + kPart);
+    V chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    size_t i = first;
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+      for (size_t k = 0; k < 4; ++k) {
+        chains[k] = hn::Add(chains[k], f(hn::LoadU(d, values + i + k * lanes)));
+      }
+    }
+    for (; i + lanes <= end; i += lanes) {
+      chains[0] = hn::Add(chains[0], f(hn::LoadU(d, values + i)));
+    }
+    float rest = 0.0f;
+    for (; i < end; ++i) rest += scalar(values[i]);
+    const V sum = hn::Add(hn::Add(chains[0], chains[1]), hn::Add(chains[2], chains[3]));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)) + rest);
+  }
+  return total;
+}
+
+Moments moments_of_row(const float* values, size_t count) {
+  const D d;
+  const double sum = sum_row(
+      values, count, [](V v) { return v; }, [](float v) { return v; });
+  Moments moments;
+  moments.mean = static_cast<float>(sum / static_cast<double>(count));
+  const V mean = hn::Set(d, moments.mean);
+  const double squares = sum_row(
+      values, count,
+      [mean](V v) {
+        const V away = hn::Sub(v, mean);
+        return hn::Mul(away, away);
+      },
+      [&](float v) { return (v - moments.mean) * (v - moments.mean); });
+  moments.variance = static_cast<float>(squares / static_cast<double>(count));
+  return moments;
+}
+
+/// Sums of f(value, channel's mean) by channel. Two chains; `lanes` is a multiple of the vector's.
+template <class F>
+HWY_INLINE void sum_lanes(const float* values, size_t count, size_t lanes, size_t pixel,
+                          const float* means, double* sums, F f) {
+  const hn::CappedTag<float, 8> d;
+  const size_t step = hn::Lanes(d);
+  const size_t part = kPart / 4;
+  std::fill_n(sums, lanes, 0.0);
+  for (size_t first = 0; first < count; first += part) {
+    const size_t end = std::min(count, first + part);
+    for (size_t lane = 0; lane < lanes; lane += step) {
+      const auto mean = hn::LoadU(d, means + lane);
+      auto even = hn::Zero(d);
+      auto odd = hn::Zero(d);
+      size_t i = first;
+      for (; i + 2 <= end; i += 2) {
+        even = hn::Add(even, f(hn::LoadU(d, values + i * pixel + lane), mean));
+        odd = hn::Add(odd, f(hn::LoadU(d, values + (i + 1) * pixel + lane), mean));
+      }
+      if (i < end) even = hn::Add(even, f(hn::LoadU(d, values + i * pixel + lane), mean));
+      HWY_ALIGN float sum[hn::MaxLanes(d)];
+      hn::Store(hn::Add(even, odd), d, sum);
+      for (size_t k = 0; k < step; ++k) sums[lane + k] += static_cast<double>(sum[k]);
+    }
+  }
+}
+
+void moments_of_lanes(const float* values, size_t count, size_t lanes, size_t pixel,
+                      Moments* moments) {
+  float means[kMaxLanes] = {};
+  double sums[kMaxLanes];
+  sum_lanes(values, count, lanes, pixel, means, sums, [](auto v, auto) { return v; });
+  for (size_t k = 0; k < lanes; ++k) {
+    moments[k].mean = means[k] = static_cast<float>(sums[k] / static_cast<double>(count));
+  }
+  sum_lanes(values, count, lanes, pixel, means, sums, [](auto v, auto mean) {
+    const auto away = hn::Sub(v, mean);
+    return hn::Mul(away, away);
+  });
+  for (size_t k = 0; k < lanes; ++k) {
+    moments[k].variance = static_cast<float>(sums[k] / static_cast<double>(count));
+  }
+}
+
+void normalise(const float* src, size_t count, float mean, float factor, const float* scale,
+               const float* shift, float constant_shift, float* dst) {
+  const D d;
+  const V mean_v = hn::Set(d, mean);
+  const V factor_v = hn::Set(d, factor);
+  const V constant = hn::Set(d, constant_shift);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    V value = hn::Mul(hn::Sub(hn::LoadU(d, src + i), mean_v), factor_v);
+    if (scale != nullptr) value = hn::Mul(value, hn::LoadU(d, scale + i));
+    hn::StoreU(hn::Add(value, shift != nullptr ? hn::LoadU(d, shift + i) : constant), d, dst + i);
+  }
+  for (; i < count; ++i) {
+    float value = (src[i] - mean) * factor;
+    if (scale != nullptr) value *= scale[i];
+    dst[i] = value + (shift != nullptr ? shift[i] : constant_shift);
+  }
+}
+
+void normalise_blocks(const float* src, size_t count, size_t lanes, size_t pixel, const float* mean,
+                      const float* factor, const float* shift, float* dst) {
+  const hn::CappedTag<float, 8> d;
+  const size_t step = hn::Lanes(d);
+  for (size_t lane = 0; lane < lanes; lane += step) {
+    const auto mean_v = hn::LoadU(d, mean + lane);
+    const auto factor_v = hn::LoadU(d, factor + lane);
+    const auto shift_v = hn::LoadU(d, shift + lane);
+    for (size_t i = lane; i < count * pixel; i += pixel) {
+      const auto away = hn::Sub(hn::LoadU(d, src + i), mean_v);
+      hn::StoreU(hn::MulAdd(away, factor_v, shift_v), d, dst + i);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(moments_of_row);
+HWY_EXPORT(moments_of_lanes);
+HWY_EXPORT(normalise);
+HWY_EXPORT(normalise_blocks);
+
+Moments row_moments(const float* values, size_t count) {
+  return HWY_DYNAMIC_DISPATCH(moments_of_row)(values, count);
+}
+
+void lane_moments(const float* values, size_t count, size_t lanes, size_t step, Moments* moments) {
+  HWY_DYNAMIC_DISPATCH(moments_of_lanes)(values, count, lanes, step, moments);
+}
+
+void normalise_row(const float* src, size_t count, float mean, float factor, float shift,
+                   float* dst) {
+  HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, nullptr, nullptr, shift, dst);
+}
+
+void normalise_row(const float* src, size_t count, float mean, float factor, const float* scale,
+                   const float* shift, float* dst) {
+  HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, scale, shift, 0.0f, dst);
+}
+
+void normalise_lanes(const float* src, size_t count, size_t lanes, size_t step, const float* mean,
+                     const float* factor, const float* shift, float* dst) {
+  HWY_DYNAMIC_DISPATCH(normalise_blocks)(src, count, lanes, step, mean, factor, shift, dst);
+}
+
+}  // namespace het::cpu
+#endif

@@ -1,0 +1,185 @@
+#include "devices/cpu/loops/softmax_loops.h"
+
+#include <algorithm>
+#include <limits>
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/loops/softmax_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using SoftmaxTag = hn::CappedTag<float, 16>;
+constexpr int64_t kSoftmaxLanes = static_cast<int64_t>(hn::MaxLanes(SoftmaxTag()));
+
+/// exp(x - largest): 0 far below, NaN stays NaN.
+template <class V>
+HWY_INLINE V exponential(SoftmaxTag d, V x, V largest) {
+  const V difference = hn::Sub(x, largest);
+  const V y = hn::Exp(d, hn::Max(difference, hn::Set(d, -104.0f)));
+  return hn::IfThenElse(hn::Eq(difference, difference), y, difference);
+}
+
+/// One vector of columns; `load` and `store` go by row.
+template <class Load, class Store>
+HWY_INLINE void softmax_vector(int64_t n, bool logarithm, const Load& load, const Store& store) {
+  const SoftmaxTag d;
+  auto largest = load(0);
+  for (int64_t i = 1; i < n; ++i) largest = hn::Max(largest, load(i));
+  auto sum = hn::Zero(d);
+  if (logarithm) {
+    for (int64_t i = 0; i < n; ++i) sum = hn::Add(sum, exponential(d, load(i), largest));
+    const auto shift = hn::IfThenElse(hn::Eq(sum, sum), hn::Log(d, sum), sum);
+    for (int64_t i = 0; i < n; ++i) store(i, hn::Sub(hn::Sub(load(i), largest), shift));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const auto e = exponential(d, load(i), largest);
+    sum = hn::Add(sum, e);
+    store(i, e);
+  }
+  const auto scale = hn::Div(hn::Set(d, 1.0f), sum);
+  // What was stored a moment ago; the source may be gone.
+  for (int64_t i = 0; i < n; ++i) store(i, hn::Mul(store(i), scale));
+}
+
+/// Rows of a place where results go, and can be read again.
+struct SoftmaxRows {
+  float* first;
+  int64_t stride;
+  template <class V>
+  HWY_INLINE void operator()(int64_t row, V v) const {
+    hn::StoreU(v, SoftmaxTag(), first + row * stride);
+  }
+  HWY_INLINE auto operator()(int64_t row) const {
+    return hn::LoadU(SoftmaxTag(), first + row * stride);
+  }
+};
+
+/// The same for the first `count` columns only.
+struct SoftmaxPart {
+  float* first;
+  int64_t stride;
+  int64_t count;
+  template <class V>
+  HWY_INLINE void operator()(int64_t row, V v) const {
+    const SoftmaxTag d;
+    hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, first + row * stride);
+  }
+  HWY_INLINE auto operator()(int64_t row) const {
+    const SoftmaxTag d;
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, first + row * stride);
+  }
+};
+
+void softmax_of_columns(const float* src, int64_t n, int64_t stride, int64_t columns,
+                        bool logarithm, float* dst) {
+  const SoftmaxTag d;
+  int64_t i = 0;
+  for (; i + kSoftmaxLanes <= columns; i += kSoftmaxLanes) {
+    softmax_vector(
+        n, logarithm, [&](int64_t row) HWY_ATTR { return hn::LoadU(d, src + row * stride + i); },
+        SoftmaxRows{dst + i, stride});
+  }
+  if (i == columns) return;
+  const auto mask = hn::FirstN(d, static_cast<size_t>(columns - i));
+  softmax_vector(
+      n, logarithm,
+      [&](int64_t row) HWY_ATTR { return hn::MaskedLoad(mask, d, src + row * stride + i); },
+      SoftmaxPart{dst + i, stride, columns - i});
+}
+
+void softmax_of_rows(const float* src, int64_t n, int64_t rows, bool logarithm, float* dst) {
+  const SoftmaxTag d;
+  HWY_ALIGN float columns[kShortRow * kSoftmaxLanes] = {};
+  for (int64_t first = 0; first < rows; first += kSoftmaxLanes) {
+    const int64_t count = std::min(kSoftmaxLanes, rows - first);
+    for (int64_t r = 0; r < count; ++r) {
+      const float* const row = src + (first + r) * n;
+      for (int64_t i = 0; i < n; ++i) columns[i * kSoftmaxLanes + r] = row[i];
+    }
+    softmax_vector(
+        n, logarithm,
+        [&](int64_t row) HWY_ATTR { return hn::Load(d, columns + row * kSoftmaxLanes); },
+        SoftmaxRows{columns, kSoftmaxLanes});
+    for (int64_t r = 0; r < count; ++r) {
+      float* const row = dst + (first + r) * n;
+      for (int64_t i = 0; i < n; ++i) row[i] = columns[i * kSoftmaxLanes + r];
+    }
+  }
+}
+
+/// Calls body(position, lanes) for the vectors of a row; the last one may be a part.
+template <class Body>
+HWY_INLINE void each_vector(int64_t n, const Body& body) {
+  int64_t i = 0;
+  for (; i + kSoftmaxLanes <= n; i += kSoftmaxLanes) body(i, kSoftmaxLanes);
+  if (i < n) body(i, n - i);
+}
+
+bool softmax_of_scores(float* values, int64_t n, float scale, float factor, const float* mask,
+                       int64_t mask_stride) {
+  const SoftmaxTag d;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto largest = lowest;
+  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
+    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
+    auto x = hn::Mul(hn::MaskedLoad(part, d, values + i), hn::Set(d, scale));
+    if (mask != nullptr) {
+      x = hn::Add(x, mask_stride == 0 ? hn::Set(d, mask[0]) : hn::MaskedLoad(part, d, mask + i));
+    }
+    hn::BlendedStore(x, part, d, values + i);
+    // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
+    largest = hn::Max(largest, hn::IfThenElse(part, x, lowest));
+  });
+  const auto most = hn::MaxOfLanes(d, largest);
+  auto sum = hn::Zero(d);
+  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
+    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
+    const auto e = exponential(d, hn::MaskedLoad(part, d, values + i), most);
+    sum = hn::Add(sum, hn::IfThenElseZero(part, e));
+    hn::BlendedStore(e, part, d, values + i);
+  });
+  const auto by = hn::Div(hn::Set(d, factor), hn::SumOfLanes(d, sum));
+  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
+    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
+    hn::BlendedStore(hn::Mul(hn::MaskedLoad(part, d, values + i), by), part, d, values + i);
+  });
+  return hn::GetLane(most) != -std::numeric_limits<float>::infinity();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(softmax_of_columns);
+HWY_EXPORT(softmax_of_rows);
+HWY_EXPORT(softmax_of_scores);
+
+void softmax_columns(const float* src, int64_t n, int64_t stride, int64_t columns, bool logarithm,
+                     float* dst) {
+  HWY_DYNAMIC_DISPATCH(softmax_of_columns)(src, n, stride, columns, logarithm, dst);
+}
+
+void softmax_rows(const float* src, int64_t n, int64_t rows, bool logarithm, float* dst) {
+  HWY_DYNAMIC_DISPATCH(softmax_of_rows)(src, n, rows, logarithm, dst);
+}
+
+bool softmax_scores(float* values, int64_t n, float scale, float factor, const float* mask,
+                    int64_t mask_stride) {
+  return HWY_DYNAMIC_DISPATCH(softmax_of_scores)(values, n, scale, factor, mask, mask_stride);
+}
+
+}  // namespace het::cpu
+#endif

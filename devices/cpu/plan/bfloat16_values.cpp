@@ -1,0 +1,84 @@
+#include "devices/cpu/plan/bfloat16_values.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "inference/passes/fusions/elementwise_program.h"
+#include "inference/passes/fusions/fused_tail.h"
+
+namespace het::cpu {
+namespace {
+
+template <size_t N>
+bool is_one_of(const Node& node, const std::array<std::string_view, N>& types) {
+  return std::ranges::find(types, node.op_type()) != types.end();
+}
+
+bool is_constant(const Value* value) {
+  return value != nullptr && value->is_constant();
+}
+
+class Marking {
+ public:
+  explicit Marking(const Model& model) {
+    for (const ModelOutput& output : model.outputs()) outputs_.insert(output.value);
+    // Readers before what they read.
+    for (auto node = model.nodes().rbegin(); node != model.nodes().rend(); ++node) {
+      for (const Value* value : (*node)->outputs()) {
+        if (is_kept(value)) kept_.insert(value);
+      }
+    }
+  }
+
+  std::unordered_set<const Value*> take() { return std::move(kept_); }
+
+ private:
+  bool is_kept(const Value* value) const {
+    return value != nullptr && value->desc().type == ElementType::Float32 &&
+           outputs_.count(value) == 0 && !value->consumers().empty() &&
+           std::ranges::all_of(value->consumers(),
+                               [&](const Node* reader) { return takes(*reader, *value); });
+  }
+
+  bool takes(const Node& reader, const Value& value) const {
+    static constexpr std::array<std::string_view, 2> kConvolutions = {"Conv", "ConvTranspose"};
+    static constexpr std::array<std::string_view, 2> kProducts = {"MatMul", "Gemm"};
+    static constexpr std::array<std::string_view, 4> kPools = {
+        "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
+    static constexpr std::array<std::string_view, 6> kMoves = {
+        "Concat", "Slice", "Split", "ChannelShuffle", "ChannelGather", "Resize"};
+    if (!reader.domain().empty() && reader.domain() != "het") return false;
+    if (is_one_of(reader, kConvolutions)) {
+      // What is added has the type of the result.
+      return is_constant(reader.input(1)) &&
+             (reader.input(kTailSumInput) != &value || is_kept_already(reader));
+    }
+    if (is_one_of(reader, kProducts)) {
+      return is_constant(reader.input(1)) && reader.input(kTailSumInput) != &value;
+    }
+    if (is_one_of(reader, kPools)) return true;
+    if (is_one_of(reader, kMoves)) {
+      const bool is_move = reader.op_type() != "Resize" ||
+                           reader.attributes().get_string("mode", "nearest") == "nearest";
+      return is_move && is_kept_already(reader);
+    }
+    return elementwise_of(reader).has_value();
+  }
+
+  bool is_kept_already(const Node& node) const {
+    return std::ranges::all_of(node.outputs(),
+                               [&](const Value* value) { return kept_.count(value) > 0; });
+  }
+
+  std::unordered_set<const Value*> outputs_;
+  std::unordered_set<const Value*> kept_;
+};
+
+}  // namespace
+
+std::unordered_set<const Value*> bfloat16_values(const Model& model) {
+  return Marking(model).take();
+}
+
+}  // namespace het::cpu

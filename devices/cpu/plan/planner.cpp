@@ -1,0 +1,156 @@
+#include "devices/cpu/plan/planner.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <future>
+#include <new>
+
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/fastest_of.h"
+#include "devices/cpu/plan/fuse.h"
+#include "devices/cpu/plan/layer_measuring.h"
+#include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/plan/precision_choice.h"
+#include "devices/cpu/threads/pin_thread.h"
+#include "devices/cpu/threads/subnormals.h"
+#include "inference/base/log.h"
+
+namespace het::cpu {
+namespace {
+
+bool rounds_to_levels(const Model& model) {
+  return std::any_of(model.nodes().begin(), model.nodes().end(),
+                     [](const auto& node) { return node->op_type() == "FakeQuantize"; });
+}
+
+Result<Plan> build(Model& model, const PlanOptions& options) {
+  return PlanBuilder(model, options).build();
+}
+
+/// Fuses, chooses and plans; run once on a stream's thread.
+class PlanJob final : public StreamJob {
+ public:
+  PlanJob(Model& model, const StreamSettings& settings, const Choosing& choosing)
+      : model_(model), settings_(settings), choosing_(choosing) {}
+
+  void run(size_t) override {
+    // The waiting thread may destroy the job as soon as it has the result: this keeps the promise.
+    const std::shared_ptr<std::promise<Result<PlannedModel>>> result = result_;
+    // oneDNN and the standard library throw; nothing may leave a stream's thread.
+    try {
+      result->set_value(plan());
+    } catch (const std::bad_alloc&) {
+      result->set_value(error(StatusCode::OutOfMemory, "no memory is left to plan the model"));
+    } catch (const std::exception& failure) {
+      result->set_value(error(StatusCode::Internal, "cannot plan the model: {}", failure.what()));
+    }
+  }
+  Result<PlannedModel> wait() { return result_->get_future().get(); }
+
+ private:
+  Result<PlannedModel> plan() {
+    options_.precision = settings_.precision;
+    options_.fast_algorithms = settings_.fast_algorithms;
+    options_.int8 = settings_.int8;
+    options_.blocked = preferred_blocked_format();
+    options_.preferred_formats = rounds_to_levels(model_);
+    HET_TRY(fuse(model_, options_.int8));
+    if (choosing_.choices != nullptr) options_.choices = *choosing_.choices;
+    if (choosing_.store == nullptr) return planned(model_, options_);
+    end_ = MeasuringClock::now() + std::chrono::duration_cast<MeasuringClock::duration>(
+                                       std::chrono::duration<double>(kMeasuringSeconds));
+    if (settings_.precision_is_open && may_choose_precision(model_)) {
+      Result<std::optional<PlannedModel>> narrow = choose_precision();
+      if (narrow && *narrow) return std::move(**narrow);
+      if (!narrow) {
+        log(LogLevel::Debug, "the type of model '{}' could not be measured: {}", model_.name(),
+            narrow.error().message());
+      }
+    }
+    if (options_.precision == ElementType::Float32) {
+      std::unique_ptr<CoreLease> lease;
+      options_.choices = choose_layers(model_, options_, *choosing_.store, end_,
+                                       [&] { lease = begin_measuring(); });
+    }
+    return planned(model_, options_);
+  }
+
+  /// The plan that stays. Those that are only measured do not touch packed weights.
+  Result<PlannedModel> planned(Model& model, PlanOptions options) {
+    PlannedModel result{.precision = options.precision, .choices = options.choices};
+    options.packed = choosing_.packed != nullptr ? choosing_.packed : &result.packed;
+    HET_ASSIGN(result.plan, build(model, options));
+    return result;
+  }
+
+  /// The plan in bfloat16 where that was measured to be faster now. Else nothing: the precision is
+  /// in the options, with the time that may still be spent.
+  Result<std::optional<PlannedModel>> choose_precision() {
+    const std::string key = choice_key(model_choice_key(model_));
+    if (const auto stored = choosing_.store->find(key)) {
+      if (stored->name == kBFloat16) options_.precision = ElementType::BFloat16;
+      return std::optional<PlannedModel>();
+    }
+    const auto start = MeasuringClock::now();
+    const std::unique_ptr<Model> wide_model = model_.clone();
+    HET_ASSIGN(const Plan wide, build(*wide_model, options_));
+    // The other plan takes as long again; where both take too long, nothing is left to measure in.
+    const auto took = MeasuringClock::now() - start;
+    if (start + 3 * took > end_) return std::optional<PlannedModel>();
+    PlanOptions narrow_options = options_;
+    narrow_options.precision = ElementType::BFloat16;
+    const std::unique_ptr<Model> narrow_model = model_.clone();
+    HET_ASSIGN(PlannedModel narrow, planned(*narrow_model, narrow_options));
+    const std::unique_ptr<CoreLease> lease = begin_measuring();
+    HET_ASSIGN(const auto choice, measure_precision(model_, wide, narrow.plan, end_));
+    if (!choice) return std::optional<PlannedModel>();
+    choosing_.store->add(key, *choice);
+    if (choice->name != kBFloat16) return std::optional<PlannedModel>();
+    return std::optional(std::move(narrow));
+  }
+
+  /// Cores for as long as the lease lives; the team runs where requests will run.
+  std::unique_ptr<CoreLease> begin_measuring() {
+    std::unique_ptr<CoreLease> lease;
+    if (choosing_.budget != nullptr) {
+      lease = std::make_unique<CoreLease>(*choosing_.budget, settings_.threads_per_stream);
+    }
+    pin_team();
+    return lease;
+  }
+
+  Model& model_;
+  const StreamSettings& settings_;
+  Choosing choosing_;
+  PlanOptions options_;
+  MeasuringClock::time_point end_;
+  std::shared_ptr<std::promise<Result<PlannedModel>>> result_ =
+      std::make_shared<std::promise<Result<PlannedModel>>>();
+};
+
+}  // namespace
+
+Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& settings) {
+  StreamExecutorOptions options;
+  options.streams = settings.streams;
+  options.thread_name = "CPU";
+  options.on_thread_start = [settings](size_t stream) {
+    if (settings.flush_subnormals) flush_subnormals();  // the team's threads inherit it
+    omp_set_dynamic(0);
+    omp_set_max_active_levels(1);
+    const TeamPlaces& places = settings.places[stream];
+    omp_set_num_threads(static_cast<int>(places.size()));
+    set_team_places(places);
+  };
+  return StreamExecutor::create(options);
+}
+
+Result<PlannedModel> plan_on_stream(StreamExecutor& streams, Model& model,
+                                    const StreamSettings& settings, const Choosing& choosing) {
+  PlanJob job(model, settings, choosing);
+  streams.submit(job);
+  return job.wait();
+}
+
+}  // namespace het::cpu

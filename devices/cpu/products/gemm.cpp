@@ -1,0 +1,150 @@
+#include "devices/cpu/products/gemm.h"
+
+#include <algorithm>
+
+#include "devices/cpu/formats/cache_size.h"
+#include "devices/cpu/formats/huge_pages.h"
+#include "devices/cpu/loops/elementwise_loop.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/threads/parallel.h"
+#include "inference/readers/mapped_file.h"
+#include "inference/tensors/buffer.h"
+
+namespace het::cpu {
+namespace {
+
+/// With fewer rows the memory alone decides, with more the multiplications do.
+constexpr int64_t kFewestRows = 8;
+constexpr int64_t kMostRows = 128;
+constexpr int64_t kMostBfloat16Rows = 4;
+
+/// W: float or BFloat16.
+template <class W>
+class GemmKernel final : public Kernel {
+ public:
+  GemmKernel(const GemmShape& shape, const FusedTail& tail)
+      : shape_(shape), name_(std::string("own_gemm_") + simd_target()) {
+    for (const TailStep& step : tail) {
+      if (step.sum) {
+        has_sum_ = true;
+        continue;
+      }
+      ElementwiseInstruction next = step.expression;
+      rest_.operands = 1;
+      next.a = static_cast<uint8_t>(rest_.instructions.size());
+      rest_.instructions.push_back(next);
+    }
+  }
+
+  Status pack(const MatMulSpec& spec, const Tensor& weights, const Tensor& bias,
+              const NodePacking& packing) {
+    const size_t bytes = gemm_weights_count(shape_) * sizeof(W);
+    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
+      prefer_huge_pages(memory, bytes);
+      std::optional<AloneScope> alone;
+      if (bytes < kSharedPackingBytes) alone.emplace();
+      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
+      const int64_t row_stride = spec.weights_transposed ? 1 : shape_.n;
+      const int64_t column_stride = spec.weights_transposed ? shape_.k : 1;
+      parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
+        pack_gemm_panels(shape_, plain, row_stride, column_stride, begin, end,
+                         reinterpret_cast<W*>(memory));
+      });
+      release_file_pages({weights.bytes(), weights.size_bytes()});
+    }));
+    const auto columns = static_cast<size_t>(gemm_panels(shape_) * gemm_panel());
+    HET_ASSIGN(bias_, packing.pack(columns * sizeof(float), [&](std::byte* memory) {
+      auto* const values = reinterpret_cast<float*>(memory);
+      std::fill_n(values, columns, 0.0f);
+      if (bias.empty()) return;
+      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.n, values);
+    }));
+    return {};
+  }
+
+  std::string_view implementation() const override { return name_; }
+  size_t scratch_bytes() const override { return gemm_rows_count(shape_) * sizeof(float); }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    auto* const blocks = reinterpret_cast<float*>(args.scratch);
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    const auto* sum = has_sum_ ? reinterpret_cast<const float*>(args.inputs[1]) : nullptr;
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    parallel_for(gemm_row_blocks(shape_), 1, [&](int64_t begin, int64_t end) {
+      pack_gemm_rows(shape_, src, shape_.k, 1, begin, end, blocks);
+    });
+    parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
+      multiply_gemm_panels(shape_, blocks, packed(), bias(), sum, begin, end, dst);
+      if (!rest_.instructions.empty()) run_rest(begin, end, dst);
+    });
+    return {};
+  }
+
+ private:
+  const W* packed() const { return reinterpret_cast<const W*>(packed_->host()); }
+  const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
+
+  /// The rest of the tail over these panels' columns.
+  void run_rest(int64_t begin, int64_t end, float* dst) const {
+    const int64_t first = begin * gemm_panel();
+    const auto count = static_cast<size_t>(std::min(end * gemm_panel(), shape_.n) - first);
+    for (int64_t row = 0; row < shape_.m; ++row) {
+      float* const values = dst + row * shape_.n + first;
+      for (size_t i = 0; i < count; i += kElementwiseChunk) {
+        const float* operand = values + i;
+        run_elementwise_chunk(rest_, &operand, values + i, std::min(kElementwiseChunk, count - i));
+      }
+    }
+  }
+
+  GemmShape shape_;
+  std::string name_;
+  BufferPtr packed_;
+  BufferPtr bias_;  ///< padded to whole panels
+  bool has_sum_ = false;
+  ElementwiseProgram rest_;  ///< of the tail, over what is stored
+};
+
+template <class W>
+Result<std::unique_ptr<Kernel>> make_packed(const GemmShape& shape, const MatMulSpec& spec,
+                                            const Tensor& weights, const Tensor& bias,
+                                            const FusedTail& tail, const NodePacking& packing) {
+  auto kernel = std::make_unique<GemmKernel<W>>(shape, tail);
+  HET_TRY(kernel->pack(spec, weights, bias, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace
+
+std::optional<GemmShape> gemm_shape(const MatMulSpec& spec) {
+  const ElementType type = spec.weights.type;
+  if ((type != ElementType::Float32 && type != ElementType::BFloat16) || spec.src.type != type ||
+      spec.dst.type != ElementType::Float32 || !spec.weights_packed || spec.src_transposed ||
+      spec.src.shape.size() != 2) {
+    return std::nullopt;
+  }
+  const GemmShape shape{spec.src.shape[0], spec.src.shape[1], spec.dst.shape[1]};
+  return shape.n >= gemm_panel() ? std::optional(shape) : std::nullopt;
+}
+
+bool prefers_gemm(const GemmShape& shape, ElementType weights) {
+  const int64_t bytes = shape.k * shape.n * static_cast<int64_t>(byte_width(weights));
+  if (bytes <= second_level_bytes()) return false;
+  return weights == ElementType::BFloat16 ? shape.m <= kMostBfloat16Rows
+                                          : shape.m >= kFewestRows && shape.m <= kMostRows;
+}
+
+Result<std::unique_ptr<Kernel>> make_gemm_kernel(const GemmShape& shape, const MatMulSpec& spec,
+                                                 const Tensor& weights, const Tensor& bias,
+                                                 const FusedTail& tail,
+                                                 const NodePacking& packing) {
+  // A sum after something else would need that something in registers.
+  for (size_t i = 1; i < tail.size(); ++i) {
+    if (tail[i].sum) return std::unique_ptr<Kernel>();
+  }
+  return spec.weights.type == ElementType::BFloat16
+             ? make_packed<BFloat16>(shape, spec, weights, bias, tail, packing)
+             : make_packed<float>(shape, spec, weights, bias, tail, packing);
+}
+
+}  // namespace het::cpu

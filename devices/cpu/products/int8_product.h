@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "devices/cpu/onednn/onednn.h"
+#include "inference/model/model.h"
+#include "inference/passes/fusions/int8/int8_product.h"
+
+namespace het::cpu {
+
+/// het.Int8Conv and het.Int8MatMul as oneDNN takes them. Offsets (zero points, where no padding has
+/// to know them) are left out of `quantisation`: they are added to the bias, which its faster
+/// kernels take.
+struct Int8Arithmetic {
+  Quantisation quantisation;
+  std::vector<PostOp> post_ops;
+  float offset = 0.0f;      ///< to add to each result before the post-ops
+  int32_t compensated = 0;  ///< zero point of x that the bias stands for
+  bool has_bias = false;
+};
+/// Fails with NotSupported when the tail would take one kind of post-op twice.
+Result<Int8Arithmetic> int8_arithmetic(const Node& node);
+/// The bias with all offsets, per output channel, in units of the sums.
+Result<std::vector<double>> int8_bias_in_sums(const Node& node, const Int8Arithmetic& arithmetic);
+/// The same as oneDNN takes it.
+Result<Tensor> int8_bias(const Node& node, const Int8Arithmetic& arithmetic);
+
+/// Everything but the bias. A convolution along one dimension becomes one over pictures of height
+/// 1. For one with a zero point of weights see int8_matmul_spec().
+Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithmetic& arithmetic);
+/// A product of matrices or a pixelwise one, the latter over channels-last tensors.
+Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arithmetic);
+
+/// True when there is a kernel whose sums are exact: generated code of oneDNN, not only its
+/// reference, or without VNNI the one of widened_product.h.
+bool has_int8_kernel(const Node& node);
+
+}  // namespace het::cpu

@@ -1,0 +1,234 @@
+#include "devices/cpu/products/widened_product.h"
+
+#include <algorithm>
+
+#include "devices/cpu/formats/cache_size.h"
+#include "devices/cpu/formats/huge_pages.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/onednn/convolution_window.h"
+#include "devices/cpu/threads/parallel.h"
+#include "inference/ops/products/conv.h"
+
+namespace het::cpu {
+namespace {
+
+/// Products of a sum: each is at most 255 * 255.
+constexpr int64_t kMostProducts = 32768;
+
+/// One picture with a pixel for each row of the product.
+WidenedShape shape_of_rows(const MatMulSpec& spec) {
+  WidenedShape shape;
+  shape.ih = shape.oh = spec.src.shape[0];
+  shape.ic = spec.src.shape[1];
+  shape.oc = spec.dst.shape[1];
+  return shape;
+}
+
+WidenedShape shape_of_window(const ConvolutionSpec& spec) {
+  WidenedShape shape;
+  set_window(spec, shape);
+  shape.groups = spec.groups;
+  shape.ic = spec.weights[1];
+  shape.oc = spec.weights[0] / spec.groups;
+  return shape;
+}
+
+/// Multiply-adds that are worth a thread; what else a result costs counts as some more of them.
+constexpr int64_t kWidenedGrain = 400'000;
+constexpr int64_t kOfAResult = 16;
+
+/// Threads that share the work: none is woken for less than it costs.
+int64_t useful_team(const WidenedShape& shape) {
+  const int64_t results = shape.n * shape.groups * shape.oc * shape.oh * shape.ow;
+  const int64_t work = results * (shape.depth() + kOfAResult);
+  return std::clamp<int64_t>(work / kWidenedGrain, 1, omp_get_max_threads());
+}
+
+/// How the rows of the result are cut into strips, and what the threads of a team share out.
+struct StripCut {
+  int64_t rows = 1;        ///< of the longest strip
+  int64_t strips = 1;      ///< of one picture
+  bool by_panels = false;  ///< each thread computes some channels of every strip
+};
+
+StripCut cut_rows(const WidenedShape& shape, int64_t team) {
+  // Source, result and a panel's weights share the cache.
+  const int64_t fitting = second_level_bytes() / 3;
+  const int64_t row =
+      2 * (widened_src_count(shape, 2) - widened_src_count(shape, 1)) + shape.ow * shape.oc;
+  StripCut cut;
+  cut.strips = (shape.oh * row + fitting - 1) / fitting;
+  const int64_t pictures = shape.n * shape.groups;
+  // A thread with rows of its own reads all weights, one with channels of its own all rows.
+  const int64_t weights = shape.groups * shape.oc * shape.depth();
+  cut.by_panels = pictures * cut.strips < team && weights > shape.oh * row &&
+                  widened_panels(shape) / shape.groups >= team;
+  if (!cut.by_panels && pictures % team != 0) cut.strips = (cut.strips + team - 1) / team * team;
+  cut.strips = std::clamp<int64_t>(cut.strips, 1, shape.oh);
+  cut.rows = (shape.oh + cut.strips - 1) / cut.strips;
+  return cut;
+}
+
+class WidenedKernel final : public Kernel {
+ public:
+  WidenedKernel(const WidenedShape& shape, std::vector<PostOp> ops)
+      : shape_(shape),
+        ops_(std::move(ops)),
+        team_(useful_team(shape)),
+        cut_(cut_rows(shape, team_)),
+        offsets_(widened_offsets(shape, cut_.rows)),
+        src_count_(round_up(widened_src_count(shape, cut_.rows))),
+        weights_count_(round_up(widened_panel_count(shape))),
+        has_sum_(std::ranges::any_of(
+            ops_, [](const PostOp& op) { return op.kind == PostOp::Kind::Sum; })),
+        name_(std::string("own_int8_") + simd_target()) {}
+
+  Status pack(const Tensor& weights, const WeightStrides& strides, const std::vector<float>& scales,
+              const std::vector<float>& bias, const NodePacking& packing) {
+    const int64_t panels = widened_panels(shape_);
+    const auto bytes = static_cast<size_t>(panels * widened_panel_count(shape_));
+    HET_ASSIGN(weights_, packing.pack(bytes, [&](std::byte* memory) {
+      prefer_huge_pages(memory, bytes);
+      std::optional<AloneScope> alone;
+      if (bytes < kSharedPackingBytes) alone.emplace();
+      parallel_for(panels, 1, [&](int64_t begin, int64_t end) {
+        pack_widened_weights(shape_, weights.data<int8_t>(), strides, begin, end,
+                             reinterpret_cast<int8_t*>(memory));
+      });
+    }));
+    HET_ASSIGN(scales_, pack_channels(scales, packing));
+    HET_ASSIGN(bias_, pack_channels(bias, packing));
+    return {};
+  }
+
+  std::string_view implementation() const override { return name_; }
+
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(team_ * (src_count_ + weights_count_)) * sizeof(int16_t);
+  }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    WidenedTail tail;
+    tail.scales = reinterpret_cast<const float*>(scales_->host());
+    tail.bias = reinterpret_cast<const float*>(bias_->host());
+    tail.ops = &ops_;
+    tail.addend = has_sum_ ? args.inputs[1] : nullptr;
+    const int64_t strips = shape_.n * shape_.groups * cut_.strips;
+    const int64_t panels = widened_panels(shape_) / shape_.groups;
+    in_slots(team_, cut_.by_panels ? panels : strips,
+             [&](int64_t slot, int64_t begin, int64_t end) {
+               if (!cut_.by_panels) return run(args, slot, {begin, end}, {0, panels}, tail);
+               return run(args, slot, {0, strips}, {begin, end}, tail);
+             });
+    return {};
+  }
+
+ private:
+  using Part = std::pair<int64_t, int64_t>;
+
+  /// Whole cache lines.
+  static int64_t round_up(int64_t values) { return (values + 31) / 32 * 32; }
+
+  Result<BufferPtr> pack_channels(std::vector<float> values, const NodePacking& packing) {
+    const auto channels = static_cast<size_t>(shape_.groups * shape_.oc);
+    if (values.size() == 1) values.resize(channels, values.front());
+    const auto count = static_cast<size_t>(widened_panels(shape_) * widened_columns());
+    return packing.pack(count * sizeof(float), [&](std::byte* memory) {
+      pack_widened_channels(shape_, values.data(), reinterpret_cast<float*>(memory));
+    });
+  }
+
+  void run(const KernelArgs& args, int64_t slot, Part strips, Part panels,
+           const WidenedTail& tail) const {
+    auto* const widened =
+        reinterpret_cast<int16_t*>(args.scratch) + slot * (src_count_ + weights_count_);
+    const auto* const weights = reinterpret_cast<const int8_t*>(weights_->host());
+    const int64_t group_bytes =
+        widened_panels(shape_) / shape_.groups * widened_panel_count(shape_);
+    for (int64_t k = strips.first; k < strips.second; ++k) {
+      const int64_t picture = k / cut_.strips;
+      WidenedStrip strip;
+      strip.n = picture / shape_.groups;
+      strip.group = picture % shape_.groups;
+      strip.first_row = shape_.oh * (k % cut_.strips) / cut_.strips;
+      strip.rows = shape_.oh * (k % cut_.strips + 1) / cut_.strips - strip.first_row;
+      widen_src(shape_, strip, args.inputs[0], widened);
+      multiply_widened(shape_, offsets_, strip, widened, weights + strip.group * group_bytes,
+                       panels.first, panels.second, tail, widened + src_count_, args.outputs[0]);
+    }
+  }
+
+  WidenedShape shape_;
+  std::vector<PostOp> ops_;
+  int64_t team_;
+  StripCut cut_;
+  WidenedOffsets offsets_;
+  int64_t src_count_;
+  int64_t weights_count_;
+  bool has_sum_;
+  std::string name_;
+  BufferPtr weights_;
+  BufferPtr scales_;
+  BufferPtr bias_;
+};
+
+/// Where the weights of a node lie.
+WeightStrides strides_of(const Node& node) {
+  const Shape& weights = node.input(1)->desc().shape;
+  if (node.op_type() != "Int8Conv") return {1, weights[1]};
+  const int64_t taps = element_count(weights) / std::max<int64_t>(weights[0] * weights[1], 1);
+  return {weights[1] * taps, taps};
+}
+
+}  // namespace
+
+std::optional<WidenedShape> widened_shape(const Node& node, const Int8Arithmetic& arithmetic) {
+  if (!std::ranges::all_of(arithmetic.post_ops,
+                           [](const PostOp& op) { return is_widened_op(op.kind); })) {
+    return std::nullopt;
+  }
+  WidenedShape shape;
+  if (node.op_type() != "Int8Conv" || is_pixelwise(node)) {
+    const auto spec = int8_matmul_spec(node, arithmetic);
+    if (!spec) return std::nullopt;
+    shape = shape_of_rows(*spec);
+  } else {
+    const auto spec = int8_convolution_spec(node, arithmetic);
+    if (!spec || spec->src.shape.size() != 4 || spec->groups < 1) return std::nullopt;
+    shape = shape_of_window(*spec);
+    if (shape.groups > 1 && shape.ic == 1) {
+      // Several filters for one channel would leave most of a panel empty.
+      if (shape.oc > 1) return std::nullopt;
+      shape.depthwise = true;
+      shape.ic = shape.oc = shape.groups;
+      shape.groups = 1;
+    }
+  }
+  const Int8Product product = int8_product_of(node);
+  shape.src = node.input(0)->desc().type;
+  shape.dst = node.output()->desc().type;
+  shape.src_zero = product.src_zero;
+  shape.weights_zero = product.weights_zero;
+  const bool is_empty = shape.n * shape.oh * shape.ow * shape.groups * shape.oc == 0;
+  if (is_empty || shape.depth() > kMostProducts) return std::nullopt;
+  return shape;
+}
+
+Result<std::unique_ptr<Kernel>> make_widened_kernel(const WidenedShape& shape, const Node& node,
+                                                    const Int8Arithmetic& arithmetic,
+                                                    const NodePacking& packing) {
+  const std::vector<float>& scales = arithmetic.quantisation.scales;
+  // The zero point of the source is taken off each value.
+  Int8Arithmetic centred = arithmetic;
+  centred.compensated = 0;
+  HET_ASSIGN(const std::vector<double> sums, int8_bias_in_sums(node, centred));
+  std::vector<float> bias(sums.size());
+  for (size_t c = 0; c < sums.size(); ++c) {
+    bias[c] = static_cast<float>(sums[c] * static_cast<double>(scales[scales.size() == 1 ? 0 : c]));
+  }
+  auto kernel = std::make_unique<WidenedKernel>(shape, arithmetic.post_ops);
+  HET_TRY(kernel->pack(node.input(1)->constant(), strides_of(node), scales, bias, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace het::cpu

@@ -1,0 +1,327 @@
+#include "devices/cpu/products/winograd.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "devices/cpu/formats/cache_size.h"
+#include "devices/cpu/formats/huge_pages.h"
+#include "devices/cpu/loops/elementwise_loop.h"
+#include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/threads/parallel.h"
+#include "inference/readers/mapped_file.h"
+#include "inference/tensors/buffer.h"
+
+namespace het::cpu {
+namespace {
+
+/// What one core may keep close: half of its second-level cache.
+int64_t near_bytes() {
+  return std::clamp<int64_t>(second_level_bytes() / 2, int64_t{256} << 10, int64_t{1} << 20);
+}
+
+/// Tiles from which on a set of weights is read often enough to cost little.
+constexpr int64_t kFewTiles = 14;
+/// Two register tiles with AVX-512: more of them gain nothing and fill the caches.
+constexpr int64_t kManyTiles = 28;
+/// Up to here one set of tiles is not cut.
+constexpr int64_t kOneSet = 56;
+
+/// How the tiles are cut into sets, whose transformed values stay close while all weights pass by.
+struct TileSets {
+  int64_t count = 1;
+  int64_t largest = 1;  ///< tiles of a set
+  /// The team works on one set after the other, each thread on its output channels; otherwise each
+  /// thread has its own sets.
+  bool shared = true;
+};
+
+TileSets cut_tiles(const WinogradShape& shape, int64_t team) {
+  const int64_t tile_bytes = shape.ic_blocks() * shape.block * shape.points() * 4;
+  TileSets sets;
+  if (shape.late_weights) {
+    // Weights are transformed anew for each set: the third level has to help.
+    const int64_t wanted = std::max(4 * near_bytes() / tile_bytes, kFewTiles);
+    sets.count = (shape.tiles() + wanted - 1) / wanted;
+  } else {
+    const int64_t fitting = std::max(near_bytes() / tile_bytes, kFewTiles);
+    if (shape.tiles() > std::min(fitting, kOneSet)) {
+      const int64_t wanted = std::min(fitting, kManyTiles);
+      sets.count = (shape.tiles() + wanted - 1) / wanted;
+      sets.shared = sets.count < team;
+      if (!sets.shared) sets.count = (sets.count + team - 1) / team * team;
+    }
+  }
+  sets.largest = (shape.tiles() + sets.count - 1) / sets.count;
+  return sets;
+}
+
+/// Multiply-adds that take as long as a value that comes from memory, from the third-level cache,
+/// as a value's transformation before or behind the products, and as that of a late weight.
+/// Measured on one core with AVX-512; there oneDNN's direct kernels reach 0.8 of the peak, products
+/// with packed weights 0.87, with late ones 0.65.
+constexpr double kFromMemory = 25.0;
+constexpr double kFromCache = 10.0;
+constexpr double kTransformed = 20.0;
+constexpr double kLate = 5.5;
+
+double estimated_direct_cost(const WinogradShape& shape) {
+  const auto pairs = static_cast<double>(shape.ic_blocks() * shape.oc_blocks() * shape.block) *
+                     static_cast<double>(shape.block);
+  const bool far = pairs * 36.0 > static_cast<double>(near_bytes());
+  return 9.0 * pairs *
+         (static_cast<double>(shape.n * shape.oh * shape.ow) / 0.8 + (far ? kFromMemory : 0.0));
+}
+
+double estimated_cost(const WinogradShape& shape) {
+  const auto ic = static_cast<double>(shape.ic_blocks() * shape.block);
+  const auto oc = static_cast<double>(shape.oc_blocks() * shape.block);
+  const auto points = static_cast<double>(shape.points());
+  const auto tiles = static_cast<double>(shape.tiles());
+  const auto sets = static_cast<double>(cut_tiles(shape, 1).count);
+  const double weights = points * ic * oc;
+  const double transforms = kTransformed * tiles * points * (ic + oc);
+  if (shape.late_weights) return tiles * weights / 0.65 + transforms + kLate * weights * sets;
+  const bool far = weights * 4.0 > static_cast<double>(near_bytes());
+  return tiles * weights / 0.87 + transforms +
+         (far ? weights * (kFromMemory + kFromCache * (sets - 1.0)) : 0.0);
+}
+
+class WinogradKernel final : public Kernel {
+ public:
+  WinogradKernel(const WinogradShape& shape, const FusedTail& tail)
+      : shape_(shape),
+        team_(omp_get_max_threads()),
+        sets_(cut_tiles(shape, team_)),
+        src_count_(winograd_src_count(shape, sets_.largest)),
+        products_count_(winograd_products_count(shape, sets_.largest)),
+        name_(fmt::format("winograd_f{}_{}", shape.m, simd_target())) {
+    plan_tail(tail);
+  }
+
+  Status pack(const Tensor& weights, const Tensor& bias, const NodePacking& packing) {
+    const size_t bytes = winograd_weights_count(shape_) * sizeof(float);
+    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
+      prefer_huge_pages(memory, bytes);
+      std::optional<AloneScope> alone;
+      if (bytes < kSharedPackingBytes) alone.emplace();
+      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
+      parallel_for(winograd_groups(shape_), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t group = begin; group < end; ++group) {
+          pack_winograd_weights(shape_, plain, group, reinterpret_cast<float*>(memory));
+        }
+      });
+      release_file_pages({weights.bytes(), weights.size_bytes()});
+    }));
+    const auto channels = static_cast<size_t>(shape_.oc_blocks() * shape_.block);
+    HET_ASSIGN(bias_, packing.pack(channels * sizeof(float), [&](std::byte* memory) {
+      auto* const values = reinterpret_cast<float*>(memory);
+      std::fill_n(values, channels, 0.0f);
+      if (bias.empty()) return;
+      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.oc, values);
+    }));
+    return {};
+  }
+
+  std::string_view implementation() const override { return name_; }
+
+  size_t scratch_bytes() const override {
+    const auto team = static_cast<size_t>(team_);
+    return (src_count_ * (sets_.shared ? 1 : team) + products_count_ * team) * sizeof(float);
+  }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    auto* const scratch = reinterpret_cast<float*>(args.scratch);
+    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
+    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    WinogradTail tail = tail_;
+    if (has_sum_) tail.sum = reinterpret_cast<const float*>(args.inputs[1]);
+    if (!sets_.shared) {
+      in_slots(team_, sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
+        float* transformed = scratch + static_cast<size_t>(slot) * (src_count_ + products_count_);
+        for (int64_t set = begin; set < end; ++set) {
+          const int64_t first = first_tile(set);
+          const int64_t tiles = first_tile(set + 1) - first;
+          transform_winograd_src(shape_, src, first, tiles, 0, shape_.ic_blocks(), transformed);
+          run_groups(0, winograd_groups(shape_), first, tiles, transformed, tail,
+                     transformed + src_count_, dst);
+        }
+      });
+      return {};
+    }
+    for (int64_t set = 0; set < sets_.count; ++set) {
+      const int64_t first = first_tile(set);
+      const int64_t tiles = first_tile(set + 1) - first;
+      parallel_for(shape_.ic_blocks(), 1, [&](int64_t begin, int64_t end) {
+        transform_winograd_src(shape_, src, first, tiles, begin, end, scratch);
+      });
+      in_slots(team_, winograd_groups(shape_), [&](int64_t slot, int64_t begin, int64_t end) {
+        run_groups(begin, end, first, tiles, scratch, tail,
+                   scratch + src_count_ + static_cast<size_t>(slot) * products_count_, dst);
+      });
+    }
+    return {};
+  }
+
+ private:
+  const float* packed() const { return reinterpret_cast<const float*>(packed_->host()); }
+  const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
+  int64_t first_tile(int64_t set) const { return shape_.tiles() * set / sets_.count; }
+
+  /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers, the rest
+  /// runs over what was just written.
+  void plan_tail(const FusedTail& tail) {
+    for (const TailStep& step : tail) {
+      if (step.sum) {
+        has_sum_ = true;
+        continue;
+      }
+      const ElementwiseInstruction& op = step.expression;
+      const bool relu = op.kind == ElementwiseKind::Relu && op.alpha == 0.0f;
+      const bool clip = op.kind == ElementwiseKind::Clip && op.alpha <= 0.0f && op.beta >= 0.0f;
+      if (rest_.instructions.empty() && !tail_.clip && (relu || clip)) {
+        tail_.clip = true;
+        tail_.low = relu ? 0.0f : op.alpha;
+        tail_.high = relu ? std::numeric_limits<float>::infinity() : op.beta;
+        continue;
+      }
+      rest_.operands = 1;
+      ElementwiseInstruction next = op;
+      next.a = static_cast<uint8_t>(rest_.instructions.size());
+      rest_.instructions.push_back(next);
+    }
+  }
+
+  void run_groups(int64_t begin, int64_t end, int64_t first, int64_t tiles,
+                  const float* transformed, const WinogradTail& tail, float* products,
+                  float* dst) const {
+    for (int64_t group = begin; group < end; ++group) {
+      multiply_winograd_group(shape_, transformed, first, tiles, packed(), bias(), group, tail,
+                              products, dst);
+      if (!rest_.instructions.empty()) run_rest(group, first, tiles, dst);
+    }
+  }
+
+  /// The rest of the tail over the rows of dst that these tiles cover.
+  void run_rest(int64_t group, int64_t first, int64_t tiles, float* dst) const {
+    const int64_t group_blocks = winograd_group(shape_) / shape_.block;
+    const int64_t begin = group * group_blocks;
+    const int64_t end = std::min(begin + group_blocks, shape_.oc_blocks());
+    for (int64_t next = 0, t = 0; t < tiles; t = next) {
+      const WinogradShape::Tile tile = shape_.tile(first + t);
+      next = std::min(tiles, t + shape_.tiles_across() - tile.x / shape_.m);
+      const int64_t width = std::min((next - t) * shape_.m, shape_.ow - tile.x);
+      const int64_t height = std::min(shape_.m, shape_.oh - tile.y);
+      for (int64_t block = begin; block < end; ++block) {
+        for (int64_t y = tile.y; y < tile.y + height; ++y) {
+          const int64_t row = ((tile.n * shape_.oc_blocks() + block) * shape_.oh + y) * shape_.ow;
+          run_rest_row(block, width, dst + (row + tile.x) * shape_.block);
+        }
+      }
+    }
+  }
+
+  void run_rest_row(int64_t block, int64_t width, float* row) const {
+    const auto count = static_cast<size_t>(width * shape_.block);
+    for (size_t i = 0; i < count; i += kElementwiseChunk) {
+      const float* operand = row + i;
+      run_elementwise_chunk(rest_, &operand, row + i, std::min(kElementwiseChunk, count - i));
+    }
+    const int64_t used = std::min(shape_.oc - block * shape_.block, shape_.block);
+    if (used == shape_.block) return;
+    // Padded channels stay 0.
+    for (int64_t x = 0; x < width; ++x) {
+      std::fill(row + x * shape_.block + used, row + (x + 1) * shape_.block, 0.0f);
+    }
+  }
+
+  WinogradShape shape_;
+  int64_t team_;
+  TileSets sets_;
+  size_t src_count_;
+  size_t products_count_;
+  std::string name_;
+  BufferPtr packed_;
+  BufferPtr bias_;  ///< padded to whole blocks
+  bool has_sum_ = false;
+  WinogradTail tail_;        ///< `sum` is set per execution
+  ElementwiseProgram rest_;  ///< of the tail, over what is stored
+};
+
+}  // namespace
+
+std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, Format blocked) {
+  const auto all = [](const std::vector<int64_t>& list, int64_t value) {
+    return std::all_of(list.begin(), list.end(), [value](int64_t v) { return v == value; });
+  };
+  if (spec.src.type != ElementType::Float32 || spec.dst.type != ElementType::Float32 ||
+      spec.weights_type != ElementType::Float32 || spec.transposed || spec.groups != 1 ||
+      spec.src.shape.size() != 4 || spec.weights.size() != 4 || spec.weights[2] != 3 ||
+      spec.weights[3] != 3 || !all(spec.strides, 1) || !all(spec.dilations, 1) ||
+      !is_blocked(blocked)) {
+    return std::nullopt;
+  }
+  WinogradShape shape;
+  shape.n = spec.src.shape[0];
+  shape.ic = spec.src.shape[1];
+  shape.ih = spec.src.shape[2];
+  shape.iw = spec.src.shape[3];
+  shape.oc = spec.dst.shape[1];
+  shape.oh = spec.dst.shape[2];
+  shape.ow = spec.dst.shape[3];
+  shape.pad_top = spec.pads_begin[0];
+  shape.pad_left = spec.pads_begin[1];
+  shape.block = block_of(blocked);
+  if (shape.ic < shape.block || shape.oc < shape.block) return std::nullopt;
+  return shape;
+}
+
+std::string winograd_name(const WinogradShape& shape) {
+  return fmt::format("winograd_f{}{}", shape.m, shape.late_weights ? "_late" : "");
+}
+
+std::vector<WinogradShape> winograd_variants(WinogradShape shape) {
+  std::vector<WinogradShape> variants;
+  for (const int64_t m : {4, 2}) {
+    // Late weights first: they take less memory.
+    for (const bool late : {true, false}) {
+      shape.m = m;
+      shape.late_weights = late;
+      variants.push_back(shape);
+    }
+  }
+  return variants;
+}
+
+std::optional<WinogradShape> choose_winograd(WinogradShape shape) {
+  // Less is within what the estimate misses.
+  constexpr double kGain = 0.9;
+  std::optional<WinogradShape> best;
+  double least = kGain * estimated_direct_cost(shape);
+  for (const WinogradShape& variant : winograd_variants(shape)) {
+    const double cost = estimated_cost(variant);
+    if (cost >= least) continue;
+    least = cost;
+    best = variant;
+  }
+  return best;
+}
+
+double winograd_error_bound(int64_t m) {
+  return m == 2 ? 1e-6 : m == 4 ? 4e-6 : 1.5e-5;
+}
+
+Result<std::unique_ptr<Kernel>> make_winograd_kernel(const WinogradShape& shape,
+                                                     const Tensor& weights, const Tensor& bias,
+                                                     const FusedTail& tail,
+                                                     const NodePacking& packing) {
+  auto kernel = std::make_unique<WinogradKernel>(shape, tail);
+  HET_TRY(kernel->pack(weights, bias, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace het::cpu
