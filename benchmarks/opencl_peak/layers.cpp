@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "devices/gpu/plan_execution.h"
+#include "devices/gpu/plan/plan_execution.h"
 #include "inference/passes/fusions/fused_tail.h"
 
 namespace het::gpu {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchmarks/opencl_peak/peaks.h"
-#include "devices/gpu/plan_builder.h"
+#include "devices/gpu/plan/plan_builder.h"
 #include "inference/model/model.h"
 
 namespace het::gpu {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "devices/gpu/context.h"
+#include "devices/gpu/memory/context.h"
 #include "inference/base/status.h"
 
 namespace het::gpu {

@@ -1,6 +1,6 @@
 #include "devices/gpu/fuse.h"
 
-#include "devices/gpu/kernels/int8_layer.h"
+#include "devices/gpu/kernels/products/int8_layer.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"

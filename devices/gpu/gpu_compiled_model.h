@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "devices/gpu/context.h"
-#include "devices/gpu/plan.h"
-#include "devices/gpu/stream_settings.h"
+#include "devices/gpu/memory/context.h"
+#include "devices/gpu/memory/stream_settings.h"
+#include "devices/gpu/plan/plan.h"
 #include "inference/base/probes.h"
 #include "inference/devices/device.h"
 #include "inference/devices/stream_executor.h"

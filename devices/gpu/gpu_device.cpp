@@ -3,12 +3,12 @@
 #include <charconv>
 #include <mutex>
 
-#include "devices/gpu/application_context.h"
-#include "devices/gpu/context.h"
 #include "devices/gpu/fuse.h"
 #include "devices/gpu/gpu_compiled_model.h"
 #include "devices/gpu/int8_choice.h"
-#include "devices/gpu/plan_builder.h"
+#include "devices/gpu/memory/application_context.h"
+#include "devices/gpu/memory/context.h"
+#include "devices/gpu/plan/plan_builder.h"
 #include "inference/devices/choice_store.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "devices/gpu/application_queues.h"
 #include "devices/gpu/gpu_compiled_model.h"
-#include "devices/gpu/picture_kernel.h"
-#include "devices/gpu/plan_execution.h"
-#include "devices/gpu/port_memory.h"
+#include "devices/gpu/kernels/windows/picture_kernel.h"
+#include "devices/gpu/memory/application_queues.h"
+#include "devices/gpu/memory/port_memory.h"
+#include "devices/gpu/plan/plan_execution.h"
 #include "inference/devices/device.h"
 #include "inference/devices/stream_executor.h"
 #include "inference/requests/request_io.h"

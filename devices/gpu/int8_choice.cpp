@@ -1,8 +1,8 @@
 #include "devices/gpu/int8_choice.h"
 
 #include "devices/gpu/fuse.h"
-#include "devices/gpu/kernels/int8_layer.h"
-#include "devices/gpu/timed_run.h"
+#include "devices/gpu/kernels/products/int8_layer.h"
+#include "devices/gpu/products/timed_run.h"
 
 namespace het::gpu {
 namespace {

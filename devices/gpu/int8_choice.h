@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "devices/gpu/plan_builder.h"
+#include "devices/gpu/plan/plan_builder.h"
 #include "inference/base/status.h"
 #include "inference/devices/properties.h"
 #include "inference/model/model.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <random>
 
-#include "devices/gpu/opencl.h"
+#include "devices/gpu/opencl/opencl.h"
 #include "devices/register_devices.h"
 #include "inference/base/log.h"
 #include "inference/requests/infer_request.h"

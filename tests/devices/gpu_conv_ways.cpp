@@ -1,6 +1,6 @@
 #include "devices/gpu/fuse.h"
-#include "devices/gpu/plan_builder.h"
-#include "devices/gpu/plan_execution.h"
+#include "devices/gpu/plan/plan_builder.h"
+#include "devices/gpu/plan/plan_execution.h"
 #include "inference/passes/prepare_model.h"
 #include "tests/devices/gpu_testing.h"
 

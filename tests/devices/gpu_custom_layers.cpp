@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "devices/gpu/custom_layers.h"
-#include "devices/gpu/work_size.h"
+#include "devices/gpu/plan/custom_layers.h"
+#include "devices/gpu/plan/work_size.h"
 #include "devices/register_devices.h"
 #include "tests/devices/child_process.h"
 #include "tests/devices/gpu_testing.h"

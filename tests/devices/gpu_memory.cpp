@@ -1,5 +1,5 @@
-#include "devices/gpu/application_context.h"
 #include "devices/gpu/gpu_compiled_model.h"
+#include "devices/gpu/memory/application_context.h"
 #include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_testing.h"
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <thread>
 
-#include "devices/gpu/context.h"
-#include "devices/gpu/program_file.h"
-#include "devices/gpu/program_merging.h"
+#include "devices/gpu/memory/context.h"
+#include "devices/gpu/programs/program_file.h"
+#include "devices/gpu/programs/program_merging.h"
 #include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_testing.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "devices/gpu/gpu_device.h"
-#include "devices/gpu/hardware.h"
+#include "devices/gpu/opencl/hardware.h"
 #include "inference/ops/onnx_type.h"
 #include "tests/devices/device_testing.h"
 

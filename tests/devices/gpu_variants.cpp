@@ -1,9 +1,9 @@
 // Kernels as a GPU runs them - work-groups that share a row, barriers, vectors of four - on
 // whatever device there is: the plan is built for hardware that says it is a GPU.
 #include "devices/gpu/fuse.h"
-#include "devices/gpu/plan_builder.h"
-#include "devices/gpu/plan_execution.h"
-#include "devices/gpu/rows.h"
+#include "devices/gpu/plan/plan_builder.h"
+#include "devices/gpu/plan/plan_execution.h"
+#include "devices/gpu/products/rows.h"
 #include "inference/passes/prepare_model.h"
 #include "tests/devices/gpu_child_models.h"
 #include "tests/devices/gpu_testing.h"

@@ -1,0 +1,52 @@
+#include "devices/gpu/memory/stream_settings.h"
+
+#include <algorithm>
+
+namespace het::gpu {
+namespace {
+
+Urgency urgency_of(const Properties& properties, std::string_view name) {
+  const std::string text = property_text(properties, name);
+  if (text == "LOW") return Urgency::Low;
+  if (text == "MEDIUM") return Urgency::Medium;
+  if (text == "HIGH") return Urgency::High;
+  return Urgency::Default;
+}
+
+}  // namespace
+
+Result<StreamSettings> stream_settings(const Properties& properties) {
+  StreamSettings settings;
+  const int64_t streams = property_integer(properties, "NUM_STREAMS");
+  const bool for_latency = property_text(properties, "PERFORMANCE_HINT") == "LATENCY";
+  if (streams > 0) {
+    settings.streams = std::min(static_cast<size_t>(streams), kMostStreams);
+  } else {
+    settings.streams = streams == 0 && for_latency ? 1 : kAutoStreams;
+  }
+  settings.optimal_requests = settings.streams * kRequestsPerStream;
+  const int64_t most_requests = property_integer(properties, "PERFORMANCE_HINT_NUM_REQUESTS");
+  if (most_requests > 0) {
+    settings.optimal_requests =
+        std::min(settings.optimal_requests, static_cast<size_t>(most_requests));
+  }
+  const std::string precision = property_text(properties, "INFERENCE_PRECISION_HINT");
+  if (precision == "bf16") {
+    return error(StatusCode::NotSupported,
+                 "INFERENCE_PRECISION_HINT=bf16: OpenCL has no bfloat16; valid for GPU are f32, "
+                 "f16 and dynamic");
+  }
+  if (precision == "f16") settings.stored_type = ElementType::Float16;
+  settings.fast_algorithms = property_text(properties, "EXECUTION_MODE_HINT") != "ACCURACY";
+  settings.profiled = property_boolean(properties, "PERF_COUNT");
+  settings.converts_pictures = property_text(properties, "GPU_PICTURE_CONVERSION") != "HOST";
+  settings.priority = urgency_of(properties, "GPU_QUEUE_PRIORITY");
+  if (settings.priority == Urgency::Default) {
+    settings.priority = urgency_of(properties, "MODEL_PRIORITY");
+  }
+  settings.throttle = urgency_of(properties, "GPU_QUEUE_THROTTLE");
+  if (property_text(properties, "GPU_COMPLETION") == "WAIT") settings.completion = Completion::Wait;
+  return settings;
+}
+
+}  // namespace het::gpu
