@@ -9,10 +9,10 @@
 #include "devices/va/surface_access.h"
 #include "devices/vpu/vpu_device.h"
 #include "devices/vpu/vpu_discovery.h"
-#include "hetero/auto_device.h"
-#include "hetero/batch_device.h"
+#include "hetero/batch/device.h"
 #include "hetero/hetero_device.h"
-#include "hetero/multi_device.h"
+#include "hetero/multi/auto_device.h"
+#include "hetero/multi/device.h"
 
 namespace het {
 namespace {

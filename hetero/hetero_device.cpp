@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "hetero/device_list.h"
 #include "hetero/hetero_compiler.h"
 #include "hetero/hetero_import.h"
+#include "hetero/members/device_list.h"
 
 namespace het::hetero {
 namespace {

@@ -6,8 +6,8 @@
 #include <streambuf>
 #include <utility>
 
-#include "hetero/exported_plan.h"
-#include "hetero/hetero_compiled_model.h"
+#include "hetero/execution/exported_plan.h"
+#include "hetero/execution/hetero_compiled_model.h"
 #include "hetero/hetero_compiler.h"
 #include "inference/base/log.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hetero/device_list.h"
+#include "hetero/members/device_list.h"
 #include "inference/base/status.h"
 #include "inference/core.h"
 #include "inference/devices/device.h"

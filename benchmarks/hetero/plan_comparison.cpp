@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "hetero/cost_model.h"
+#include "hetero/placement/cost_model.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/list_schedule.h"
 #include "hetero/planner/parallel_plan.h"

@@ -329,7 +329,8 @@ Result<Shared> make_simulation(Core& core, const SimulatedMachine& machine, cons
   for (size_t link = 0; link < devices * devices; ++link) {
     HET_ASSIGN(shared->links.emplace_back().thread, StreamExecutor::create({1, "link", on_time}));
   }
-  // "z": of the two nodes that HETERO measures transfers with (hetero/device_profile.cpp).
+  // "z": of the two nodes that HETERO measures transfers with
+  // (hetero/placement/device_profile.cpp).
   shared->results.insert("z");
   for (const ModelOutput& output : prepared.outputs()) {
     shared->results.insert(output.name);

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "hetero/exported_plan.h"
+#include "hetero/execution/exported_plan.h"
 
 /// How an exported model of HETERO is split, whatever the file's checksums say. What is read must
 /// be fit to run.

@@ -1,4 +1,4 @@
-#include "hetero/affinity.h"
+#include "hetero/placement/affinity.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hetero/auto_device.h"
+#include "hetero/multi/auto_device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "devices/ref/ref_device.h"
-#include "hetero/batch_device.h"
+#include "hetero/batch/device.h"
 #include "hetero/hetero_device.h"
-#include "hetero/multi_device.h"
+#include "hetero/multi/device.h"
 #include "inference/base/log.h"
 #include "tests/hetero/multi_testing.h"
 

@@ -1,4 +1,4 @@
-#include "hetero/batch_compiled_model.h"
+#include "hetero/batch/compiled_model.h"
 
 #include <gtest/gtest.h>
 

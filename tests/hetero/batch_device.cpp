@@ -1,4 +1,4 @@
-#include "hetero/batch_device.h"
+#include "hetero/batch/device.h"
 
 #include <gtest/gtest.h>
 

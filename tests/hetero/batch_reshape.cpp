@@ -1,4 +1,4 @@
-#include "hetero/batch_reshape.h"
+#include "hetero/batch/reshape.h"
 
 #include <gtest/gtest.h>
 

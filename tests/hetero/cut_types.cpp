@@ -1,4 +1,4 @@
-#include "hetero/cut_types.h"
+#include "hetero/placement/cut_types.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "hetero/device_gate.h"
+#include "hetero/members/device_gate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "hetero/fail_over.h"
+#include "hetero/execution/fail_over.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "hetero/graph_dump.h"
+#include "hetero/explain/graph_dump.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "hetero/dump_text.h"
-#include "hetero/layered_layout.h"
+#include "hetero/explain/dump_text.h"
+#include "hetero/explain/layered_layout.h"
 #include "inference/decoders/texts/labels.h"
 #include "tests/devices/device_testing.h"
 

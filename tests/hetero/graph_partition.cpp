@@ -1,4 +1,4 @@
-#include "hetero/graph_partition.h"
+#include "hetero/split/graph_partition.h"
 
 #include <gtest/gtest.h>
 

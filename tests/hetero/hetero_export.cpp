@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "devices/cpu/cpu_device.h"
-#include "hetero/exported_plan.h"
+#include "hetero/execution/exported_plan.h"
 #include "hetero/hetero_device.h"
 #include "inference/preprocess/preprocess_text.h"
 #include "tests/hetero/hetero_testing.h"

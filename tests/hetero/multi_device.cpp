@@ -1,4 +1,4 @@
-#include "hetero/multi_device.h"
+#include "hetero/multi/device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "hetero/multi_list.h"
+#include "hetero/multi/list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hetero/multi_service_times.h"
+#include "hetero/multi/service_times.h"
 
 namespace het::hetero {
 namespace {

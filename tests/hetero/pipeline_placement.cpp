@@ -1,5 +1,5 @@
 // MODEL_DISTRIBUTION_POLICY: nodes go where there is room for their weights.
-#include "hetero/pipeline_placement.h"
+#include "hetero/placement/pipeline_placement.h"
 
 #include <gmock/gmock.h>
 

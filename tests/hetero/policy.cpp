@@ -1,4 +1,4 @@
-#include "hetero/policy.h"
+#include "hetero/placement/policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <map>
 
-#include "hetero/plan_mix.h"
-#include "hetero/stages.h"
+#include "hetero/execution/plan_mix.h"
+#include "hetero/split/stages.h"
 #include "tests/hetero/hetero_testing.h"
 
 namespace het::hetero {

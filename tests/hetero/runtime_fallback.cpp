@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "devices/ref/ref_device.h"
-#include "hetero/auto_device.h"
-#include "hetero/multi_device.h"
+#include "hetero/multi/auto_device.h"
+#include "hetero/multi/device.h"
 #include "tests/hetero/multi_testing.h"
 #include "tests/hetero/saboteur.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "devices/register_devices.h"
-#include "hetero/subgraph_splitter.h"
+#include "hetero/split/subgraph_splitter.h"
 #include "inference/requests/infer_request.h"
 #include "tests/devices/device_testing.h"
 

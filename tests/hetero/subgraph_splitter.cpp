@@ -1,4 +1,4 @@
-#include "hetero/subgraph_splitter.h"
+#include "hetero/split/subgraph_splitter.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -46,7 +46,7 @@ OURS = {
     "tools/": ("inference/", "devices/register_devices.h"),
     "examples/": ("inference/", "devices/register_devices.h", "hetinference/"),
     # Kernels and the planner are measured by themselves too.
-    "benchmarks/": ("inference/", "devices/register_devices.h", "devices/cpu/", "devices/gpu/", "hetero/planner/", "hetero/cost_model.h"),
+    "benchmarks/": ("inference/", "devices/register_devices.h", "devices/cpu/", "devices/gpu/", "hetero/planner/", "hetero/placement/cost_model.h"),
     "tests/": ("inference/", "devices/", "hetero/", "hetinference/", "gst/", "tools/"),
 }
 

@@ -1,0 +1,463 @@
+#include "hetero/execution/hetero_execution.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hetero/execution/fail_over.h"
+
+namespace het::hetero {
+namespace {
+
+/// The memory of an output that the application gave, else the handle.
+Status deliver_output(RequestIo& io, size_t index, const Tensor& result) {
+  Tensor& given = io.output(index);
+  const bool is_other_memory =
+      !given.empty() && given.desc() == result.desc() &&
+      (given.buffer() != result.buffer() || given.offset() != result.offset());
+  if (is_other_memory) return copy_tensor(result, given);
+  io.set_output(index, result);
+  return {};
+}
+
+/// Empty where the host does not see it without mapping.
+Tensor on_host(const Tensor& tensor) {
+  return tensor.bytes() != nullptr ? tensor : Tensor();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
+    std::shared_ptr<const HeteroPlan> plan, std::vector<std::shared_ptr<DeviceGate>> gates,
+    const std::vector<Port>& inputs, const std::vector<Port>& outputs, std::string& failed_device) {
+  std::unique_ptr<HeteroExecution> execution(
+      new HeteroExecution(std::move(plan), std::move(gates), inputs, outputs));
+  for (size_t i = 0; i < execution->plan_->subgraphs.size(); ++i) {
+    auto part = std::make_unique<Part>(*execution, i);
+    failed_device = execution->split_.subgraphs[i].device;
+    HET_ASSIGN(part->request, execution->plan_->subgraphs[i]->create_infer_request());
+    part->request->set_callback(
+        [raw = execution.get(), i](const Status& status) { raw->part_ended(i, status); });
+    execution->parts_.push_back(std::move(part));
+  }
+  failed_device.clear();
+  HET_TRY(execution->share_tensors());
+  return execution;
+}
+
+HeteroExecution::HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
+                                 std::vector<std::shared_ptr<DeviceGate>> gates,
+                                 const std::vector<Port>& inputs, const std::vector<Port>& outputs)
+    : plan_(std::move(plan)),
+      gates_(std::move(gates)),
+      split_(plan_->split),
+      inputs_(inputs),
+      outputs_(outputs),
+      pictures_(inputs.size()) {}
+
+HeteroExecution::~HeteroExecution() = default;
+
+/// Of the devices at both ends of a cut, the one that takes most kinds of memory has the place: an
+/// accelerator's host memory is as good for others, but not the reverse.
+Status HeteroExecution::share_tensors() {
+  const std::vector<size_t>& kinds = plan_->memory_kinds;
+  for (const CutValue& cut : split_.cuts) {
+    InferRequest& producer = *parts_[cut.producer.subgraph]->request;
+    Tensor tensor = producer.output(cut.producer.index);
+    std::shared_ptr<NumberedContent>& content = contents_.emplace_back();
+    if (tensor.empty()) continue;
+    // Memory that the host has to map is the producer's affair, and so is a failure to do so.
+    if (tensor.bytes() == nullptr) {
+      HET_ASSIGN(tensor, Tensor::allocate(tensor.desc()));
+    }
+    size_t most = kinds[cut.producer.subgraph];
+    for (const SubgraphPort& reader : cut.readers) {
+      const Tensor& place = parts_[reader.subgraph]->request->input(reader.index);
+      if (kinds[reader.subgraph] <= most || place.bytes() == nullptr) continue;
+      most = kinds[reader.subgraph];
+      tensor = place;
+    }
+    content = std::dynamic_pointer_cast<NumberedContent>(tensor.buffer());
+    HET_TRY(producer.set_output(cut.producer.index, tensor));
+    for (const SubgraphPort& reader : cut.readers) {
+      HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
+    }
+  }
+  return {};
+}
+
+void HeteroExecution::number_contents() {
+  for (size_t i = 0; i < contents_.size(); ++i) {
+    const bool is_due = !parts_[split_.cuts[i].producer.subgraph]->is_done;
+    if (contents_[i] != nullptr && is_due) contents_[i]->begin_content();
+  }
+}
+
+void HeteroExecution::forget_contents() {
+  for (const auto& content : contents_) {
+    if (content != nullptr) content->forget_content();
+  }
+}
+
+Tensor HeteroExecution::own_input(size_t index) const {
+  const std::vector<SubgraphPort>& readers = split_.input_readers[index];
+  if (readers.empty()) return {};
+  return on_host(parts_[readers[0].subgraph]->request->input(readers[0].index));
+}
+
+Tensor HeteroExecution::own_output(size_t index) const {
+  const TensorSource& source = split_.outputs[index];
+  // An output that is there twice has one place, which is the first one's.
+  for (size_t i = 0; i < index; ++i) {
+    const TensorSource& other = split_.outputs[i];
+    if (other.kind == source.kind && other.subgraph == source.subgraph &&
+        other.index == source.index) {
+      return {};
+    }
+  }
+  return source.kind == TensorSource::Kind::SubgraphOutput
+             ? on_host(parts_[source.subgraph]->request->output(source.index))
+             : Tensor();
+}
+
+void HeteroExecution::start(RequestIo& io, CompletionSink& sink, bool keeps_pictures,
+                            uint64_t frame) {
+  io_ = &io;
+  sink_ = &sink;
+  frame_ = frame;
+  stopped_ = false;
+  ended_ = 0;
+  first_error_ = {};
+  failed_device_.clear();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    parts_[i]->waits_for = split_.subgraphs[i].dependencies.size();
+    parts_[i]->is_first = split_.subgraphs[i].dependencies.empty();
+    parts_[i]->ran = false;
+    parts_[i]->is_done = false;
+  }
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    pictures_[i].regions = keeps_pictures ? io.images(i) : std::vector<ImageRegion>();
+    pictures_[i].were_given = !pictures_[i].regions.empty();
+    pictures_[i].readers = split_.input_readers[i].size();
+  }
+  if (Status status = bind(io); !status.ok()) {
+    sink.complete(std::move(status));
+    return;
+  }
+  launch_first();
+}
+
+void HeteroExecution::launch_first() {
+  number_contents();
+  // Counts as a part until all are under way that wait for none.
+  running_ = 1;
+  if (plan_->turns.empty()) {
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i]->is_first) launch(i);
+    }
+  } else {
+    launch_next();
+  }
+  if (--running_ == 0) finish();
+}
+
+/// Where one part runs at a time, only its end gets here.
+void HeteroExecution::launch_next() {
+  size_t next = parts_.size();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i]->ran || parts_[i]->waits_for > 0) continue;
+    if (next == parts_.size() || plan_->turns[i] < plan_->turns[next]) next = i;
+  }
+  if (next < parts_.size()) launch(next);
+}
+
+void HeteroExecution::cancel() {
+  stopped_ = true;
+  for (const auto& part : parts_) part->request->cancel();
+}
+
+Status HeteroExecution::bind(RequestIo& io) {
+  for (const TensorSource& source : split_.outputs) {
+    if (source.kind != TensorSource::Kind::ModelInput) continue;
+    // An output that is an input needs the picture's tensor, whatever devices convert.
+    HET_TRY(io.preprocess_pending(inputs_));
+    io.note_start();  // that was no execution: those of the parts tell their times
+    break;
+  }
+  for (const auto& part : parts_) part->request->set_frame(io.frame());
+  for (size_t i = 0; i < io.input_count(); ++i) HET_TRY(bind_input(io, i));
+  for (size_t i = 0; i < io.output_count(); ++i) {
+    const TensorSource& source = split_.outputs[i];
+    if (source.kind != TensorSource::Kind::SubgraphOutput || io.output(i).empty()) continue;
+    InferRequest& producer = *parts_[source.subgraph]->request;
+    if (io.output(i).desc() == outputs_[i].desc) {
+      HET_TRY(producer.set_output(source.index, io.output(i)));
+    }
+  }
+  for (const size_t cut : plan_->delivered_cuts) HET_TRY(pass_on(split_.cuts[cut]));
+  return {};
+}
+
+Status HeteroExecution::bind_input(RequestIo& io, size_t index) {
+  const std::vector<ImageRegion> images = io.take_images(index);
+  bool is_first = true;
+  for (const SubgraphPort& reader : split_.input_readers[index]) {
+    if (parts_[reader.subgraph]->is_done) continue;
+    InferRequest& request = *parts_[reader.subgraph]->request;
+    const bool has_images = !images.empty();
+    // Every reader of a picture converts it on its device, so only one may do it in this tensor.
+    if (!io.input(index).empty() && (is_first || !has_images)) {
+      HET_TRY(request.set_input(reader.index, io.input(index)));
+    } else if (has_images && request.input(reader.index).buffer() == io.input(index).buffer()) {
+      HET_ASSIGN(Tensor own, Tensor::allocate(io.input(index).desc()));
+      HET_TRY(request.set_input(reader.index, std::move(own)));
+    }
+    for (size_t b = 0; b < images.size(); ++b) {
+      if (images[b].image.plane_count == 0) continue;
+      HET_TRY(request.set_image(reader.index, images[b].image, images[b].roi, b));
+    }
+    is_first = false;
+  }
+  return {};
+}
+
+void HeteroExecution::launch(size_t part) {
+  if (stopped_) return;
+  ++running_;
+  parts_[part]->ran = true;
+  if (DeviceGate* const gate = gate_of(part)) {
+    gate->enter(*parts_[part], frame_);
+  } else {
+    run(part);
+  }
+}
+
+DeviceGate* HeteroExecution::gate_of(size_t part) const {
+  return parts_[part]->is_replaced ? nullptr : gates_[part].get();
+}
+
+void HeteroExecution::leave_gate(size_t part) {
+  if (DeviceGate* const gate = gate_of(part)) gate->leave();
+}
+
+/// Nothing of the execution may be used behind a start: its end may be that of the request.
+void HeteroExecution::run(size_t part) {
+  if (stopped_) {
+    parts_[part]->ran = false;
+  } else {
+    const Status status = parts_[part]->request->start_async();
+    if (status.ok()) return;  // part_ended() does the rest, even when the device ends it at once
+    fail(part, status);
+  }
+  leave_gate(part);
+  if (--running_ == 0) finish();
+}
+
+void HeteroExecution::part_ended(size_t part, const Status& status) {
+  leave_gate(part);
+  Status result = status;
+  if (result.ok()) result = hand_over(part);
+  if (result.ok()) {
+    keep_results(part);
+    ++ended_;
+    const bool is_one_at_a_time = !plan_->turns.empty();
+    for (const size_t next : plan_->dependents[part]) {
+      if (--parts_[next]->waits_for == 0 && !is_one_at_a_time) launch(next);
+    }
+    if (is_one_at_a_time) launch_next();
+  } else {
+    fail(part, result);
+  }
+  if (--running_ == 0) finish();
+}
+
+/// Outputs that are sized at run time have a new tensor each time.
+Status HeteroExecution::hand_over(size_t part) {
+  for (const size_t cut : plan_->unsized_cuts) {
+    if (split_.cuts[cut].producer.subgraph == part) HET_TRY(pass_on(split_.cuts[cut]));
+  }
+  return {};
+}
+
+Status HeteroExecution::pass_on(const CutValue& cut) {
+  const Tensor& tensor = parts_[cut.producer.subgraph]->request->output(cut.producer.index);
+  for (const SubgraphPort& reader : cut.readers) {
+    HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
+  }
+  return {};
+}
+
+void HeteroExecution::fail(size_t part, const Status& status) {
+  stopped_ = true;
+  const Subgraph& subgraph = split_.subgraphs[part];
+  std::lock_guard lock(mutex_);
+  if (!first_error_.ok()) return;
+  if (!parts_[part]->is_replaced) failed_device_ = subgraph.device;
+  first_error_ = status.with_context(fmt::format("{} on {}", subgraph.name, subgraph.device));
+}
+
+void HeteroExecution::keep_results(size_t part) {
+  // Tensors that are sized at run time are the device's.
+  if (!plan_->unsized_cuts.empty()) return;
+  const InferRequest& request = *parts_[part]->request;
+  for (size_t i = 0; i < request.compiled_model().outputs().size(); ++i) {
+    if (request.output(i).empty() || request.output(i).bytes() == nullptr) return;
+  }
+  parts_[part]->is_done = true;
+  for (const TensorSource& source : split_.subgraphs[part].inputs) {
+    if (source.kind != TensorSource::Kind::ModelInput) continue;
+    Pictures& pictures = pictures_[source.index];
+    if (--pictures.readers == 0) pictures.regions.clear();
+  }
+}
+
+bool HeteroExecution::has_results() const {
+  return std::ranges::any_of(parts_, [](const auto& part) { return part->is_done; });
+}
+
+bool HeteroExecution::can_restart() const {
+  return std::ranges::none_of(pictures_, [](const Pictures& pictures) {
+    return pictures.were_given && pictures.regions.empty();
+  });
+}
+
+bool HeteroExecution::can_read_pictures() const {
+  for (const Pictures& pictures : pictures_) {
+    for (const ImageRegion& region : pictures.regions) {
+      for (int p = 0; p < region.image.plane_count; ++p) {
+        Buffer& buffer = *region.image.planes[static_cast<size_t>(p)].buffer;
+        if (buffer.host() != nullptr) continue;
+        const auto mapped = buffer.map(MapAccess::Read);
+        if (mapped) {
+          buffer.unmap();
+        } else if (blames_device(mapped.error())) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void HeteroExecution::return_pictures() {
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    io_->clear_images(i);
+    for (size_t b = 0; b < pictures_[i].regions.size(); ++b) {
+      io_->set_image(i, b, std::move(pictures_[i].regions[b]));
+    }
+    pictures_[i].regions.clear();
+  }
+}
+
+void HeteroExecution::drop_pictures() {
+  for (Pictures& pictures : pictures_) pictures.regions.clear();
+}
+
+std::vector<size_t> HeteroExecution::left_over() const {
+  std::vector<size_t> left;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i]->is_done && !parts_[i]->is_replaced) left.push_back(i);
+  }
+  return left;
+}
+
+Status HeteroExecution::replace(Requests& requests) {
+  for (auto& [index, request] : requests) {
+    const InferRequest& old = *parts_[index]->request;
+    for (size_t i = 0; i < old.compiled_model().inputs().size(); ++i) {
+      // What only the old device reaches is filled by pictures, again.
+      if (on_host(old.input(i)).empty()) continue;
+      HET_TRY(request->set_input(i, old.input(i)));
+    }
+    for (size_t i = 0; i < old.compiled_model().outputs().size(); ++i) {
+      if (on_host(old.output(i)).empty()) continue;
+      HET_TRY(request->set_output(i, old.output(i)));
+    }
+  }
+  for (auto& [index, request] : requests) {
+    request->set_callback([this, i = index](const Status& status) { part_ended(i, status); });
+    parts_[index]->request.swap(request);
+    parts_[index]->is_replaced = true;
+  }
+  stopped_ = false;
+  return {};
+}
+
+void HeteroExecution::resume() {
+  ended_ = 0;
+  first_error_ = {};
+  failed_device_.clear();
+  const auto is_done = [this](size_t part) { return parts_[part]->is_done; };
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const std::vector<size_t>& before = split_.subgraphs[i].dependencies;
+    const auto done = static_cast<size_t>(std::ranges::count_if(before, is_done));
+    parts_[i]->waits_for = before.size() - done;
+    parts_[i]->is_first = done == before.size() && !is_done(i);
+    parts_[i]->ran = is_done(i);
+    if (is_done(i)) ++ended_;
+  }
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    if (pictures_[i].regions.empty()) continue;
+    for (size_t b = 0; b < pictures_[i].regions.size(); ++b) {
+      io_->set_image(i, b, pictures_[i].regions[b]);
+    }
+    if (Status status = bind_input(*io_, i); !status.ok()) {
+      sink_->complete(std::move(status));
+      return;
+    }
+  }
+  launch_first();
+}
+
+void HeteroExecution::finish() {
+  Status status;
+  {
+    std::lock_guard lock(mutex_);
+    status = first_error_;
+  }
+  if (status.ok() && ended_ < parts_.size()) {
+    status = error(StatusCode::Cancelled, "the execution was cancelled");
+  }
+  if (status.ok()) {
+    drop_pictures();
+    status = deliver();
+  }
+  forget_contents();
+  // The outer request may start again, or end its life, as soon as it is complete.
+  CompletionSink* const sink = sink_;
+  sink->complete(std::move(status));
+}
+
+Status HeteroExecution::deliver() {
+  for (size_t i = 0; i < split_.outputs.size(); ++i) {
+    HET_ASSIGN(const Tensor result, source_tensor(split_.outputs[i]));
+    HET_TRY(deliver_output(*io_, i, result));
+  }
+  return {};
+}
+
+Result<Tensor> HeteroExecution::source_tensor(const TensorSource& source) const {
+  switch (source.kind) {
+    case TensorSource::Kind::ModelInput:
+      // Not the application's own memory: it may write the next input there.
+      return io_->input(source.index).clone();
+    case TensorSource::Kind::Constant:
+      return source.constant.clone();
+    case TensorSource::Kind::SubgraphOutput:
+      break;
+  }
+  return parts_[source.subgraph]->request->output(source.index);
+}
+
+std::vector<ProfileRow> HeteroExecution::profiling() const {
+  std::vector<ProfileRow> rows;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i]->ran) continue;
+    for (ProfileRow& row : parts_[i]->request->profiling()) {
+      row.node_name = fmt::format("subgraph{}: {}", i + 1, row.node_name);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace het::hetero
