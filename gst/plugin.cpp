@@ -3,18 +3,18 @@
 
 #include <gst/gst.h>
 
-#include "gstheteroattachroi.h"
-#include "gstheteroclassify.h"
-#include "gstheterodetect.h"
-#include "gstheterofpscounter.h"
-#include "gstheteroinference.h"
-#include "gstheterometaaggregate.h"
-#include "gstheterometaconvert.h"
-#include "gstheterometapublish.h"
-#include "gstheterotracer.h"
-#include "gstheterotrack.h"
-#include "gstheterowatermark.h"
-#include "log_bridge.h"
+#include "gst/elements/gstheteroattachroi.h"
+#include "gst/elements/gstheteroclassify.h"
+#include "gst/elements/gstheterodetect.h"
+#include "gst/elements/gstheterofpscounter.h"
+#include "gst/elements/gstheteroinference.h"
+#include "gst/elements/gstheterometaaggregate.h"
+#include "gst/elements/gstheterometaconvert.h"
+#include "gst/elements/gstheterometapublish.h"
+#include "gst/elements/gstheterotracer.h"
+#include "gst/elements/gstheterotrack.h"
+#include "gst/elements/gstheterowatermark.h"
+#include "gst/measuring/log_bridge.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   het::gst::connect_log();

@@ -1,10 +1,10 @@
-#include "gst/analytics_region.h"
+#include "gst/metadata/analytics_region.h"
 
 #include <gst/analytics/analytics.h>
 #include <gst/video/video.h>
 #include <gtest/gtest.h>
 
-#include "gst/metadata.h"
+#include "gst/metadata/metadata.h"
 
 namespace het::gst {
 namespace {

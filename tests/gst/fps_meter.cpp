@@ -1,4 +1,4 @@
-#include "gst/fps_meter.h"
+#include "gst/measuring/fps_meter.h"
 
 #include <gtest/gtest.h>
 

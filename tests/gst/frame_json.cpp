@@ -1,11 +1,11 @@
-#include "gst/frame_json.h"
+#include "gst/messages/frame_json.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "gst/json_meta.h"
+#include "gst/messages/json_meta.h"
 
 namespace het::gst {
 namespace {

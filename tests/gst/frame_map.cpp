@@ -1,4 +1,4 @@
-#include "gst/frame_map.h"
+#include "gst/frames/frame_map.h"
 
 #include <gst/allocators/allocators.h>
 #include <gtest/gtest.h>

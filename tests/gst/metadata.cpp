@@ -1,4 +1,4 @@
-#include "gst/metadata.h"
+#include "gst/metadata/metadata.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gst/overlay.h"
+#include "gst/drawing/overlay.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "gst/frame_map.h"
+#include "gst/frames/frame_map.h"
 
 namespace het::gst {
 namespace {

@@ -1,6 +1,6 @@
 /// Streams of one shared model get executions by their weights, and none holds up another.
 
-#include "gst/stream_shares.h"
+#include "gst/analysis/stream_shares.h"
 
 #include <gtest/gtest.h>
 

@@ -19,13 +19,13 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 # Prefixes of third-party headers and the folders that may include them.
 THIRD_PARTY = {
     "gst/": ("gst/", "tests/gst/", "tests/va/", "examples/", "benchmarks/pipeline/"),
-    "gst/va/": ("gst/frame_map", "tests/gst/", "tests/va/"),
+    "gst/va/": ("gst/frames/frame_map", "tests/gst/", "tests/va/"),
     "glib": ("gst/", "tests/gst/", "tests/va/", "examples/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),
     "CL/": ("devices/gpu/", "tests/", "examples/"),
     # Examples are applications, which have displays and contexts of their own.
-    "va/": ("devices/va/", "devices/gpu/import", "gst/frame_map", "tests/", "examples/"),
+    "va/": ("devices/va/", "devices/gpu/import", "gst/frames/frame_map", "tests/", "examples/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "devices/gpu/plan/custom_layers", "tests/"),

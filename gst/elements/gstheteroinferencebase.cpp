@@ -1,0 +1,595 @@
+#include "gstheteroinferencebase.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "device_message.h"
+#include "gst/analysis/allocation.h"
+#include "gst/analysis/frame_analysis.h"
+#include "gst/analysis/lateness.h"
+#include "gst/frames/frame_map.h"
+#include "gst/measuring/element_error.h"
+
+GST_DEBUG_CATEGORY_STATIC(heteroinference_debug);
+#define GST_CAT_DEFAULT heteroinference_debug
+
+using het::gst::FrameAnalysis;
+
+/// Lives as long as the element; `analysis` from start to stop.
+struct GstHeteroInferenceState {
+  std::shared_ptr<FrameAnalysis> analysis;  ///< protected by the object lock
+  // Streaming thread only.
+  GstVideoInfo info = {};
+  bool negotiated = false;
+  bool warned_of_fields = false;
+  GstSegment segment = {};
+  guint until_analysed = 0;  ///< frames that pass before the next one is analysed
+  bool after_gap = false;    ///< the frame before was dropped
+  float weight = 0.0f;       ///< the share that the analysis has been told
+  guint64 frames_processed = 0;
+  guint64 frames_late = 0;
+
+  het::gst::Lateness lateness;
+  std::atomic<GstClockTime> frame_duration = 0;  ///< ns; 0: unknown
+  std::atomic<bool> live = false;                ///< what the last LATENCY query said
+
+  std::atomic<bool> eos_received = false;
+  std::atomic<bool> failed = false;  ///< an error of our own has been posted
+  /// Upstream may pad rows because we said so, but downstream cannot read GstVideoMeta.
+  std::atomic<bool> downstream_needs_plain_rows = false;
+};
+
+namespace {
+
+constexpr guint kPropStats = 100;
+
+GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                                                             GST_STATIC_CAPS(HET_GST_FRAME_CAPS));
+GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+                                                            GST_STATIC_CAPS(HET_GST_FRAME_CAPS));
+
+std::shared_ptr<FrameAnalysis> analysis_of(GstHeteroInferenceBase* self) {
+  GST_OBJECT_LOCK(self);
+  std::shared_ptr<FrameAnalysis> analysis = self->state->analysis;
+  GST_OBJECT_UNLOCK(self);
+  return analysis;
+}
+
+/// The element cannot go on: one message, and upstream is told at its next buffer. The message
+/// comes first: the source that is told posts one of its own, and the reason has to stand before
+/// it.
+void fail(GstHeteroInferenceBase* self, FrameAnalysis& analysis, const het::Status& status) {
+  if (!self->state->failed.exchange(true)) het::gst::post_error(GST_ELEMENT(self), status);
+  analysis.close(GST_FLOW_ERROR);
+}
+
+void post_qos(GstHeteroInferenceBase* self, GstBuffer* buffer, GstClockTime running_time,
+              const het::gst::Lateness::Verdict& verdict) {
+  const GstHeteroInferenceState& state = *self->state;
+  const GstClockTime time = GST_BUFFER_PTS(buffer);
+  GstMessage* message =
+      gst_message_new_qos(GST_OBJECT(self), state.live, running_time,
+                          gst_segment_to_stream_time(&state.segment, GST_FORMAT_TIME, time), time,
+                          GST_BUFFER_DURATION(buffer));
+  gst_message_set_qos_values(message, verdict.jitter, verdict.proportion, 1000000);
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, state.frames_processed, state.frames_late);
+  gst_element_post_message(GST_ELEMENT(self), message);
+}
+
+GstClockTime running_time_of(const GstHeteroInferenceState& state, GstBuffer* buffer) {
+  if (state.segment.format != GST_FORMAT_TIME) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time(&state.segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+}
+
+/// True for a frame that is late, which is told. `would_wait`: for a request, and must not.
+bool skip_late(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstBuffer* buffer, bool qos,
+               bool would_wait) {
+  GstHeteroInferenceState& state = *self->state;
+  const GstClockTime running_time = running_time_of(state, buffer);
+  het::gst::Lateness::Verdict verdict;
+  if (qos) verdict = state.lateness.judge(running_time);
+  if (!verdict.is_late && !would_wait) return false;
+  ++state.frames_late;
+  analysis.stats().frame_late();
+  post_qos(self, buffer, running_time, verdict);
+  return true;
+}
+
+/// How the next frame is analysed; empty when it is to be dropped.
+std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
+                                              GstBuffer* buffer) {
+  het::gst::FramePlan plan;
+  GST_OBJECT_LOCK(self);
+  const het::gst::InferenceSettings& settings = *self->settings;
+  const guint interval = settings.inference_interval;
+  const float weight = settings.stream_weight;
+  const bool qos = settings.qos;
+  const bool no_block = settings.no_block;
+  const bool drop = settings.late_frames == het::gst::kLateFramesDrop;
+  plan.carry_results = settings.carry_results;
+  if (settings.latency_budget > 0)
+    plan.latency_budget = std::chrono::milliseconds(settings.latency_budget);
+  plan.region = static_cast<het::gst::InferenceRegion>(settings.region);
+  if (!settings.object_class.empty()) {
+    plan.object_classes = het::gst::split_list(settings.object_class);
+  }
+  // 0 would mean "the decoder's own"; a user who says 0 wants everything.
+  if (settings.threshold_given) plan.threshold = std::max(settings.threshold, G_MINFLOAT);
+  plan.reclassify_interval = settings.reclassify_interval;
+  plan.skip_raw_tensors = settings.skip_raw_tensors;
+  GST_OBJECT_UNLOCK(self);
+
+  if (std::exchange(self->state->weight, weight) != weight) analysis.set_weight(weight);
+  GstHeteroInferenceState& state = *self->state;
+  if (GST_BUFFER_IS_DISCONT(buffer)) state.until_analysed = 0;
+  state.until_analysed = std::min(state.until_analysed, interval - 1);
+  const bool due = state.until_analysed == 0;
+  // A live source does not wait.
+  const bool would_wait = due && (no_block || (qos && state.live)) && !analysis.has_idle_request();
+  const bool late = skip_late(self, analysis, buffer, qos, would_wait);
+  plan.running_time = running_time_of(state, buffer);
+  plan.analyse = due && !late;
+  // A late frame leaves its turn to the next one.
+  if (plan.analyse) state.until_analysed = interval;
+  if (state.until_analysed > 0) --state.until_analysed;
+  if (late && drop) {
+    state.after_gap = true;
+    return std::nullopt;
+  }
+  if (!late) ++state.frames_processed;
+  plan.after_gap = std::exchange(state.after_gap, false);
+  return plan;
+}
+
+GstClockTime frame_duration(const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_FPS_N(&info) <= 0 || GST_VIDEO_INFO_FPS_D(&info) <= 0) return 0;
+  return gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
+                               static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info)));
+}
+
+/// A live source goes on while its frames are in here: the queue has to hold as many as come in
+/// meanwhile.
+void fit_queue(FrameAnalysis& analysis, GstClockTime duration) {
+  constexpr GstClockTime kMaxFrames = 64;
+  if (duration == 0) return;
+  const GstClockTime frames = std::min(analysis.latency().bound() / duration + 2, kMaxFrames);
+  analysis.queue().raise_frame_limit(static_cast<size_t>(frames));
+}
+
+void latency_changed(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
+  if (self->state->live) fit_queue(analysis, self->state->frame_duration);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+void start_anew(GstHeteroInferenceState& state) {
+  state.lateness.reset();
+  state.until_analysed = 0;
+  state.after_gap = false;
+}
+
+// --- Source pad: its task --------------------------------------------------------------------
+
+/// Where upstream has ended already, no buffer is left that could carry a bad flow to it.
+void report_flow_at_eos(GstHeteroInferenceBase* self, GstFlowReturn flow) {
+  if (self->state->failed) return;  // has been reported
+  if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS) GST_ELEMENT_FLOW_ERROR(self, flow);
+}
+
+/// Downstream takes nothing more.
+void stop_after(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstFlowReturn flow) {
+  GST_DEBUG_OBJECT(self, "downstream returned %s", gst_flow_get_name(flow));
+  analysis.close(flow);
+  if (!self->state->eos_received || flow == GST_FLOW_FLUSHING) return;
+  report_flow_at_eos(self, flow);
+  gst_pad_push_event(self->srcpad, gst_event_new_eos());
+}
+
+void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
+                      het::gst::QueuedFrame& frame) {
+  const het::Result<bool> ready = analysis.finish(frame);
+  if (!ready) {
+    fail(self, analysis, ready.error());
+    return;
+  }
+  for (const het::DeviceEvent& event : analysis.device_events()) {
+    het::gst::post_device_event(GST_ELEMENT(self), analysis.model_name(), event);
+  }
+  if (analysis.latency_grew()) latency_changed(self, analysis);
+  if (!*ready || !analysis.queue().pop()) return;
+  GstBuffer* buffer = std::exchange(frame.buffer, nullptr);
+  if (self->state->downstream_needs_plain_rows) {
+    GstBuffer* const plain = het::gst::with_plain_rows(buffer, frame.info);
+    if (plain != buffer) analysis.pictures().count_copy();
+    buffer = plain;
+  }
+  const GstFlowReturn flow = [&] {
+    const het::FrameSpanScope scope = analysis.span(het::FramePart::Push, frame);
+    return gst_pad_push(self->srcpad, buffer);
+  }();
+  if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
+}
+
+void source_loop(gpointer user) {
+  auto* self = static_cast<GstHeteroInferenceBase*>(user);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  const auto item = analysis ? analysis->queue().front() : std::nullopt;
+  if (!item) {
+    gst_pad_pause_task(self->srcpad);
+  } else if (item->frame) {
+    push_front_frame(self, *analysis, *item->frame);
+  } else if (item->query) {
+    analysis->queue().answer_query(gst_pad_peer_query(self->srcpad, item->query));
+  } else if (analysis->queue().pop()) {
+    const GstEventType type = GST_EVENT_TYPE(item->event);
+    if (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START) analysis->forget_results();
+    gst_pad_push_event(self->srcpad, item->event);
+  }
+}
+
+void start_source_task(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
+  analysis.open();
+  gst_pad_start_task(self->srcpad, source_loop, self, nullptr);
+}
+
+// --- Sink pad: streaming thread --------------------------------------------------------------
+
+GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (!analysis || !self->state->negotiated) {
+    gst_buffer_unref(buffer);
+    return analysis ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_FLUSHING;
+  }
+  const std::optional<het::gst::FramePlan> plan = plan_frame(self, *analysis, buffer);
+  if (!plan) {
+    gst_buffer_unref(buffer);
+    return analysis->queue().flow();
+  }
+  const het::Status status = analysis->take(buffer, self->state->info, *plan);
+  if (!status.ok()) fail(self, *analysis, status);
+  return analysis->queue().flow();
+}
+
+bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event, &caps);
+  GstVideoInfo info;
+  if (!het::gst::read_video_info(caps, &info)) {
+    GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT, caps);
+    return false;
+  }
+  const het::Status readable = analysis.pictures().take_caps(caps, GST_ELEMENT(self));
+  if (!readable.ok()) {
+    het::gst::post_error(GST_ELEMENT(self), readable);
+    return false;
+  }
+  if (GST_VIDEO_INFO_IS_INTERLACED(&info) && !std::exchange(self->state->warned_of_fields, true)) {
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The video is interlaced."),
+                        ("both fields of a frame are analysed as one picture, in which moving "
+                         "objects have combs; put deinterlace before the element"));
+  }
+  self->state->info = info;
+  self->state->negotiated = true;
+  self->state->until_analysed = 0;
+  self->state->frame_duration = frame_duration(info);
+  // Every request in flight holds a frame.
+  const GstClockTime promise = analysis.request_count() * self->state->frame_duration;
+  if (analysis.latency().promise(promise)) latency_changed(self, analysis);
+  return true;
+}
+
+GstFlowReturn queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_CAPS && !take_caps(self, analysis, event)) {
+    gst_event_unref(event);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  // Before the look at the flow, so that either we or stop_after() see what the other did.
+  if (type == GST_EVENT_EOS) self->state->eos_received = true;
+  if (type == GST_EVENT_STREAM_START) {
+    self->state->eos_received = false;
+    analysis.forget_objects();
+  }
+  if (type == GST_EVENT_SEGMENT) {
+    gst_event_copy_segment(event, &self->state->segment);
+    start_anew(*self->state);
+  }
+  const GstFlowReturn flow = analysis.queue().flow();
+  if (type == GST_EVENT_EOS && flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING) {
+    report_flow_at_eos(self, flow);
+    return gst_pad_push_event(self->srcpad, event) ? GST_FLOW_OK : flow;
+  }
+  if (flow == GST_FLOW_EOS) {
+    // A new stream or segment begins; what is still queued belongs to the old one.
+    if (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT) {
+      gst_pad_pause_task(self->srcpad);
+      analysis.clear(self->srcpad);
+      start_source_task(self, analysis);
+    }
+  }
+  const bool sticky = GST_EVENT_IS_STICKY(event) && type != GST_EVENT_EOS;
+  if (analysis.queue().push_event(event)) return GST_FLOW_OK;
+  const GstFlowReturn reason = analysis.queue().flow();
+  // Closed for a moment only: it has been opened again since.
+  if (reason == GST_FLOW_OK || reason == GST_FLOW_FLUSHING) return GST_FLOW_FLUSHING;
+  // An error while sticky events travel shows at the next buffer; EOS has none after it.
+  return sticky ? GST_FLOW_OK : reason;
+}
+
+/// With a flow, since an event that meets a flush is no error: whoever sent it sends it again.
+GstFlowReturn sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (!analysis) {
+    gst_event_unref(event);
+    return GST_FLOW_FLUSHING;
+  }
+  const auto to_flow = [](gboolean done) { return done ? GST_FLOW_OK : GST_FLOW_ERROR; };
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_START: {
+      // Downstream first: it may hold the source task in a push.
+      const gboolean pushed = gst_pad_push_event(self->srcpad, event);
+      analysis->close(GST_FLOW_FLUSHING);
+      gst_pad_pause_task(self->srcpad);
+      return to_flow(pushed);
+    }
+    case GST_EVENT_FLUSH_STOP: {
+      const gboolean pushed = gst_pad_push_event(self->srcpad, event);
+      analysis->clear(self->srcpad);
+      self->state->eos_received = false;
+      gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);
+      start_anew(*self->state);
+      if (GST_PAD_IS_ACTIVE(self->srcpad)) start_source_task(self, *analysis);
+      return to_flow(pushed);
+    }
+    default:
+      if (GST_EVENT_IS_SERIALIZED(event)) return queue_event(self, *analysis, event);
+      return to_flow(gst_pad_event_default(pad, parent, event));
+  }
+}
+
+/// Without a display upstream is not offered what only a display can read. `query` is answered.
+void leave_readable_caps(GstHeteroInferenceBase* self, GstQuery* query) {
+  static GstStaticCaps direct_caps = GST_STATIC_CAPS(HET_GST_DIRECT_CAPS);
+  if (het::gst::has_display(GST_ELEMENT(self))) return;
+  GstCaps* const direct = gst_static_caps_get(&direct_caps);
+  GstCaps* caps = nullptr;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+    gst_query_parse_accept_caps(query, &caps);
+    if (!gst_caps_can_intersect(caps, direct)) gst_query_set_accept_caps_result(query, FALSE);
+  } else {
+    gst_query_parse_caps_result(query, &caps);
+    GstCaps* readable = gst_caps_intersect_full(caps, direct, GST_CAPS_INTERSECT_FIRST);
+    gst_query_set_caps_result(query, readable);
+    gst_caps_unref(readable);
+  }
+  gst_caps_unref(direct);
+}
+
+gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS || GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+    const gboolean answered = gst_pad_query_default(pad, parent, query);
+    if (answered) leave_readable_caps(self, query);
+    return answered;
+  }
+  if (!GST_QUERY_IS_SERIALIZED(query)) return gst_pad_query_default(pad, parent, query);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (!analysis) return FALSE;
+  const bool answered = analysis->queue().run_query(query);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return answered;
+  self->state->downstream_needs_plain_rows = het::gst::complete_allocation(
+      query, answered, static_cast<guint>(analysis->queue().frame_limit()));
+  return TRUE;
+}
+
+gboolean sink_activate_mode(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (mode != GST_PAD_MODE_PUSH || !analysis) return mode == GST_PAD_MODE_PUSH;
+  if (active) {
+    analysis->open();
+    return TRUE;
+  }
+  analysis->close(GST_FLOW_FLUSHING);
+  GST_PAD_STREAM_LOCK(pad);  // until chain() is out
+  GST_PAD_STREAM_UNLOCK(pad);
+  return TRUE;
+}
+
+// --- Source pad: what downstream asks --------------------------------------------------------
+
+gboolean src_activate_mode(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  if (mode != GST_PAD_MODE_PUSH) return FALSE;
+  if (active) {
+    if (!analysis) return FALSE;
+    start_source_task(self, *analysis);
+    return TRUE;
+  }
+  if (analysis) analysis->close(GST_FLOW_FLUSHING);
+  return gst_pad_stop_task(pad);
+}
+
+gboolean src_event(GstPad* pad, GstObject* parent, GstEvent* event) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) {
+    const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+    if (analysis && analysis->queue().flow() == GST_FLOW_NOT_LINKED) {
+      start_source_task(self, *analysis);
+    }
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
+    GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
+    gdouble proportion = 1.0;
+    GstClockTimeDiff diff = 0;
+    GstClockTime timestamp = GST_CLOCK_TIME_NONE;
+    gst_event_parse_qos(event, &type, &proportion, &diff, &timestamp);
+    self->state->lateness.observe(type, proportion, diff, timestamp);
+  }
+  return gst_pad_event_default(pad, parent, event);
+}
+
+gboolean src_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY) return gst_pad_query_default(pad, parent, query);
+  if (!gst_pad_peer_query(self->sinkpad, query)) return FALSE;
+  const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+  const GstClockTime own = analysis ? analysis->latency().bound() : 0;
+  gboolean live = FALSE;
+  GstClockTime min = 0;
+  GstClockTime max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  self->state->live = live;
+  if (analysis && live) fit_queue(*analysis, self->state->frame_duration);
+  gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
+  return TRUE;
+}
+
+}  // namespace
+
+G_DEFINE_ABSTRACT_TYPE(GstHeteroInferenceBase, gst_hetero_inference_base, GST_TYPE_ELEMENT)
+
+static void gst_hetero_inference_base_set_property(GObject* object, guint id, const GValue* value,
+                                                   GParamSpec* spec) {
+  auto* self = GST_HETERO_INFERENCE_BASE(object);
+  GST_OBJECT_LOCK(self);
+  const bool known = het::gst::set_inference_property(*self->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void gst_hetero_inference_base_get_property(GObject* object, guint id, GValue* value,
+                                                   GParamSpec* spec) {
+  auto* self = GST_HETERO_INFERENCE_BASE(object);
+  if (id == kPropStats) {
+    const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
+    g_value_take_boxed(
+        value, analysis ? analysis->statistics() : het::gst::InferenceStats().to_structure(0, 0));
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  const bool known = het::gst::get_inference_property(*self->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+  if (!known) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void gst_hetero_inference_base_finalize(GObject* object) {
+  auto* self = GST_HETERO_INFERENCE_BASE(object);
+  delete self->state;
+  delete self->settings;
+  G_OBJECT_CLASS(gst_hetero_inference_base_parent_class)->finalize(object);
+}
+
+static bool start(GstHeteroInferenceBase* self) {
+  GST_OBJECT_LOCK(self);
+  const het::gst::InferenceSettings settings = *self->settings;
+  GST_OBJECT_UNLOCK(self);
+  const het::gst::SharedDisplay display = het::gst::shared_display(GST_ELEMENT(self));
+  gchar* const name = gst_object_get_name(GST_OBJECT(self));
+  auto analysis = FrameAnalysis::start(name, settings, display);
+  g_free(name);
+  if (display.display) gst_object_unref(display.display);
+  if (!analysis) {
+    het::gst::post_error(GST_ELEMENT(self), analysis.error());
+    return false;
+  }
+  for (const std::string& text : het::gst::ignored_settings(settings))
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", text.c_str()), (nullptr));
+  self->state->negotiated = false;
+  self->state->warned_of_fields = false;
+  gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);
+  start_anew(*self->state);
+  self->state->frames_processed = 0;
+  self->state->frames_late = 0;
+  self->state->weight = 0.0f;
+  self->state->frame_duration = 0;
+  self->state->live = false;
+  self->state->eos_received = false;
+  self->state->failed = false;
+  self->state->downstream_needs_plain_rows = false;
+  GST_OBJECT_LOCK(self);
+  self->state->analysis = std::move(*analysis);
+  GST_OBJECT_UNLOCK(self);
+  return true;
+}
+
+static void stop(GstHeteroInferenceBase* self) {
+  GST_OBJECT_LOCK(self);
+  std::shared_ptr<FrameAnalysis> analysis = std::exchange(self->state->analysis, nullptr);
+  GST_OBJECT_UNLOCK(self);
+  // Frees frames, requests and model outside of the lock.
+  analysis.reset();
+}
+
+static GstStateChangeReturn gst_hetero_inference_base_change_state(GstElement* element,
+                                                                   GstStateChange transition) {
+  auto* self = GST_HETERO_INFERENCE_BASE(element);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start(self)) {
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_hetero_inference_base_parent_class)->change_state(element, transition);
+  const bool failed_start =
+      transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || failed_start) stop(self);
+  return result;
+}
+
+static void gst_hetero_inference_base_class_init(GstHeteroInferenceBaseClass* klass) {
+  GST_DEBUG_CATEGORY_INIT(heteroinference_debug, "heteroinference", 0,
+                          "requests and order of the inference elements");
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->finalize = gst_hetero_inference_base_finalize;
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = gst_hetero_inference_base_change_state;
+  gst_element_class_add_static_pad_template(element_class, &sink_template);
+  gst_element_class_add_static_pad_template(element_class, &src_template);
+}
+
+void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
+                                             het::gst::InferenceRegion default_region,
+                                             bool with_threshold) {
+  auto* object_class = G_OBJECT_CLASS(klass);
+  // GObject does not inherit these two.
+  object_class->set_property = gst_hetero_inference_base_set_property;
+  object_class->get_property = gst_hetero_inference_base_get_property;
+  het::gst::install_inference_properties(object_class, default_region, with_threshold);
+  g_object_class_install_property(
+      object_class, kPropStats,
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Counters since the element started: frames, frames-analysed, frames-in-flight, regions, "
+          "regions-skipped, objects, requests, frames-late, frames-carried; times in ns: "
+          "inference-time-mean, "
+          "inference-time-max, frame-time-mean; of pictures: pre-process-backend in use, "
+          "picture-copies, copies-per-frame, surfaces-mapped, surfaces-copied, surfaces-imported, "
+          "pictures-scaled; of the model: execution-devices and subgraphs, which "
+          "HETERO's fail-over may change",
+          GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+}
+
+static void gst_hetero_inference_base_init(GstHeteroInferenceBase* self) {
+  self->settings = new het::gst::InferenceSettings();
+  self->state = new GstHeteroInferenceState();
+  gst_video_info_init(&self->state->info);
+
+  self->sinkpad = gst_pad_new_from_static_template(&sink_template, "sink");
+  gst_pad_set_chain_function(self->sinkpad, chain);
+  gst_pad_set_event_full_function(self->sinkpad, sink_event);
+  gst_pad_set_query_function(self->sinkpad, sink_query);
+  gst_pad_set_activatemode_function(self->sinkpad, sink_activate_mode);
+  GST_PAD_SET_PROXY_CAPS(self->sinkpad);
+  gst_element_add_pad(GST_ELEMENT(self), self->sinkpad);
+
+  self->srcpad = gst_pad_new_from_static_template(&src_template, "src");
+  gst_pad_set_event_function(self->srcpad, src_event);
+  gst_pad_set_query_function(self->srcpad, src_query);
+  gst_pad_set_activatemode_function(self->srcpad, src_activate_mode);
+  GST_PAD_SET_PROXY_CAPS(self->srcpad);
+  gst_element_add_pad(GST_ELEMENT(self), self->srcpad);
+}
