@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tests with threads (core, devices, HETERO and its like, pipelines) under ThreadSanitizer. Debian's
 # libgomp, GLib and GStreamer are not instrumented, so what they synchronise is left out;
-# tests/gst/glib_locks.cpp tells the sanitizer about the locks of GLib that our code relies on.
+# tests/gst/elements/glib_locks.cpp tells the sanitizer about the locks of GLib that our code relies on.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"

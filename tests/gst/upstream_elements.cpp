@@ -7,7 +7,7 @@
 #include "pipeline_run.h"
 #include "scripted_device.h"
 #include "test_files.h"
-#include "tests/readers/onnx_file.h"
+#include "tests/readers/onnx/onnx_file.h"
 
 namespace het::gst_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hetinference/cpp.h"
-#include "tests/readers/ir_file.h"
+#include "tests/readers/openvino_ir/ir_file.h"
 
 namespace het {
 namespace {

@@ -11,7 +11,7 @@
 #include "inference/model/model_equal.h"
 #include "inference/passes/print_model.h"
 #include "inference/readers/openvino_ir_reader.h"
-#include "tests/readers/onnx_file.h"
+#include "tests/readers/onnx/onnx_file.h"
 
 namespace het {
 namespace {

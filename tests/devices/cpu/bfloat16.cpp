@@ -1,0 +1,219 @@
+/// Values that stay bfloat16 between the products of a plan in that type.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "devices/cpu/loops/half_loops.h"
+#include "devices/cpu/moves/picture_reorder.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "tests/devices/cpu/cpu_testing.h"
+
+namespace het {
+namespace {
+
+using cpu_testing::CpuTest;
+using cpu_testing::Ints;
+using cpu_testing::make_attributes;
+using cpu_testing::ModelMaker;
+
+class CpuBfloat16 : public CpuTest {
+ protected:
+  void SetUp() override {
+    CpuTest::SetUp();
+    if (!cpu::has_bfloat16()) {
+      GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    }
+  }
+
+  /// What stands between two convolutions; the number of its channels behind.
+  using Between = std::function<std::pair<Value*, int64_t>(ModelMaker&, Value*)>;
+
+  /// Steps that only convert, in a model whose values are near REF's.
+  size_t reorders(const Between& between) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({1, 16, 12, 10}), 16, 32, 3);
+    const auto [y, channels] = between(maker, x);
+    maker.output(maker.conv(y, channels, 16));
+    return count_type(compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}}),
+                      "Reorder");
+  }
+};
+
+TEST_F(CpuBfloat16, StaysSoThroughWhatStandsBetweenConvolutions) {
+  const Attributes window = make_attributes(
+      {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});
+  const std::vector<std::pair<std::string, Between>> cases = {
+      {"MaxPool", [&](ModelMaker& m,
+                      Value* x) { return std::pair(m.op("MaxPool", {x}, window), int64_t{32}); }},
+      {"AveragePool",
+       [&](ModelMaker& m, Value* x) {
+         return std::pair(m.op("AveragePool", {x}, window), int64_t{32});
+       }},
+      {"GlobalAveragePool",
+       [](ModelMaker& m, Value* x) {
+         return std::pair(m.op("GlobalAveragePool", {x}), int64_t{32});
+       }},
+      {"Add",
+       [&](ModelMaker& m, Value* x) {
+         Value* a = m.op("MaxPool", {x}, window);
+         return std::pair(m.op("Add", {a, m.op("AveragePool", {x}, window)}), int64_t{32});
+       }},
+      {"a gate",
+       [](ModelMaker& m, Value* x) {
+         Value* gate = m.op("Sigmoid", {m.conv(m.op("GlobalAveragePool", {x}), 32, 32)});
+         return std::pair(m.op("Mul", {x, gate}), int64_t{32});
+       }},
+      {"Concat",
+       [](ModelMaker& m, Value* x) {
+         Value* y = m.op("Concat", {m.conv(x, 32, 10), x, m.conv(x, 32, 7)},
+                         make_attributes({{"axis", int64_t{1}}}));
+         return std::pair(y, int64_t{49});
+       }},
+      {"Split and Concat",
+       [](ModelMaker& m, Value* x) {
+         const auto parts =
+             m.split("Split", {x, m.ints({10, 22})}, 2, make_attributes({{"axis", int64_t{1}}}));
+         Value* y = m.op("Concat", {parts[1], m.conv(parts[0], 10, 10)},
+                         make_attributes({{"axis", int64_t{1}}}));
+         return std::pair(y, int64_t{32});
+       }},
+      {"Slice",
+       [](ModelMaker& m, Value* x) {
+         Value* y = m.op("Slice", {x, m.ints({3, 2}), m.ints({30, 9}), m.ints({1, 2})});
+         return std::pair(y, int64_t{27});
+       }},
+      {"ChannelShuffle",
+       [](ModelMaker& m, Value* x) {
+         Value* a = m.op("Reshape", {x, m.ints({1, 4, 8, 12, 10})});
+         Value* b = m.op("Transpose", {a}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
+         return std::pair(m.op("Reshape", {b, m.ints({1, 32, 12, 10})}), int64_t{32});
+       }},
+      {"Resize",
+       [](ModelMaker& m, Value* x) {
+         Value* scales = m.constant(Tensor::from<float>({4}, {1.0f, 1.0f, 2.0f, 1.5f}));
+         return std::pair(m.op("Resize", {x, nullptr, scales},
+                               make_attributes({{"mode", std::string("nearest")}})),
+                          int64_t{32});
+       }},
+  };
+  const size_t without =
+      reorders([](ModelMaker& m, Value* x) { return std::pair(m.conv(x, 32, 24), int64_t{24}); });
+  for (const auto& [name, between] : cases) {
+    SCOPED_TRACE(name);
+    // A single pixel of the output is plain as it is.
+    EXPECT_LE(reorders(between), without);
+  }
+}
+
+TEST_F(CpuBfloat16, MaximaOfAllWindows) {
+  // Channels: fewer than a vector, not a whole number of them; signs of both kinds.
+  for (const int64_t channels : {5, 20, 32, 43}) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({2, 8, 11, 9}), 8, channels);
+    const auto add = [&](Ints kernel, Ints strides, Ints pads, int64_t ceil_mode, Ints dilations) {
+      Value* y = maker.op("MaxPool", {x},
+                          make_attributes({{"kernel_shape", kernel},
+                                           {"strides", strides},
+                                           {"pads", pads},
+                                           {"ceil_mode", ceil_mode},
+                                           {"dilations", dilations}}));
+      maker.output(maker.conv(y, channels, 8));
+    };
+    add({3, 3}, {1, 1}, {1, 1, 1, 1}, 0, {1, 1});
+    add({3, 2}, {2, 2}, {0, 1, 2, 0}, 1, {1, 1});
+    add({5, 5}, {1, 3}, {2, 2, 2, 2}, 0, {1, 1});
+    add({2, 2}, {1, 1}, {1, 1, 0, 0}, 0, {2, 2});
+    maker.output(maker.conv(maker.op("GlobalMaxPool", {x}), channels, 8));
+    size_t own = 0;
+    for (const ProfileRow& row :
+         compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}})) {
+      own += row.layer_type.find("MaxPool") != std::string::npos && row.exec_type == "own_simd";
+    }
+    EXPECT_EQ(own, 4u);
+  }
+}
+
+TEST_F(CpuBfloat16, OthersReadFloats) {
+  // Softmax and outputs do not take it, an interpolation is one of floats.
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 16, 12, 10}), 16, 32, 3);
+  Value* pooled = maker.op("MaxPool", {x}, make_attributes({{"kernel_shape", Ints{2, 2}}}));
+  maker.output(maker.conv(pooled, 32, 8));
+  maker.output(maker.op("Softmax", {pooled}, make_attributes({{"axis", int64_t{1}}})));
+  maker.output(pooled);
+  Value* scales = maker.constant(Tensor::from<float>({4}, {1.0f, 1.0f, 2.0f, 2.0f}));
+  Value* larger = maker.op("Resize", {pooled, nullptr, scales},
+                           make_attributes({{"mode", std::string("linear")}}));
+  maker.output(maker.conv(larger, 32, 8));
+  compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
+}
+
+TEST(Bfloat16Rows, ConvertAsSingleValuesDo) {
+  std::vector<float> values = {0.0f,
+                               -0.0f,
+                               1.0f,
+                               -1.0f,
+                               std::numeric_limits<float>::infinity(),
+                               -std::numeric_limits<float>::infinity(),
+                               std::numeric_limits<float>::max(),
+                               std::numeric_limits<float>::denorm_min(),
+                               std::numeric_limits<float>::quiet_NaN(),
+                               1.00390625f,   // between two, the lower one is even
+                               1.01171875f};  // between two, the upper one is even
+  const Tensor random = cpu_testing::random_tensor({67}, 3, 100.0f);
+  values.insert(values.end(), random.values<float>().begin(), random.values<float>().end());
+  std::vector<BFloat16> narrow(values.size());
+  std::vector<float> wide(values.size());
+  cpu::float_to_bfloat16_row(values.data(), values.size(), narrow.data());
+  cpu::bfloat16_to_float_row(narrow.data(), narrow.size(), wide.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(std::isnan(wide[i]), std::isnan(values[i])) << values[i];
+    if (std::isnan(values[i])) continue;
+    EXPECT_EQ(narrow[i].bits, BFloat16(values[i]).bits) << values[i];
+    EXPECT_EQ(wide[i], static_cast<float>(narrow[i])) << values[i];
+  }
+}
+
+TEST(PictureReorder, PlanesBecomePixels) {
+  constexpr int64_t kPixels = 71 * 67;  // of two threads, with a rest
+  const cpu::TensorSpec planes{ElementType::Float32, {2, 3, 71, 67}, cpu::Format::Plain};
+  const cpu::TensorSpec pixels{ElementType::BFloat16, {2, 3, 71, 67}, cpu::Format::ChannelsLast};
+  const auto kernel = cpu::make_picture_reorder(planes, pixels);
+  ASSERT_NE(kernel, nullptr);
+  const Tensor source = cpu_testing::random_tensor({2, 3, 71, 67}, 3, 100.0f);
+  const std::span<const float> from = source.values<float>();
+  std::vector<BFloat16> got(from.size());
+  std::byte* inputs[] = {reinterpret_cast<std::byte*>(const_cast<float*>(from.data()))};
+  std::byte* outputs[] = {reinterpret_cast<std::byte*>(got.data())};
+  cpu::KernelArgs args;
+  args.inputs = inputs;
+  args.outputs = outputs;
+  ASSERT_TRUE(kernel->execute(args, nullptr).ok());
+  for (int64_t i = 0; i < 2 * kPixels * 3; ++i) {
+    const int64_t image = i / (3 * kPixels);
+    const int64_t place = (image * 3 + i % 3) * kPixels + i / 3 % kPixels;
+    ASSERT_EQ(got[static_cast<size_t>(i)].bits, BFloat16(from[static_cast<size_t>(place)]).bits);
+  }
+  // Everything else is oneDNN's.
+  const auto refused = [&](cpu::TensorSpec src, cpu::TensorSpec dst) {
+    return cpu::make_picture_reorder(src, dst) == nullptr;
+  };
+  EXPECT_TRUE(refused(pixels, planes));
+  EXPECT_TRUE(refused({ElementType::Float32, {2, 4, 71, 67}, cpu::Format::Plain}, pixels));
+  EXPECT_TRUE(refused(planes, {ElementType::Float32, {2, 3, 71, 67}, cpu::Format::ChannelsLast}));
+}
+
+TEST_F(CpuBfloat16, PicturesAreReorderedInOnePass) {
+  ModelMaker maker;
+  maker.output(maker.conv(maker.input({2, 3, 37, 41}), 3, 32));
+  const auto rows =
+      compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}, {"CACHE_DIR", ""}});
+  const auto reorder = std::ranges::find(rows, "x0/reorder", &ProfileRow::node_name);
+  ASSERT_NE(reorder, rows.end());
+  EXPECT_EQ(reorder->exec_type, "own_simd");
+}
+
+}  // namespace
+}  // namespace het

@@ -1,0 +1,296 @@
+#include "devices/cpu/products/depthwise.h"
+#include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/fuse.h"
+
+#include <hwy/targets.h>
+
+#include "inference/passes/prepare_model.h"
+#include "inference/passes/print_model.h"
+#include "tests/devices/cpu/cpu_testing.h"
+
+namespace het {
+namespace {
+
+using cpu::DepthwiseOp;
+using cpu::Format;
+using cpu_testing::CpuTest;
+using cpu_testing::Ints;
+using cpu_testing::make_attributes;
+using cpu_testing::ModelMaker;
+using cpu_testing::random_tensor;
+
+/// Dimensions that are (height, width), pads that are (top, left, bottom, right).
+struct Window {
+  int64_t n, channels, ih, iw;
+  Ints kernel, strides, dilations, pads;
+};
+
+const Window kWindows[] = {
+    {1, 16, 14, 14, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+    {2, 32, 7, 7, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+    {1, 21, 9, 23, {3, 3}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+    {1, 40, 15, 16, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+    {1, 17, 16, 15, {3, 3}, {2, 2}, {1, 1}, {0, 0, 1, 1}},
+    {1, 16, 5, 4, {3, 3}, {1, 1}, {1, 1}, {2, 2, 2, 2}},  // wider pads than one
+    {1, 16, 1, 2, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // smaller than the filter
+    {1, 24, 12, 30, {3, 3}, {1, 1}, {8, 8}, {8, 8, 8, 8}},
+    {1, 16, 13, 20, {3, 3}, {1, 2}, {2, 3}, {2, 0, 1, 3}},
+    {1, 19, 11, 17, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+    {1, 16, 7, 30, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+    {2, 24, 9, 31, {5, 5}, {2, 2}, {1, 1}, {2, 2, 2, 2}},
+    {1, 16, 4, 37, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+    {1, 16, 11, 18, {5, 4}, {2, 3}, {1, 1}, {1, 2, 0, 1}},
+    {1, 33, 8, 9, {1, 7}, {1, 1}, {1, 1}, {0, 3, 0, 3}},
+};
+
+cpu::ConvolutionSpec spec_of(const Window& w, ElementType type) {
+  const auto size = [&](size_t d, int64_t in) {
+    return (in + w.pads[d] + w.pads[d + 2] - w.dilations[d] * (w.kernel[d] - 1) - 1) /
+               w.strides[d] +
+           1;
+  };
+  cpu::ConvolutionSpec spec;
+  spec.src = {type, {w.n, w.channels, w.ih, w.iw}, Format::Plain};
+  spec.dst = {type, {w.n, w.channels, size(0, w.ih), size(1, w.iw)}, Format::Plain};
+  spec.weights = {w.channels, 1, w.kernel[0], w.kernel[1]};
+  spec.groups = w.channels;
+  spec.strides = w.strides;
+  spec.dilations = w.dilations;
+  spec.pads_begin = {w.pads[0], w.pads[1]};
+  spec.pads_end = {w.pads[2], w.pads[3]};
+  return spec;
+}
+
+/// By the definition, in double precision, [n,c,oh,ow].
+std::vector<double> convolve(const cpu::ConvolutionSpec& spec, const Tensor& src,
+                             const Tensor& weights, const Tensor& bias) {
+  std::vector<double> result;
+  const Shape& in = spec.src.shape;
+  const Shape& out = spec.dst.shape;
+  const std::span<const float> x = src.values<float>();
+  const std::span<const float> w = weights.values<float>();
+  for (int64_t n = 0; n < out[0]; ++n) {
+    for (int64_t c = 0; c < out[1]; ++c) {
+      for (int64_t oy = 0; oy < out[2]; ++oy) {
+        for (int64_t ox = 0; ox < out[3]; ++ox) {
+          double sum = static_cast<double>(bias.values<float>()[static_cast<size_t>(c)]);
+          for (int64_t ky = 0; ky < spec.weights[2]; ++ky) {
+            for (int64_t kx = 0; kx < spec.weights[3]; ++kx) {
+              const int64_t y = oy * spec.strides[0] + ky * spec.dilations[0] - spec.pads_begin[0];
+              const int64_t z = ox * spec.strides[1] + kx * spec.dilations[1] - spec.pads_begin[1];
+              if (y < 0 || y >= in[2] || z < 0 || z >= in[3]) continue;
+              const auto tap = (c * spec.weights[2] + ky) * spec.weights[3] + kx;
+              const auto pixel = ((n * in[1] + c) * in[2] + y) * in[3] + z;
+              sum += static_cast<double>(x[static_cast<size_t>(pixel)]) *
+                     static_cast<double>(w[static_cast<size_t>(tap)]);
+            }
+          }
+          result.push_back(sum);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// Runs the kernel on memory in `format`; the result as plain floats.
+Tensor run(const cpu::ConvolutionSpec& spec, Format format, const Tensor& src,
+           const Tensor& weights, const Tensor& bias, std::vector<DepthwiseOp> ops) {
+  const auto shape = cpu::depthwise_shape(spec, format);
+  EXPECT_TRUE(shape);
+  if (!shape) return {};
+  const Tensor in = *cpu::convert_constant(src, {spec.src.type, spec.src.shape, format});
+  const cpu::TensorSpec dst{spec.dst.type, spec.dst.shape, format};
+  Tensor out = *Tensor::allocate({spec.dst.type, {cpu::physical_count(dst)}});
+  std::fill_n(out.bytes(), out.size_bytes(), std::byte{0x7F});
+  const auto kernel = cpu::make_depthwise_kernel(*shape, weights, bias, std::move(ops));
+  std::byte* inputs[] = {const_cast<std::byte*>(in.bytes())};
+  std::byte* outputs[] = {out.bytes()};
+  cpu::KernelArgs args;
+  args.inputs = inputs;
+  args.outputs = outputs;
+  EXPECT_TRUE(kernel->execute(args, nullptr).ok());
+  Tensor plain = *Tensor::allocate({ElementType::Float32, spec.dst.shape});
+  const std::vector<float> values = *to_float_vector(out);
+  const Shape& s = spec.dst.shape;
+  const int64_t block = cpu::block_of(format);
+  const int64_t blocks = (s[1] + block - 1) / block;
+  for (int64_t n = 0; n < s[0]; ++n) {
+    for (int64_t c = 0; c < (format == Format::ChannelsLast ? s[1] : blocks * block); ++c) {
+      for (int64_t p = 0; p < s[2] * s[3]; ++p) {
+        const int64_t at = format == Format::ChannelsLast
+                               ? (n * s[2] * s[3] + p) * s[1] + c
+                               : ((n * blocks + c / block) * s[2] * s[3] + p) * block + c % block;
+        const float value = values[static_cast<size_t>(at)];
+        if (c >= s[1]) {
+          EXPECT_EQ(value, 0.0f) << "padded channel " << c;
+        } else {
+          plain.values<float>()[static_cast<size_t>((n * s[1] + c) * s[2] * s[3] + p)] = value;
+        }
+      }
+    }
+  }
+  return plain;
+}
+
+/// Every instruction set of this processor and build.
+template <class F>
+void for_targets(F f) {
+  const auto use = [](int64_t targets) {
+    hwy::SetSupportedTargetsForTest(targets);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  };
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    use(target);
+    f(hwy::TargetName(target));
+    use(0);
+  }
+}
+
+TEST(Depthwise, EqualsTheDefinitionInAllFormatsAndTypes) {
+  for_targets([](const char* target) {
+    for (const Window& window : kWindows) {
+      for (const ElementType type : {ElementType::Float32, ElementType::BFloat16}) {
+        const cpu::ConvolutionSpec spec = spec_of(window, type);
+        Tensor src = random_tensor(spec.src.shape, 1);
+        if (type == ElementType::BFloat16) {
+          for (float& v : src.values<float>()) v = bfloat16_to_float(float_to_bfloat16(v));
+        }
+        const Tensor weights = random_tensor(spec.weights, 2);
+        const Tensor bias = random_tensor({window.channels}, 3);
+        const std::vector<double> wanted = convolve(spec, src, weights, bias);
+        const double tolerance = type == ElementType::BFloat16 ? 4e-3 : 1e-6;
+        for (const Format format : {Format::Blocked8, Format::Blocked16, Format::ChannelsLast}) {
+          if (!cpu::depthwise_shape(spec, format)) continue;
+          SCOPED_TRACE(fmt::format("{} {} {} {}", target, to_string(spec.src),
+                                   to_string(spec.weights), to_string(format)));
+          const Tensor got = run(spec, format, src, weights, bias, {});
+          for (size_t i = 0; i < wanted.size(); ++i) {
+            const double limit = tolerance * std::max(1.0, std::abs(wanted[i]));
+            const auto value = static_cast<double>(got.values<float>()[i]);
+            // Sums of taps that cancel keep the error of the largest.
+            ASSERT_LE(std::abs(value - wanted[i]), limit * 8) << i;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Depthwise, OperationsBehindTheSum) {
+  using Kind = DepthwiseOp::Kind;
+  const Window window{1, 20, 5, 9, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}};
+  const cpu::ConvolutionSpec spec = spec_of(window, ElementType::Float32);
+  const Tensor src = random_tensor(spec.src.shape, 1);
+  const Tensor weights = random_tensor(spec.weights, 2);
+  const Tensor bias = random_tensor({20}, 3);
+  const std::vector<double> sums = convolve(spec, src, weights, bias);
+  const Tensor slopes = random_tensor({20}, 4);
+  const auto sigmoid = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
+  struct Case {
+    std::vector<DepthwiseOp> ops;
+    std::function<double(double, size_t)> wanted;
+  };
+  const double alpha = 0.25;
+  for_targets([&](const char* target) {
+    const auto shape = cpu::depthwise_shape(spec, Format::Blocked16);
+    ASSERT_TRUE(shape);
+    const std::vector<float> packed = cpu::pack_depthwise(*shape, slopes.values<float>().data(), 1);
+    const Case cases[] = {
+        {{{Kind::PRelu, 0, 0, packed}},
+         [&](double x, size_t c) {
+           return x < 0 ? x * static_cast<double>(slopes.values<float>()[c]) : x;
+         }},
+        {{{Kind::Relu, 0.25f, 0, {}}}, [&](double x, size_t) { return x < 0 ? x * alpha : x; }},
+        {{{Kind::Relu, 0, 0, {}}}, [](double x, size_t) { return std::max(x, 0.0); }},
+        {{{Kind::Clip, -0.5f, 0.25f, {}}, {Kind::Linear, 0.25f, 0, {}}},
+         [&](double x, size_t) { return std::clamp(x, -0.5, alpha) * alpha; }},
+        {{{Kind::Clip, -0.5f, 0.25f, {}}},
+         [&](double x, size_t) { return std::clamp(x, -0.5, alpha); }},
+        {{{Kind::Linear, 0.25f, 0, {}}}, [&](double x, size_t) { return x * alpha; }},
+        {{{Kind::HardSwish, 0, 0, {}}},
+         [](double x, size_t) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
+        {{{Kind::Swish, 0.25f, 0, {}}}, [&](double x, size_t) { return x * sigmoid(x * alpha); }},
+    };
+    for (const Case& c : cases) {
+      SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(c.ops[0].kind)));
+      // Padded channels are checked by run().
+      const Tensor got = run(spec, Format::Blocked16, src, weights, bias, c.ops);
+      for (size_t i = 0; i < sums.size(); ++i) {
+        const double wanted = c.wanted(sums[i], i / 45);
+        ASSERT_NEAR(static_cast<double>(got.values<float>()[i]), wanted, 1e-5) << i;
+      }
+    }
+  });
+}
+
+TEST(Depthwise, RefusesWhatItCannotDo) {
+  using Kind = cpu::PostOp::Kind;
+  cpu::ConvolutionSpec spec = spec_of(kWindows[2], ElementType::Float32);
+  const auto shape = cpu::depthwise_shape(spec, Format::Blocked16);
+  ASSERT_TRUE(shape);
+  EXPECT_TRUE(cpu::depthwise_ops(*shape, {{Kind::Clip, 0.0f, 6.0f}}));
+  EXPECT_FALSE(cpu::depthwise_ops(*shape, {{Kind::Sum, 1.0f, 0.0f}}));
+  // 21 channels leave 11 of a block that must stay 0.
+  EXPECT_FALSE(cpu::depthwise_ops(*shape, {{Kind::Clip, 1.0f, 6.0f}}));
+  EXPECT_FALSE(cpu::depthwise_ops(*shape, {{Kind::Sigmoid, 0.0f, 0.0f}}));
+  spec.weights[1] = 2;
+  EXPECT_FALSE(cpu::depthwise_shape(spec, Format::Blocked16));
+}
+
+class CpuDepthwise : public CpuTest {};
+
+TEST_F(CpuDepthwise, TakesSlopesPerChannel) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 20, 9, 11});
+  Value* y = maker.op("Conv", {x, maker.random({20, 1, 3, 3}), maker.random({20})},
+                      make_attributes({{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{20}}}));
+  Value* z = maker.op("PRelu", {y, maker.random({20, 1, 1})});
+  maker.output(maker.op("Relu", {z}));
+  const std::unique_ptr<Model> model = maker.model().clone();
+  ASSERT_TRUE(prepare_model(*model).ok());
+  ASSERT_TRUE(cpu::fuse_tails(*model).ok());
+  model->remove_unused();
+  ASSERT_TRUE(model->sort().ok());
+  EXPECT_EQ("\n" + print_model(*model), R"(
+input x0 : float32[1,20,9,11]
+PRelu1_y_2 = het.Conv(x0, c0=float32[20,1,3,3], c1=float32[20], -, c2=float32[20,1,1]) {group=20 pads=[1,1,1,1]} : float32[1,20,9,11]
+Relu2_y = Relu(PRelu1_y_2) : float32[1,20,9,11]
+output y0 = Relu2_y
+)");
+  const std::string ran = implementation(compare(maker.model()), "Conv0");
+  EXPECT_EQ(ran.rfind("own_dw", 0), 0u) << ran;
+}
+
+TEST_F(CpuDepthwise, LargeDilationsDoNotFallBackToProducts) {
+  // oneDNN has generated code only where dilated taps reach over no more than the padding.
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 24, 32, 40}), 24, 24);
+  Value* y = maker.op(
+      "Conv", {x, maker.random({24, 1, 3, 3}), maker.random({24})},
+      make_attributes(
+          {{"pads", Ints{8, 8, 8, 8}}, {"dilations", Ints{8, 8}}, {"group", int64_t{24}}}));
+  maker.output(maker.op("Relu", {y}));
+  const std::string ran = implementation(compare(maker.model()), "Conv1");
+  EXPECT_EQ(ran.find("gemm"), std::string::npos) << ran;
+  EXPECT_EQ(ran.find("ref"), std::string::npos) << ran;
+}
+
+TEST_F(CpuDepthwise, Bfloat16OfAllTails) {
+  const Properties properties{{"INFERENCE_PRECISION_HINT", "bf16"}};
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 24, 12, 13}), 24, 24);
+  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Tanh"}) {
+    Value* y = maker.op("Conv", {x, maker.random({24, 1, 3, 3}, 0.3f), maker.random({24})},
+                        make_attributes({{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{24}}}));
+    maker.output(maker.conv(maker.op(type, {y}), 24, 8));
+  }
+  if (!cpu::has_bfloat16()) {
+    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+  }
+  const auto rows = compare(maker.model(), 0.03f, properties);
+  EXPECT_EQ(implementation(rows, "Conv1").rfind("own_dw", 0), 0u);
+}
+
+}  // namespace
+}  // namespace het

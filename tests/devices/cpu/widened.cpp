@@ -1,0 +1,274 @@
+#include <cmath>
+
+#include "devices/cpu/loops/widened_loops.h"
+#include "tests/devices/cpu/cpu_testing.h"
+
+/// int8 products on processors without VNNI (devices/cpu/loops/widened_loops.h), on every
+/// processor.
+namespace het::cpu_testing {
+namespace {
+
+using cpu::PostOp;
+using cpu::WidenedShape;
+
+int64_t extent(int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads) {
+  return (size + pads - (kernel - 1) * dilation - 1) / stride + 1;
+}
+
+/// A window over a picture, padded by `pad` on all sides but one pixel less on the right.
+WidenedShape window(int64_t groups, int64_t ic, int64_t oc, int64_t kernel, int64_t stride = 1,
+                    int64_t dilation = 1, int64_t pad = 0) {
+  WidenedShape s;
+  s.n = 2;
+  s.groups = groups;
+  s.ic = ic;
+  s.oc = oc;
+  s.ih = 7;
+  s.iw = 9;
+  s.kh = s.kw = kernel;
+  s.stride_y = s.stride_x = stride;
+  s.dilation_y = s.dilation_x = dilation;
+  s.pad_top = s.pad_left = pad;
+  s.oh = extent(s.ih, kernel, stride, dilation, 2 * pad);
+  s.ow = extent(s.iw, kernel, stride, dilation, std::max<int64_t>(2 * pad - 1, 0));
+  return s;
+}
+
+WidenedShape depthwise(int64_t channels, int64_t kernel, int64_t stride = 1, int64_t dilation = 1) {
+  WidenedShape s = window(1, channels, channels, kernel, stride, dilation, kernel / 2);
+  s.depthwise = true;
+  return s;
+}
+
+/// The exact sum of output channel `o`, counted over all groups.
+int64_t sum_at(const WidenedShape& s, const Tensor& src, const Tensor& weights, int64_t n,
+               int64_t y, int64_t x, int64_t o) {
+  const int64_t channels = s.groups * s.ic;
+  const int64_t filters = s.depthwise ? 1 : s.ic;
+  int64_t sum = 0;
+  for (int64_t i = 0; i < filters; ++i) {
+    const int64_t channel = s.depthwise ? o : o / s.oc * s.ic + i;
+    for (int64_t ky = 0; ky < s.kh; ++ky) {
+      for (int64_t kx = 0; kx < s.kw; ++kx) {
+        const int64_t iy = y * s.stride_y - s.pad_top + ky * s.dilation_y;
+        const int64_t ix = x * s.stride_x - s.pad_left + kx * s.dilation_x;
+        if (iy < 0 || iy >= s.ih || ix < 0 || ix >= s.iw) continue;
+        const auto at = static_cast<size_t>(((n * s.ih + iy) * s.iw + ix) * channels + channel);
+        const int value =
+            s.src == ElementType::Int8 ? src.values<int8_t>()[at] : src.values<uint8_t>()[at];
+        const int weight = weights.data<int8_t>()[((o * filters + i) * s.kh + ky) * s.kw + kx];
+        sum += int64_t{value - s.src_zero} * (weight - s.weights_zero);
+      }
+    }
+  }
+  return sum;
+}
+
+/// Runs the loops strip by strip, a panel at a time.
+Tensor multiply(const WidenedShape& s, const Tensor& src, const Tensor& weights, float scale,
+                float bias, const std::vector<PostOp>& ops, const Tensor* addend, int64_t rows) {
+  const int64_t filters = s.depthwise ? 1 : s.ic;
+  const int64_t panels = cpu::widened_panels(s);
+  const auto panel_count = static_cast<size_t>(cpu::widened_panel_count(s));
+  std::vector<int8_t> packed(static_cast<size_t>(panels) * panel_count);
+  cpu::pack_widened_weights(s, weights.data<int8_t>(), {filters * s.kh * s.kw, s.kh * s.kw}, 0,
+                            panels, packed.data());
+  const auto channels = static_cast<size_t>(panels * cpu::widened_columns());
+  const std::vector<float> scales(channels, scale);
+  const std::vector<float> biases(channels, bias);
+  Tensor dst = *Tensor::allocate({s.dst, {s.n, s.oh, s.ow, s.groups * s.oc}});
+  const cpu::WidenedTail tail = {scales.data(), biases.data(), &ops,
+                                 addend != nullptr ? addend->bytes() : nullptr};
+  std::vector<int16_t> widened(static_cast<size_t>(cpu::widened_src_count(s, rows)));
+  std::vector<int16_t> panel(panel_count);
+  const cpu::WidenedOffsets offsets = cpu::widened_offsets(s, rows);
+  for (int64_t picture = 0; picture < s.n * s.groups; ++picture) {
+    for (int64_t first = 0; first < s.oh; first += rows) {
+      const cpu::WidenedStrip strip = {picture / s.groups, picture % s.groups, first,
+                                       std::min(rows, s.oh - first)};
+      cpu::widen_src(s, strip, src.bytes(), widened.data());
+      const int64_t of_group = panels / s.groups;
+      const auto offset = static_cast<size_t>(strip.group * of_group) * panel_count;
+      for (int64_t k = 0; k < of_group; ++k) {
+        cpu::multiply_widened(s, offsets, strip, widened.data(), packed.data() + offset, k, k + 1,
+                              tail, panel.data(), dst.bytes());
+      }
+    }
+  }
+  return dst;
+}
+
+Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
+  if (type == ElementType::Float32) return random_tensor(shape, seed);
+  return type == ElementType::Int8 ? random_bytes<int8_t>(shape, seed)
+                                   : random_bytes<uint8_t>(shape, seed);
+}
+
+/// Sums of all kinds of shapes: as floats exact.
+void expect_exact_sums(WidenedShape s) {
+  s.dst = ElementType::Float32;
+  const int64_t filters = s.depthwise ? 1 : s.ic;
+  const Tensor src = random_values(s.src, {s.n, s.ih, s.iw, s.groups * s.ic}, 3);
+  const Tensor weights = random_bytes<int8_t>({s.groups * s.oc, filters, s.kh, s.kw}, 5);
+  for (const int64_t rows : {s.oh, int64_t{2}}) {
+    const Tensor got = multiply(s, src, weights, 1.0f, 0.0f, {}, nullptr, rows);
+    const float* next = got.data<float>();
+    for (int64_t n = 0; n < s.n; ++n) {
+      for (int64_t y = 0; y < s.oh; ++y) {
+        for (int64_t x = 0; x < s.ow; ++x) {
+          for (int64_t o = 0; o < s.groups * s.oc; ++o, ++next) {
+            ASSERT_EQ(*next, static_cast<float>(sum_at(s, src, weights, n, y, x, o)))
+                << "picture " << n << " y " << y << " x " << x << " channel " << o
+                << " of strips of " << rows;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuWidened, SumsOfAllShapesAreExact) {
+  const std::vector<WidenedShape> shapes = {
+      window(1, 20, 37, 1),
+      window(1, 7, 16, 1, 2),
+      window(1, 3, 33, 3, 2, 1, 1),
+      window(1, 5, 16, 3, 1, 1, 1),
+      window(1, 6, 40, 3, 1, 2, 2),
+      window(3, 5, 9, 3, 1, 1, 1),
+      window(2, 4, 16, 1, 2),
+      window(1, 1, 5, 7, 3, 1, 3),
+      window(1, 32, 48, 3, 1, 1, 1),
+      window(1, 8, 8, 2, 2, 1, 1),
+      depthwise(5, 3),
+      depthwise(16, 3, 2),
+      depthwise(39, 5),
+      depthwise(33, 3, 1, 2),
+      depthwise(16, 1),
+  };
+  for (size_t k = 0; k < shapes.size(); ++k) {
+    for (const ElementType type : {ElementType::UInt8, ElementType::Int8}) {
+      for (const auto& [src_zero, weights_zero] :
+           {std::pair{0, 0}, std::pair{type == ElementType::Int8 ? -128 : 255, 0},
+            std::pair{type == ElementType::Int8 ? 127 : 3, -128}, std::pair{9, 127}}) {
+        SCOPED_TRACE(testing::Message()
+                     << "shape " << k << " zeros " << src_zero << ' ' << weights_zero);
+        WidenedShape shape = shapes[k];
+        shape.src = type;
+        shape.src_zero = src_zero;
+        shape.weights_zero = weights_zero;
+        expect_exact_sums(shape);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(CpuWidened, FewRowsTakeTheirWeightsAsBytes) {
+  for (const int64_t rows : {1, 5, 13, 40}) {
+    WidenedShape s;
+    s.ih = s.oh = rows;
+    s.ic = 101;
+    s.oc = 50;
+    s.weights_zero = -7;
+    SCOPED_TRACE(rows);
+    expect_exact_sums(s);
+  }
+}
+
+TEST(CpuWidened, ExtremeBytesDoNotSaturate) {
+  WidenedShape s = window(1, 32, 16, 3);
+  s.dst = ElementType::Float32;
+  Tensor src = *Tensor::allocate({ElementType::UInt8, {s.n, s.ih, s.iw, s.ic}});
+  std::ranges::fill(src.values<uint8_t>(), uint8_t{255});
+  for (const int8_t weight : {int8_t{127}, int8_t{-128}}) {
+    Tensor weights = *Tensor::allocate({ElementType::Int8, {s.oc, s.ic, 3, 3}});
+    std::ranges::fill(weights.values<int8_t>(), weight);
+    const Tensor got = multiply(s, src, weights, 1.0f, 0.0f, {}, nullptr, s.oh);
+    for (const float value : got.values<float>()) {
+      ASSERT_EQ(value, 255.0f * static_cast<float>(weight) * 9 * 32);
+    }
+  }
+}
+
+/// What is stored for a value.
+float stored(ElementType type, float value) {
+  if (type == ElementType::Float32) return value;
+  const float low = type == ElementType::Int8 ? -128.0f : 0.0f;
+  return std::nearbyint(std::clamp(value, low, low + 255.0f));
+}
+
+float applied(const PostOp& op, float x, float addend) {
+  switch (op.kind) {
+    case PostOp::Kind::Sum:
+      return x + op.alpha * (addend - op.beta);
+    case PostOp::Kind::Relu:
+      return x < 0.0f ? op.alpha * x : x;
+    case PostOp::Kind::Clip:
+      return std::clamp(x, op.alpha, op.beta);
+    case PostOp::Kind::Linear:
+      return op.alpha * x + op.beta;
+    case PostOp::Kind::Sigmoid:
+      return 1.0f / (1.0f + std::exp(-x));
+    case PostOp::Kind::Swish:
+      return x / (1.0f + std::exp(-op.alpha * x));
+    case PostOp::Kind::HardSwish:
+      return x * std::clamp(x / 6.0f + 0.5f, 0.0f, 1.0f);
+    case PostOp::Kind::Round:
+      return std::nearbyint(x);
+    default:
+      ADD_FAILURE() << "no such operation here";
+      return x;
+  }
+}
+
+TEST(CpuWidened, TailsInEveryType) {
+  using Kind = PostOp::Kind;
+  const std::vector<std::vector<PostOp>> tails = {
+      {},
+      {{Kind::Relu, 0.1f, 0.0f}},
+      {{Kind::Clip, -3.0f, 40.0f}, {Kind::Linear, 0.7f, 5.0f}},
+      {{Kind::Sum, 0.5f, 11.0f}, {Kind::Relu, 0.0f, 0.0f}},
+      {{Kind::Linear, 0.4f, 1.0f}, {Kind::Round}, {Kind::Sum, 2.0f, 3.0f}},
+      {{Kind::Sigmoid}, {Kind::Linear, 200.0f, -50.0f}},
+      {{Kind::Swish, 1.3f, 0.0f}},
+      {{Kind::HardSwish}},
+  };
+  for (const ElementType type : {ElementType::UInt8, ElementType::Int8, ElementType::Float32}) {
+    for (size_t k = 0; k < tails.size(); ++k) {
+      SCOPED_TRACE(testing::Message() << "tail " << k << " to " << to_string(type));
+      WidenedShape s = window(1, 6, 21, 3, 1, 1, 1);
+      s.dst = type;
+      s.src_zero = 100;
+      const Tensor src = random_bytes<uint8_t>({s.n, s.ih, s.iw, s.ic}, 3);
+      const Tensor weights = random_bytes<int8_t>({s.oc, s.ic, 3, 3}, 5);
+      const Tensor addend = random_values(type, {s.n, s.oh, s.ow, s.oc}, 7);
+      const std::vector<float> added = *to_float_vector(addend);
+      constexpr float kScale = 0.0013f;
+      constexpr float kBias = 2.5f;
+      const Tensor got = multiply(s, src, weights, kScale, kBias, tails[k], &addend, 4);
+      const std::vector<float> values = *to_float_vector(got);
+      size_t at = 0;
+      size_t different = 0;
+      for (int64_t n = 0; n < s.n; ++n) {
+        for (int64_t y = 0; y < s.oh; ++y) {
+          for (int64_t x = 0; x < s.ow; ++x) {
+            for (int64_t o = 0; o < s.oc; ++o, ++at) {
+              float wanted =
+                  kScale * static_cast<float>(sum_at(s, src, weights, n, y, x, o)) + kBias;
+              for (const PostOp& op : tails[k]) wanted = applied(op, wanted, added[at]);
+              wanted = stored(type, wanted);
+              const float step = type == ElementType::Float32 ? 1e-3f : 1.0f;
+              ASSERT_NEAR(values[at], wanted, step);
+              different += std::abs(values[at] - wanted) > 1e-3f ? 1 : 0;
+            }
+          }
+        }
+      }
+      // Only what lies beside a half may fall to its other side.
+      EXPECT_LE(different, at / 200);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace het::cpu_testing

@@ -1,0 +1,121 @@
+/// docs/porting.md: every property of DL Streamer, and what became of it here. Made from
+/// docs/porting_properties.txt and the live elements; HET_WRITE_PORTING=1 writes the page anew.
+
+#include <gst/gst.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/gst/test_files.h"
+
+namespace het::gst_test {
+namespace {
+
+struct PortedProperty {
+  std::string element;
+  std::string property;
+  std::string state;
+  std::string text;  ///< test or reason
+};
+
+std::vector<PortedProperty> read_list() {
+  std::vector<PortedProperty> list;
+  std::istringstream lines(read_text(source_file("docs/porting_properties.txt")));
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    std::string elements;
+    PortedProperty ported;
+    words >> elements >> ported.property >> ported.state;
+    std::getline(words >> std::ws, ported.text);
+    std::istringstream names(elements);
+    while (std::getline(names, ported.element, ',')) list.push_back(ported);
+  }
+  return list;
+}
+
+/// Type of a property of the live element; empty where it has none of this name.
+std::string live_type(const PortedProperty& ported) {
+  GstElement* element = gst_element_factory_make(ported.element.c_str(), nullptr);
+  if (!element) return "";
+  GParamSpec* spec =
+      g_object_class_find_property(G_OBJECT_GET_CLASS(element), ported.property.c_str());
+  const std::string type = !spec                        ? ""
+                           : G_IS_PARAM_SPEC_ENUM(spec) ? "enum"
+                                                        : g_type_name(spec->value_type);
+  gst_object_unref(element);
+  return type;
+}
+
+/// The texts of all test files, to look for tests in.
+std::string test_sources() {
+  std::string text;
+  for (const auto& entry : std::filesystem::directory_iterator(source_file("tests/gst"))) {
+    if (entry.path().extension() == ".cpp") text += read_text(entry.path().string());
+  }
+  return text;
+}
+
+std::string page() {
+  const std::map<std::string, std::string> words{{"same", "same; seen by"},
+                                                 {"warning", "accepted with a warning:"},
+                                                 {"partly", "partly:"},
+                                                 {"absent", "not there:"}};
+  std::ostringstream text;
+  text
+      << "# From DL Streamer\n\n"
+         "Elements and properties are DL Streamer's with `gva` replaced by `hetero`. Made from "
+         "`docs/porting_properties.txt` and the live elements by the test `Porting.ThePageIsFresh` "
+         "of the suite gst_pipelines (with HET_WRITE_PORTING=1 it writes the page); it fails when "
+         "this page is stale. A property counts as the same only with a test that sees its "
+         "effect.\n\n"
+         "- heterotrack looks at no pixel: zero-term is the same as zero-term-imageless, where "
+         "gvatrack compares colours too.\n"
+         "- heteroclassify's landmarks, points and segmentations move with the object between "
+         "reclassifications.\n"
+         "- heterometaaggregate has no properties of its own, as gvametaaggregate.\n\n"
+         "| element | property | type | here |\n| --- | --- | --- | --- |\n";
+  for (const PortedProperty& ported : read_list()) {
+    const std::string type = live_type(ported);
+    text << "| " << ported.element << " | " << ported.property << " | "
+         << (type.empty() ? "-" : type) << " | " << words.at(ported.state) << " " << ported.text
+         << " |\n";
+  }
+  return text.str();
+}
+
+TEST(Porting, WhatTheListSaysIsTrue) {
+  const std::string sources = test_sources();
+  int warnings = 0;
+  int all = 0;
+  for (const PortedProperty& ported : read_list()) {
+    const std::string name = ported.element + "." + ported.property;
+    ++all;
+    EXPECT_FALSE(ported.text.empty()) << name;
+    EXPECT_EQ(live_type(ported).empty(), ported.state == "absent")
+        << name << " is " << ported.state << " in docs/porting_properties.txt";
+    warnings += ported.state == "warning" ? 1 : 0;
+    if (ported.state != "same") continue;
+    const size_t dot = ported.text.find('.');
+    ASSERT_NE(dot, std::string::npos) << name;
+    const std::string test =
+        "(" + ported.text.substr(0, dot) + ", " + ported.text.substr(dot + 1) + ")";
+    EXPECT_NE(sources.find(test), std::string::npos) << name << ": no test " << ported.text;
+  }
+  EXPECT_LE(warnings * 10, all) << "at most a tenth is accepted with a warning";
+}
+
+TEST(Porting, ThePageIsFresh) {
+  const std::string path = source_file("docs/porting.md");
+  if (std::getenv("HET_WRITE_PORTING")) write_text(path, page());
+  EXPECT_EQ(read_text(path), page()) << "run this test with HET_WRITE_PORTING=1";
+}
+
+}  // namespace
+}  // namespace het::gst_test
