@@ -9,6 +9,8 @@
 
 namespace het {
 
+class Node;
+
 enum class ProfileStatus : uint8_t { NotRun, OptimizedOut, Executed };
 
 /// "NOT_RUN", "OPTIMIZED_OUT", "EXECUTED"
@@ -27,5 +29,14 @@ struct ProfileRow {
   int64_t bytes = 0;     ///< of all inputs and outputs, constants included; 0 where unknown
   int64_t start_us = 0;  ///< of the first part, by the steady clock
 };
+
+/// What a step of a device's plan is called in profiles.
+struct StepName {
+  std::string node_name;
+  std::string layer_type;
+  std::vector<std::string> fused_names;  ///< nodes of the file that this step does too
+};
+
+HET_API StepName step_name(const Node& node);
 
 }  // namespace het

@@ -52,8 +52,10 @@ def ir_file(layer, inputs, constants, mode="constant", version=11, precision="FP
 
 def ir_types(root):
     """The types in the reader's tables, so that every translation is reached."""
-    text = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "inference/readers/openvino_ir").glob("translate_*.cpp")))
-    return sorted(set(re.findall(r'{"([A-Z][A-Za-z0-9]+)"', text)))
+    text = "".join(p.read_text(encoding="utf-8") for p in sorted((root / "inference/readers/openvino_ir/translations").glob("*.cpp")))
+    types = sorted(set(re.findall(r'{"([A-Z][A-Za-z0-9]+)"', text)))
+    assert types, "no table of types found"
+    return types
 
 
 def ir_files(root):

@@ -16,18 +16,25 @@ constexpr int kDraws = 30;
 
 constexpr std::string_view kHead = R"(# Operators
 
-Made from the operator registry by `build-check/tests/oracle/print_operators > docs/operators.md`; a test fails when this page is stale.
+Made from the operator registry by `build-check/tests/oracle/print_operators > docs/operators.md`; a test fails when
+this page is stale.
 
-- Opset: the one that introduced an operator of ONNX, and the newest that changed its meaning, which is the meaning here. The ONNX reader takes files of opset 7 and newer and
-  brings older forms into the newest; it also translates operators of com.microsoft and ai.onnx.ml that are others under another name
-  (`inference/readers/onnx/lift.cpp` lists them). The OpenVINO IR reader translates into the same operators. Domain `het`: what ONNX lacks; OpenVINO's opset.
-- Types: those of the first input (of the second where the first is a condition). floats: f16, bf16, f32, f64; integers: 8 to 64 bits, signed and unsigned; packed: 2- and 4-bit integers and f4; f8: all five kinds.
-- Devices: every operator runs on REF, plainly and slowly, and on CPU: with a kernel of its own or of a fusion in the cases that it is for
-  (float32 or 8-bit, usual shapes and constants), otherwise by the reference. GPU has kernels only: what it cannot run it refuses with a reason, and HETERO gives it to another device.
-- Verified: oracle = random cases, every device against REF (`tests/oracle`); ops = values worked out by hand (`tests/ops`); node cases = ONNX' conformance data that contain the operator
-  (`./check.sh --long onnx`); golden = models with outputs of ONNX Runtime or OpenVINO that contain it.
+- Opset: the one that introduced an operator of ONNX, and the newest that changed its meaning, which is the meaning
+  here. The ONNX reader takes files of opset 7 and newer and brings older forms into the newest; it also translates
+  operators of com.microsoft and ai.onnx.ml that are others under another name (`inference/readers/onnx/lift.cpp`
+  lists them). The OpenVINO IR reader translates into the same operators. Domain `het`: what ONNX lacks; OpenVINO's
+  opset.
+- Types: those of the first input (of the second where the first is a condition). floats: f16, bf16, f32, f64;
+  integers: 8 to 64 bits, signed and unsigned; packed: 2- and 4-bit integers and f4; f8: all five kinds.
+- Devices: every operator runs on REF, plainly and slowly, and on CPU: with a kernel of its own or of a fusion in the
+  cases that it is for (float32 or 8-bit, usual shapes and constants), otherwise by the reference. GPU has kernels
+  only: what it cannot run it refuses with a reason, and HETERO gives it to another device.
+- Verified: oracle = random cases, every device against REF (`tests/oracle`); ops = values worked out by hand
+  (`tests/ops`); node cases = ONNX' conformance data that contain the operator (`./check.sh --long onnx`); golden =
+  models with outputs of ONNX Runtime or OpenVINO that contain it.
 
-Sequences, optionals, strings, classical machine learning and training are refused by name, with the reason (`inference/ops/out_of_scope.cpp`).
+Sequences, optionals, strings, classical machine learning and training are refused by name, with the reason
+(`inference/ops/out_of_scope.cpp`).
 )";
 
 /// What a line of outside_cases.txt says of an operator.
@@ -58,7 +65,7 @@ std::map<std::string, Outside> read_outside(const std::string& path) {
 /// All hand-written tests of operators in one string.
 std::string read_tests(const std::string& folder) {
   std::ostringstream text;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() == ".cpp") text << std::ifstream(entry.path()).rdbuf();
   }
   return text.str();

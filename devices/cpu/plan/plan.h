@@ -7,6 +7,7 @@
 
 #include "devices/cpu/formats/kernel.h"
 #include "devices/cpu/formats/tensor_spec.h"
+#include "inference/devices/profiling.h"
 
 namespace het::cpu {
 
@@ -41,10 +42,7 @@ enum class InPlace : uint8_t {
 };
 
 /// One kernel with its operands.
-struct Step {
-  std::string node_name;
-  std::string layer_type;
-  std::vector<std::string> fused_names;  ///< nodes of the file that this step does too
+struct Step : StepName {
   std::unique_ptr<Kernel> kernel;
   std::vector<TensorId> inputs;  ///< kNoTensor for an omitted one
   std::vector<TensorId> outputs;

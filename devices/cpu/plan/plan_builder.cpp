@@ -88,13 +88,8 @@ Result<TensorId> PlanBuilder::read(const Value& value, Format format, ElementTyp
   }
   for (const TensorId id : ids) {
     if (!same_bytes(tensor(id).spec, wanted) || tensor(id).storage == Storage::Constant) continue;
-    PlanTensor view;
-    view.spec = wanted;
-    view.parent = id;
-    view.storage = tensor(id).storage;
-    const TensorId made = add_tensor(std::move(view));
-    versions_[&value].push_back(made);
-    return made;
+    versions_[&value].push_back(view(wanted, id, 0));
+    return versions_[&value].back();
   }
   return reorder(value, ids.front(), wanted);
 }
@@ -142,14 +137,18 @@ TensorId PlanBuilder::write(const Value& value, TensorSpec spec) {
   return id;
 }
 
+TensorId PlanBuilder::view(TensorSpec spec, TensorId source, size_t offset_bytes) {
+  PlanTensor made;
+  made.spec = std::move(spec);
+  made.parent = source;
+  made.offset = offset_bytes;
+  made.storage = tensor(source).storage;
+  return add_tensor(std::move(made));
+}
+
 void PlanBuilder::write_view(const Value& value, TensorSpec spec, TensorId source,
                              size_t offset_bytes) {
-  PlanTensor view;
-  view.spec = std::move(spec);
-  view.parent = source;
-  view.offset = offset_bytes;
-  view.storage = tensor(source).storage;
-  versions_[&value] = {add_tensor(std::move(view))};
+  versions_[&value] = {view(std::move(spec), source, offset_bytes)};
 }
 
 TensorId PlanBuilder::constant(Tensor content, TensorSpec spec) {
@@ -162,12 +161,7 @@ TensorId PlanBuilder::constant(Tensor content, TensorSpec spec) {
 
 Step& PlanBuilder::add_step(const Node& node, std::unique_ptr<Kernel> kernel,
                             std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
-  Step step;
-  step.node_name = node.name();
-  step.layer_type = node.op_type();
-  for (const std::string& name : node.original_names()) {
-    if (name != node.name()) step.fused_names.push_back(name);
-  }
+  Step step{step_name(node)};
   step.kernel = std::move(kernel);
   step.inputs = std::move(inputs);
   step.outputs = std::move(outputs);

@@ -86,6 +86,8 @@ class PlanBuilder {
  private:
   static bool has_elements(const Node& node);
   TensorId add_tensor(PlanTensor tensor);
+  /// The same memory, or a part of it, as another tensor.
+  TensorId view(TensorSpec spec, TensorId source, size_t offset_bytes);
   Result<TensorId> reorder(const Value& value, TensorId source, const TensorSpec& wanted);
   Status plan_node(const Node& node);
   Status plan_reference(const Node& node);

@@ -9,6 +9,7 @@
 #include "devices/gpu/memory/context.h"
 #include "devices/gpu/opencl/tensor_spec.h"
 #include "devices/gpu/programs/program_cache.h"
+#include "inference/devices/profiling.h"
 
 namespace het::gpu {
 
@@ -60,13 +61,10 @@ struct Launch {
 };
 
 /// A launch whose program was built.
-struct Step {
-  std::string node_name;
-  std::string layer_type;
-  std::string implementation;            ///< for profiles: the kernel
-  std::vector<std::string> fused_names;  ///< nodes of the file that this step does too
-  ProgramPtr program;                    ///< set once all steps are known
-  std::string kernel;                    ///< as the program calls it
+struct Step : StepName {
+  std::string implementation;  ///< for profiles: the kernel
+  ProgramPtr program;          ///< set once all steps are known
+  std::string kernel;          ///< as the program calls it
   Launch launch;
 };
 

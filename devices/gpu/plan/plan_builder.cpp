@@ -101,13 +101,8 @@ Result<TensorId> PlanBuilder::read(const Value& value, Format format, ElementTyp
   }
   for (const TensorId id : ids) {
     if (!same_bytes(tensor(id).spec, wanted)) continue;
-    PlanTensor view;
-    view.spec = wanted;
-    view.parent = id;
-    view.storage = tensor(id).storage;
-    const TensorId made = add_tensor(std::move(view));
-    versions_[&value].push_back(made);
-    return made;
+    versions_[&value].push_back(view(wanted, id));
+    return versions_[&value].back();
   }
   return reorder(value, ids.front(), wanted);
 }
@@ -159,12 +154,16 @@ ChannelPlace PlanBuilder::write_channels(const Value& value) {
   return place;
 }
 
+TensorId PlanBuilder::view(TensorSpec spec, TensorId source) {
+  PlanTensor made;
+  made.spec = std::move(spec);
+  made.parent = source;
+  made.storage = tensor(source).storage;
+  return add_tensor(std::move(made));
+}
+
 void PlanBuilder::write_view(const Value& value, TensorSpec spec, TensorId source) {
-  PlanTensor view;
-  view.spec = std::move(spec);
-  view.parent = source;
-  view.storage = tensor(source).storage;
-  versions_[&value] = {add_tensor(std::move(view))};
+  versions_[&value] = {view(std::move(spec), source)};
 }
 
 Result<TensorId> PlanBuilder::constant(const Tensor& content) {
@@ -184,12 +183,7 @@ Result<TensorId> PlanBuilder::stored_constant(const std::vector<float>& values) 
 }
 
 Status PlanBuilder::add_step(const Node& node, Launch launch) {
-  Step step;
-  step.node_name = node.name();
-  step.layer_type = node.op_type();
-  for (const std::string& name : node.original_names()) {
-    if (name != node.name()) step.fused_names.push_back(name);
-  }
+  Step step{step_name(node)};
   step.implementation = launch.kernel;
   step.launch = std::move(launch);
   plan_.steps.push_back(std::move(step));

@@ -109,6 +109,8 @@ class PlanBuilder {
 
  private:
   TensorId add_tensor(PlanTensor tensor);
+  /// The same memory, or a part of it, as another tensor.
+  TensorId view(TensorSpec spec, TensorId source);
   Result<TensorId> reorder(const Value& value, TensorId source, const TensorSpec& wanted);
   Status finish_outputs();
   Status build_programs();

@@ -6,7 +6,6 @@
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/maps/map_output.h"
 #include "inference/decoders/output_ports.h"
-#include "inference/decoders/output_values.h"
 
 namespace het {
 namespace {
@@ -18,22 +17,14 @@ constexpr std::string_view kAnomalyDetectionName = "AnomalyDetection";
 /// first. Confidence: clamp((score - image_threshold) / normalization_scale + 0.5, 0, 1), 1 minus
 /// that for the first label. With pixel_threshold an abnormal picture also gets a segmentation: 1
 /// where the score is at least that.
-class AnomalyDecoder final : public Decoder {
+class AnomalyDecoder final : public PlaceValueDecoder {
  public:
-  AnomalyDecoder(DecoderConfig config, size_t output, std::string attribute, std::string layer)
-      : config_(std::move(config)),
-        output_(output),
-        attribute_(std::move(attribute)),
-        layer_(std::move(layer)) {}
+  using PlaceValueDecoder::PlaceValueDecoder;
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    const Tensor& tensor = outputs[output_];
-    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
-    HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
-    if (map.channels != 1)
-      return error(StatusCode::ShapeMismatch, "converter '{}' reads one score per place, not {}",
-                   kAnomalyDetectionName, to_string(tensor.desc()));
+    HET_ASSIGN(const PlaceValues read, read_map(outputs, context, kAnomalyDetectionName, "score"));
+    const auto& [values, map] = read;
     float score = 0.0f;
     for (float value : values.values()) {
       if (std::isfinite(value)) score = std::max(score, std::min(value, 1.0f));
@@ -73,11 +64,6 @@ class AnomalyDecoder final : public Decoder {
       found.class_ids.push_back(value >= *config_.pixel_threshold ? uint16_t{1} : uint16_t{0});
     return found;
   }
-
-  DecoderConfig config_;
-  size_t output_;
-  std::string attribute_;
-  std::string layer_;
 };
 
 Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& config,

@@ -8,7 +8,6 @@
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/maps/map_output.h"
 #include "inference/decoders/output_ports.h"
-#include "inference/decoders/output_values.h"
 
 namespace het {
 namespace {
@@ -74,22 +73,14 @@ Metrics measure(std::span<const float> depths, int64_t rows, int64_t columns) {
 /// of "depth_metrics" (centre, mean, median, minimum, maximum, deviation, count, share) and the
 /// mean with two digits as text. They are about the ROI that was analysed; DL Streamer analyses the
 /// whole picture and cuts the map at the objects.
-class DepthDecoder final : public Decoder {
+class DepthDecoder final : public PlaceValueDecoder {
  public:
-  DepthDecoder(DecoderConfig config, size_t output, std::string attribute, std::string layer)
-      : config_(std::move(config)),
-        output_(output),
-        attribute_(std::move(attribute)),
-        layer_(std::move(layer)) {}
+  using PlaceValueDecoder::PlaceValueDecoder;
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    const Tensor& tensor = outputs[output_];
-    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
-    HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
-    if (map.channels != 1)
-      return error(StatusCode::ShapeMismatch, "converter '{}' reads one depth per place, not {}",
-                   kDepthEstimationName, to_string(tensor.desc()));
+    HET_ASSIGN(const PlaceValues read, read_map(outputs, context, kDepthEstimationName, "depth"));
+    const auto& [values, map] = read;
     const Metrics metrics = measure(values.values(), map.rows, map.columns);
     Results results;
     results.tensors.push_back({attribute_, layer_, "depth_map",
@@ -107,12 +98,6 @@ class DepthDecoder final : public Decoder {
     results.classifications.push_back(std::move(found));
     return results;
   }
-
- private:
-  DecoderConfig config_;
-  size_t output_;
-  std::string attribute_;
-  std::string layer_;
 };
 
 Result<std::unique_ptr<Decoder>> create_depth_estimation(const DecoderConfig& config,

@@ -66,4 +66,18 @@ SourceBox picture_box(const DecodeContext& context) {
                     static_cast<float>(context.input_height), context.transform)};
 }
 
+Result<PlaceValueDecoder::PlaceValues> PlaceValueDecoder::read_map(std::span<const Tensor> outputs,
+                                                                   const DecodeContext& context,
+                                                                   std::string_view converter,
+                                                                   std::string_view what) const {
+  const Tensor& tensor = outputs[output_];
+  HET_ASSIGN(OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
+  HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
+  if (map.channels != 1) {
+    return error(StatusCode::ShapeMismatch, "converter '{}' reads one {} per place, not {}",
+                 converter, what, to_string(tensor.desc()));
+  }
+  return PlaceValues{std::move(values), map};
+}
+
 }  // namespace het

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "inference/decoders/boxes/detections.h"
 #include "inference/decoders/decoder.h"
+#include "inference/decoders/output_values.h"
 
 namespace het {
 
@@ -26,6 +30,32 @@ Result<MapShape> map_shape(const DecoderConfig& config, const TensorDesc& desc);
 
 /// The same where only some of the shape is known yet: fails only when it can never fit.
 Status expect_map(const DecoderConfig& config, const Port& port);
+
+/// Decoders of one output that is a map with one value a place. Thread-safe, as every decoder.
+class PlaceValueDecoder : public Decoder {
+ public:
+  /// `output`: its index; `attribute` and `layer` name the results.
+  PlaceValueDecoder(DecoderConfig config, size_t output, std::string attribute, std::string layer)
+      : config_(std::move(config)),
+        output_(output),
+        attribute_(std::move(attribute)),
+        layer_(std::move(layer)) {}
+
+ protected:
+  struct PlaceValues {
+    OutputValues values;
+    MapShape map;
+  };
+  /// Of one batch item. Fails where there are several values a place; `converter` and `what` (one
+  /// depth, say) are for its message.
+  Result<PlaceValues> read_map(std::span<const Tensor> outputs, const DecodeContext& context,
+                               std::string_view converter, std::string_view what) const;
+
+  DecoderConfig config_;
+  size_t output_;
+  std::string attribute_;
+  std::string layer_;
+};
 
 /// The model's whole picture in pixels of the source picture.
 struct SourceBox {

@@ -8,11 +8,7 @@ namespace het {
 namespace {
 
 Status infer_gather(InferContext& context) {
-  HET_TRY(check_input(context, 0, "data", kWholeByteTypes));
-  HET_TRY(check_input(context, 1, "indices", kIndexTypes));
-  HET_TRY(check_attributes(context.attributes(), {{"axis", AttributeType::Int}}));
-  HET_ASSIGN(const int64_t axis,
-             normalize_axis(context.attributes().get_int("axis", 0), context.rank(0)));
+  HET_ASSIGN(const int64_t axis, check_gather(context));
   const Shape& data = context.shape(0);
   const Shape& indices = context.shape(1);
   Shape shape(data.begin(), data.begin() + axis);

@@ -1,5 +1,7 @@
 #include "inference/ops/movement/gather_index.h"
 
+#include "inference/ops/op_checks.h"
+
 namespace het {
 namespace {
 
@@ -12,6 +14,13 @@ Result<int64_t> normalize_index(int64_t index, int64_t dimension) {
 }
 
 }  // namespace
+
+Result<int64_t> check_gather(const InferContext& context) {
+  HET_TRY(check_input(context, 0, "data", kWholeByteTypes));
+  HET_TRY(check_input(context, 1, "indices", kIndexTypes));
+  HET_TRY(check_attributes(context.attributes(), {{"axis", AttributeType::Int}}));
+  return normalize_axis(context.attributes().get_int("axis", 0), context.rank(0));
+}
 
 Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dimension) {
   HET_ASSIGN(std::vector<int64_t> values, to_int64_vector(indices));

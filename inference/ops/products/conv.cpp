@@ -50,19 +50,27 @@ Status check_bias(const InferContext& context, size_t index, int64_t channels) {
                to_string(context.shape(index)), channels);
 }
 
-namespace {
-
-Status infer_conv(InferContext& context) {
+Status check_conv_inputs(const InferContext& context) {
   HET_TRY(check_input(context, 0, "X", kFloatTypes));
   HET_TRY(check_input(context, 1, "W", kFloatTypes));
   HET_TRY(check_optional_input(context, 2, "B", kFloatTypes));
   HET_TRY(check_same_type(context, 0, 1));
+  return context.has_input(2) ? check_same_type(context, 0, 2) : Status();
+}
+
+Status set_conv_output(InferContext& context, Shape shape) {
+  HET_TRY(check_bias(context, 2, shape[1]));
+  context.set_output(0, context.type(0), std::move(shape));
+  return {};
+}
+
+namespace {
+
+Status infer_conv(InferContext& context) {
+  HET_TRY(check_conv_inputs(context));
   HET_ASSIGN(ConvAttributes conv,
              conv_attributes(context.node(), context.shape(0), context.shape(1)));
-  if (context.has_input(2)) HET_TRY(check_same_type(context, 0, 2));
-  HET_TRY(check_bias(context, 2, conv.output_shape[1]));
-  context.set_output(0, context.type(0), std::move(conv.output_shape));
-  return {};
+  return set_conv_output(context, std::move(conv.output_shape));
 }
 
 /// Sums in double.

@@ -24,4 +24,10 @@ Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const S
 /// Input `index`, a convolution's bias B, has one value per output channel or is absent.
 Status check_bias(const InferContext& context, size_t index, int64_t channels);
 
+/// X, W and the optional B of a convolution are floats of one type.
+Status check_conv_inputs(const InferContext& context);
+
+/// Y of this shape, [batch, channels, ...], in the type of X; checks B (input 2).
+Status set_conv_output(InferContext& context, Shape shape);
+
 }  // namespace het

@@ -120,16 +120,10 @@ Result<ConvTransposeAttributes> conv_transpose_attributes(const Node& node, cons
 namespace {
 
 Status infer_conv_transpose(InferContext& context) {
-  HET_TRY(check_input(context, 0, "X", kFloatTypes));
-  HET_TRY(check_input(context, 1, "W", kFloatTypes));
-  HET_TRY(check_optional_input(context, 2, "B", kFloatTypes));
-  HET_TRY(check_same_type(context, 0, 1));
+  HET_TRY(check_conv_inputs(context));
   HET_ASSIGN(ConvTransposeAttributes conv,
              conv_transpose_attributes(context.node(), context.shape(0), context.shape(1)));
-  if (context.has_input(2)) HET_TRY(check_same_type(context, 0, 2));
-  HET_TRY(check_bias(context, 2, conv.output_shape[1]));
-  context.set_output(0, context.type(0), std::move(conv.output_shape));
-  return {};
+  return set_conv_output(context, std::move(conv.output_shape));
 }
 
 /// Adds what one input plane contributes to one output plane.

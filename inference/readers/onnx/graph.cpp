@@ -1,12 +1,12 @@
 #include "inference/readers/onnx/graph.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/sequences/body.h"
 #include "inference/preprocess/preprocess_text.h"
+#include "inference/readers/file_order.h"
 #include "inference/readers/onnx/metadata_keys.h"
 
 namespace het::onnx {
@@ -194,7 +194,6 @@ Status GraphBuilder::sort_nodes() {
 
   std::vector<size_t> waiting(count, 0);
   std::vector<std::vector<size_t>> readers(count);
-  std::vector<size_t> ready;
   for (size_t i = 0; i < count; ++i) {
     for (const std::string_view name : reads_[i]) {
       const auto producer = producers_.find(name);
@@ -202,21 +201,8 @@ Status GraphBuilder::sort_nodes() {
       readers[producer->second].push_back(i);
       ++waiting[i];
     }
-    if (waiting[i] == 0) ready.push_back(i);
   }
-  const auto later = std::greater<size_t>();
-  std::make_heap(ready.begin(), ready.end(), later);
-  while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), later);
-    const size_t i = ready.back();
-    ready.pop_back();
-    order_.push_back(i);
-    for (const size_t reader : readers[i]) {
-      if (--waiting[reader] > 0) continue;
-      ready.push_back(reader);
-      std::push_heap(ready.begin(), ready.end(), later);
-    }
-  }
+  order_ = file_order(readers, waiting);
   return order_.size() == count ? Status() : cycle_error(waiting);
 }
 

@@ -1,9 +1,9 @@
 #include "inference/readers/openvino_ir/graph.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
+#include "inference/readers/file_order.h"
 #include "inference/readers/openvino_ir/limits.h"
 #include "inference/readers/openvino_ir/numbers.h"
 #include "inference/readers/openvino_ir/parse.h"
@@ -113,23 +113,7 @@ Status GraphBuilder::sort_layers() {
     ++waiting[to.first];
     readers[from.first].push_back(to.first);
   }
-  std::vector<size_t> ready;
-  for (size_t i = 0; i < count; ++i) {
-    if (waiting[i] == 0) ready.push_back(i);
-  }
-  const auto later = std::greater<size_t>();
-  std::make_heap(ready.begin(), ready.end(), later);
-  while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), later);
-    const size_t i = ready.back();
-    ready.pop_back();
-    order_.push_back(i);
-    for (const size_t reader : readers[i]) {
-      if (--waiting[reader] > 0) continue;
-      ready.push_back(reader);
-      std::push_heap(ready.begin(), ready.end(), later);
-    }
-  }
+  order_ = file_order(readers, waiting);
   if (order_.size() == count) return {};
   size_t i = 0;
   while (waiting[i] == 0) ++i;

@@ -5,6 +5,7 @@
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
 #include "tests/devices/cpu/cpu_testing.h"
+#include "tests/devices/int8_testing.h"
 
 namespace het {
 namespace {
@@ -18,39 +19,13 @@ using cpu_testing::random_bytes;
 using Pass = Status (*)(Model& model);
 
 /// Models between QuantizeLinear and DequantizeLinear on int8 kernels.
-class CpuInt8 : public CpuTest {
+class CpuInt8 : public device_testing::Int8Test<CpuTest> {
  protected:
   void SetUp() override {
     CpuTest::SetUp();
     if (!cpu::computes_int8()) GTEST_SKIP() << "no AVX2: quantised models compute in float";
   }
 
-  Value* scale(float value) { return maker_.constant(Tensor::scalar(value)); }
-  Value* zero(int value) { return maker_.constant(Tensor::scalar(static_cast<uint8_t>(value))); }
-  Value* quantise(Value* x, float step, int zero_point) {
-    return maker_.op("QuantizeLinear", {x, scale(step), zero(zero_point)});
-  }
-  Value* dequantise(Value* x, float step, int zero_point) {
-    return maker_.op("DequantizeLinear", {x, scale(step), zero(zero_point)});
-  }
-  /// A byte input as floats.
-  Value* stored_input(const Shape& shape, float step, int zero_point) {
-    return dequantise(maker_.input(shape, ElementType::UInt8), step, zero_point);
-  }
-  /// Random int8 with one scale for each of dimension `axis`: 0.002, 0.0025, ...
-  Value* weights(const Shape& shape, int64_t axis, unsigned seed = 5) {
-    std::vector<float> scales;
-    for (int64_t c = 0; c < shape[static_cast<size_t>(axis)]; ++c) {
-      scales.push_back(0.002f + 0.0005f * static_cast<float>(c % 7));
-    }
-    const auto count = static_cast<int64_t>(scales.size());
-    return maker_.op("DequantizeLinear",
-                     {maker_.constant(random_bytes<int8_t>(shape, seed)),
-                      maker_.constant(Tensor::from<float>({count}, scales)),
-                      maker_.constant(Tensor::from<int8_t>(
-                          {count}, std::vector<int8_t>(static_cast<size_t>(count), 0)))},
-                     make_attributes({{"axis", axis}}));
-  }
   Value* conv(Value* x, int64_t oc, int64_t kernel, int64_t group = 1, unsigned seed = 5) {
     const int64_t ic = x->desc().shape.empty() ? 20 : x->desc().shape[1];
     return maker_.op("Conv",
@@ -74,35 +49,6 @@ class CpuInt8 : public CpuTest {
     for (const Pass pass : passes) run(*model, pass);
     EXPECT_EQ("\n" + print_model(*model), after);
   }
-
-  /// Byte outputs lie within one step of REF's, floats within `tolerance`; the profile.
-  std::vector<ProfileRow> compare_steps(float tolerance = 1e-4f, Properties properties = {}) {
-    properties["PERF_COUNT"] = "YES";
-    const Model& model = maker_.model();
-    const std::vector<Tensor> inputs = random_inputs(model);
-    std::vector<ProfileRow> rows;
-    const auto compiled = compile(model, properties);
-    if (compiled == nullptr) return rows;
-    const std::vector<Tensor> got = infer(*compiled, inputs, &rows);
-    const auto reference = ref_->compile_model(model, {}, nullptr);
-    const std::vector<Tensor> wanted = infer(**reference, inputs);
-    for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_EQ(got[i].desc(), wanted[i].desc());
-      const auto a = *to_float_vector(got[i]);
-      const auto b = *to_float_vector(wanted[i]);
-      const float limit = got[i].type() == ElementType::Float32 ? tolerance : 1.0f;
-      size_t extreme = 0;
-      for (size_t k = 0; k < a.size(); ++k) {
-        EXPECT_LE(std::abs(a[k] - b[k]), limit) << "output " << i << " at " << k;
-        if (std::abs(a[k] - b[k]) > limit) return rows;
-        extreme += b[k] == 0.0f || b[k] == 255.0f ? 1 : 0;
-      }
-      EXPECT_LT(extreme, a.size() * 3 / 4) << "a test of saturation only";
-    }
-    return rows;
-  }
-
-  ModelMaker maker_;
 };
 
 TEST_F(CpuInt8, AConvolutionBetweenBytes) {

@@ -56,7 +56,8 @@ std::string live_type(const PortedProperty& ported) {
 /// The texts of all test files, to look for tests in.
 std::string test_sources() {
   std::string text;
-  for (const auto& entry : std::filesystem::directory_iterator(source_file("tests/gst"))) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(source_file("tests/gst"))) {
     if (entry.path().extension() == ".cpp") text += read_text(entry.path().string());
   }
   return text;
@@ -68,19 +69,21 @@ std::string page() {
                                                  {"partly", "partly:"},
                                                  {"absent", "not there:"}};
   std::ostringstream text;
-  text
-      << "# From DL Streamer\n\n"
-         "Elements and properties are DL Streamer's with `gva` replaced by `hetero`. Made from "
-         "`docs/porting_properties.txt` and the live elements by the test `Porting.ThePageIsFresh` "
-         "of the suite gst_pipelines (with HET_WRITE_PORTING=1 it writes the page); it fails when "
-         "this page is stale. A property counts as the same only with a test that sees its "
-         "effect.\n\n"
-         "- heterotrack looks at no pixel: zero-term is the same as zero-term-imageless, where "
-         "gvatrack compares colours too.\n"
-         "- heteroclassify's landmarks, points and segmentations move with the object between "
-         "reclassifications.\n"
-         "- heterometaaggregate has no properties of its own, as gvametaaggregate.\n\n"
-         "| element | property | type | here |\n| --- | --- | --- | --- |\n";
+  text << "# From DL Streamer\n\n"
+          "Elements and properties are DL Streamer's with `gva` replaced by `hetero`. Made from "
+          "`docs/porting_properties.txt` and\n"
+          "the live elements by the test `Porting.ThePageIsFresh` of the suite gst_pipelines (with "
+          "HET_WRITE_PORTING=1 it writes\n"
+          "the page); it fails when this page is stale. A property counts as the same only with a "
+          "test that sees its effect.\n"
+          "\n"
+          "- heterotrack looks at no pixel: zero-term is the same as zero-term-imageless, where "
+          "gvatrack compares colours too.\n"
+          "- heteroclassify's landmarks, points and segmentations move with the object between "
+          "reclassifications.\n"
+          "- heterometaaggregate has no properties of its own, as gvametaaggregate.\n"
+          "\n"
+          "| element | property | type | here |\n| --- | --- | --- | --- |\n";
   for (const PortedProperty& ported : read_list()) {
     const std::string type = live_type(ported);
     text << "| " << ported.element << " | " << ported.property << " | "

@@ -294,25 +294,11 @@ TEST_F(AutoDeviceTest, ThreadsStartManyQuickRequests) {
   compile_gate_.close();
   const auto compiled = compile(maker.model(), "AUTO:FAST(2),CPU(2)");
   std::vector<CheckedRequest> requests = make_requests(maker.model(), *compiled, 12);
-  std::vector<std::thread> threads;
-  std::atomic<size_t> wrong = 0;
   std::atomic<size_t> done = 0;
-  for (size_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 100; ++i) {
-        for (size_t r = t; r < requests.size(); r += 4) {
-          std::memset(requests[r].request->output(0).bytes(), 0xff, 16);
-          if (!requests[r].request->start_async().ok()) ++wrong;
-        }
-        for (size_t r = t; r < requests.size(); r += 4) {
-          if (!requests[r].request->wait().ok() || !is_right(requests[r])) ++wrong;
-          if (++done == 400) compile_gate_.open();
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0u);
+  const auto open_at_400 = [&] {
+    if (++done == 400) compile_gate_.open();
+  };
+  EXPECT_EQ(run_from_threads(requests, open_at_400), 0u);
   EXPECT_EQ(runs(*cpu_) + runs(*fast_), 1200u);
   EXPECT_GE(runs(*cpu_), 400u);
 }

@@ -400,23 +400,7 @@ TEST_F(MultiDeviceTest, ThreadsStartManyQuickRequests) {
   for (CheckedRequest& request : requests) {
     request.request->set_callback([&](const Status&) { ++ended; });
   }
-  std::vector<std::thread> threads;
-  std::atomic<size_t> wrong = 0;
-  for (size_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 100; ++i) {
-        for (size_t r = t; r < requests.size(); r += 4) {
-          std::memset(requests[r].request->output(0).bytes(), 0xff, 16);
-          if (!requests[r].request->start_async().ok()) ++wrong;
-        }
-        for (size_t r = t; r < requests.size(); r += 4) {
-          if (!requests[r].request->wait().ok() || !is_right(requests[r])) ++wrong;
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(run_from_threads(requests), 0u);
   EXPECT_EQ(ended, 1200u);
   EXPECT_LE(runs(*fast_) + runs(*other_), 1200u);
   EXPECT_GT(runs(*fast_), 0u);

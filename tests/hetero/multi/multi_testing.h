@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -83,6 +86,32 @@ class MultiTest : public HeteroDeviceTest {
     const Status status = request.request->wait();
     EXPECT_TRUE(status.ok()) << status.message();
     EXPECT_TRUE(is_right(request));
+  }
+
+  /// Four threads start their share of the requests, wait and look, a hundred times; `on_end` is
+  /// called behind each wait. Returns how many failed or were not right.
+  static size_t run_from_threads(
+      std::vector<CheckedRequest>& requests, const std::function<void()>& on_end = [] {}) {
+    constexpr size_t kThreads = 4;
+    std::atomic<size_t> wrong = 0;
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 100; ++i) {
+          for (size_t r = t; r < requests.size(); r += kThreads) {
+            Tensor output = requests[r].request->output(0);
+            std::memset(output.bytes(), 0xff, output.size_bytes());
+            if (!requests[r].request->start_async().ok()) ++wrong;
+          }
+          for (size_t r = t; r < requests.size(); r += kThreads) {
+            if (!requests[r].request->wait().ok() || !is_right(requests[r])) ++wrong;
+            on_end();
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return wrong;
   }
 
   /// How often the device ran the request.
