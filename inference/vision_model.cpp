@@ -9,7 +9,7 @@
 #include "inference/decoders/choose_decoders.h"
 #include "inference/decoders/descriptors/model_metadata.h"
 #include "inference/decoders/model_inputs.h"
-#include "inference/decoders/texts/name_list.h"
+#include "inference/decoders/name_list.h"
 #include "inference/model_preparation.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/passes/convert_ports.h"

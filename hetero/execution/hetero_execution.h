@@ -13,8 +13,8 @@
 #include "hetero/members/device_gate.h"
 #include "inference/base/status.h"
 #include "inference/devices/device.h"
-#include "inference/model/numbered_content.h"
 #include "inference/requests/infer_request.h"
+#include "inference/tensors/numbered_content.h"
 
 namespace het::hetero {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 namespace het::hetero {
 namespace {

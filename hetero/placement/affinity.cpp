@@ -7,7 +7,7 @@
 
 #include "inference/base/edit_distance.h"
 #include "inference/base/log.h"
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 namespace het::hetero {
 namespace {

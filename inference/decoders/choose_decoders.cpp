@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "inference/decoders/graph_outputs.h"
+#include "inference/decoders/name_list.h"
 #include "inference/decoders/output_ports.h"
-#include "inference/decoders/texts/name_list.h"
 
 namespace het {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "inference/decoders/decoder_registry.h"
-#include "inference/decoders/texts/name_list.h"
+#include "inference/decoders/name_list.h"
 
 namespace het {
 

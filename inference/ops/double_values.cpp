@@ -1,6 +1,6 @@
 #include "inference/ops/double_values.h"
 
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"
 
 namespace het {

@@ -4,7 +4,7 @@
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"
 
 namespace het::cpu {

@@ -5,7 +5,7 @@
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
-#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/axis_split.h"
 
 namespace het::cpu {
 namespace {

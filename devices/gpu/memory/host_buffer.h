@@ -4,8 +4,8 @@
 
 #include "devices/gpu/memory/context.h"
 #include "devices/gpu/memory/device_copy.h"
-#include "inference/model/numbered_content.h"
 #include "inference/tensors/buffer.h"
+#include "inference/tensors/numbered_content.h"
 
 namespace het::gpu {
 

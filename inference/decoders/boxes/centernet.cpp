@@ -6,9 +6,9 @@
 #include "inference/decoders/boxes/detections.h"
 #include "inference/decoders/boxes/nms.h"
 #include "inference/decoders/decoder_registry.h"
+#include "inference/decoders/heat_maps.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
-#include "inference/decoders/points/heat_maps.h"
 
 namespace het {
 namespace {

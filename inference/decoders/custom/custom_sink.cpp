@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "inference/decoders/custom/custom_tensor.h"
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 namespace het {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "inference/decoders/descriptors/model_metadata.h"
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 namespace het {
 namespace {

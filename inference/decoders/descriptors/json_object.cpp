@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "inference/decoders/texts/name_list.h"
+#include "inference/decoders/name_list.h"
 
 namespace het {
 

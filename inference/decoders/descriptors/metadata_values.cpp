@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 namespace het {
 namespace {

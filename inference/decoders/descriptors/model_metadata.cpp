@@ -11,7 +11,7 @@
 #include "inference/base/log.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/descriptors/metadata_values.h"
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 namespace het {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/descriptors/json_object.h"
-#include "inference/decoders/texts/labels.h"
-#include "inference/decoders/texts/name_list.h"
+#include "inference/decoders/labels.h"
+#include "inference/decoders/name_list.h"
 
 namespace het {
 namespace {

@@ -3,7 +3,7 @@
 #include "inference/base/status.h"
 #include "inference/base/visibility.h"
 #include "inference/model/attributes.h"
-#include "inference/ops/elementwise/narrow_float.h"
+#include "inference/ops/narrow_float.h"
 #include "inference/tensors/tensor.h"
 
 namespace het {

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 

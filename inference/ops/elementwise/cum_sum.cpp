@@ -1,8 +1,8 @@
 #include <type_traits>
 
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/numeric_cast.h"
-#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/axis_split.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "inference/base/registration.h"
-#include "inference/ops/movement/strided_copy.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/strided_copy.h"
 
 namespace het {
 namespace {

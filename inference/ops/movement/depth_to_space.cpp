@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "inference/base/registration.h"
-#include "inference/ops/movement/strided_copy.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/strided_copy.h"
 
 namespace het {
 namespace {

@@ -3,8 +3,8 @@
 #include "inference/base/registration.h"
 #include "inference/ops/movement/gather_index.h"
 #include "inference/ops/movement/scatter_reduction.h"
-#include "inference/ops/movement/strided_copy.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/strided_copy.h"
 
 namespace het {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "inference/ops/elementwise/binary.h"
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "inference/base/registration.h"
-#include "inference/ops/movement/strided_copy.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/strided_copy.h"
 
 namespace het {
 namespace {

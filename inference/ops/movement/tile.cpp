@@ -1,6 +1,6 @@
 #include "inference/base/registration.h"
-#include "inference/ops/movement/strided_copy.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/strided_copy.h"
 
 namespace het {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 

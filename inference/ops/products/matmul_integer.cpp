@@ -1,6 +1,6 @@
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/packed_integer.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/products/matmul.h"
 #include "inference/ops/products/matmul_loops.h"
 #include "inference/ops/quantisation/quantization.h"

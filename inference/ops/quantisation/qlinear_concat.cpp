@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/packed_integer.h"
-#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/axis_split.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/quantisation/quantization.h"
 
 namespace het {

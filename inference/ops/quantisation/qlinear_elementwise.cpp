@@ -3,8 +3,8 @@
 
 #include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
-#include "inference/ops/elementwise/packed_integer.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/quantisation/quantization.h"
 
 namespace het {

@@ -1,7 +1,7 @@
 #include "inference/ops/quantisation/quantization.h"
 
-#include "inference/ops/elementwise/packed_integer.h"
-#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/axis_split.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/type_dispatch.h"
 
 namespace het {

@@ -1,9 +1,9 @@
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/narrow_float.h"
-#include "inference/ops/elementwise/numeric_cast.h"
-#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/narrow_float.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/quantisation/quantization.h"
 #include "inference/ops/type_dispatch.h"
 

@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/numeric_cast.h"
-#include "inference/ops/movement/strided_copy.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/strided_copy.h"
 #include "inference/ops/type_dispatch.h"
 
 namespace het {

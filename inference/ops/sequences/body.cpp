@@ -4,7 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "inference/ops/movement/strided_copy.h"
+#include "inference/ops/strided_copy.h"
 #include "inference/passes/infer_shapes.h"
 #include "inference/passes/remove_identities.h"
 

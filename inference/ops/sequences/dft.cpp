@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "inference/base/registration.h"
+#include "inference/ops/axis_split.h"
 #include "inference/ops/double_values.h"
-#include "inference/ops/movement/axis_split.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/sequences/fourier.h"
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "inference/base/registration.h"
-#include "inference/ops/movement/strided_copy.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/sequences/body.h"
+#include "inference/ops/strided_copy.h"
 
 namespace het {
 namespace {

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 #include "inference/ops/windows/pool_loops.h"

@@ -1,6 +1,6 @@
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/packed_integer.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/quantisation/quantization.h"
 #include "inference/ops/windows/pool_loops.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/readers/onnx/lift_rules.h"
 
 namespace het::onnx {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/ops/type_dispatch.h"
 #include "inference/readers/openvino_ir/limits.h"

@@ -11,7 +11,7 @@
 
 #include "hetero/explain/dump_text.h"
 #include "hetero/explain/layered_layout.h"
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 #include "tests/devices/device_testing.h"
 
 namespace het::hetero {

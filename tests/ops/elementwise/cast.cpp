@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
 #include "tests/ops/op_testing.h"
 

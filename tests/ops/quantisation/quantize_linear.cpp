@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/quantisation/quantization.h"
 #include "tests/ops/op_testing.h"
 

@@ -3,7 +3,7 @@
 #include "devices/gpu/plan/strided_move.h"
 #include "devices/gpu/plan/strided_space.h"
 #include "inference/base/registration.h"
-#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/axis_split.h"
 #include "inference/ops/movement/gather_index.h"
 
 namespace het::gpu {

@@ -7,7 +7,7 @@
 #include "devices/gpu/plan/strided_space.h"
 #include "devices/gpu/products/expression_kernel.h"
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/quantisation/quantization.h"
 
 namespace het::gpu {

@@ -3,7 +3,7 @@
 #include "devices/gpu/plan/plan_builder.h"
 #include "devices/gpu/plan/strided_move.h"
 #include "inference/base/registration.h"
-#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/packed_integer.h"
 #include "inference/ops/windows/pool.h"
 
 namespace het::gpu {

@@ -1,7 +1,7 @@
 #include <limits>
 #include <numeric>
 
-#include "inference/ops/elementwise/numeric_cast.h"
+#include "inference/ops/numeric_cast.h"
 #include "inference/ops/type_dispatch.h"
 #include "inference/readers/openvino_ir/numbers.h"
 #include "inference/readers/openvino_ir/translate.h"

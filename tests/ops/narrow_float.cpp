@@ -1,4 +1,4 @@
-#include "inference/ops/elementwise/narrow_float.h"
+#include "inference/ops/narrow_float.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "inference/ops/movement/strided_copy.h"
+#include "inference/ops/strided_copy.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "inference/decoders/points/heat_maps.h"
+#include "inference/decoders/heat_maps.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "inference/ops/elementwise/packed_integer.h"
+#include "inference/ops/packed_integer.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "inference/decoders/texts/labels.h"
+#include "inference/decoders/labels.h"
 
 #include <gtest/gtest.h>
 

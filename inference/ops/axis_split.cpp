@@ -1,4 +1,4 @@
-#include "inference/ops/movement/axis_split.h"
+#include "inference/ops/axis_split.h"
 
 #include <span>
 
