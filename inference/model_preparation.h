@@ -13,7 +13,7 @@
 namespace het {
 
 /// What is changed in a model between reading and compiling; texts have the forms of
-/// port_texts.h. The properties of the same meaning stand in the table of properties.cpp.
+/// port_texts.h. The properties of the same meaning stand in property_table.cpp.
 struct ModelPreparation {
   std::string outputs;            ///< MODEL_OUTPUTS: names or NODE:PORT, separated by ',' or ';'
   std::string shapes;             ///< INPUT_SHAPES: "[1,3,320,320]", "images[...]", "height=320"
