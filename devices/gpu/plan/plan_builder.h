@@ -23,7 +23,7 @@ struct PlanOptions {
   /// Convolutions run as on a GPU, with tiles in local memory, on any device: for tests.
   bool local_tiles = false;
   /// The way in which every convolution is computed that can be, by a name of
-  /// kernels/conv_choice.h, for measuring and tests; empty: chosen.
+  /// kernels/convolution/conv_choice.h, for measuring and tests; empty: chosen.
   std::string convolution;
   /// Ways that are not known to be fastest may be measured and are kept in `cache_folder`.
   bool measure = false;

@@ -40,7 +40,7 @@ struct RowFormat {
 std::optional<RowFormat> row_format(const Shape& shape, Format home,
                                     const std::vector<int64_t>& axes);
 
-/// Options of programs that begin with kernels/rows.cl: storage, WIDTH, LANES and SUBGROUPS.
+/// Options of programs that begin with kernels/values/rows.cl: storage, WIDTH, LANES and SUBGROUPS.
 std::string lane_options(const PlanBuilder& builder);
 
 /// Sizes of a launch whose kernel begins with ROW_OF.

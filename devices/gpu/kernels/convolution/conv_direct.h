@@ -9,7 +9,7 @@
 
 namespace het::gpu {
 
-/// How many outputs a work-item of kernels/conv_direct.cl keeps in registers.
+/// How many outputs a work-item of kernels/convolution/conv_direct.cl keeps in registers.
 struct DirectTile {
   int64_t pixels = 1;
   int64_t blocks = 1;  ///< vectors of channels

@@ -1,5 +1,5 @@
 // het.DetectionOutput in parts: boxes and keys of all priors; keys are sorted by
-// kernels/select_keys.cl; duplicates leave, a work-group a row; what is left finds its place by
+// kernels/detection/select_keys.cl; duplicates leave, a work-group a row; what is left finds its place by
 // counting. A row is a class of an image or, with BEST_CLASS, an image. In float, rounded as in the
 // reference: functions that compute boxes do without contraction.
 

@@ -1,6 +1,6 @@
 // Elements become unsigned keys, value above, position below: no two are equal and the order of
 // keys is the order wanted (equal values by position, NaN as the largest number). Both share 64
-// bits or, with WIDE_KEYS, have as many each. Sorted by kernels/select_keys.cl.
+// bits or, with WIDE_KEYS, have as many each. Sorted by kernels/detection/select_keys.cl.
 #ifdef TYPE
 #define AT(p, i) ((p)[i])
 #define PUT(v, p, i) ((p)[i] = (v))

@@ -41,15 +41,15 @@ Result<Int8Layer> int8_layer_of(const Node& node);
 /// [oc][ic / group][taps], as stored.
 std::vector<int8_t> int8_weights_of(const Node& node);
 
-/// The program of a file that stands behind kernels/int8_results.cl.
+/// The program of a file that stands behind kernels/products/int8_results.cl.
 ProgramText int8_program(PlanBuilder& builder, const Int8Layer& layer, std::string file);
 
-/// The arguments RESULT_ARGUMENTS of kernels/int8_results.cl, with lists for `lanes` more channels
+/// The arguments RESULT_ARGUMENTS of kernels/products/int8_results.cl, with lists for `lanes` more channels
 /// than there are, for vectors that reach beyond the last one.
 Result<std::vector<KernelArg>> int8_result_args(PlanBuilder& builder, const Node& node,
                                                 const Int8Layer& layer, int64_t lanes);
 
-/// Depthwise layers (kernels/int8_depthwise.cpp): why not, and how.
+/// Depthwise layers (kernels/convolution/int8_depthwise.cpp): why not, and how.
 std::string refuse_int8_depthwise(const PlanBuilder& builder, const Int8Layer& layer);
 Status plan_int8_depthwise(PlanBuilder& builder, const Node& node, const Int8Layer& layer);
 

@@ -12,7 +12,7 @@ namespace {
 /// Bytes that are multiplied at a time.
 constexpr int64_t kPacked = 4;
 
-/// What a work-item of kernels/int8_product.cl keeps in registers.
+/// What a work-item of kernels/products/int8_product.cl keeps in registers.
 constexpr std::array<DirectTile, 2> kInt8Tiles = {{{4, 2}, {8, 1}}};
 
 /// Work-items of a work-group: neighbouring pixels that share the weights in the first-level cache.

@@ -7,7 +7,7 @@
 namespace het::gpu {
 namespace {
 
-/// As kernels/normalise.cl counts.
+/// As kernels/values/normalise.cl counts.
 enum class FactorMode : cl_int {
   RootOfMean = 0,
   DeviationPlus = 1,

@@ -89,7 +89,7 @@ ReduceKind joining_kind(ReduceKind kind) {
   return joins_otherwise ? kind : ReduceKind::Sum;
 }
 
-/// As kernels/reduce.cl counts.
+/// As kernels/values/reduce.cl counts.
 int finish_of(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::Mean:

@@ -13,7 +13,7 @@ using preprocess_internal::AxisSample;
 using preprocess_internal::rgb_placement;
 using preprocess_internal::RgbPlacement;
 
-/// As in kernels/preprocess.cl.
+/// As in kernels/windows/preprocess.cl.
 enum SourceKind : cl_int {
   kPacked = 0,
   kPlanar = 1,
