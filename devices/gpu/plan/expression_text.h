@@ -11,7 +11,8 @@ namespace het::gpu {
 std::string literal(float value);
 
 /// The instruction as an expression over `a` and, for binary kinds, `b`: text of OpenCL C for float
-/// scalars and vectors alike. Uses functions of kernels/values/expressions.cl, whose type is `floatw`.
+/// scalars and vectors alike. Uses functions of kernels/values/expressions.cl, whose type is
+/// `floatw`.
 std::string expression_text(const ElementwiseInstruction& instruction, const std::string& a,
                             const std::string& b);
 

@@ -14,8 +14,8 @@
 
 namespace het::gpu {
 
-/// What a program is built from: the common text (kernels/values/storage.cl), text that was generated for
-/// this use, and a file.
+/// What a program is built from: the common text (kernels/values/storage.cl), text that was
+/// generated for this use, and a file.
 struct ProgramText {
   std::string file;       ///< stem of a file in kernels/; empty when `generated` is all
   std::string options;    ///< "-DROWS=4 -DSTORAGE_HALF"

@@ -44,8 +44,8 @@ std::vector<int8_t> int8_weights_of(const Node& node);
 /// The program of a file that stands behind kernels/products/int8_results.cl.
 ProgramText int8_program(PlanBuilder& builder, const Int8Layer& layer, std::string file);
 
-/// The arguments RESULT_ARGUMENTS of kernels/products/int8_results.cl, with lists for `lanes` more channels
-/// than there are, for vectors that reach beyond the last one.
+/// The arguments RESULT_ARGUMENTS of kernels/products/int8_results.cl, with lists for `lanes` more
+/// channels than there are, for vectors that reach beyond the last one.
 Result<std::vector<KernelArg>> int8_result_args(PlanBuilder& builder, const Node& node,
                                                 const Int8Layer& layer, int64_t lanes);
 
