@@ -1,11 +1,12 @@
 #include "inference/readers/onnx_reader.h"
 
+#include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <new>
 #include <string_view>
 
 #include "inference/base/log.h"
+#include "inference/ops/op.h"
 #include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx/functions.h"
 #include "inference/readers/onnx/graph.h"
@@ -30,6 +31,18 @@ bool uses_default_domain(const onnx::ParsedGraph& graph) {
   return false;
 }
 
+/// The newest opset of ai.onnx in which an operator changed that this build has.
+int64_t newest_opset() {
+  static const int64_t newest = [] {
+    int64_t most = 0;
+    for (const OpDef* def : op_registry().all()) {
+      if (def->domain.empty()) most = std::max<int64_t>(most, def->since_version);
+    }
+    return most;
+  }();
+  return newest;
+}
+
 Result<int64_t> default_opset(const onnx::ParsedModel& parsed, const std::string& origin) {
   const auto found = parsed.opsets.find("");
   if (found == parsed.opsets.end()) {
@@ -49,12 +62,19 @@ Result<int64_t> default_opset(const onnx::ParsedModel& parsed, const std::string
         "ONNX model '{}' is of opset {}; before {} not every operator is translated", origin,
         found->second, kOldestOpset);
   }
+  if (found->second > newest_opset()) {
+    log(LogLevel::Warning,
+        "ONNX model '{}' is of opset {}, and this build knows opsets up to {}: operators that have "
+        "changed since then are read as they were; trying",
+        origin, found->second, newest_opset());
+  }
   return found->second;
 }
 
 Result<std::unique_ptr<Model>> build_model(std::string_view bytes,
                                            const std::shared_ptr<const void>& owner,
-                                           const std::string& folder, const std::string& origin) {
+                                           const onnx::ModelFolder& folder,
+                                           const std::string& origin) {
   HET_ASSIGN(onnx::ParsedModel parsed, onnx::parse_model(bytes, origin));
   std::deque<std::string> made_names;
   HET_TRY(onnx::expand_functions(parsed, made_names)
@@ -74,7 +94,8 @@ Result<std::unique_ptr<Model>> build_model(std::string_view bytes,
 
 Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
                                           const std::shared_ptr<const void>& owner,
-                                          const std::string& folder, const std::string& origin) {
+                                          const onnx::ModelFolder& folder,
+                                          const std::string& origin) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.empty()) return error(StatusCode::ParseError, "ONNX model '{}' is empty", origin);
   if (text.substr(0, kLfsPointer.size()) == kLfsPointer) {
@@ -97,8 +118,7 @@ Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
 
 Result<std::unique_ptr<Model>> read_onnx(const std::string& path) {
   HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  auto model = read_bytes(file->bytes(), file, folder.empty() ? "." : folder, path);
+  auto model = read_bytes(file->bytes(), file, onnx::folder_of_model(path), path);
   // Weights are referenced or copied by now; those referenced are read when they are used.
   release_file_pages(file->bytes());
   return model;
@@ -107,7 +127,7 @@ Result<std::unique_ptr<Model>> read_onnx(const std::string& path) {
 Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
                                                const std::string& folder,
                                                const std::string& origin) {
-  return read_bytes(bytes, nullptr, folder, origin);
+  return read_bytes(bytes, nullptr, {folder, {}}, origin);
 }
 
 Result<Tensor> read_onnx_tensor(const std::string& path) {

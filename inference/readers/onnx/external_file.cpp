@@ -31,10 +31,21 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
+ModelFolder folder_of_model(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  ModelFolder found{folder.empty() ? "." : folder, {}};
+  std::error_code code;
+  if (fs::is_symlink(path, code)) {
+    const fs::path file = fs::canonical(path, code);
+    if (!code) found.linked = file.parent_path().string();
+  }
+  return found;
+}
+
 Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view location) {
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
-  if (folder_.empty()) {
+  if (folder_.path.empty()) {
     return error(
         StatusCode::NotSupported,
         "external data '{}' cannot be read: the model comes from memory, not from a folder",
@@ -46,13 +57,14 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
                  location, reason);
   }
   std::error_code code;
-  const fs::path folder = fs::canonical(folder_, code);
+  const fs::path folder = fs::canonical(folder_.path, code);
   const fs::path file = code ? fs::path() : fs::canonical(folder / fs::path(location), code);
   if (code) {
     return error(StatusCode::NotFound, "external data '{}' is missing in folder '{}': {}", location,
-                 folder_, code.message());
+                 folder_.path, code.message());
   }
-  if (!is_below(file, folder)) {
+  const bool is_beside = !folder_.linked.empty() && file.parent_path() == folder_.linked;
+  if (!is_below(file, folder) && !is_beside) {
     return error(StatusCode::ParseError,
                  "external data '{}' is refused: it is a link to '{}', outside the model's folder "
                  "'{}'",

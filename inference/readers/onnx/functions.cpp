@@ -369,7 +369,6 @@ Status Expansion::copy_graph(const Call& call, const ParsedGraph& source, const 
   };
   for (const ParsedValue& input : source.inputs) HET_TRY(define(input.name));
   for (const ParsedTensor& tensor : source.initializers) HET_TRY(define(tensor.name));
-  for (const std::string_view name : source.sparse_initializers) HET_TRY(define(name));
   for (const ParsedNode& node : source.nodes) {
     for (const std::string_view output : node.outputs) HET_TRY(define(output));
   }
@@ -389,9 +388,6 @@ Status Expansion::copy_graph(const Call& call, const ParsedGraph& source, const 
   for (const ParsedTensor& tensor : source.initializers) {
     graph.initializers.push_back(tensor);
     graph.initializers.back().name = renamed(tensor.name);
-  }
-  for (const std::string_view name : source.sparse_initializers) {
-    graph.sparse_initializers.push_back(renamed(name));
   }
   for (const ParsedNode& node : source.nodes) {
     HET_TRY(copy_node(call, node, scope, depth, graph.nodes));

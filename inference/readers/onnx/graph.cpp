@@ -27,7 +27,6 @@ void collect_reads(const ParsedGraph& graph, std::vector<std::string_view>& name
   std::unordered_set<std::string_view> own;
   for (const ParsedValue& input : graph.inputs) own.insert(input.name);
   for (const ParsedTensor& tensor : graph.initializers) own.insert(tensor.name);
-  own.insert(graph.sparse_initializers.begin(), graph.sparse_initializers.end());
   for (const ParsedNode& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
   std::vector<std::string_view> reads;
   for (const ParsedNode& node : graph.nodes) {
@@ -141,9 +140,6 @@ Status GraphBuilder::add_initializers() {
     }
     HET_TRY(define(tensor.name, std::move(known)));
   }
-  for (const std::string_view name : graph_.sparse_initializers) {
-    HET_TRY(define(name, {nullptr, fmt::format("'{}' is a sparse tensor", name)}));
-  }
   return {};
 }
 
@@ -244,13 +240,8 @@ Status GraphBuilder::add_outputs() {
   if (graph_.outputs.empty()) {
     return error(StatusCode::ParseError, "graph '{}' has no outputs", graph_.name);
   }
-  std::unordered_set<std::string_view> seen;
+  // A value may be listed twice, and is given twice then.
   for (const ParsedValue& output : graph_.outputs) {
-    // Bodies may give a value twice: as carried value and per iteration.
-    if (!seen.insert(output.name).second && outer_ == nullptr) {
-      return error(StatusCode::ParseError, "graph '{}' has twice the output '{}'", graph_.name,
-                   output.name);
-    }
     const Known* known = resolve(output.name);
     if (known == nullptr) {
       return error(StatusCode::ParseError,

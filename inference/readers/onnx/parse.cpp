@@ -51,7 +51,7 @@ class Parser {
   ParsedNode node(std::string_view bytes, size_t depth);
   ParsedAttribute attribute(std::string_view bytes, size_t depth);
   void count_number();
-  std::string_view sparse_tensor_name(std::string_view bytes);
+  ParsedTensor sparse_tensor(std::string_view bytes);
   ParsedValue value(std::string_view bytes);
   void type(std::string_view bytes, ParsedValue& value);
   void tensor_type(std::string_view bytes, ParsedValue& value);
@@ -221,8 +221,8 @@ void Parser::graph(std::string_view bytes, ParsedGraph& graph, size_t depth) {
                 [&] { graph.initializers.push_back(tensor(message.bytes())); });
         break;
       case graph_field::kSparseInitializer:
-        descend("sparse_initializer", graph.sparse_initializers.size(),
-                [&] { graph.sparse_initializers.push_back(sparse_tensor_name(message.bytes())); });
+        descend("sparse_initializer", graph.initializers.size(),
+                [&] { graph.initializers.push_back(sparse_tensor(message.bytes())); });
         break;
       case graph_field::kInput:
         descend("input", graph.inputs.size(),
@@ -342,8 +342,10 @@ ParsedAttribute Parser::attribute(std::string_view bytes, size_t depth) {
         message.skip();
         break;
       case attribute_field::kSparseTensor:
+        descend("sparse_tensor", kSingle, [&] {
+          attribute.tensor = std::make_unique<ParsedTensor>(sparse_tensor(message.bytes()));
+        });
         found = AttributeKind::SparseTensor;
-        message.skip();
         break;
       case attribute_field::kSparseTensors:
         found = AttributeKind::SparseTensors;
@@ -362,6 +364,12 @@ ParsedAttribute Parser::attribute(std::string_view bytes, size_t depth) {
     }
   }
   if (attribute.kind == AttributeKind::Undefined) attribute.kind = found;
+  // Constant's sparse_value is its value, written otherwise.
+  if (attribute.kind == AttributeKind::SparseTensor && attribute.tensor != nullptr &&
+      attribute.name == "sparse_value") {
+    attribute.name = "value";
+    attribute.kind = AttributeKind::Tensor;
+  }
   return attribute;
 }
 
@@ -408,16 +416,31 @@ ParsedTensor Parser::tensor(std::string_view bytes) {
   return tensor;
 }
 
-std::string_view Parser::sparse_tensor_name(std::string_view bytes) {
-  std::string_view result;
+ParsedTensor Parser::sparse_tensor(std::string_view bytes) {
+  ParsedTensor result;
+  auto parts = std::make_shared<SparseParts>();
   Message message(bytes);
   while (message.next()) {
-    if (message.field() == sparse_field::kValues) {
-      descend("values", kSingle, [&] { result = tensor(message.bytes()).name; });
-    } else {
-      message.skip();
+    switch (message.field()) {
+      case sparse_field::kValues:
+        descend("values", kSingle, [&] { parts->values = tensor(message.bytes()); });
+        break;
+      case sparse_field::kIndices:
+        descend("indices", kSingle, [&] { parts->indices = tensor(message.bytes()); });
+        break;
+      case sparse_field::kDims:
+        message.integers([&](int64_t value) {
+          result.dims.push_back(value);
+          count_number();
+        });
+        break;
+      default:
+        message.skip();
     }
   }
+  result.name = parts->values.name;
+  result.data_type = parts->values.data_type;
+  result.sparse = std::move(parts);
   return result;
 }
 

@@ -15,6 +15,8 @@
 /// file, which must outlive them.
 namespace het::onnx {
 
+struct SparseParts;
+
 struct ParsedTensor {
   std::string_view name;
   std::vector<int64_t> dims;
@@ -24,6 +26,14 @@ struct ParsedTensor {
   std::string_view message;  ///< the whole TensorProto; typed fields are unpacked from it on demand
   bool external = false;
   std::vector<std::pair<std::string_view, std::string_view>> external_entries;
+  std::shared_ptr<const SparseParts> sparse;  ///< of a SparseTensorProto, whose dims are the above
+};
+
+/// What is not zero in a sparse tensor, and where: [count] places in the dense tensor, or [count,
+/// rank].
+struct SparseParts {
+  ParsedTensor values;
+  ParsedTensor indices;
 };
 
 struct ParsedGraph;
@@ -69,8 +79,7 @@ struct ParsedValue {
 struct ParsedGraph {
   std::string_view name;
   std::vector<ParsedNode> nodes;
-  std::vector<ParsedTensor> initializers;
-  std::vector<std::string_view> sparse_initializers;  ///< names
+  std::vector<ParsedTensor> initializers;  ///< sparse ones too
   std::vector<ParsedValue> inputs;
   std::vector<ParsedValue> outputs;
 };

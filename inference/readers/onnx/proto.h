@@ -111,7 +111,7 @@ enum : uint32_t {
 };
 }
 namespace sparse_field {
-enum : uint32_t { kValues = 1 };
+enum : uint32_t { kValues = 1, kIndices = 2, kDims = 3 };
 }
 
 /// AttributeProto.AttributeType

@@ -111,6 +111,7 @@ Result<Tensor> TensorReader::read_content(const ParsedTensor& tensor) {
   HET_ASSIGN(const ElementType type, element_type_from_onnx(tensor.data_type));
   const TensorDesc desc{type, Shape(tensor.dims.begin(), tensor.dims.end()), Layout::Plain};
   HET_ASSIGN(const size_t size_bytes, dense_size_bytes(desc));
+  if (tensor.sparse != nullptr) return read_sparse(tensor, desc);
   if (tensor.external) return read_external(tensor, desc);
   if (!tensor.has_raw) return unpack(tensor, desc);
   if (tensor.raw.size() != size_bytes) {
@@ -146,6 +147,49 @@ Result<Tensor> TensorReader::read_external(const ParsedTensor& tensor, const Ten
                  to_string(desc), size_bytes, offset, file->path(), bytes.size());
   }
   return reference_or_copy(desc, bytes.subspan(offset, size_bytes), file);
+}
+
+Result<Tensor> TensorReader::read_sparse(const ParsedTensor& tensor, const TensorDesc& desc) {
+  if (bit_width(desc.type) % 8 != 0) {
+    return error(StatusCode::NotSupported, "a sparse tensor of {} is not supported",
+                 to_string(desc.type));
+  }
+  HET_ASSIGN(const Tensor values, read_content(tensor.sparse->values));
+  HET_ASSIGN(const Tensor indices, read_content(tensor.sparse->indices));
+  const auto count = static_cast<size_t>(values.element_count());
+  const size_t rank = desc.shape.size();
+  const bool is_linear = indices.shape().size() == 1;
+  if (indices.type() != ElementType::Int64 || values.shape().size() != 1 ||
+      indices.shape() != (is_linear ? Shape{values.shape()[0]}
+                                    : Shape{values.shape()[0], static_cast<int64_t>(rank)})) {
+    return error(StatusCode::ParseError,
+                 "a sparse tensor of shape {} with values {} has indices {}, not int64[values] or "
+                 "int64[values, rank]",
+                 to_string(desc.shape), to_string(values.desc()), to_string(indices.desc()));
+  }
+  HET_ASSIGN(const size_t size_bytes, dense_size_bytes(desc));
+  HET_TRY(charge(size_bytes));
+  HET_ASSIGN(Tensor dense, Tensor::allocate(desc));
+  std::memset(dense.bytes(), 0, dense.size_bytes());
+  const size_t width = bit_width(desc.type) / 8;
+  const int64_t* places = indices.data<int64_t>();
+  for (size_t i = 0; i < count; ++i) {
+    int64_t place = 0;
+    bool is_inside = true;
+    for (size_t d = is_linear ? rank : 0; d < rank; ++d) {
+      const int64_t index = places[i * rank + d];
+      is_inside = is_inside && index >= 0 && index < desc.shape[d];
+      place = place * desc.shape[d] + (is_inside ? index : 0);
+    }
+    if (is_linear) place = places[i];
+    if (!is_inside || place < 0 || place >= dense.element_count()) {
+      return error(StatusCode::ParseError, "index {} of the sparse tensor is outside of {}", i,
+                   to_string(desc.shape));
+    }
+    std::memcpy(dense.bytes() + static_cast<size_t>(place) * width, values.bytes() + i * width,
+                width);
+  }
+  return dense;
 }
 
 Result<Tensor> TensorReader::unpack(const ParsedTensor& tensor, const TensorDesc& desc) {

@@ -18,7 +18,7 @@ namespace het::onnx {
 class TensorReader {
  public:
   /// `owner` keeps the model's bytes alive for tensors that refer to them; null: always copy.
-  TensorReader(std::shared_ptr<const void> owner, size_t model_bytes, std::string folder)
+  TensorReader(std::shared_ptr<const void> owner, size_t model_bytes, ModelFolder folder)
       : owner_(std::move(owner)),
         files_(std::move(folder)),
         allowed_bytes_(kUnpackFactor * model_bytes) {}
@@ -30,6 +30,7 @@ class TensorReader {
  private:
   Result<Tensor> read_content(const ParsedTensor& tensor);
   Result<Tensor> read_external(const ParsedTensor& tensor, const TensorDesc& desc);
+  Result<Tensor> read_sparse(const ParsedTensor& tensor, const TensorDesc& desc);
   Result<Tensor> unpack(const ParsedTensor& tensor, const TensorDesc& desc);
   Result<Tensor> reference_or_copy(const TensorDesc& desc, std::span<const std::byte> bytes,
                                    const std::shared_ptr<const void>& owner);

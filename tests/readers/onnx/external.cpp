@@ -87,6 +87,33 @@ TEST_F(OnnxExternal, NothingOutsideTheFolder) {
   expect_error({{"location", "."}}, "outside the model's folder");
 }
 
+/// Hugging Face's cache: the model and its data are links to files with the names of their
+/// checksums.
+TEST_F(OnnxExternal, LinksOfTheModelAndItsDataToOneFolder) {
+  fs::create_directories(root_ / "blobs");
+  fs::create_directories(root_ / "snapshots/0/onnx");
+  const fs::path data = root_ / "snapshots/0/onnx/model.onnx_data";
+  Graph graph;
+  graph
+      .initializer(test::external_tensor("w", test::kFloat, {2}, {{"location", "model.onnx_data"}}))
+      .output("w");
+  write(root_ / "blobs/1234", test::model_file(graph.bytes()));
+  write(root_ / "blobs/5678", test::bytes_of<float>({3.0f, 4.0f}));
+  const fs::path model = root_ / "snapshots/0/onnx/model.onnx";
+  fs::create_symlink("../../../blobs/1234", model);
+  fs::create_symlink("../../../blobs/5678", data);
+  const auto read = read_onnx(model.string());
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(*to_float_vector((*read)->outputs()[0].value->constant()),
+            (std::vector<float>{3.0f, 4.0f}));
+  // Only right beside the model's own file.
+  fs::remove(data);
+  fs::create_symlink("../../../secret.bin", data);
+  const auto outside = read_onnx(model.string());
+  ASSERT_FALSE(outside);
+  EXPECT_NE(outside.error().message().find("outside the model's folder"), std::string::npos);
+}
+
 TEST_F(OnnxExternal, OnlyRegularFiles) {
   expect_error({{"location", "sub"}}, "not a regular file");
   ASSERT_EQ(mkfifo((root_ / "model/fifo").c_str(), 0600), 0);

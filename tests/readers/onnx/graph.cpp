@@ -297,6 +297,57 @@ TEST(OnnxGraph, NamesOfBodies) {
   }
 }
 
+TEST(OnnxGraph, OutputsListedTwiceAreGivenTwice) {
+  Graph graph;
+  graph.input("x", {{1}}).node("Relu", {"x"}, {"y"}).output("y").output("x").output("y");
+  const auto model = test::read(graph);
+  ASSERT_TRUE(model) << model.error().message();
+  ASSERT_EQ((*model)->outputs().size(), 3u);
+  EXPECT_EQ((*model)->outputs()[0].value, (*model)->outputs()[2].value);
+  EXPECT_EQ((*model)->outputs()[2].name, "y");
+}
+
+TEST(OnnxGraph, SparseTensorsAreConstants) {
+  const std::string values = test::float_tensor("w", {2}, {3, -4});
+  const std::vector<std::vector<int64_t>> dims{{2}, {2, 2}};
+  const std::vector<std::vector<int64_t>> places{{1, 5}, {0, 1, 1, 2}};
+  const std::vector<float> wanted{0, 3, 0, 0, 0, -4};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const std::string sparse =
+        test::sparse_tensor(values, test::int64_tensor("", dims[i], places[i]), {2, 3});
+    Graph graph;
+    graph.sparse_initializer(sparse)
+        .node("Constant", {}, {"c"}, {Attr::sparse_tensor("sparse_value", sparse)})
+        .output("w")
+        .output("c");
+    const auto model = test::read(graph);
+    ASSERT_TRUE(model) << model.error().message();
+    const Tensor& content = (*model)->outputs()[0].value->constant();
+    EXPECT_EQ(content.shape(), (Shape{2, 3}));
+    EXPECT_EQ(*to_float_vector(content), wanted);
+    EXPECT_EQ(*to_float_vector((*model)->outputs()[1].value->constant()), wanted);
+  }
+}
+
+TEST(OnnxGraph, BrokenSparseTensors) {
+  const std::string values = test::float_tensor("w", {2}, {3, -4});
+  const auto read = [&](const std::string& indices, const std::vector<int64_t>& dims) {
+    Graph graph;
+    graph.sparse_initializer(test::sparse_tensor(values, indices, dims)).output("w");
+    return test::read(graph);
+  };
+  const StatusCode parse = StatusCode::ParseError;
+  expect_error(read(test::int64_tensor("", {2}, {1, 6}), {2, 3}), parse, {"index 1", "outside"});
+  expect_error(read(test::int64_tensor("", {2}, {-1, 0}), {2, 3}), parse, {"index 0", "outside"});
+  expect_error(read(test::int64_tensor("", {2, 2}, {0, 0, 0, 3}), {2, 3}), parse,
+               {"index 1", "outside"});
+  expect_error(read(test::int64_tensor("", {3}, {0, 1, 2}), {2, 3}), parse, {"indices"});
+  expect_error(read(test::int64_tensor("", {2, 3}, {0, 0, 0, 1, 1, 1}), {2, 3}), parse,
+               {"indices"});
+  expect_error(read(test::float_tensor("", {2}, {0, 1}), {2, 3}), parse, {"indices"});
+  EXPECT_FALSE(read(test::int64_tensor("", {2}, {0, 1}), {1000000, 1000000, 1000}));
+}
+
 TEST(OnnxGraph, BrokenGraphs) {
   const StatusCode parse = StatusCode::ParseError;
   {

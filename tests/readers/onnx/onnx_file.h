@@ -31,6 +31,17 @@ std::string bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
+/// A SparseTensorProto of two TensorProtos and the dense shape.
+inline std::string sparse_tensor(const std::string& values, const std::string& indices,
+                                 const std::vector<int64_t>& dims) {
+  std::string out;
+  protozero::pbf_writer writer(out);
+  writer.add_message(onnx::sparse_field::kValues, values);
+  writer.add_message(onnx::sparse_field::kIndices, indices);
+  writer.add_packed_int64(onnx::sparse_field::kDims, dims.begin(), dims.end());
+  return out;
+}
+
 /// Type and shape, without content.
 inline std::string tensor_head(const std::string& name, int type,
                                const std::vector<int64_t>& dims) {
@@ -131,6 +142,12 @@ class Attr {
         .add_message(onnx::attribute_field::kTensor, tensor_bytes);
     return attr;
   }
+  static Attr sparse_tensor(const std::string& name, const std::string& tensor_bytes) {
+    Attr attr;
+    attr.start(name, onnx::AttributeKind::SparseTensor)
+        .add_message(onnx::attribute_field::kSparseTensor, tensor_bytes);
+    return attr;
+  }
   static Attr graph(const std::string& name, const std::string& graph_bytes) {
     Attr attr;
     attr.start(name, onnx::AttributeKind::Graph)
@@ -176,6 +193,10 @@ class Graph {
   }
   Graph& initializer(const std::string& tensor) {
     writer_.add_message(onnx::graph_field::kInitializer, tensor);
+    return *this;
+  }
+  Graph& sparse_initializer(const std::string& tensor) {
+    writer_.add_message(onnx::graph_field::kSparseInitializer, tensor);
     return *this;
   }
   /// The node's name is its first output's unless `name` is given.
