@@ -1,10 +1,9 @@
 /// Functions of HetCompiledModel.
 
-#include <fstream>
-
 #include "hetinference/arguments.h"
 #include "hetinference/handles.h"
 #include "hetinference/sized_struct.h"
+#include "inference/base/new_file.h"
 #include "inference/tensors/custom_type_numbers.h"
 
 using namespace het;
@@ -98,12 +97,9 @@ HetStatus het_compiled_model_export(const HetCompiledModel* model, const char* p
   return call("het_compiled_model_export", [&]() -> Status {
     HET_TRY(not_null(model, "model"));
     HET_TRY(not_null(path, "path"));
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    if (!file) return error(StatusCode::NotFound, "cannot write the file '{}'", path);
-    HET_TRY(model->model->export_model(file));
-    file.close();
-    if (!file) return error(StatusCode::Internal, "writing '{}' failed", path);
-    return {};
+    HET_ASSIGN(NewFile file, NewFile::create(path));
+    HET_TRY(model->model->export_model(file.stream()));
+    return file.keep();
   });
 }
 

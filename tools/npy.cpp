@@ -1,4 +1,5 @@
 #include "tools/npy.h"
+#include "inference/base/new_file.h"
 
 #include <sys/stat.h>
 
@@ -180,21 +181,15 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
   const size_t used = kMagicBytes + 4 + header.size() + 1;
   header.append((64 - used % 64) % 64, ' ');
   header += '\n';
-  const File file(std::fopen(path.c_str(), "wb"));
-  if (!file) {
-    return error(StatusCode::NotFound, "cannot create '{}': {}", path, std::strerror(errno));
-  }
+  HET_ASSIGN(NewFile file, NewFile::create(path));
   const unsigned char start[] = {1, 0, static_cast<unsigned char>(header.size() & 0xff),
                                  static_cast<unsigned char>(header.size() >> 8)};
-  const size_t size = dense.size_bytes();
-  if (std::fwrite(kMagic, 1, kMagicBytes, file.get()) != kMagicBytes ||
-      std::fwrite(start, 1, sizeof start, file.get()) != sizeof start ||
-      std::fwrite(header.data(), 1, header.size(), file.get()) != header.size() ||
-      (size > 0 && std::fwrite(dense.bytes(), 1, size, file.get()) != size) ||
-      std::fflush(file.get()) != 0) {
-    return error(StatusCode::Internal, "cannot write '{}': {}", path, std::strerror(errno));
-  }
-  return {};
+  file.stream().write(reinterpret_cast<const char*>(kMagic), kMagicBytes);
+  file.stream().write(reinterpret_cast<const char*>(start), sizeof start);
+  file.stream() << header;
+  file.stream().write(reinterpret_cast<const char*>(dense.bytes()),
+                      static_cast<std::streamsize>(dense.size_bytes()));
+  return file.keep();
 }
 
 }  // namespace het

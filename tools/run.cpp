@@ -1,12 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "devices/register_devices.h"
+#include "inference/base/new_file.h"
 #include "inference/vision_model.h"
 #include "tools/commands.h"
 #include "tools/model_source.h"
@@ -46,11 +46,8 @@ Status write_outputs(const InferRequest& request, const std::string& folder) {
                        {"shape", tensor.shape()},
                        {"file", file}});
   }
-  const std::string path = folder + "/outputs.json";
-  std::ofstream stream(path);
-  stream << nlohmann::json({{"outputs", outputs}}).dump(1) << '\n';
-  if (!stream) return error(StatusCode::Internal, "cannot write '{}'", path);
-  return {};
+  return write_new_file(folder + "/outputs.json",
+                        nlohmann::json({{"outputs", outputs}}).dump(1) + '\n');
 }
 
 void print_results(const Results& results) {

@@ -1,36 +1,24 @@
 #include "hetero/explain/graph_dump.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "hetero/explain/dump_text.h"
 #include "hetero/explain/graph_dot.h"
 #include "hetero/explain/graph_json.h"
 #include "hetero/explain/graph_picture.h"
 #include "hetero/explain/graph_svg.h"
+#include "inference/base/new_file.h"
 
 namespace het::hetero {
 namespace {
-
-Status write_file(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (file) return {};
-  return error(StatusCode::InvalidArgument, "cannot write the graph file '{}': {}", path,
-               errno != 0 ? std::strerror(errno) : "the device is full");
-}
 
 Result<std::vector<std::string>> write_files(const std::string& folder, const std::string& stem,
                                              const GraphPicture& picture, const std::string& json) {
   const std::string path = (std::filesystem::path(folder.empty() ? "." : folder) / stem).string();
   const std::vector<std::string> paths{path + ".dot", path + ".svg", path + ".json"};
-  HET_TRY(write_file(paths[0], to_dot(picture)));
-  HET_TRY(write_file(paths[1], to_svg(picture)));
-  HET_TRY(write_file(paths[2], json));
+  HET_TRY(write_new_file(paths[0], to_dot(picture)));
+  HET_TRY(write_new_file(paths[1], to_svg(picture)));
+  HET_TRY(write_new_file(paths[2], json));
   return paths;
 }
 

@@ -15,51 +15,53 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-ChromeTrace::ChromeTrace(std::string path) : path_(std::move(path)), file_(path_) {
-  file_ << "{\"traceEvents\":[";
+ChromeTrace::ChromeTrace(const std::string& path) : file_(NewFile::create(path)) {
+  write("{\"traceEvents\":[");
+}
+
+void ChromeTrace::write(std::string_view text) {
+  if (file_) file_->stream() << text;
 }
 
 void ChromeTrace::begin_event() {
-  file_ << (std::exchange(is_first_, false) ? "\n" : ",\n");
+  write(std::exchange(is_first_, false) ? "\n" : ",\n");
 }
 
 void ChromeTrace::name_process(int64_t process, std::string_view name) {
   begin_event();
-  file_ << fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":{}}}}})",
-                       process, quoted(name));
+  write(fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":{}}}}})", process,
+                    quoted(name)));
 }
 
 void ChromeTrace::name_thread(int64_t process, int64_t thread, std::string_view name) {
   begin_event();
-  file_ << fmt::format(
-      R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", process,
-      thread, quoted(name));
+  write(fmt::format(R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})",
+                    process, thread, quoted(name)));
 }
 
 void ChromeTrace::bar(std::string_view name, std::string_view category, int64_t process,
                       int64_t thread, double start_us, double duration_us,
                       std::initializer_list<Argument> arguments) {
   begin_event();
-  file_ << fmt::format(
+  write(fmt::format(
       R"({{"name":{},"cat":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{)",
-      quoted(name), quoted(category), process, thread, start_us, duration_us);
+      quoted(name), quoted(category), process, thread, start_us, duration_us));
   bool is_first = true;
   for (const Argument& argument : arguments) {
-    file_ << (std::exchange(is_first, false) ? "" : ",") << quoted(argument.name) << ":";
-    if (const auto* number = std::get_if<int64_t>(&argument.value)) {
-      file_ << *number;
-    } else {
-      file_ << quoted(std::get<std::string_view>(argument.value));
-    }
+    const auto* number = std::get_if<int64_t>(&argument.value);
+    write(std::exchange(is_first, false) ? "" : ",");
+    write(quoted(argument.name));
+    write(":");
+    write(number != nullptr ? std::to_string(*number)
+                            : quoted(std::get<std::string_view>(argument.value)));
   }
-  file_ << "}}";
+  write("}}");
 }
 
 Status ChromeTrace::close() {
-  file_ << "\n]}\n";
-  file_.close();
-  if (!file_) return error(StatusCode::InvalidArgument, "cannot write the trace '{}'", path_);
-  return {};
+  write("\n]}\n");
+  const Status status = file_ ? file_->keep() : file_.error();
+  return status.ok() ? status : Status(StatusCode::InvalidArgument, status.message());
 }
 
 }  // namespace het

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "inference/base/new_file.h"
 #include "inference/base/status.h"
 #include "inference/base/visibility.h"
 
@@ -22,20 +22,22 @@ class HET_API ChromeTrace {
   };
 
   /// Errors show in close().
-  explicit ChromeTrace(std::string path);
+  explicit ChromeTrace(const std::string& path);
   void name_process(int64_t process, std::string_view name);
   void name_thread(int64_t process, int64_t thread, std::string_view name);
   /// Times in us.
   void bar(std::string_view name, std::string_view category, int64_t process, int64_t thread,
            double start_us, double duration_us, std::initializer_list<Argument> arguments);
-  /// Completes the file. Fails with InvalidArgument when it could not be written.
+  /// Puts the complete file in place. Fails with InvalidArgument, and leaves an older
+  /// one, when it could not be written.
   Status close();
 
  private:
   void begin_event();
 
-  std::string path_;
-  std::ofstream file_;
+  void write(std::string_view text);
+
+  Result<NewFile> file_;
   bool is_first_ = true;
 };
 

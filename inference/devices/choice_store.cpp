@@ -269,8 +269,8 @@ void ChoiceStore::save() {
   if (fd < 0) return warn("cannot write", std::strerror(errno));
   const bool is_written = write_all(fd, file_content());
   const int reason = errno;
-  // No fsync(): after a crash of the machine the checksums tell what arrived.
-  if (::close(fd) != 0 || !is_written || ::rename(temporary.c_str(), path_.c_str()) != 0) {
+  const bool is_synced = is_written && ::fsync(fd) == 0;
+  if (::close(fd) != 0 || !is_synced || ::rename(temporary.c_str(), path_.c_str()) != 0) {
     const int failed = is_written ? errno : reason;
     ::unlink(temporary.c_str());
     return warn("cannot write", std::strerror(failed));

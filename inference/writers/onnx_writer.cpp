@@ -1,13 +1,13 @@
 #include "inference/writers/onnx_writer.h"
 
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <new>
+#include <optional>
 #include <ostream>
 #include <protozero/pbf_writer.hpp>
 #include <system_error>
 
+#include "inference/base/new_file.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/passes/infer_shapes.h"
 #include "inference/readers/onnx/graph.h"
@@ -118,56 +118,24 @@ Result<T> guard(const Model& model, const Make& make) {
   }
 }
 
-/// A file that appears under its name when it is complete.
-class NewFile {
- public:
-  explicit NewFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".part") {}
-  ~NewFile() {
-    if (!kept_) std::remove(temporary_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  const std::string& temporary() const { return temporary_; }
-  Status keep() {
-    std::error_code code;
-    std::filesystem::rename(temporary_, path_, code);
-    if (code) {
-      return error(StatusCode::Internal, "cannot write '{}': {}", path_, code.message());
-    }
-    kept_ = true;
-    return {};
-  }
-
- private:
-  std::string path_;
-  std::string temporary_;
-  bool kept_ = false;
-};
-
 Result<bool> write_files(const Model& model, const std::string& path,
                          const OnnxWriteOptions& options) {
   const bool is_external =
       options.external_data || constant_bytes(model) > options.inline_limit_bytes;
-  NewFile file(path);
-  NewFile weights(path + ".data");
+  HET_ASSIGN(NewFile file, NewFile::create(path));
+  std::optional<NewFile> weights;
   onnx::TensorWriter tensors;
   if (is_external) {
+    HET_ASSIGN(NewFile created, NewFile::create(path + ".data"));
+    weights.emplace(std::move(created));
     const std::string location = std::filesystem::path(path).filename().string() + ".data";
-    tensors = onnx::TensorWriter(weights.temporary(), location, options.external_minimum_bytes);
+    tensors = onnx::TensorWriter(weights->stream(), path + ".data", location,
+                                 options.external_minimum_bytes);
   }
   HET_ASSIGN(const std::string bytes, model_bytes(model, tensors));
   HET_TRY(tensors.finish());
-  std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (!stream) {
-    return error(StatusCode::Internal,
-                 "cannot write '{}': check that the folder exists, is writable and has room for {} "
-                 "bytes",
-                 path, bytes.size());
-  }
-  if (is_external) HET_TRY(weights.keep());
+  file.stream().write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (weights) HET_TRY(weights->keep());
   HET_TRY(file.keep());
   return true;
 }

@@ -54,6 +54,29 @@ float add_one(Request& request) {
   return static_cast<const float*>(request.tensor("sum").data)[0];
 }
 
+/// What cannot be exported leaves the file that is there.
+TEST(CppInterface, AFailedExportLeavesTheOldFile) {
+  test::IrFile ir;
+  const auto x = ir.parameter("x", "f32", {1, 3}, "x");
+  ir.result(ir.layer("ReLU", "opset1", "", {x}, {{"FP32", {1, 3}, "y"}}, "relu"));
+  const ModelFile file(ir);
+  Core core;
+  const auto model = core.read_model(file.path());
+  const std::string blob = file.path() + ".blob";
+  const auto export_to = [&](const char* device, const std::string& path) {
+    return het_compiled_model_export(core.compile_model(model, device).get(), path.c_str());
+  };
+  ASSERT_EQ(export_to("CPU", blob), HET_OK);
+  const auto bytes = std::filesystem::file_size(blob);
+  ASSERT_GT(bytes, 0u);
+  for (const char* device : {"MULTI:CPU,REF", "AUTO:CPU", "BATCH:CPU(2)", "REF"}) {
+    EXPECT_NE(export_to(device, blob), HET_OK) << device;
+    EXPECT_EQ(std::filesystem::file_size(blob), bytes) << device;
+  }
+  // No room: what is written is not kept.
+  EXPECT_NE(export_to("CPU", "/dev/full"), HET_OK);
+}
+
 TEST(CppInterface, ResetsTheStateOfOneStream) {
   const ModelFile file(running_sum());
   Core core;

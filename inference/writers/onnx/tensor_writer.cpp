@@ -18,11 +18,12 @@ void add_entry(protozero::pbf_writer& writer, const char* key, const std::string
 
 }  // namespace
 
-TensorWriter::TensorWriter(const std::string& path, std::string location, size_t minimum_bytes)
-    : path_(path),
+TensorWriter::TensorWriter(std::ostream& file, std::string path, std::string location,
+                           size_t minimum_bytes)
+    : path_(std::move(path)),
       location_(std::move(location)),
       minimum_bytes_(minimum_bytes),
-      file_(path, std::ios::binary | std::ios::trunc) {}
+      file_(&file) {}
 
 Status TensorWriter::write(protozero::pbf_writer& writer, const std::string& name,
                            const Tensor& tensor, bool may_be_external) {
@@ -48,23 +49,23 @@ Status TensorWriter::write_external(protozero::pbf_writer& writer, const Tensor&
   // Aligned, so that readers can refer to the content in the mapped file.
   static constexpr char kPadding[kHostAlignment] = {};
   const size_t padding = (kHostAlignment - offset_ % kHostAlignment) % kHostAlignment;
-  file_.write(kPadding, static_cast<std::streamsize>(padding));
+  file_->write(kPadding, static_cast<std::streamsize>(padding));
   offset_ += padding;
   const size_t size_bytes = dense.size_bytes();
-  file_.write(reinterpret_cast<const char*>(dense.bytes()),
-              static_cast<std::streamsize>(size_bytes));
+  file_->write(reinterpret_cast<const char*>(dense.bytes()),
+               static_cast<std::streamsize>(size_bytes));
   add_entry(writer, "location", location_);
   add_entry(writer, "offset", std::to_string(offset_));
   add_entry(writer, "length", std::to_string(size_bytes));
   writer.add_int32(tensor_field::kDataLocation, kExternalLocation);
   offset_ += size_bytes;
-  return file_ ? Status() : finish();
+  return *file_ ? Status() : finish();
 }
 
 Status TensorWriter::finish() {
   if (location_.empty()) return {};
-  file_.flush();
-  if (file_) return {};
+  file_->flush();
+  if (*file_) return {};
   return error(StatusCode::Internal,
                "cannot write the weights to '{}' (at byte {}): check that the folder exists, is "
                "writable and has room",

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
+#include <ostream>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
@@ -15,9 +15,9 @@ class TensorWriter {
  public:
   /// Everything inline.
   TensorWriter() = default;
-  /// Constants of `minimum_bytes` and more go to the file `path`, which the model knows as
-  /// `location`.
-  TensorWriter(const std::string& path, std::string location, size_t minimum_bytes);
+  /// Constants of `minimum_bytes` and more go to `file`, which lives longer and which the model
+  /// knows as `location`; `path` is for messages.
+  TensorWriter(std::ostream& file, std::string path, std::string location, size_t minimum_bytes);
 
   /// Adds the tensor's fields to an open TensorProto. `may_be_external` is false for attributes.
   Status write(protozero::pbf_writer& writer, const std::string& name, const Tensor& tensor,
@@ -31,7 +31,7 @@ class TensorWriter {
   std::string path_;
   std::string location_;
   size_t minimum_bytes_ = 0;
-  std::ofstream file_;
+  std::ostream* file_ = nullptr;
   size_t offset_ = 0;
 };
 
