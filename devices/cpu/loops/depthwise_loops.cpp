@@ -13,6 +13,8 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "devices/cpu/loops/extremes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -90,9 +92,9 @@ struct DepthwiseGroup {
 
 HWY_INLINE DepthwiseVector depthwise_sigmoid(DepthwiseVector x) {
   const DepthwiseTag d;
-  const auto limited = hn::Min(hn::Max(hn::Neg(x), hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
+  const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
   const auto one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, limited)));
+  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
 }
 
 /// One operation on all sums, in registers.
@@ -118,7 +120,7 @@ HWY_INLINE void apply_depthwise(const DepthwiseOp& op, int64_t slopes, Depthwise
       return;
     case DepthwiseOp::Kind::Clip:
 #pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) sums[i] = hn::Min(hn::Max(sums[i], alpha), beta);
+      for (int i = 0; i < kSums; ++i) sums[i] = clamped(sums[i], alpha, beta);
       return;
     case DepthwiseOp::Kind::Linear:
 #pragma GCC unroll 14
@@ -128,7 +130,7 @@ HWY_INLINE void apply_depthwise(const DepthwiseOp& op, int64_t slopes, Depthwise
 #pragma GCC unroll 14
       for (int i = 0; i < kSums; ++i) {
         const auto gate = hn::MulAdd(sums[i], hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
-        sums[i] = hn::Mul(sums[i], hn::Min(hn::Max(gate, zero), hn::Set(d, 1.0f)));
+        sums[i] = hn::Mul(sums[i], clamped(gate, zero, hn::Set(d, 1.0f)));
       }
       return;
     case DepthwiseOp::Kind::Sigmoid:
@@ -167,8 +169,7 @@ struct DepthwiseTail {
     if (has_limits) {
       const auto least = hn::Set(d, low);
       const auto most = hn::Set(d, high);
-      unrolled<kSums>([&](auto i)
-                          HET_INLINE_BODY { sums[i] = hn::Min(hn::Max(sums[i], least), most); });
+      unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = clamped(sums[i], least, most); });
     } else if (has_relu) {
       const auto zero = hn::Zero(d);
       unrolled<kSums>([&](auto i) HET_INLINE_BODY {

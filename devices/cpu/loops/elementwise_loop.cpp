@@ -12,6 +12,8 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "devices/cpu/loops/extremes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -22,9 +24,9 @@ using V = hn::Vec<D>;
 
 HWY_INLINE V sigmoid(D d, V x) {
   // exp of a clamped argument: below -88 the result is the smallest normal number, not NaN.
-  const V limited = hn::Min(hn::Max(hn::Neg(x), hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
+  const V limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
   const V one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, limited)));
+  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
 }
 
 /// Abramowitz and Stegun 7.1.26, absolute error 1.5e-7.
@@ -45,7 +47,7 @@ HWY_INLINE V soft_plus(D d, V x) {
   // max(x, 0) + log(1 + exp(-|x|)) stays exact where exp(x) overflows.
   const V zero = hn::Zero(d);
   const V e = hn::Exp(d, hn::Max(hn::Neg(hn::Abs(x)), hn::Set(d, -88.0f)));
-  return hn::Add(hn::Max(x, zero), hn::Log1p(d, e));
+  return nan_of(x, hn::Add(hn::Max(x, zero), hn::Log1p(d, e)));
 }
 
 template <class F>
@@ -79,9 +81,9 @@ void run(const ElementwiseInstruction& op, const float* a, const float* b, float
     case ElementwiseKind::Div:
       return binary(a, b, dst, n, [](D, V x, V y) { return hn::Div(x, y); });
     case ElementwiseKind::Max:
-      return binary(a, b, dst, n, [](D, V x, V y) { return hn::Max(x, y); });
+      return binary(a, b, dst, n, [](D, V x, V y) { return max_or_nan(x, y); });
     case ElementwiseKind::Min:
-      return binary(a, b, dst, n, [](D, V x, V y) { return hn::Min(x, y); });
+      return binary(a, b, dst, n, [](D, V x, V y) { return min_or_nan(x, y); });
     case ElementwiseKind::Pow:
       for (size_t i = 0; i < n; ++i) dst[i] = std::pow(a[i], b[i]);
       return;
@@ -91,14 +93,14 @@ void run(const ElementwiseInstruction& op, const float* a, const float* b, float
       });
     case ElementwiseKind::Relu:
       if (alpha == 0.0f) {
-        return unary(a, dst, n, [](D d, V x) { return hn::Max(x, hn::Zero(d)); });
+        return unary(a, dst, n, [](D d, V x) { return at_least(x, hn::Zero(d)); });
       }
       return unary(a, dst, n, [alpha](D d, V x) {
         return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, hn::Set(d, alpha)), x);
       });
     case ElementwiseKind::Clip:
       return unary(a, dst, n, [alpha, beta](D d, V x) {
-        return hn::Min(hn::Max(x, hn::Set(d, alpha)), hn::Set(d, beta));
+        return clamped(x, hn::Set(d, alpha), hn::Set(d, beta));
       });
     case ElementwiseKind::Linear:
       return unary(a, dst, n, [alpha, beta](D d, V x) {
@@ -108,7 +110,7 @@ void run(const ElementwiseInstruction& op, const float* a, const float* b, float
       return unary(a, dst, n, [](D d, V x) { return sigmoid(d, x); });
     case ElementwiseKind::Tanh:
       return unary(a, dst, n, [](D d, V x) {
-        return hn::Tanh(d, hn::Min(hn::Max(x, hn::Set(d, -20.0f)), hn::Set(d, 20.0f)));
+        return nan_of(x, hn::Tanh(d, clamped(x, hn::Set(d, -20.0f), hn::Set(d, 20.0f))));
       });
     case ElementwiseKind::Swish:
       return unary(a, dst, n, [alpha](D d, V x) {
@@ -117,12 +119,12 @@ void run(const ElementwiseInstruction& op, const float* a, const float* b, float
     case ElementwiseKind::HardSigmoid:
       return unary(a, dst, n, [alpha, beta](D d, V x) {
         const V y = hn::MulAdd(x, hn::Set(d, alpha), hn::Set(d, beta));
-        return hn::Min(hn::Max(y, hn::Zero(d)), hn::Set(d, 1.0f));
+        return clamped(y, hn::Zero(d), hn::Set(d, 1.0f));
       });
     case ElementwiseKind::HardSwish:
       return unary(a, dst, n, [](D d, V x) {
         const V y = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
-        return hn::Mul(x, hn::Min(hn::Max(y, hn::Zero(d)), hn::Set(d, 1.0f)));
+        return hn::Mul(x, clamped(y, hn::Zero(d), hn::Set(d, 1.0f)));
       });
     case ElementwiseKind::Elu:
       return unary(a, dst, n, [alpha](D d, V x) {
@@ -146,7 +148,7 @@ void run(const ElementwiseInstruction& op, const float* a, const float* b, float
         // Above 88.72 the result is infinite, below -104 it is 0.
         const V limited = hn::Min(hn::Max(x, hn::Set(d, -104.0f)), hn::Set(d, 88.8f));
         const V y = hn::Exp(d, limited);
-        return hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.722839f)), hn::Inf(d), y);
+        return nan_of(x, hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.722839f)), hn::Inf(d), y));
       });
     case ElementwiseKind::Log:
       return unary(a, dst, n, [](D d, V x) {

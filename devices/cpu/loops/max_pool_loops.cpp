@@ -10,23 +10,32 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/extremes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Pictures of bfloat16: their bits (sign and magnitude) as integers of the same order.
+/// Pictures of bfloat16: their bits (sign and magnitude) as integers of the same order, above which
+/// NaN lies.
 struct BFloat16Order {
   using T = int16_t;
   static constexpr T kLeast = -0x8000;
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
-    return ordered(d, hn::LoadU(d, from));
+    const auto bits = hn::LoadU(d, from);
+    const auto magnitude = hn::And(bits, hn::Set(d, T{0x7FFF}));
+    return hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, T{0x7F80})), magnitude, ordered(d, bits));
   }
   template <class D>
   static HWY_INLINE void store(D d, hn::Vec<D> best, T* to) {
     hn::StoreU(ordered(d, best), d, to);
+  }
+  template <class V>
+  static HWY_INLINE V larger(V a, V b) {
+    return hn::Max(a, b);
   }
 
  private:
@@ -48,6 +57,10 @@ struct FloatOrder {
   static HWY_INLINE void store(D d, hn::Vec<D> best, T* to) {
     hn::StoreU(best, d, to);
   }
+  template <class V>
+  static HWY_INLINE V larger(V a, V b) {
+    return max_or_nan(a, b);
+  }
 };
 
 /// The part of a window that lies in the picture.
@@ -67,7 +80,7 @@ HWY_INLINE void pool_lanes(D d, const MaxPoolShape& shape, const T* plane, Taps 
   auto best = hn::Set(d, Order::kLeast);
   for (int64_t iy = y.first; iy < y.end; ++iy) {
     for (int64_t ix = x.first; ix < x.end; ++ix) {
-      best = hn::Max(Order::load(d, plane + (iy * shape.iw + ix) * shape.c), best);
+      best = Order::larger(best, Order::load(d, plane + (iy * shape.iw + ix) * shape.c));
     }
   }
   Order::store(d, best, dst);
@@ -84,10 +97,10 @@ HWY_INLINE void pool_four(D d, const MaxPoolShape& shape, const T* plane, Taps y
   for (int64_t iy = y.first; iy < y.end; ++iy) {
     const T* from = plane + (iy * shape.iw + x.first) * shape.c;
     for (int64_t ix = x.first; ix < x.end; ++ix, from += shape.c) {
-      best0 = hn::Max(Order::load(d, from), best0);
-      best1 = hn::Max(Order::load(d, from + step), best1);
-      best2 = hn::Max(Order::load(d, from + 2 * step), best2);
-      best3 = hn::Max(Order::load(d, from + 3 * step), best3);
+      best0 = Order::larger(best0, Order::load(d, from));
+      best1 = Order::larger(best1, Order::load(d, from + step));
+      best2 = Order::larger(best2, Order::load(d, from + 2 * step));
+      best3 = Order::larger(best3, Order::load(d, from + 3 * step));
     }
   }
   Order::store(d, best0, dst);

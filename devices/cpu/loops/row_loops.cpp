@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/extremes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -40,9 +42,9 @@ void accumulate(Accumulation kind, const float* values, size_t count, float* dst
     case Accumulation::SumAbs:
       return map_row(values, count, dst, [](V a, V b) { return hn::Add(a, hn::Abs(b)); });
     case Accumulation::Max:
-      return map_row(values, count, dst, [](V a, V b) { return hn::Max(a, b); });
+      return map_row(values, count, dst, [](V a, V b) { return max_or_nan(a, b); });
     case Accumulation::Min:
-      return map_row(values, count, dst, [](V a, V b) { return hn::Min(a, b); });
+      return map_row(values, count, dst, [](V a, V b) { return min_or_nan(a, b); });
   }
 }
 
@@ -107,9 +109,9 @@ float reduce(Accumulation kind, const float* values, size_t count) {
       return reduce_with(
           values, count, 0.0f, [](V a, V b) { return hn::Add(a, hn::Abs(b)); }, join);
     case Accumulation::Max:
-      return extreme(values, count, [](V a, V b) { return hn::Max(a, b); });
+      return extreme(values, count, [](V a, V b) { return max_or_nan(a, b); });
     case Accumulation::Min:
-      return extreme(values, count, [](V a, V b) { return hn::Min(a, b); });
+      return extreme(values, count, [](V a, V b) { return min_or_nan(a, b); });
   }
   return 0.0f;
 }

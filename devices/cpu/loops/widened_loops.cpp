@@ -15,6 +15,8 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "devices/cpu/loops/extremes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -480,9 +482,9 @@ HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
 
 HWY_INLINE ValueVector widened_sigmoid(ValueVector x) {
   const ValueTag d;
-  const auto limited = hn::Min(hn::Max(hn::Neg(x), hn::Set(d, -88.0f)), hn::Set(d, 88.0f));
+  const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
   const auto one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, limited)));
+  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
 }
 
 /// All but Sum.
@@ -494,7 +496,7 @@ HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
     case PostOp::Kind::Relu:
       return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(x, alpha), x);
     case PostOp::Kind::Clip:
-      return hn::Min(hn::Max(x, alpha), hn::Set(d, op.beta));
+      return clamped(x, alpha, hn::Set(d, op.beta));
     case PostOp::Kind::Linear:
       return hn::MulAdd(x, alpha, hn::Set(d, op.beta));
     case PostOp::Kind::Sigmoid:
@@ -503,7 +505,7 @@ HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
       return hn::Mul(x, widened_sigmoid(hn::Mul(x, alpha)));
     case PostOp::Kind::HardSwish: {
       const auto gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
-      return hn::Mul(x, hn::Min(hn::Max(gate, zero), hn::Set(d, 1.0f)));
+      return hn::Mul(x, clamped(gate, zero, hn::Set(d, 1.0f)));
     }
     case PostOp::Kind::Round:
       return hn::Round(x);

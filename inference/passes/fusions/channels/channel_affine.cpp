@@ -1,5 +1,6 @@
 #include "inference/passes/fusions/channels/channel_affine.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace het {
@@ -41,7 +42,10 @@ std::optional<ChannelAffine> batch_norm_affine(const Node& node) {
   return affine;
 }
 
-std::optional<ChannelAffine> affine_of(const Node& node, const Value& x, size_t axis) {
+namespace {
+
+/// The numbers of one node, whatever they are.
+std::optional<ChannelAffine> any_affine_of(const Node& node, const Value& x, size_t axis) {
   if (!node.domain().empty()) return std::nullopt;
   const std::string& type = node.op_type();
   const Shape& shape = x.desc().shape;
@@ -67,6 +71,19 @@ std::optional<ChannelAffine> affine_of(const Node& node, const Value& x, size_t 
     if (!first) return std::nullopt;
     for (size_t c = 0; c < channels; ++c) affine.scale[c] = 1.0f / (*values)[c];
   }
+  return affine;
+}
+
+bool is_finite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+std::optional<ChannelAffine> affine_of(const Node& node, const Value& x, size_t axis) {
+  std::optional<ChannelAffine> affine = any_affine_of(node, x, axis);
+  // What is folded meets single products instead of their sum: 0 * infinity would be NaN.
+  if (affine && !(is_finite(affine->scale) && is_finite(affine->shift))) affine.reset();
   return affine;
 }
 

@@ -1,0 +1,56 @@
+// Minima, maxima and limits that hand NaN on. Included by loops after hwy/highway.h, once per
+// instruction set.
+#include <hwy/highway.h>
+
+#if defined(HET_EXTREMES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HET_EXTREMES_INL_H
+#undef HET_EXTREMES_INL_H
+#else
+#define HET_EXTREMES_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+// Max() and Min() of x86 give their second operand where one is NaN; those of Arm give NaN.
+
+/// The larger of two, NaN where one is.
+template <class V>
+HWY_INLINE V max_or_nan(V a, V b) {
+  return hwy::HWY_NAMESPACE::IfThenElse(hwy::HWY_NAMESPACE::IsNaN(a), a,
+                                        hwy::HWY_NAMESPACE::Max(a, b));
+}
+
+/// The smaller of two, NaN where one is.
+template <class V>
+HWY_INLINE V min_or_nan(V a, V b) {
+  return hwy::HWY_NAMESPACE::IfThenElse(hwy::HWY_NAMESPACE::IsNaN(a), a,
+                                        hwy::HWY_NAMESPACE::Min(a, b));
+}
+
+/// max(x, low) and min(x, high) with a limit that is a number; NaN where x is. As fast as Max().
+template <class V>
+HWY_INLINE V at_least(V x, V low) {
+  return hwy::HWY_NAMESPACE::Max(low, x);
+}
+template <class V>
+HWY_INLINE V at_most(V x, V high) {
+  return hwy::HWY_NAMESPACE::Min(high, x);
+}
+template <class V>
+HWY_INLINE V clamped(V x, V low, V high) {
+  return at_most(at_least(x, low), high);
+}
+
+/// `y`, which is computed from x, or NaN where x is: for functions whose arithmetic loses it.
+template <class V>
+HWY_INLINE V nan_of(V x, V y) {
+  return hwy::HWY_NAMESPACE::IfThenElse(hwy::HWY_NAMESPACE::IsNaN(x), x, y);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per instruction set
