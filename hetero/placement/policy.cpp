@@ -70,7 +70,8 @@ class Planner {
   Result<PlanReport> run() {
     HET_TRY(add_by_priority());
     const bool is_by_priority = options_.policy == Policy::Priority;
-    if (is_by_priority && !options_.explain) {
+    // Of a model without nodes (outputs that are inputs or constants) nothing can be chosen.
+    if ((is_by_priority && !options_.explain) || prepared_.nodes().empty()) {
       HET_TRY(compile(report_.candidates[0]));
       return std::move(report_);
     }
@@ -225,8 +226,10 @@ class Planner {
   }
 
   static bool uses_one_device(const PlanCandidate& candidate) {
-    const size_t first = candidate.ways[0].placement.devices[0];
+    const std::vector<size_t>& devices = candidate.ways[0].placement.devices;
     return std::ranges::all_of(candidate.ways, [&](const CandidateWay& way) {
+      if (way.placement.devices.empty()) return true;
+      const size_t first = devices[0];
       return std::ranges::count(way.placement.devices, first) == std::ssize(way.placement.devices);
     });
   }

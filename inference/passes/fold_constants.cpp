@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 
 #include "inference/ops/op.h"
@@ -160,7 +161,26 @@ bool worth_folding(const FoldCost& cost) {
   return largest <= kMaxFoldedBytes || largest / kMaxGrowth <= cost.input_bytes;
 }
 
+/// Known like a constant, whoever makes it.
+bool has_no_elements(const Value& value) {
+  return value.desc().is_static() && element_count(value.desc().shape) == 0;
+}
+
 }  // namespace
+
+Result<bool> fold_empty_outputs(Model& model, Node& node) {
+  constexpr std::string_view kKept[] = {"ReadValue", "Assign", "If", "Loop", "Scan"};
+  if (contains(kKept, node.op_type())) return false;
+  if (node.outputs().empty()) return false;
+  for (const Value* output : node.outputs()) {
+    if (!has_no_elements(*output)) return false;
+  }
+  for (Value* output : node.outputs()) {
+    HET_ASSIGN(const Tensor content, Tensor::allocate(output->desc()));
+    model.make_constant(output, content);
+  }
+  return true;
+}
 
 Result<bool> fold_node(Model& model, Node& node) {
   if (node.op() == nullptr || node.op()->evaluate == nullptr) return false;
@@ -171,9 +191,13 @@ Result<bool> fold_node(Model& model, Node& node) {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
   Tensor type_only;
+  std::deque<Tensor> empties;
   for (const Value* input : node.inputs()) {
     if (input == nullptr || input->is_constant()) {
       contents.push_back(input ? &input->constant() : nullptr);
+    } else if (has_no_elements(*input)) {
+      HET_ASSIGN(empties.emplace_back(), Tensor::allocate(input->desc()));
+      contents.push_back(&empties.back());
     } else if (is_op(node, "CastLike") && contents.size() == 1 &&
                input->desc().type != ElementType::Undefined) {
       // The second input only tells the type.

@@ -30,6 +30,8 @@ Status infer_one(Model& model, Node& node) {
   if (!collect_inputs(node, descs, contents)) return {};
   HET_ASSIGN(const std::vector<TensorDesc> outputs, infer_node(node, descs, contents));
   for (size_t i = 0; i < outputs.size(); ++i) model.set_desc(node.output(i), outputs[i]);
+  // Devices plan for tensors with elements.
+  HET_TRY(fold_empty_outputs(model, node));
   return {};
 }
 
