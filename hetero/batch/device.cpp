@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hetero/batch/compiled_model.h"
+#include "hetero/batch/independence.h"
 #include "hetero/batch/reshape.h"
 #include "inference/base/log.h"
 #include "inference/devices/properties.h"
@@ -111,6 +112,7 @@ class BatchDevice final : public Device {
         return Failure(compiled.error().with_context(fmt::format("with batch {}", batch)));
       }
       batched = std::move(*compiled);
+      HET_TRY(check_independence(*single, *batched, batch));
     }
     log(LogLevel::Info, "model '{}' runs in batches of {} on {}", model.name(), batch,
         target_.device);
