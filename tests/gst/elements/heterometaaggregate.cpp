@@ -76,6 +76,40 @@ TEST(HeteroMetaAggregate, ABranchThatEndsEarlyDoesNotHoldUp) {
   EXPECT_FALSE(messages[2].contains("objects"));
 }
 
+TEST(HeteroMetaAggregate, FramesWithoutTimestampsLeaveWithOneWarning) {
+  PipelineRun run(
+      "videotestsrc num-buffers=12 ! video/x-raw,width=64,height=48,framerate=25/1 ! identity "
+      "name=before ! tee name=t heterometaaggregate name=a ! identity name=after ! fakesink "
+      "t. ! queue ! a.sink_0 t. ! queue ! a.sink_1");
+  int number = 0;
+  run.on_buffer("before", [&](GstBuffer* frame) {
+    if (++number == 4 || number == 7) GST_BUFFER_PTS(frame) = GST_CLOCK_TIME_NONE;
+  });
+  int left = 0;
+  run.on_buffer("after", [&](GstBuffer*) { ++left; });
+  const Outcome outcome = run.play(20);
+  EXPECT_EQ(outcome.problem(), "");
+  EXPECT_EQ(left, 12);
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_NE(outcome.warnings[0].text.find("without timestamps"), std::string::npos)
+      << outcome.warnings[0].text;
+}
+
+TEST(HeteroMetaAggregate, GapsOfTheFirstPadAreNoFrames) {
+  PipelineRun run(
+      "videotestsrc num-buffers=40 ! video/x-raw,width=64,height=48,framerate=25/1 ! tee name=t "
+      "heterometaaggregate name=a ! identity name=after ! fakesink "
+      "t. ! queue ! identity name=some drop-probability=0.5 ! a.sink_0 t. ! queue ! a.sink_1");
+  int left = 0;
+  run.on_buffer("after", [&](GstBuffer* frame) {
+    ++left;
+    EXPECT_GT(gst_buffer_get_size(frame), 0u);
+  });
+  EXPECT_EQ(run.play(20).problem(), "");
+  EXPECT_GT(left, 0);
+  EXPECT_LT(left, 40);
+}
+
 constexpr auto kLive = "videotestsrc is-live=true";
 
 int with_objects(const json& messages) {
