@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,14 @@ int whole(double value) {
   return static_cast<int>(std::clamp(value, -1.0e9, 1.0e9));
 }
 
+/// "w" or "bounding_box.x_min" is not there, or is no number.
+Failure missing(const json& object, const std::string& key) {
+  const auto found = object.find(key.substr(key.find('.') + 1));
+  return error(
+      StatusCode::ParseError, "\"{}\" {}", key,
+      found == object.end() ? "is missing" : "is " + found->dump() + ", which is no number");
+}
+
 Result<ListedRegion> read_region(const json& object) {
   if (!object.is_object()) return error(StatusCode::ParseError, "an object is no JSON object");
   ListedRegion region;
@@ -48,8 +57,14 @@ Result<ListedRegion> read_region(const json& object) {
       found.x_max = static_cast<float>(number(*box, "x_max"));
       found.y_min = static_cast<float>(number(*box, "y_min"));
       found.y_max = static_cast<float>(number(*box, "y_max"));
+      for (const char* key : {"x_min", "x_max", "y_min", "y_max"}) {
+        if (std::isnan(number(*box, key))) return missing(*box, std::string("bounding_box.") + key);
+      }
       if (!(found.x_max > found.x_min) || !(found.y_max > found.y_min))
-        return error(StatusCode::ParseError, "bounding_box lacks x_min < x_max or y_min < y_max");
+        return error(StatusCode::ParseError,
+                     "bounding_box has x_min {} and x_max {}, y_min {} and y_max {}: the second of "
+                     "each has to be larger",
+                     found.x_min, found.x_max, found.y_min, found.y_max);
       const double confidence = number(*detection, "confidence");
       found.confidence = confidence == confidence ? static_cast<float>(confidence) : 0.0f;
       const double label_id = number(*detection, "label_id");
@@ -63,9 +78,17 @@ Result<ListedRegion> read_region(const json& object) {
   const double y = number(object, "y");
   const double w = number(object, "w");
   const double h = number(object, "h");
-  if (!(w > 0.0) || !(h > 0.0) || !(x >= 0.0) || !(y >= 0.0))
+  if (std::isnan(x) && std::isnan(y) && std::isnan(w) && std::isnan(h))
     return error(StatusCode::ParseError,
                  "an object has neither detection.bounding_box nor x, y, w, h");
+  for (const char* key : {"x", "y", "w", "h"}) {
+    const double value = number(object, key);
+    if (std::isnan(value)) return missing(object, key);
+    const bool is_size = *key == 'w' || *key == 'h';
+    if (is_size ? value > 0.0 : value >= 0.0) continue;
+    return error(StatusCode::ParseError, "\"{}\" is {}, and has to be {}", key, value,
+                 is_size ? "more than 0" : "at least 0");
+  }
   region.rect = {whole(x), whole(y), whole(w), whole(h)};
   return region;
 }

@@ -65,11 +65,20 @@ TEST(HeteroAttachRoi, ErrorsSayWhatIsWrong) {
   write_text(folder.file("cut.json"), "[{\"objects\": [");
   write_text(folder.file("size.json"), R"([{}, {"objects": [{"x": 1, "y": 1, "w": "wide"}]}])");
   write_text(folder.file("time.json"), R"([{"objects": []}])");
+  write_text(folder.file("negative.json"), R"([{"objects": [{"x": -5, "y": 1, "w": 2, "h": 3}]}])");
+  write_text(folder.file("absent_size.json"), R"([{"objects": [{"x": 1, "y": 1, "w": 2}]}])");
+  write_text(
+      folder.file("box.json"),
+      R"([{"objects": [{"detection": {"bounding_box": {"x_min": 0.5, "x_max": 0.25, "y_min": 0, "y_max": 1}}}]}])");
   for (const auto& [properties, word] :
        {std::pair<std::string, std::string>{"roi=1,2,3", "roi"},
+        {"file-path=" + folder.file("negative.json"), "\"x\" is -5, and has to be at least 0"},
+        {"file-path=" + folder.file("absent_size.json"), "\"h\" is missing"},
+        {"file-path=" + folder.file("box.json"), "x_min 0.5 and x_max 0.25"},
         {"roi=50,50,10,80", "second corner"},
         {"file-path=" + folder.file("absent.json"), "absent.json"},
         {"file-path=" + folder.file("cut.json"), "no JSON array"},
+        {"file-path=" + folder.file("size.json"), "\"w\" is \"wide\", which is no number"},
         {"file-path=" + folder.file("size.json"), "entry 1"},
         {"mode=timestamp file-path=" + folder.file("time.json"), "no timestamp"}}) {
     ElementRig rig("heteroattachroi", properties);

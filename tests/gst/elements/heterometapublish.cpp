@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -85,6 +87,30 @@ TEST(HeteroMetaPublish, AFifoIsFed) {
   EXPECT_EQ(run.play().problem(), "");
   reader.join();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+}
+
+TEST(HeteroMetaPublish, AFifoWhoseReaderLeavesIsOneError) {
+  // SIGPIPE as applications have it, which would end the process.
+  ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
+  const ScratchFolder folder;
+  const std::string path = folder.file("fifo");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread reader([&] {
+    std::ifstream fifo(path);
+    char first = 0;
+    fifo.get(first);
+  });
+  PipelineRun run(
+      "videotestsrc is-live=true num-buffers=200 ! video/x-raw,width=64,height=48,framerate=100/1 "
+      "! heterometaconvert add-empty-results=true ! heterometapublish name=publish "
+      "file-format=json-lines file-path=" +
+      path + " ! fakesink");
+  const Outcome outcome = run.play(20);
+  reader.join();
+  EXPECT_FALSE(outcome.eos);
+  ASSERT_EQ(outcome.errors_of("publish").size(), 1u);
+  EXPECT_NE(outcome.errors_of("publish")[0].text.find("Broken pipe"), std::string::npos)
+      << outcome.errors_of("publish")[0].text;
 }
 
 TEST(HeteroMetaPublish, AFullDiskIsOneError) {
