@@ -16,12 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a path leads, links that end nowhere included.
+/// Where a path leads, links that end nowhere included. Empty for a file that somebody has open:
+/// /dev/stdout, /dev/fd/3, /proc/self/fd/3.
 std::string followed(const std::string& path) {
   constexpr int kMostLinks = 40;
   std::error_code failed;
   fs::path target = path;
   for (int i = 0; i < kMostLinks && fs::is_symlink(target, failed); ++i) {
+    const std::string text = fs::absolute(target, failed).lexically_normal().string();
+    if (text.starts_with("/dev/") || text.starts_with("/proc/")) return {};
     const fs::path next = fs::read_symlink(target, failed);
     if (failed) break;
     target = next.is_absolute() ? next : target.parent_path() / next;
@@ -62,13 +65,13 @@ Result<NewFile> NewFile::create(const std::string& path) {
   struct stat info = {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode)) return cannot_write(path, EISDIR);
-  if (exists && !S_ISREG(info.st_mode)) {
+  const std::string target = followed(path);
+  if (target.empty() || (exists && !S_ISREG(info.st_mode))) {
     NewFile file(path, path);
     if (!file.stream()) return cannot_write(path, errno);
     return file;
   }
   if (exists && ::access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
-  const std::string target = followed(path);
   std::string temporary;
   const int fd = make_beside(target, temporary);
   if (fd < 0) return cannot_write(path, errno);

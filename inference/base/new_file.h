@@ -12,8 +12,8 @@ namespace het {
 
 /// A file that appears under its name when it is complete: written beside it, synced to the disk
 /// and renamed, so that a failure, a full disk or a crash leaves the file that was there before. A
-/// link stays one: what it points at is replaced. What is no regular file (a FIFO, /dev/stdout) is
-/// written as it comes. Thread-bound.
+/// link stays one: what it points at is replaced. What is no regular file (a FIFO) or
+/// open already (/dev/stdout) is written as it comes. Thread-bound.
 class HET_API NewFile {
  public:
   /// Fails with NotFound when nothing can be written there: no such folder, a folder, no

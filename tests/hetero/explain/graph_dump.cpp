@@ -176,10 +176,11 @@ TEST_F(GraphDump, AFolderThatCannotBeWrittenIsNamed) {
   const std::string absent = folder_ + "/absent";
   const auto paths = dump_affinity(example.model, example.rows, absent);
   ASSERT_FALSE(paths);
-  EXPECT_EQ(paths.error().message(),
-            "cannot write '" + absent +
-                "/hetero_affinity_net.dot': No such file or directory; check that its folder exists "
-                "and is writable");
+  EXPECT_EQ(
+      paths.error().message(),
+      "cannot write '" + absent +
+          "/hetero_affinity_net.dot': No such file or directory; check that its folder exists "
+          "and is writable");
   EXPECT_FALSE(dump_affinity(example.model, {}, folder_));
 }
 

@@ -1,5 +1,6 @@
 #include "inference/base/new_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,6 +99,17 @@ TEST_F(NewFileTest, WhatIsNoRegularFileIsWrittenAsItComes) {
     EXPECT_NE(status.message().find("No space left"), std::string::npos) << status.message();
     EXPECT_TRUE(fs::exists("/dev/full"));
   }
+}
+
+TEST_F(NewFileTest, WhatSomebodyHasOpenIsWrittenAsItComes) {
+  const int fd = open(path("open").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(fd, 0);
+  ASSERT_TRUE(write_new_file("/proc/self/fd/" + std::to_string(fd), "text").ok());
+  ASSERT_TRUE(write_new_file("/dev/fd/" + std::to_string(fd), "other").ok());
+  char read_back[6] = {};
+  EXPECT_EQ(pread(fd, read_back, 5, 0), 5);
+  EXPECT_STREQ(read_back, "other");
+  close(fd);
 }
 
 TEST_F(NewFileTest, PlacesWhereNothingCanBeWritten) {
