@@ -112,26 +112,31 @@ Status ScriptedRequest::execute() {
   return {};
 }
 
+/// In each item of a batch.
 void ScriptedRequest::find_one_object() {
-  const std::span<float> input = io_->input(0).values<float>();
-  double sum = 0.0;
-  for (size_t i = 0; i < input.size(); i += 97) sum += input[i];
-  const auto hash = static_cast<size_t>(std::fmod(std::abs(sum), 1e6));
   for (size_t i = 0; i < io_->output_count(); ++i) {
     std::memset(io_->output(i).bytes(), 0, io_->output(i).size_bytes());
   }
   Tensor& output = io_->output(0);
+  const auto items = static_cast<size_t>(io_->input(0).shape()[0]);
   const auto row_size = static_cast<size_t>(output.shape().back());
+  const std::span<float> input = io_->input(0).values<float>();
   const std::span<float> values = output.values<float>();
-  const size_t rows = values.size() / row_size;
-  float* const row = values.data() + hash % rows * row_size;
-  if (row_size < 6) {  // a classifier: one class wins
-    row[hash % row_size] = 1.0f;
-    return;
+  const size_t rows = values.size() / row_size / items;
+  for (size_t item = 0; item < items; ++item) {
+    const size_t size = input.size() / items;
+    double sum = 0.0;
+    for (size_t k = 0; k < size; k += 97) sum += input[item * size + k];
+    const auto hash = static_cast<size_t>(std::fmod(std::abs(sum), 1e6));
+    float* const row = values.data() + (item * rows + hash % rows) * row_size;
+    if (row_size < 6) {  // a classifier: one class wins
+      row[hash % row_size] = 1.0f;
+      continue;
+    }
+    row[2] = row[3] = std::log(3.0f);  // a box of three grid cells
+    row[4] = 0.8f;
+    row[5 + hash % (row_size - 5)] = 1.0f;
   }
-  row[2] = row[3] = std::log(3.0f);  // a box of three grid cells
-  row[4] = 0.8f;
-  row[5 + hash % (row_size - 5)] = 1.0f;
 }
 
 Result<std::unique_ptr<DeviceRequest>> ScriptedModel::create_device_request() {

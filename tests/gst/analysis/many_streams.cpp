@@ -219,12 +219,13 @@ TEST(ManyStreams, BatchesAreMadeOfFramesOfAllStreams) {
   ElementRig second("heterodetect", settings);
   ASSERT_TRUE(first.start(kManyStreamsCaps)) << first.errors().front();
   ASSERT_TRUE(second.start(kManyStreamsCaps)) << second.errors().front();
+  const int before = device.executions();  // BATCH has tried random items
   for (ElementRig* rig : {&first, &second}) {
     for (int i = 0; i < 2; ++i) ASSERT_EQ(rig->push(rig->frame(i, i)), GST_FLOW_OK);
   }
   EXPECT_TRUE(first.wait_for("buffer 1"));
   EXPECT_TRUE(second.wait_for("buffer 1"));
-  EXPECT_EQ(device.executions(), 1) << "four frames of two streams";
+  EXPECT_EQ(device.executions() - before, 1) << "four frames of two streams";
 }
 
 TEST(ManyStreams, BatchesAreMadeOnDevicesOfDevicesToo) {
@@ -262,9 +263,10 @@ TEST(ManyStreams, AFrameWaitsNoLongerThanTheBatchTimeout) {
   ScriptedDevice device;
   ElementRig rig("heterodetect", shared("batch-size=8 batch-timeout=20"));
   ASSERT_TRUE(rig.start(kManyStreamsCaps)) << rig.errors().front();
+  const int before = device.executions();
   for (int i = 0; i < 3; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
   EXPECT_TRUE(rig.wait_for("buffer 2"));
-  EXPECT_EQ(device.executions(), 3) << "each alone";
+  EXPECT_EQ(device.executions() - before, 3) << "each alone";
 }
 
 }  // namespace

@@ -17,11 +17,11 @@
 namespace het::gst_test {
 namespace {
 
-constexpr GstClockTime kFrameTime = 10 * GST_MSECOND;
-constexpr int kFrames = 30;
-constexpr auto kWatchdog = std::chrono::seconds(30);
+constexpr GstClockTime kRandomFrameTime = 10 * GST_MSECOND;
+constexpr int kRandomFrames = 30;
+constexpr auto kRandomWatchdog = std::chrono::seconds(30);
 
-GstStaticPadTemplate any_pad =
+GstStaticPadTemplate random_pad =
     GST_STATIC_PAD_TEMPLATE("random-sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 class RandomRun {
@@ -32,7 +32,7 @@ class RandomRun {
     pipeline_ = gst_pipeline_new(nullptr);
     element_ = gst_element_factory_make("heterometaaggregate", nullptr);
     gst_bin_add(GST_BIN(pipeline_), element_);
-    sink_ = gst_pad_new_from_static_template(&any_pad, "random-sink");
+    sink_ = gst_pad_new_from_static_template(&random_pad, "random-sink");
     gst_pad_set_element_private(sink_, this);
     gst_pad_set_chain_function(sink_, chain);
     gst_pad_set_event_function(sink_, event);
@@ -78,7 +78,7 @@ class RandomRun {
     }
     std::unique_lock lock(mutex_);
     const bool has_ended =
-        ended_.wait_for(lock, kWatchdog, [&] { return is_eos_ && done_ == pads_.size(); });
+        ended_.wait_for(lock, kRandomWatchdog, [&] { return is_eos_ && done_ == pads_.size(); });
     lock.unlock();
     for (std::thread& thread : threads) {
       if (has_ended) {
@@ -151,9 +151,10 @@ class RandomRun {
     set_caps(pad, width);
     push_segment(pad);
     // A branch may stop long before the others, without its end being told before the first one's.
-    const int last = index > 0 && chance(30) ? static_cast<int>(random() % kFrames) : kFrames;
+    const int last =
+        index > 0 && chance(30) ? static_cast<int>(random() % kRandomFrames) : kRandomFrames;
     for (int k = 0; k < last; ++k) {
-      const GstClockTime time = static_cast<GstClockTime>(k) * kFrameTime;
+      const GstClockTime time = static_cast<GstClockTime>(k) * kRandomFrameTime;
       if (chance(20)) std::this_thread::sleep_for(std::chrono::milliseconds(random() % 6));
       if (is_live_) wait_until(time);
       if (chance(5)) set_caps(pad, width = 16 + 8 * static_cast<int>(random() % 5));
@@ -163,13 +164,13 @@ class RandomRun {
         push_segment(pad);
       }
       if (chance(10)) {
-        gst_pad_push_event(pad, gst_event_new_gap(time, kFrameTime));
+        gst_pad_push_event(pad, gst_event_new_gap(time, kRandomFrameTime));
         continue;
       }
       if (index > 0 && chance(20)) continue;
       GstBuffer* frame = gst_buffer_new_allocate(nullptr, static_cast<gsize>(width) * 16, nullptr);
       GST_BUFFER_PTS(frame) = chance(8) ? GST_CLOCK_TIME_NONE : time;
-      GST_BUFFER_DURATION(frame) = kFrameTime;
+      GST_BUFFER_DURATION(frame) = kRandomFrameTime;
       GST_BUFFER_OFFSET(frame) = static_cast<guint64>(k);
       if (index == 0) {
         const std::lock_guard lock(mutex_);
@@ -179,7 +180,7 @@ class RandomRun {
     }
     // Without its end a branch that is not live would hold the others up, as in every muxer.
     if (index == 0) first_has_ended_ = true;
-    while (is_live_ && last < kFrames && !first_has_ended_) {
+    while (is_live_ && last < kRandomFrames && !first_has_ended_) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     gst_pad_push_event(pad, gst_event_new_eos());

@@ -130,7 +130,8 @@ TEST(Plugin, EveryPropertyHasABlurbAndSaysWhenItMayChange) {
 TEST(Plugin, ExamplesOfTheDocumentationRun) {
   if (!why_no_commands().empty()) GTEST_SKIP() << why_no_commands();
   for (const std::string& name : kElements) {
-    const std::vector<std::string> lines = example_lines(source_file("gst/gst" + name + ".cpp"));
+    const std::vector<std::string> lines =
+        example_lines(source_file("gst/elements/gst" + name + ".cpp"));
     EXPECT_FALSE(lines.empty()) << name << " has no example";
     for (const std::string& line : lines) {
       EXPECT_EQ(line.rfind("gst-launch-1.0 ", 0), 0u) << line;
