@@ -35,6 +35,8 @@ std::string expression_text(const ElementwiseInstruction& instruction, const std
     case ElementwiseKind::PRelu:
       return fmt::format("het_prelu({}, {})", a, b);
     case ElementwiseKind::Relu:
+      // A slope of 0 would make NaN of -infinity.
+      if (instruction.alpha == 0.0f) return fmt::format("het_relu({})", a);
       return fmt::format("het_prelu({}, (floatw)({}))", a, alpha);
     case ElementwiseKind::Clip:
       return fmt::format("het_min(het_max({}, (floatw)({})), (floatw)({}))", a, alpha, beta);

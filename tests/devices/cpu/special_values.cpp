@@ -1,6 +1,4 @@
-#include <cmath>
-#include <limits>
-
+#include "tests/devices/special_values.h"
 #include "tests/devices/cpu/cpu_testing.h"
 
 namespace het {
@@ -10,47 +8,10 @@ using cpu_testing::CpuTest;
 using cpu_testing::Ints;
 using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
+using device_testing::kInfinity;
+using device_testing::kNan;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// NaN, infinities and zeros of both signs go through kernels as through the reference.
-class CpuSpecialValues : public CpuTest {
- protected:
-  /// Values with all the special ones among them, from `start` on; never the same neighbours. No
-  /// subnormal numbers, which CPU's streams take for 0.
-  static Tensor values(const Shape& shape, size_t start) {
-    const std::vector<float> special{kNan,   -kNan,   kInfinity, -kInfinity, 0.0f,
-                                     -0.0f,  1e-30f,  -1e-30f,   3.4e38f,    -3.4e38f,
-                                     100.0f, -100.0f, 1.5f,      -1.5f,      0.25f};
-    Tensor made = *Tensor::allocate({ElementType::Float32, shape});
-    size_t i = start;
-    for (float& value : made.values<float>()) value = special[(i += 1 + i / 7) % special.size()];
-    return made;
-  }
-
-  /// NaN where the reference has NaN, the same infinities, numbers close.
-  void expect_same(const Model& model, const std::vector<Tensor>& inputs) {
-    const auto compiled = compile(model);
-    ASSERT_NE(compiled, nullptr);
-    const auto reference = ref_->compile_model(model, {}, nullptr);
-    ASSERT_TRUE(reference) << reference.error().message();
-    const std::vector<Tensor> got = infer(*compiled, inputs);
-    const std::vector<Tensor> wanted = infer(**reference, inputs);
-    ASSERT_EQ(got.size(), wanted.size());
-    for (size_t o = 0; o < got.size(); ++o) {
-      const auto a = *to_float_vector(got[o]);
-      const auto b = *to_float_vector(wanted[o]);
-      for (size_t i = 0; i < a.size(); ++i) {
-        const bool is_same = std::isnan(b[i]) ? std::isnan(a[i])
-                             : std::isinf(b[i])
-                                 ? a[i] == b[i]
-                                 : std::abs(a[i] - b[i]) <= 1e-5f * std::max(1.0f, std::abs(b[i]));
-        EXPECT_TRUE(is_same) << "output " << o << " at " << i << ": " << a[i] << ", not " << b[i];
-      }
-    }
-  }
-};
+using CpuSpecialValues = device_testing::SpecialValues<CpuTest>;
 
 TEST_F(CpuSpecialValues, FunctionsOfOneValue) {
   for (const char* type : {"Relu", "Sigmoid", "Tanh", "Softplus", "Exp", "HardSigmoid", "HardSwish",

@@ -63,7 +63,7 @@ std::string activation_text(const RecurrentActivation& activation, size_t index)
   std::string text;
   switch (activation.function) {
     case RecurrentFunction::Relu:
-      text = "fmax(x, (floatw)(0.0f))";
+      text = "het_relu(x)";
       break;
     case RecurrentFunction::Tanh:
       text = "tanh(x)";

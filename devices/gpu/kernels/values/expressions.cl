@@ -2,6 +2,7 @@
 // where ONNX does: in the value that is compared.
 floatw het_max(floatw a, floatw b) { return select(select(b, a, a > b), a, isnan(a)); }
 floatw het_min(floatw a, floatw b) { return select(select(b, a, a < b), a, isnan(a)); }
+floatw het_relu(floatw a) { return select(a, (floatw)(0.0f), a < 0.0f); }
 floatw het_prelu(floatw a, floatw slope) { return select(a, a * slope, a < 0.0f); }
 floatw het_clip01(floatw a) { return het_min(het_max(a, (floatw)(0.0f)), (floatw)(1.0f)); }
 floatw het_sigmoid(floatw a) { return 1.0f / (1.0f + exp(-a)); }
