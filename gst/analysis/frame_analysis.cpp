@@ -34,14 +34,15 @@ Result<size_t> request_count(const CompiledModel& model, guint wanted) {
 
 Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
                                                             const InferenceSettings& settings,
+                                                            const InferenceSettings& model_settings,
                                                             const SharedDisplay& display) {
   std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis(std::move(element)));
   analysis->core_ = core();
-  HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(settings));
+  HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(model_settings));
   if (display.display) {
     analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);
     // BATCH hands it on to its device; HETERO, MULTI and AUTO take none.
-    const std::string kind = parse_device_name(settings.device).kind;
+    const std::string kind = parse_device_name(model_settings.device).kind;
     if (kind == "GPU" || kind == "BATCH") {
       wanted.context["VADisplay"] = display.va_display;
     }

@@ -46,11 +46,12 @@ struct FramePlan {
 /// come from any thread.
 class FrameAnalysis {
  public:
-  /// Loads the model, makes the requests.
+  /// Loads the model as `model_settings` say (those of another element may), makes the requests.
   /// `element` is its name, `display` what the pipeline shares, for devices that read its
   /// surfaces; it stays open.
   static Result<std::unique_ptr<FrameAnalysis>> start(std::string element,
                                                       const InferenceSettings& settings,
+                                                      const InferenceSettings& model_settings,
                                                       const SharedDisplay& display);
   ~FrameAnalysis();
   FrameAnalysis(const FrameAnalysis&) = delete;

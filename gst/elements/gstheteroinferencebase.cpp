@@ -485,13 +485,51 @@ static void gst_hetero_inference_base_finalize(GObject* object) {
   G_OBJECT_CLASS(gst_hetero_inference_base_parent_class)->finalize(object);
 }
 
+/// Settings that load the model: the element's own, or, where it has a model-instance-id and no
+/// model, those of an element of the same pipeline that has both. Elements start from the sinks on,
+/// so that one may be later.
+static het::gst::InferenceSettings model_settings(GstHeteroInferenceBase* self,
+                                                  const het::gst::InferenceSettings& own) {
+  if (own.model_instance_id.empty() || !own.model.empty()) return own;
+  GstObject* top = GST_OBJECT(gst_object_ref(self));
+  while (GstObject* parent = gst_object_get_parent(top)) {
+    gst_object_unref(top);
+    top = parent;
+  }
+  struct Search {
+    const het::gst::InferenceSettings& own;
+    het::gst::InferenceSettings found;
+  } search{own, own};
+  if (GST_IS_BIN(top)) {
+    GstIterator* elements = gst_bin_iterate_recurse(GST_BIN(top));
+    const auto look = [](const GValue* item, gpointer data) {
+      auto* element = g_value_get_object(item);
+      auto* wanted = static_cast<Search*>(data);
+      if (!G_TYPE_CHECK_INSTANCE_TYPE(element, gst_hetero_inference_base_get_type())) return;
+      auto* other = static_cast<GstHeteroInferenceBase*>(element);
+      GST_OBJECT_LOCK(other);
+      const het::gst::InferenceSettings& settings = *other->settings;
+      if (settings.model_instance_id == wanted->own.model_instance_id && !settings.model.empty())
+        wanted->found = settings;
+      GST_OBJECT_UNLOCK(other);
+    };
+    while (gst_iterator_foreach(elements, look, &search) == GST_ITERATOR_RESYNC) {
+      gst_iterator_resync(elements);
+    }
+    gst_iterator_free(elements);
+  }
+  gst_object_unref(top);
+  search.found.copy_outputs = own.copy_outputs;
+  return search.found;
+}
+
 static bool start(GstHeteroInferenceBase* self) {
   GST_OBJECT_LOCK(self);
   const het::gst::InferenceSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
   const het::gst::SharedDisplay display = het::gst::shared_display(GST_ELEMENT(self));
   gchar* const name = gst_object_get_name(GST_OBJECT(self));
-  auto analysis = FrameAnalysis::start(name, settings, display);
+  auto analysis = FrameAnalysis::start(name, settings, model_settings(self, settings), display);
   g_free(name);
   if (display.display) gst_object_unref(display.display);
   if (!analysis) {

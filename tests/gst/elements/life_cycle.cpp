@@ -112,11 +112,22 @@ TEST(LifeCycle, ElementsWithOneIdShareTheModel) {
     EXPECT_EQ(device.compiles(), 1);
     EXPECT_EQ(device.executions(), 20);
   }
+  // The model is given to one of them, wherever it stands: the last one starts first.
+  for (const bool is_first : {true, false}) {
+    const std::string with = "heterodetect model-instance-id=a " + life_cycle_on_scripted();
+    const std::string without = "heterodetect model-instance-id=a";
+    PipelineRun run(
+        "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=48 ! tee name=t t. ! queue ! " +
+        (is_first ? with : without) + " ! fakesink t. ! queue ! " + (is_first ? without : with) +
+        " ! fakesink");
+    EXPECT_EQ(run.play().problem(), "");
+  }
+  EXPECT_EQ(device.compiles(), 3);
   // The model went with its last user.
   PipelineRun again("videotestsrc num-buffers=1 ! heterodetect model-instance-id=a " +
                     life_cycle_on_scripted() + " ! fakesink");
   EXPECT_EQ(again.play().problem(), "");
-  EXPECT_EQ(device.compiles(), 2);
+  EXPECT_EQ(device.compiles(), 4);
 }
 
 TEST(LifeCycle, OneIdWithTwoModelsIsAnError) {
