@@ -111,7 +111,7 @@ static GstClockTime end_of(GstBuffer* gap, GstClockTime start) {
 }
 
 /// What another pad knows about a frame.
-enum class Partner { kNone, kLater, kFound };
+enum class Partner { None, Later, Found };
 
 /// Drops what is older than `time` or has no timestamp.
 static Partner find_partner(GstAggregatorPad* pad, GstClockTime time) {
@@ -121,10 +121,10 @@ static Partner find_partner(GstAggregatorPad* pad, GstClockTime time) {
     const bool covers = gap && GST_CLOCK_TIME_IS_VALID(own) && end_of(buffer, own) > time;
     gst_buffer_unref(buffer);
     if (GST_CLOCK_TIME_IS_VALID(own) && (own >= time || covers))
-      return own == time && !gap ? Partner::kFound : Partner::kNone;
+      return own == time && !gap ? Partner::Found : Partner::None;
     gst_aggregator_pad_drop_buffer(pad);
   }
-  return gst_aggregator_pad_is_eos(pad) ? Partner::kNone : Partner::kLater;
+  return gst_aggregator_pad_is_eos(pad) ? Partner::None : Partner::Later;
 }
 
 /// Nothing ever meets frames of another pad without a timestamp, and they would stop their branch.
@@ -144,7 +144,7 @@ static GstBuffer* join(GList* others, GstBuffer* frame, const GstVideoInfo& info
   for (GList* link = others; link; link = link->next) {
     auto* pad = GST_AGGREGATOR_PAD(link->data);
     const auto* own = GST_HETERO_META_AGGREGATE_PAD(pad);
-    if (find_partner(pad, time) != Partner::kFound || !own->caps) continue;
+    if (find_partner(pad, time) != Partner::Found || !own->caps) continue;
     GstBuffer* partner = gst_aggregator_pad_pop_buffer(pad);
     if (!partner) continue;
     het::gst::copy_regions(partner, own->info, frame, info);
@@ -226,7 +226,7 @@ static GstFlowReturn gst_hetero_meta_aggregate_aggregate(GstAggregator* aggregat
     const GstClockTime time = running_time(first, frame);
     for (GList* link = pads->next; link && flow == GST_FLOW_OK && !timeout; link = link->next) {
       auto* pad = GST_AGGREGATOR_PAD(link->data);
-      if (GST_CLOCK_TIME_IS_VALID(time) && find_partner(pad, time) == Partner::kLater)
+      if (GST_CLOCK_TIME_IS_VALID(time) && find_partner(pad, time) == Partner::Later)
         flow = GST_AGGREGATOR_FLOW_NEED_DATA;
     }
     // The pad's own reference has to go before the buffer can be changed without a copy.
