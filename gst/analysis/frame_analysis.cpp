@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "devices/register_devices.h"
+#include "gst/metadata/analysis_mark.h"
 #include "gst/metadata/analytics_tensors.h"
 #include "inference/base/log.h"
 #include "shared_models.h"
@@ -128,6 +129,10 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   if (plan.after_gap && !is_discontinuity) {
     buffer = gst_buffer_make_writable(buffer);
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  }
+  if (!plan.analyse && plan.finds_objects) {
+    buffer = gst_buffer_make_writable(buffer);
+    mark_not_analysed(buffer);
   }
   ++frame_number_;
   regions_.clear();

@@ -28,9 +28,10 @@ namespace het::gst {
 
 /// How one frame is to be analysed.
 struct FramePlan {
-  bool analyse = true;        ///< false: the frame passes without results
-  bool carry_results = true;  ///< ... or with those of the last analysed one
-  bool after_gap = false;     ///< frames before this one were dropped: it leaves as DISCONT
+  bool analyse = true;         ///< false: the frame passes without results
+  bool finds_objects = false;  ///< ... and says so to trackers
+  bool carry_results = true;   ///< ... or with those of the last analysed one
+  bool after_gap = false;      ///< frames before this one were dropped: it leaves as DISCONT
   InferenceRegion region = kInferenceRegionFullFrame;
   std::vector<std::string> object_classes;  ///< of the regions; empty: all
   float threshold = 0.0f;                   ///< 0: the decoder's own

@@ -132,6 +132,8 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   const bool late = skip_late(self, analysis, buffer, qos, would_wait);
   plan.running_time = running_time_of(state, buffer);
   plan.analyse = due && !late;
+  plan.finds_objects =
+      reinterpret_cast<GstHeteroInferenceBaseClass*>(G_OBJECT_GET_CLASS(self))->finds_objects;
   // A late frame leaves its turn to the next one.
   if (plan.analyse) state.until_analysed = interval;
   if (state.until_analysed > 0) --state.until_analysed;
@@ -596,6 +598,7 @@ void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
   // GObject does not inherit these two.
   object_class->set_property = gst_hetero_inference_base_set_property;
   object_class->get_property = gst_hetero_inference_base_get_property;
+  klass->finds_objects = with_threshold;
   het::gst::install_inference_properties(object_class, default_region, with_threshold);
   g_object_class_install_property(
       object_class, kPropStats,

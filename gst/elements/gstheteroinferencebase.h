@@ -22,6 +22,7 @@ struct GstHeteroInferenceBase {
 
 struct GstHeteroInferenceBaseClass {
   GstElementClass parent_class;
+  gboolean finds_objects;  ///< a detector
 };
 
 GType gst_hetero_inference_base_get_type();

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis_mark.h"
 #include "metadata.h"
 
 namespace het::gst {
@@ -92,7 +93,9 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
     }
     indices.push_back(static_cast<int>(i));
   }
-  const tracking::TrackedFrame tracked = tracker_->update(observations);
+  const bool is_passed = observations.empty() && is_marked_not_analysed(buffer);
+  const tracking::TrackedFrame tracked =
+      is_passed ? tracker_->pass() : tracker_->update(observations);
   for (size_t i = 0; i < indices.size(); ++i) {
     if (tracked.ids[i] != tracking::kNoId) set_object_id(buffer, indices[i], tracked.ids[i]);
   }

@@ -44,6 +44,11 @@ class DeepSortTracker final : public Tracker {
     return frame;
   }
 
+  TrackedFrame pass() override {
+    for (Track& track : tracks_) track.filter.predict();
+    return {};
+  }
+
   void reset() override {
     tracks_.clear();
     ended_.clear();

@@ -52,7 +52,8 @@ class MotionTracker final : public Tracker {
       ++track.missing;
     }
     TrackedFrame frame;
-    if (observations.empty() && settings_.type == TrackerType::Prediction) suppose(frame);
+    if (observations.empty() && settings_.type == TrackerType::Prediction)
+      suppose(frame, settings_.max_prediction);
 
     std::vector<Track*> tracks;
     for (Track& track : tracks_) tracks.push_back(&track);
@@ -76,15 +77,22 @@ class MotionTracker final : public Tracker {
     return frame;
   }
 
+  TrackedFrame pass() override {
+    for (Track& track : tracks_) track.filter.predict();
+    TrackedFrame frame;
+    if (settings_.type == TrackerType::Prediction) suppose(frame, /*most_missing=*/0);
+    return frame;
+  }
+
   void reset() override {
     tracks_.clear();
     last_id_ = kNoId;
   }
 
  private:
-  void suppose(TrackedFrame& frame) const {
+  void suppose(TrackedFrame& frame, int most_missing) const {
     for (const Track& track : tracks_) {
-      if (track.missing > settings_.max_prediction) continue;
+      if (track.missing > most_missing) continue;
       frame.supposed.push_back(
           {track.id, track.filter.box(), track.label, track.confidence, track.label_id});
     }

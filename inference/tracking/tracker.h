@@ -78,6 +78,9 @@ class HET_API Tracker {
   /// The next frame, with all objects that were detected in it. Boxes without an area or with
   /// corners that are not finite get no id.
   virtual TrackedFrame update(const std::vector<Observation>& observations) = 0;
+  /// A frame in which nobody looked for objects: they move on and miss nothing. A Prediction
+  /// supposes those that were there when somebody looked last.
+  virtual TrackedFrame pass() = 0;
   /// Forgets everything; ids begin at 1 again.
   virtual void reset() = 0;
 };

@@ -36,7 +36,7 @@ import json, os
 seen = set()
 for command in json.load(open("build-tidy/compile_commands.json")):
     path = os.path.normpath(os.path.join(command["directory"], command["file"]))
-    if path.endswith((".cpp", ".c")) and path not in seen:
+    if path.endswith(".cpp") and path not in seen:
         seen.add(path)
         print(path)')
 pieces_end

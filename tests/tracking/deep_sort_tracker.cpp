@@ -63,6 +63,21 @@ TEST(DeepSortTracker, AnObjectGetsItsIdAfterSomeObservations) {
   EXPECT_TRUE(play(*tracker, {flickering}, 30).ids.empty()) << "never three times in a row";
 }
 
+TEST(DeepSortTracker, FramesThatNobodyLookedAtAreNoMisses) {
+  const auto tracker = deep_sort("max_age=3");
+  for (int frame = 0; frame < 60; ++frame) {
+    if (frame % 5 != 0) {
+      EXPECT_TRUE(tracker->pass().ids.empty());
+      continue;
+    }
+    const float x = 2.0f * static_cast<float>(frame);
+    const TrackedFrame seen =
+        tracker->update({{{x, 100.0f, x + 40.0f, 180.0f}, "person", 0.9f, look(1), 1}});
+    ASSERT_EQ(seen.ids.size(), 1u);
+    EXPECT_EQ(seen.ids[0], frame < 10 ? kNoId : 1) << frame;
+  }
+}
+
 TEST(DeepSortTracker, AnEndedTrackIsFoundAgainByItsLooksAlone) {
   Actor actor{[](int frame) { return frame < 20 ? Box{10, 10, 50, 90} : Box{600, 300, 640, 380}; }};
   actor.feature = look(4);

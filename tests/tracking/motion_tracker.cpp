@@ -142,6 +142,26 @@ TEST(MotionTracker, PredictionFillsFramesWithoutDetections) {
     EXPECT_TRUE(frame.supposed.empty());
 }
 
+TEST(MotionTracker, FramesThatNobodyLookedAtAreFilledHoweverMany) {
+  const auto truth = moving(0.0f, 100.0f, 3.0f, 1.0f);
+  const auto tracker = tracker_of(TrackerType::Prediction);
+  for (int frame = 0; frame < 100; ++frame) {
+    if (frame % 10 == 0) {
+      const TrackedFrame seen = tracker->update({{truth(frame), "person", 0.9f, {}, 1}});
+      EXPECT_EQ(seen.ids, std::vector<int>{1}) << frame;
+      continue;
+    }
+    const TrackedFrame passed = tracker->pass();
+    ASSERT_EQ(passed.supposed.size(), 1u) << frame;
+    EXPECT_EQ(passed.supposed[0].id, 1);
+    if (frame <= 30) continue;
+    EXPECT_GT(overlap(passed.supposed[0].box, truth(frame)), 0.6f) << frame;
+  }
+  // Who was missing when somebody looked is not supposed any more.
+  tracker->update({});
+  EXPECT_TRUE(tracker->pass().supposed.empty());
+}
+
 TEST(MotionTracker, PredictionEnds) {
   for (const auto& [config, most] : {std::pair{"", 5}, std::pair{"max_prediction=2", 2}}) {
     const auto tracker = tracker_of(TrackerType::Prediction, config);

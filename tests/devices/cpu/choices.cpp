@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 using namespace cpu_testing;
 using std::chrono::milliseconds;
 
-std::function<Status()> sleeper(int milliseconds_, int& runs) {
-  return [milliseconds_, &runs]() -> Status {
+std::function<Status()> sleeper(int time_ms, int& runs) {
+  return [time_ms, &runs]() -> Status {
     ++runs;
-    std::this_thread::sleep_for(milliseconds(milliseconds_));
+    std::this_thread::sleep_for(milliseconds(time_ms));
     return {};
   };
 }

@@ -117,14 +117,14 @@ TEST_F(RefDevice, OutputsSizedAtRunTime) {
   Value* shape = model.add_input("shape", {ElementType::Int64, {2}});
   Value* r = model.add_node("reshape", "Reshape", "", {x, shape}, {"r"})->output();
   model.add_output("y", model.add_node("neg", "Neg", "", {r}, {"y"})->output());
-  const auto request_ = request(model);
-  ASSERT_NE(request_, nullptr);
-  ASSERT_TRUE(request_->set_tensor("x", Tensor::from<float>({4}, {1, 2, 3, 4})).ok());
+  const auto running = request(model);
+  ASSERT_NE(running, nullptr);
+  ASSERT_TRUE(running->set_tensor("x", Tensor::from<float>({4}, {1, 2, 3, 4})).ok());
   for (const Shape& wanted : {Shape{2, 2}, Shape{4, 1}, Shape{2, 2}}) {
-    ASSERT_TRUE(request_->set_tensor("shape", Tensor::from<int64_t>({2}, wanted)).ok());
-    const Status status = request_->infer();
+    ASSERT_TRUE(running->set_tensor("shape", Tensor::from<int64_t>({2}, wanted)).ok());
+    const Status status = running->infer();
     ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(request_->output(0).shape(), wanted);
+    EXPECT_EQ(running->output(0).shape(), wanted);
   }
 }
 

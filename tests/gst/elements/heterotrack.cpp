@@ -6,6 +6,7 @@
 
 #include "tests/gst/element_rig.h"
 #include "tests/gst/pipeline_run.h"
+#include "tests/gst/scripted_device.h"
 #include "tests/gst/test_files.h"
 #include "tests/readers/onnx/onnx_file.h"
 
@@ -92,6 +93,26 @@ TEST(HeteroTrack, ShortTermFillsFramesWithoutDetections) {
     EXPECT_EQ(track.frames.back()[0].type, "car");
     EXPECT_EQ(track.frames.back()[0].id, 1);
     EXPECT_NEAR(track.frames.back()[0].x, 68.0, 3.0) << "it moves on";
+  }
+}
+
+TEST(HeteroTrack, ShortTermFillsFramesThatTheDetectorPasses) {
+  const ScriptedDevice device;
+  const ScratchFolder folder;
+  PipelineRun run(
+      "videotestsrc pattern=solid-color num-buffers=40 ! "
+      "video/x-raw,width=320,height=240,framerate=25/1 ! heterodetect " +
+      detector_properties() +
+      " device=SCRIPTED inference-interval=10 ! queue ! heterotrack "
+      "tracking-type=short-term-imageless ! heterometaconvert add-empty-results=true ! "
+      "heterometapublish file-path=" +
+      folder.file("out.json") + " ! fakesink");
+  EXPECT_EQ(run.play(60).problem(), "");
+  const json messages = json::parse(read_text(folder.file("out.json")));
+  ASSERT_EQ(messages.size(), 40u);
+  for (const json& message : messages) {
+    ASSERT_EQ(message.value("objects", json::array()).size(), 1u) << message;
+    EXPECT_EQ(message["objects"][0]["id"], 1);
   }
 }
 

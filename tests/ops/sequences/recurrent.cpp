@@ -174,11 +174,11 @@ struct Kind {
 };
 class RecurrentKinds : public ::testing::TestWithParam<Kind> {
  protected:
-  const Tensor x = wave({4, 2, 3}, 0);
-  const Tensor w = wave({2, GetParam().gates * 2, 3}, 1);
-  const Tensor r = wave({2, GetParam().gates * 2, 2}, 2);
-  const Tensor b = wave({2, GetParam().gates * 4}, 3);
-  const Tensor h = wave({2, 2, 2}, 4);
+  const Tensor x_ = wave({4, 2, 3}, 0);
+  const Tensor w_ = wave({2, GetParam().gates * 2, 3}, 1);
+  const Tensor r_ = wave({2, GetParam().gates * 2, 2}, 2);
+  const Tensor b_ = wave({2, GetParam().gates * 4}, 3);
+  const Tensor h_ = wave({2, 2, 2}, 4);
 
   std::vector<Tensor> run(std::vector<Tensor> inputs, const char* direction,
                           int64_t layout = 0) const {
@@ -191,9 +191,9 @@ INSTANTIATE_TEST_SUITE_P(All, RecurrentKinds,
                          [](const auto& param) { return std::string(param.param.type); });
 
 TEST_P(RecurrentKinds, BidirectionalIsForwardAndReverse) {
-  const auto both = run({x, w, r, b, Tensor(), h}, "bidirectional");
+  const auto both = run({x_, w_, r_, b_, Tensor(), h_}, "bidirectional");
   const auto half = [&](int64_t d, const char* direction) {
-    return run({x, rows(w, d, 1), rows(r, d, 1), rows(b, d, 1), Tensor(), rows(h, d, 1)},
+    return run({x_, rows(w_, d, 1), rows(r_, d, 1), rows(b_, d, 1), Tensor(), rows(h_, d, 1)},
                direction);
   };
   const auto forward = half(0, "forward");
@@ -209,32 +209,33 @@ TEST_P(RecurrentKinds, BidirectionalIsForwardAndReverse) {
 TEST_P(RecurrentKinds, ReverseReadsTheSequenceBackwards) {
   const Tensor flipped =
       run_op_single({"Concat",
-                     {rows(x, 3, 1), rows(x, 2, 1), rows(x, 1, 1), rows(x, 0, 1)},
+                     {rows(x_, 3, 1), rows(x_, 2, 1), rows(x_, 1, 1), rows(x_, 0, 1)},
                      make_attributes({{"axis", 0}})});
-  const auto forward = run({flipped, rows(w, 0, 1), rows(r, 0, 1)}, "forward");
-  const auto reverse = run({x, rows(w, 0, 1), rows(r, 0, 1)}, "reverse");
+  const auto forward = run({flipped, rows(w_, 0, 1), rows(r_, 0, 1)}, "forward");
+  const auto reverse = run({x_, rows(w_, 0, 1), rows(r_, 0, 1)}, "reverse");
   expect_near(reverse[1], forward[1]);
   for (int64_t t = 0; t < 4; ++t) expect_near(rows(reverse[0], t, 1), rows(forward[0], 3 - t, 1));
 }
 
 TEST_P(RecurrentKinds, LayoutOneHasTheBatchFirst) {
-  const auto plain = run({x, w, r, b, Tensor(), h}, "bidirectional");
-  const auto batch_first = run(
-      {transposed(x, {1, 0, 2}), w, r, b, Tensor(), transposed(h, {1, 0, 2})}, "bidirectional", 1);
+  const auto plain = run({x_, w_, r_, b_, Tensor(), h_}, "bidirectional");
+  const auto batch_first =
+      run({transposed(x_, {1, 0, 2}), w_, r_, b_, Tensor(), transposed(h_, {1, 0, 2})},
+          "bidirectional", 1);
   expect_near(batch_first[0], transposed(plain[0], {2, 0, 1, 3}));
   expect_near(batch_first[1], transposed(plain[1], {1, 0, 2}));
 }
 
 TEST_P(RecurrentKinds, ShortSequencesEndEarlyAndArePaddedWithZeros) {
   const Tensor lengths = make_tensor<int32_t>({2}, {2, 2});
-  const auto padded = run({x, w, r, b, lengths, h}, "bidirectional");
-  const auto cut = run({rows(x, 0, 2), w, r, b, Tensor(), h}, "bidirectional");
+  const auto padded = run({x_, w_, r_, b_, lengths, h_}, "bidirectional");
+  const auto cut = run({rows(x_, 0, 2), w_, r_, b_, Tensor(), h_}, "bidirectional");
   expect_near(padded[1], cut[1]);
   expect_near(rows(padded[0], 0, 2), cut[0]);
   expect_values<float>(rows(padded[0], 2, 2), {2, 2, 2, 2}, std::vector<double>(16));
 
-  const auto none = run({x, w, r, b, make_tensor<int32_t>({2}, {0, 0}), h}, "bidirectional");
-  expect_near(none[1], h);
+  const auto none = run({x_, w_, r_, b_, make_tensor<int32_t>({2}, {0, 0}), h_}, "bidirectional");
+  expect_near(none[1], h_);
 }
 
 TEST_P(RecurrentKinds, RefuseBadInput) {
@@ -243,26 +244,30 @@ TEST_P(RecurrentKinds, RefuseBadInput) {
   const auto expect = [&](std::vector<Tensor> inputs, const char* part) {
     expect_op_error({type, std::move(inputs), both, 2}, part);
   };
-  expect({x, wave({2, 5, 3}, 0), r}, "'W' has shape [2,5,3]");
-  expect({x, w, wave({2, GetParam().gates * 2, 3}, 0)}, "must have [2,");
-  expect({x, w, r, wave({2, 5}, 0)}, "'B' has shape [2,5]");
-  expect({x, w, r, b, make_tensor<int32_t>({1}, {4})}, "'sequence_lens'");
-  expect({x, w, r, b, make_tensor<int32_t>({2}, {4, 5})}, "sequence_lens contains 5");
-  expect({x, w, r, b, make_tensor<int32_t>({2}, {-1, 2})}, "sequence_lens contains -1");
-  expect({x, w, r, b, Tensor(), wave({2, 2, 3}, 0)}, "'initial_h'");
-  expect({rows(wave({6, 2}, 0), 0, 4), w, r}, "rank 3");
-  expect_op_error({type, {x, w, r}, make_attributes({{"direction", "sideways"}}), 2}, "sideways");
-  expect_op_error({type, {x, w, r}, make_attributes({{"hidden_size", 7}}), 2}, "hidden_size is 7");
-  expect_op_error({type, {x, w, r}, make_attributes({{"layout", 2}}), 2}, "layout is 2");
-  expect_op_error({type, {x, w, r}, make_attributes({{"clip", -1.0f}}), 2}, "clip is -1");
-  expect_op_error(
-      {type, {x, w, r}, make_attributes({{"activations", std::vector<std::string>(9, "Tanh")}}), 2},
-      "9 activations");
+  expect({x_, wave({2, 5, 3}, 0), r_}, "'W' has shape [2,5,3]");
+  expect({x_, w_, wave({2, GetParam().gates * 2, 3}, 0)}, "must have [2,");
+  expect({x_, w_, r_, wave({2, 5}, 0)}, "'B' has shape [2,5]");
+  expect({x_, w_, r_, b_, make_tensor<int32_t>({1}, {4})}, "'sequence_lens'");
+  expect({x_, w_, r_, b_, make_tensor<int32_t>({2}, {4, 5})}, "sequence_lens contains 5");
+  expect({x_, w_, r_, b_, make_tensor<int32_t>({2}, {-1, 2})}, "sequence_lens contains -1");
+  expect({x_, w_, r_, b_, Tensor(), wave({2, 2, 3}, 0)}, "'initial_h'");
+  expect({rows(wave({6, 2}, 0), 0, 4), w_, r_}, "rank 3");
+  expect_op_error({type, {x_, w_, r_}, make_attributes({{"direction", "sideways"}}), 2},
+                  "sideways");
+  expect_op_error({type, {x_, w_, r_}, make_attributes({{"hidden_size", 7}}), 2},
+                  "hidden_size is 7");
+  expect_op_error({type, {x_, w_, r_}, make_attributes({{"layout", 2}}), 2}, "layout is 2");
+  expect_op_error({type, {x_, w_, r_}, make_attributes({{"clip", -1.0f}}), 2}, "clip is -1");
+  expect_op_error({type,
+                   {x_, w_, r_},
+                   make_attributes({{"activations", std::vector<std::string>(9, "Tanh")}}),
+                   2},
+                  "9 activations");
   const auto wanted = static_cast<size_t>(GetParam().gates == 4   ? 3
                                           : GetParam().gates == 3 ? 2
                                                                   : 1);
   expect_op_error({type,
-                   {x, w, r},
+                   {x_, w_, r_},
                    make_attributes({{"activations", std::vector<std::string>(wanted, "Swish")}}),
                    2},
                   "'Swish' is unknown");
