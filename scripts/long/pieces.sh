@@ -48,6 +48,11 @@ piece_build() {
   esac
 }
 
+# make_generated_sources DIR: those of a build folder, for tools that read its commands.
+make_generated_sources() {
+  ninja -C "$1" -t targets all | sed -n 's/^\(.*\.cpp\): CUSTOM_COMMAND$/\1/p' | xargs -r ninja -C "$1" >"$1.log"
+}
+
 # pieces_end: what has failed and what is left. Ends the script unless all pieces have passed.
 pieces_end() {
   local failed

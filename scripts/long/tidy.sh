@@ -13,8 +13,7 @@ require build demo check tidy
 # As an ordinary build compiles, so that a header is read once for many files; one instruction set, as only its names differ.
 configure build-tidy -Dtests=true -Dbenchmarks=false -Ddispatch=native
 pieces_begin "$root/build-tidy/pieces"
-# Generated sources have to be there.
-ninja -C build-tidy -t targets all | sed -n 's/^\(.*\.cpp\): CUSTOM_COMMAND$/\1/p' | xargs -r ninja -C build-tidy >build-tidy.log
+make_generated_sources build-tidy
 
 # OpenMP's header is the compiler's own, and only g++'s is there; clang does not know who frees what it allocates.
 mkdir -p build-tidy/openmp

@@ -319,32 +319,6 @@ Result<Plan> PlanBuilder::build() {
   return std::move(plan_);
 }
 
-namespace {
-
-std::string registry_key(std::string_view domain, std::string_view op_type) {
-  return fmt::format("{}:{}", domain, op_type);
-}
-
-}  // namespace
-
-void KernelRegistry::add(std::string_view domain, std::string_view op_type, PlanKernel plan) {
-  kernels_[registry_key(domain, op_type)] = plan;
-}
-
-PlanKernel KernelRegistry::find(std::string_view domain, std::string_view op_type) const {
-  const auto found = kernels_.find(registry_key(domain, op_type));
-  return found == kernels_.end() ? nullptr : found->second;
-}
-
-void KernelRegistry::add_choices(std::string_view domain, std::string_view op_type, AskChoice ask) {
-  choices_[registry_key(domain, op_type)] = ask;
-}
-
-AskChoice KernelRegistry::find_choices(std::string_view domain, std::string_view op_type) const {
-  const auto found = choices_.find(registry_key(domain, op_type));
-  return found == choices_.end() ? nullptr : found->second;
-}
-
 const KernelRegistry& kernel_registry() {
   // Never destroyed: compiled models may outlive the end of main().
   static const KernelRegistry* const registry = [] {

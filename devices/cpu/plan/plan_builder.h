@@ -11,6 +11,7 @@
 #include "devices/cpu/plan/layer_choice.h"
 #include "devices/cpu/plan/plan.h"
 #include "inference/base/status.h"
+#include "inference/devices/operator_table.h"
 #include "inference/model/model.h"
 
 namespace het::cpu {
@@ -117,16 +118,26 @@ using AskChoice = std::optional<LayerChoice> (*)(const Node& node, const PlanOpt
 /// The kernels by operator; filled by plain calls generated from the meson list.
 class KernelRegistry {
  public:
-  void add(std::string_view domain, std::string_view op_type, PlanKernel plan);
+  void add(std::string_view domain, std::string_view op_type, PlanKernel plan) {
+    kernels_.add(domain, op_type, plan);
+  }
   /// For operators with several kernels.
-  void add_choices(std::string_view domain, std::string_view op_type, AskChoice ask);
+  void add_choices(std::string_view domain, std::string_view op_type, AskChoice ask) {
+    choices_.add(domain, op_type, ask);
+  }
   /// Null when there is none.
-  PlanKernel find(std::string_view domain, std::string_view op_type) const;
-  AskChoice find_choices(std::string_view domain, std::string_view op_type) const;
+  PlanKernel find(std::string_view domain, std::string_view op_type) const {
+    const PlanKernel* found = kernels_.find(domain, op_type);
+    return found == nullptr ? nullptr : *found;
+  }
+  AskChoice find_choices(std::string_view domain, std::string_view op_type) const {
+    const AskChoice* found = choices_.find(domain, op_type);
+    return found == nullptr ? nullptr : *found;
+  }
 
  private:
-  std::unordered_map<std::string, PlanKernel> kernels_;
-  std::unordered_map<std::string, AskChoice> choices_;
+  OperatorTable<PlanKernel> kernels_;
+  OperatorTable<AskChoice> choices_;
 };
 
 /// Every kernel of this build; never changed after its first use. Thread-safe.

@@ -15,10 +15,6 @@ namespace {
 /// Kernels count elements in int.
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
-std::string registry_key(std::string_view domain, std::string_view op_type) {
-  return fmt::format("{}:{}", domain, op_type);
-}
-
 std::string refusal_of_value(const Value& value) {
   const TensorDesc& desc = value.desc();
   if (!desc.is_static()) return fmt::format("the size of '{}' depends on the data", value.name());
@@ -255,15 +251,6 @@ Result<Plan> PlanBuilder::build() {
   HET_TRY(build_programs());
   plan_memory(plan_, hardware().address_alignment);
   return std::move(plan_);
-}
-
-void KernelRegistry::add(std::string_view domain, std::string_view op_type, KernelEntry entry) {
-  kernels_[registry_key(domain, op_type)] = entry;
-}
-
-const KernelEntry* KernelRegistry::find(std::string_view domain, std::string_view op_type) const {
-  const auto found = kernels_.find(registry_key(domain, op_type));
-  return found == kernels_.end() ? nullptr : &found->second;
 }
 
 const KernelRegistry& kernel_registry() {

@@ -10,6 +10,7 @@
 #include "devices/gpu/plan/custom_layers.h"
 #include "devices/gpu/plan/plan.h"
 #include "inference/base/status.h"
+#include "inference/devices/operator_table.h"
 #include "inference/model/model.h"
 
 namespace het::gpu {
@@ -136,15 +137,7 @@ struct KernelEntry {
 };
 
 /// The kernels by operator; filled by plain calls generated from the meson list.
-class KernelRegistry {
- public:
-  void add(std::string_view domain, std::string_view op_type, KernelEntry entry);
-  /// Null when there is none.
-  const KernelEntry* find(std::string_view domain, std::string_view op_type) const;
-
- private:
-  std::unordered_map<std::string, KernelEntry> kernels_;
-};
+class KernelRegistry : public OperatorTable<KernelEntry> {};
 
 /// Every kernel of this build; never changed after its first use. Thread-safe.
 const KernelRegistry& kernel_registry();

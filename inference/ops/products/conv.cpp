@@ -8,6 +8,22 @@
 
 namespace het {
 
+Status check_conv_ranks(const Shape& x, const Shape& w) {
+  if (x.size() >= 3 && x.size() <= 5 && w.size() == x.size()) return {};
+  return error(StatusCode::ShapeMismatch,
+               "x has shape {} and w {}; both must have the same rank of 3 to 5 (1 to 3 spatial "
+               "dimensions)",
+               to_string(x), to_string(w));
+}
+
+Result<std::vector<int64_t>> conv_kernel(const Attributes& attributes, const Shape& w) {
+  std::vector<int64_t> kernel(w.begin() + 2, w.end());
+  const std::vector<int64_t> declared = attributes.get_ints("kernel_shape", kernel);
+  if (declared == kernel) return kernel;
+  return error(StatusCode::ShapeMismatch, "kernel_shape is {}, but w has shape {}",
+               to_string(declared), to_string(w));
+}
+
 Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const Shape& w) {
   HET_TRY(check_attributes(node.attributes(), {{"auto_pad", AttributeType::String},
                                                {"dilations", AttributeType::Ints},
@@ -15,12 +31,7 @@ Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const S
                                                {"kernel_shape", AttributeType::Ints},
                                                {"pads", AttributeType::Ints},
                                                {"strides", AttributeType::Ints}}));
-  if (x.size() < 3 || x.size() > 5 || w.size() != x.size()) {
-    return error(StatusCode::ShapeMismatch,
-                 "x has shape {} and w {}; both must have the same rank of 3 to 5 (1 to 3 spatial "
-                 "dimensions)",
-                 to_string(x), to_string(w));
-  }
+  HET_TRY(check_conv_ranks(x, w));
   ConvAttributes conv;
   conv.group = node.attributes().get_int("group", 1);
   if (conv.group < 1 || conv.group > kMaxWindowValue || w[0] % conv.group != 0 ||
@@ -30,12 +41,7 @@ Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const S
                  "...] and the channels multiples of group",
                  conv.group, to_string(x), to_string(w));
   }
-  const std::vector<int64_t> kernel(w.begin() + 2, w.end());
-  const std::vector<int64_t> declared = node.attributes().get_ints("kernel_shape", kernel);
-  if (declared != kernel) {
-    return error(StatusCode::ShapeMismatch, "kernel_shape is {}, but w has shape {}",
-                 to_string(declared), to_string(w));
-  }
+  HET_ASSIGN(const std::vector<int64_t> kernel, conv_kernel(node.attributes(), w));
   HET_ASSIGN(static_cast<Window&>(conv),
              resolve_window(node.attributes(), std::span(x).subspan(2), kernel, false));
   conv.output_shape = {x[0], w[0]};

@@ -24,6 +24,12 @@ Result<ConvAttributes> conv_attributes(const Node& node, const Shape& x, const S
 /// Input `index`, a convolution's bias B, has one value per output channel or is absent.
 Status check_bias(const InferContext& context, size_t index, int64_t channels);
 
+/// x and w have the same rank, 3 to 5, of which one to three dimensions are spatial.
+Status check_conv_ranks(const Shape& x, const Shape& w);
+
+/// The spatial dimensions of w, which kernel_shape has to equal where it is given.
+Result<std::vector<int64_t>> conv_kernel(const Attributes& attributes, const Shape& w);
+
 /// X, W and the optional B of a convolution are floats of one type.
 Status check_conv_inputs(const InferContext& context);
 

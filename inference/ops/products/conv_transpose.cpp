@@ -81,12 +81,7 @@ Result<ConvTransposeAttributes> conv_transpose_attributes(const Node& node, cons
                                         {"output_shape", AttributeType::Ints},
                                         {"pads", AttributeType::Ints},
                                         {"strides", AttributeType::Ints}}));
-  if (x.size() < 3 || x.size() > 5 || w.size() != x.size()) {
-    return error(StatusCode::ShapeMismatch,
-                 "x has shape {} and w {}; both must have the same rank of 3 to 5 (1 to 3 spatial "
-                 "dimensions)",
-                 to_string(x), to_string(w));
-  }
+  HET_TRY(check_conv_ranks(x, w));
   ConvTransposeAttributes conv;
   conv.group = attributes.get_int("group", 1);
   if (conv.group < 1 || conv.group > kMaxWindowValue || w[0] != x[1] || x[1] % conv.group != 0 ||
@@ -96,12 +91,7 @@ Result<ConvTransposeAttributes> conv_transpose_attributes(const Node& node, cons
                  "...] and ic a multiple of group",
                  conv.group, to_string(x), to_string(w));
   }
-  conv.kernel.assign(w.begin() + 2, w.end());
-  const std::vector<int64_t> declared = attributes.get_ints("kernel_shape", conv.kernel);
-  if (declared != conv.kernel) {
-    return error(StatusCode::ShapeMismatch, "kernel_shape is {}, but w has shape {}",
-                 to_string(declared), to_string(w));
-  }
+  HET_ASSIGN(conv.kernel, conv_kernel(attributes, w));
   for (const int64_t size : conv.kernel) {
     if (size < 1 || size > kMaxWindowValue) {
       return error(StatusCode::ShapeMismatch, "w has shape {}, an unusable kernel", to_string(w));
