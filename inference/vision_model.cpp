@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "inference/base/log.h"
 #include "inference/decoders/choose_decoders.h"
@@ -26,12 +25,9 @@ Result<std::vector<std::string>> chosen_labels(const VisionModelSettings& settin
 
 /// Entries that leave tensors stay; others become copies of the outputs that they are about.
 void copy_outputs(ModelProc& model_proc) {
-  constexpr std::array<std::string_view, 4> kOfTensors{"raw_data_copy", "embedding", "clip_token",
-                                                       "custom_to_tensor"};
   if (model_proc.outputs.empty()) model_proc.outputs.emplace_back();
   for (DecoderConfig& config : model_proc.outputs) {
-    if (std::find(kOfTensors.begin(), kOfTensors.end(), config.converter) == kOfTensors.end())
-      config.converter = kOfTensors.front();
+    if (!leaves_tensors(config.converter)) config.converter = "raw_data_copy";
   }
 }
 

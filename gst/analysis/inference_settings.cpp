@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "gst/frames/picture_source.h"
+#include "inference/decoders/model_proc.h"
 
 namespace het::gst {
 namespace {
@@ -555,6 +556,19 @@ std::vector<std::string> ignored_settings(const InferenceSettings& settings) {
     ignored.emplace_back(
         "VAAPI_THREAD_POOL_SIZE and VAAPI_FAST_SCALE_LOAD_FACTOR in pre-process-config have no "
         "effect: the video processor is driven by the streaming thread");
+  }
+  if (settings.copy_outputs && !settings.model_proc.empty()) {
+    // What cannot be read is an error elsewhere.
+    const Result<ModelProc> described = read_model_proc(settings.model_proc);
+    for (const DecoderConfig& output :
+         described ? described->outputs : std::vector<DecoderConfig>()) {
+      if (output.converter.empty() || leaves_tensors(output.converter)) continue;
+      ignored.push_back(fmt::format(
+          "converter '{}' of model-proc '{}' has no effect: heteroinference hands outputs on as "
+          "tensors; heterodetect or, for what is no object, heteroclassify "
+          "inference-region=full-frame reads them",
+          output.converter, settings.model_proc));
+    }
   }
   if (!settings.share_va_display) {
     ignored.emplace_back(

@@ -14,10 +14,11 @@
 namespace het::hetero {
 namespace {
 
-/// Parts of an output's range. The same kernels run on the same places, so that a change is one of
-/// the other items; a single run may take other algorithms and types.
-constexpr double kLeastChange = 1e-4;
-constexpr double kLeastDistance = 0.1;
+/// How far outputs may be apart, as distance() has it. The first is for runs of one model, which
+/// may take several devices (AUTO); the second for two models, whose algorithms and types may
+/// differ.
+constexpr double kLeastChange = 0.02;
+constexpr double kLeastDistance = 0.25;
 
 template <class T, class Distribution>
 void fill(Tensor& tensor, std::mt19937& generator, Distribution distribution) {
@@ -95,21 +96,20 @@ Result<std::vector<Numbers>> run(InferRequest& request, const std::vector<const 
   return results;
 }
 
-/// Mean distance of numbers, as a part of their range; NaN is near NaN only.
+/// Sum of the differences, as a part of the sum of the magnitudes, so that a few numbers among
+/// zeros count; NaN is near NaN only.
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  double range = 0.0;
-  double sum = 0.0;
+  double differences = 0.0;
+  double magnitudes = 0.0;
   for (size_t i = 0; i < a.size(); ++i) {
     const auto x = static_cast<double>(a[i]);
     const auto y = static_cast<double>(b[i]);
+    if (std::isfinite(x)) magnitudes += std::abs(x);
     if (x == y || (std::isnan(x) && std::isnan(y))) continue;
     if (!std::isfinite(x) || !std::isfinite(y)) return 1.0;
-    sum += std::abs(x - y);
+    differences += std::abs(x - y);
   }
-  for (const float value : a) {
-    if (std::isfinite(value)) range = std::max(range, std::abs(static_cast<double>(value)));
-  }
-  return sum == 0.0 ? 0.0 : sum / static_cast<double>(a.size()) / std::max(range, 1e-30);
+  return differences == 0.0 ? 0.0 : differences / std::max(magnitudes, 1e-30);
 }
 
 /// The first output that is further apart than `limit`.

@@ -40,4 +40,10 @@ std::vector<std::string> converter_names() {
   return names;
 }
 
+bool leaves_tensors(std::string_view converter) {
+  constexpr std::string_view kConverters[] = {"raw_data_copy", "embedding", "clip_token",
+                                              "custom_to_tensor"};
+  return std::ranges::find(kConverters, converter) != std::end(kConverters);
+}
+
 }  // namespace het

@@ -89,6 +89,9 @@ HET_API Result<std::unique_ptr<Decoder>> create_decoder(const DecoderConfig& con
                                                         const std::vector<Port>& inputs,
                                                         const std::vector<Port>& outputs);
 
+/// True for converters that hand outputs on as tensors instead of reading them.
+HET_API bool leaves_tensors(std::string_view converter);
+
 /// Names of all converters, sorted.
 HET_API std::vector<std::string> converter_names();
 

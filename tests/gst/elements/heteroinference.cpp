@@ -27,7 +27,8 @@ std::string write_model(const ScratchFolder& folder) {
   return folder.file("channels.onnx");
 }
 
-json run_red_frame(const ScratchFolder& folder, const std::string& properties) {
+json run_red_frame(const ScratchFolder& folder, const std::string& properties,
+                   const std::string& warning = "") {
   PipelineRun run(
       "videotestsrc num-buffers=1 pattern=red ! video/x-raw,format=BGR,width=64,height=48 ! "
       "heteroinference model=" +
@@ -35,7 +36,11 @@ json run_red_frame(const ScratchFolder& folder, const std::string& properties) {
       " ! heterometaconvert add-tensor-data=true add-empty-results=true ! heterometapublish "
       "file-path=" +
       folder.file("out.json") + " ! fakesink");
-  EXPECT_EQ(run.play().problem(), "");
+  const Outcome outcome = run.play();
+  EXPECT_EQ(outcome.problem(), "");
+  EXPECT_EQ(outcome.warnings.size(), warning.empty() ? 0u : 1u);
+  for (const PostedError& posted : outcome.warnings)
+    EXPECT_NE(posted.text.find(warning), std::string::npos) << posted.text;
   return json::parse(read_text(folder.file("out.json"))).at(0);
 }
 
@@ -79,7 +84,8 @@ TEST(HeteroInference, ADescriptorNamesTheOutputsThatAreWanted) {
       {"converter": "label", "layer_name": "mean", "attribute_name": "channels",
        "labels": ["b", "g", "r"]}
     ]})");
-  const json message = run_red_frame(folder, "model-proc=" + folder.file("mean.json"));
+  const json message = run_red_frame(folder, "model-proc=" + folder.file("mean.json"),
+                                     "converter 'label' of model-proc");
   ASSERT_EQ(message["tensors"].size(), 1u) << "the other output is not wanted";
   EXPECT_EQ(message["tensors"][0]["name"], "channels");
   EXPECT_EQ(message["tensors"][0]["data"], (json{0, 0, 255}));
