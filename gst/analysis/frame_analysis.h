@@ -29,7 +29,7 @@ namespace het::gst {
 /// How one frame is to be analysed.
 struct FramePlan {
   bool analyse = true;         ///< false: the frame passes without results
-  bool finds_objects = false;  ///< ... and says so to trackers
+  bool finds_objects = false;  ///< a detector: what passes is marked as not analysed
   bool carry_results = true;   ///< ... or with those of the last analysed one
   bool after_gap = false;      ///< frames before this one were dropped: it leaves as DISCONT
   InferenceRegion region = kInferenceRegionFullFrame;

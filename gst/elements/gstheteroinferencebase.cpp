@@ -12,6 +12,7 @@
 #include "gst/analysis/lateness.h"
 #include "gst/frames/frame_map.h"
 #include "gst/measuring/element_error.h"
+#include "pipeline_top.h"
 
 GST_DEBUG_CATEGORY_STATIC(heteroinference_debug);
 #define GST_CAT_DEFAULT heteroinference_debug
@@ -493,11 +494,7 @@ static void gst_hetero_inference_base_finalize(GObject* object) {
 static het::gst::InferenceSettings model_settings(GstHeteroInferenceBase* self,
                                                   const het::gst::InferenceSettings& own) {
   if (own.model_instance_id.empty() || !own.model.empty()) return own;
-  GstObject* top = GST_OBJECT(gst_object_ref(self));
-  while (GstObject* parent = gst_object_get_parent(top)) {
-    gst_object_unref(top);
-    top = parent;
-  }
+  GstObject* const top = het::gst::pipeline_top(GST_ELEMENT(self));
   struct Search {
     const het::gst::InferenceSettings& own;
     het::gst::InferenceSettings found;

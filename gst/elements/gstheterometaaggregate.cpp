@@ -63,8 +63,7 @@ G_DEFINE_TYPE(GstHeteroMetaAggregatePad, gst_hetero_meta_aggregate_pad, GST_TYPE
 GST_ELEMENT_REGISTER_DEFINE(heterometaaggregate, "heterometaaggregate", GST_RANK_NONE,
                             gst_hetero_meta_aggregate_get_type())
 
-#define GST_HETERO_META_AGGREGATE(object) \
-  (reinterpret_cast<GstHeteroMetaAggregate*>(object))  // NOLINT: GObject's way
+#define GST_HETERO_META_AGGREGATE(object) (reinterpret_cast<GstHeteroMetaAggregate*>(object))
 #define GST_HETERO_META_AGGREGATE_PAD(object) (reinterpret_cast<GstHeteroMetaAggregatePad*>(object))
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
@@ -187,9 +186,10 @@ static GstFlowReturn push_frame(GstAggregator* aggregator, GList* pads, GstClock
     g_list_foreach(
         pads->next, [](gpointer pad, gpointer) { drop_untimed(GST_AGGREGATOR_PAD(pad)); }, nullptr);
     if (!std::exchange(self->has_warned, true)) {
-      GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("Frames without timestamps meet no other frames."),
-                          ("the first of them is frame %" G_GUINT64_FORMAT " of the first pad",
-                           GST_BUFFER_OFFSET(frame)));
+      GST_ELEMENT_WARNING(
+          self, STREAM, FORMAT, ("Frames without timestamps meet no other frames."),
+          ("such frames of the first pad leave as they are, those of other pads are "
+           "dropped; let the source or videorate give them timestamps"));
     }
   }
   self->has_output = true;

@@ -28,6 +28,7 @@
 #include "gst/drawing/overlay_style.h"
 #include "gst/measuring/element_error.h"
 #include "gst/metadata/metadata.h"
+#include "pipeline_top.h"
 
 enum { kPropDevice = 1, kPropObb, kPropAverageFps, kPropConfig };
 
@@ -88,11 +89,7 @@ static gboolean gst_hetero_watermark_start(GstBaseTransform* base) {
 
 /// What a heterofpscounter of the pipeline counts; empty where there is none.
 static std::string average_fps(GstElement* element) {
-  GstObject* top = GST_OBJECT(gst_object_ref(element));
-  while (GstObject* parent = gst_object_get_parent(top)) {
-    gst_object_unref(top);
-    top = parent;
-  }
+  GstObject* const top = het::gst::pipeline_top(element);
   std::string text;
   if (GST_IS_BIN(top)) {
     GstIterator* counters =

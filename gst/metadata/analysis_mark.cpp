@@ -8,9 +8,8 @@ constexpr char kMarkName[] = "GstHeteroNotAnalysedMeta";
 /// A custom meta without fields and tags: it goes along when a buffer is copied or changed.
 void register_mark() {
   static const char* no_tags[] = {nullptr};
-  static const GstMetaInfo* const info =
+  [[maybe_unused]] static const GstMetaInfo* const info =
       gst_meta_register_custom(kMarkName, no_tags, nullptr, nullptr, nullptr);
-  (void)info;
 }
 
 }  // namespace

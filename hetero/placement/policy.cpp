@@ -226,10 +226,9 @@ class Planner {
   }
 
   static bool uses_one_device(const PlanCandidate& candidate) {
-    const std::vector<size_t>& devices = candidate.ways[0].placement.devices;
+    if (candidate.ways[0].placement.devices.empty()) return true;
+    const size_t first = candidate.ways[0].placement.devices[0];
     return std::ranges::all_of(candidate.ways, [&](const CandidateWay& way) {
-      if (way.placement.devices.empty()) return true;
-      const size_t first = devices[0];
       return std::ranges::count(way.placement.devices, first) == std::ssize(way.placement.devices);
     });
   }

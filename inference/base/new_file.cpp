@@ -107,7 +107,7 @@ Status NewFile::keep() {
   }
   if (!is_written) {
     return error(StatusCode::Internal, "cannot write '{}': {}", path_,
-                 errno != 0 ? std::strerror(errno) : "the device is full");
+                 errno != 0 ? std::strerror(errno) : "not all of it arrived; is there room left?");
   }
   if (temporary_ != target_) {
     // The name, too. Some file systems have nothing to sync there.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles sources of a build folder one by one, without writing anything: what each needs has to be included by itself.
 
-Usage: compile_alone.py BUILD --count | BUILD FIRST COUNT. Counts, or compiles, the distinct C++ sources of compile_commands.json from the
-FIRST on, a job a processor. Prints the compiler's errors; the exit status is 1 where there were any.
+Usage: compile_alone.py BUILD --list | BUILD FIRST COUNT. Lists the distinct sources of compile_commands.json, or compiles COUNT of them from
+the FIRST on, a job a processor. Prints the compiler's errors; the exit status is 1 where there were any.
 """
 import json
 import multiprocessing.pool
@@ -36,8 +36,8 @@ def compile_one(item):
 def main():
     build = pathlib.Path(sys.argv[1])
     items = commands(build)
-    if sys.argv[2:] == ["--count"]:
-        print(len(items))
+    if sys.argv[2:] == ["--list"]:
+        print("\n".join(path for path, _ in items))
         return 0
     first, count = map(int, sys.argv[2:])
     with multiprocessing.pool.ThreadPool(len(os.sched_getaffinity(0))) as pool:

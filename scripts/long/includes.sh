@@ -14,7 +14,7 @@ configure build-includes -Dtests=true -Dunity=off -Doptimization=0 -Ddispatch=na
 pieces_begin "$root/build-includes/pieces"
 make_generated_sources build-includes
 readonly kFiles=40
-count=$(/usr/bin/python3 scripts/long/compile_alone.py build-includes --count)
+count=$(/usr/bin/python3 scripts/long/compile_alone.py build-includes --list | wc -l)
 for ((first = 0; first < count; first += kFiles)); do
   progress "Compiling alone: $first of $count"
   piece "from_$first" /usr/bin/python3 scripts/long/compile_alone.py build-includes "$first" "$kFiles"

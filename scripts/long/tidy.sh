@@ -26,17 +26,9 @@ check_file() {
   grep -E 'error:|warning:' "$log" | sort -u
   return 1
 }
-# A file is compiled once for every program that has it: once is enough.
 while read -r file; do
   name=$(sed "s|^$root/||; s|[^A-Za-z0-9_.-]|_|g" <<<"$file")
   piece "$name" check_file "$file" "$name"
-done < <(/usr/bin/python3 -c '
-import json, os
-seen = set()
-for command in json.load(open("build-tidy/compile_commands.json")):
-    path = os.path.normpath(os.path.join(command["directory"], command["file"]))
-    if path.endswith(".cpp") and path not in seen:
-        seen.add(path)
-        print(path)')
+done < <(/usr/bin/python3 scripts/long/compile_alone.py build-tidy --list | grep '\.cpp$')
 pieces_end
 echo "every name is as the design has it"

@@ -90,7 +90,7 @@ TEST_P(NothingToRun, GivesWhatTheModelSays) {
   if (device.find("GPU") != std::string::npos &&
       std::ranges::none_of(there,
                            [](const std::string& name) { return name.starts_with("GPU"); })) {
-    GTEST_SKIP() << "OpenCL finds no device";
+    GTEST_SKIP() << "there is no GPU, and without HETERO_GPU_ALLOW_CPU=1 a CPU of OpenCL is none";
   }
   std::vector<Properties> settings{{}};
   if (device.starts_with("HETERO")) {

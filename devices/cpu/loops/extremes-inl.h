@@ -13,30 +13,30 @@ HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 // Max() and Min() of x86 give their second operand where one is NaN; those of Arm give NaN.
 
 /// The larger of two, NaN where one is.
 template <class V>
 HWY_INLINE V max_or_nan(V a, V b) {
-  return hwy::HWY_NAMESPACE::IfThenElse(hwy::HWY_NAMESPACE::IsNaN(a), a,
-                                        hwy::HWY_NAMESPACE::Max(a, b));
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
 }
 
 /// The smaller of two, NaN where one is.
 template <class V>
 HWY_INLINE V min_or_nan(V a, V b) {
-  return hwy::HWY_NAMESPACE::IfThenElse(hwy::HWY_NAMESPACE::IsNaN(a), a,
-                                        hwy::HWY_NAMESPACE::Min(a, b));
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::Min(a, b));
 }
 
 /// max(x, low) and min(x, high) with a limit that is a number; NaN where x is. As fast as Max().
 template <class V>
 HWY_INLINE V at_least(V x, V low) {
-  return hwy::HWY_NAMESPACE::Max(low, x);
+  return hn::Max(low, x);
 }
 template <class V>
 HWY_INLINE V at_most(V x, V high) {
-  return hwy::HWY_NAMESPACE::Min(high, x);
+  return hn::Min(high, x);
 }
 template <class V>
 HWY_INLINE V clamped(V x, V low, V high) {
@@ -46,7 +46,7 @@ HWY_INLINE V clamped(V x, V low, V high) {
 /// `y`, which is computed from x, or NaN where x is: for functions whose arithmetic loses it.
 template <class V>
 HWY_INLINE V nan_of(V x, V y) {
-  return hwy::HWY_NAMESPACE::IfThenElse(hwy::HWY_NAMESPACE::IsNaN(x), x, y);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
 }  // namespace HWY_NAMESPACE

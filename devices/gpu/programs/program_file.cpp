@@ -1,15 +1,13 @@
 #include "devices/gpu/programs/program_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
+#include "inference/base/new_file.h"
 
 namespace het::gpu {
 namespace {
@@ -87,18 +85,8 @@ bool write_program_file(const std::string& path, std::string_view key,
   header.content = checksum(content);
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
-  static std::atomic<unsigned> serial{0};
-  const std::string temporary = fmt::format("{}.{}.{}", path, ::getpid(), ++serial);
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(&header), sizeof header);
-  file.write(content.data(), static_cast<std::streamsize>(content.size()));
-  file.close();
-  if (file) {
-    std::filesystem::rename(temporary, path, failed);
-    if (!failed) return true;
-  }
-  std::filesystem::remove(temporary, failed);
-  return false;
+  const std::string_view start(reinterpret_cast<const char*>(&header), sizeof header);
+  return write_new_file(path, std::string(start) + content).ok();
 }
 
 void limit_program_files(const std::string& folder, size_t most) {
