@@ -1,8 +1,6 @@
 #include "devices/cpu/cpu_compiled_model.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn/onednn.h"
@@ -14,29 +12,6 @@
 
 namespace het::cpu {
 namespace {
-
-ProfileRow profile_row(const Plan& plan, const Step& step) {
-  ProfileRow row{.node_name = step.node_name,
-                 .status = ProfileStatus::NotRun,
-                 .layer_type = step.layer_type,
-                 .exec_type = std::string(step.kernel->implementation())};
-  for (const std::vector<TensorId>* operands : {&step.inputs, &step.outputs}) {
-    for (const TensorId id : *operands) {
-      if (id == kNoTensor) continue;
-      const PlanTensor& tensor = plan.tensors[static_cast<size_t>(id)];
-      if (tensor.storage == Storage::Dynamic) continue;
-      row.bytes += static_cast<int64_t>(size_bytes(tensor.spec));
-    }
-  }
-  if (!step.outputs.empty() && step.outputs[0] != kNoTensor) {
-    const PlanTensor& output = plan.tensors[static_cast<size_t>(step.outputs[0])];
-    if (output.storage != Storage::Dynamic) {
-      row.type = std::string(to_string(output.spec.type));
-      row.layout = std::string(to_string(output.spec.format));
-    }
-  }
-  return row;
-}
 
 /// Weights are packed; what the plan reads from a file where it lies is a small part of it.
 void release_files(const Model& model) {
@@ -55,6 +30,11 @@ Result<std::unique_ptr<Model>> prepared_model(const Model& model, const StreamSe
   if (settings.int8) HET_TRY(restore_dequantisation(*prepared));
   HET_TRY(prepare_model(*prepared));
   return prepared;
+}
+
+bool needs_finite_values(const Plan& plan) {
+  return std::ranges::any_of(plan.steps,
+                             [](const Step& step) { return !step.to_be_finite.empty(); });
 }
 
 std::string_view precision_name(ElementType type) {
@@ -79,14 +59,24 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
   HET_ASSIGN(auto streams, start_streams(settings));
   if (store) store->refresh();
   ExportSource source(*prepared);
+  std::unique_ptr<Model> exact = prepared->clone();
   HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *prepared, settings,
                                                   {.store = store, .budget = device.budget.get()}));
   if (store) store->save();
   settings.precision = planned.precision;
+  if (planned.plan.spoils_constants) {
+    planned.choices[std::string(kKeepsNonFinite)] = "yes";
+    const LayerChoices choices = planned.choices;
+    HET_ASSIGN(planned, plan_on_stream(*streams, *exact, settings, {.choices = &choices}));
+    exact = nullptr;
+  }
   source.forget_packed(std::move(planned.packed));
   const std::shared_ptr<CpuCompiledModel> compiled(new CpuCompiledModel(
       model, *prepared, std::move(planned), settings, properties, device, std::move(streams)));
   compiled->source_ = std::move(source);
+  if (exact != nullptr && needs_finite_values(compiled->plan_.plan())) {
+    compiled->exact_ = std::make_unique<ExactPlan>(std::move(exact), settings, compiled->choices_);
+  }
   release_files(model);
   return compiled;
 }
@@ -121,9 +111,10 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::import(std::istream& st
   const std::unique_ptr<Model> original = exported.model->clone();
   HET_ASSIGN(auto streams, start_streams(settings));
   PackedConstants packed(std::move(exported.packed), exported.memory);
-  HET_ASSIGN(PlannedModel planned,
-             plan_on_stream(*streams, *exported.model, settings,
-                            {.choices = &exported.choices, .packed = &packed}));
+  HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *exported.model, settings,
+                                                  {.choices = &exported.choices,
+                                                   .packed = &packed,
+                                                   .non_finite = NonFinite::Taken}));
   return std::shared_ptr<CompiledModel>(new CpuCompiledModel(*original, *exported.model,
                                                              std::move(planned), settings, merged,
                                                              device, std::move(streams)));
@@ -146,32 +137,13 @@ CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
     : CompiledModel(original.name(), input_ports(prepared), output_ports(prepared)),
       machine_(device.machine),
       choices_(std::move(planned.choices)),
-      plan_(std::move(planned.plan)),
+      plan_(std::move(planned.plan), original),
       settings_(settings),
       properties_(std::move(properties)),
       profiled_(property_boolean(properties_, "PERF_COUNT")),
       budget_(device.budget),
       spin_limit_(device.spin_limit),
-      streams_(std::move(streams)) {
-  std::unordered_map<std::string, size_t> rows;
-  rows_.push_back({.node_name = "preprocess",
-                   .status = ProfileStatus::NotRun,
-                   .layer_type = "Preprocess",
-                   .exec_type = "preprocess"});
-  for (const Step& step : plan_.steps) {
-    const auto [row, fresh] = rows.emplace(step.node_name, rows_.size());
-    if (fresh) rows_.push_back(profile_row(plan_, step));
-    step_rows_.push_back(row->second);
-    step_names_.emplace_back(name().c_str(), step.node_name.c_str());
-  }
-  for (const auto& node : original.nodes()) {
-    if (rows.count(node->name()) > 0) continue;
-    rows_.push_back({.node_name = node->name(),
-                     .status = ProfileStatus::OptimizedOut,
-                     .layer_type = node->qualified_type(),
-                     .exec_type = "undef"});
-  }
-}
+      streams_(std::move(streams)) {}
 
 Result<std::string> CpuCompiledModel::get_property(std::string_view name) const {
   HET_ASSIGN(const PropertyDef* def, find_property(name, "CPU"));
@@ -193,17 +165,8 @@ Result<std::string> CpuCompiledModel::get_property(std::string_view name) const 
   return property_text(properties_, def->name);
 }
 
-Status CpuCompiledModel::prepare_executions() {
-  const std::lock_guard lock(executions_mutex_);
-  while (executions_.size() < settings_.streams) {
-    HET_ASSIGN(auto execution, PlanExecution::create(plan_));
-    executions_.push_back(std::move(execution));
-  }
-  return {};
-}
-
 Result<std::unique_ptr<DeviceRequest>> CpuCompiledModel::create_device_request() {
-  HET_TRY(prepare_executions());
+  HET_TRY(plan_.prepare(settings_.streams));
   return std::unique_ptr<DeviceRequest>(std::make_unique<CpuRequest>(*this));
 }
 

@@ -2,19 +2,17 @@
 
 #include <iosfwd>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "devices/cpu/exact_plan.h"
 #include "devices/cpu/plan/exported_plan.h"
-#include "devices/cpu/plan/plan.h"
-#include "devices/cpu/plan/plan_execution.h"
 #include "devices/cpu/plan/planner.h"
 #include "devices/cpu/plan/stream_settings.h"
+#include "devices/cpu/runnable_plan.h"
 #include "devices/cpu/threads/core_budget.h"
 #include "devices/cpu/threads/spin_limit.h"
-#include "inference/base/probes.h"
 #include "inference/devices/device.h"
 #include "inference/devices/stream_executor.h"
 
@@ -46,29 +44,20 @@ class CpuCompiledModel final : public CompiledModel {
   /// Fails with NotSupported for a model that was imported itself: its file is still the same.
   Status export_model(std::ostream& stream) const override;
 
-  const Plan& plan() const { return plan_; }
+  const RunnablePlan& plan() const { return plan_; }
+  /// For an execution that found values which `plan()` cannot have (Step::to_be_finite).
+  Result<RunnablePlan*> exact_plan() const { return exact_->get(); }
   bool profiled() const { return profiled_; }
   StreamExecutor& streams() { return *streams_; }
-  /// Memory and pointers of a stream's executions, for its thread alone.
-  PlanExecution& execution(size_t stream) const { return *executions_[stream]; }
   /// To be held while a request is executed.
   CoreLease lease_cores() const { return {*budget_, settings_.threads_per_stream}; }
   /// After an execution, on the stream's thread.
   void observe_team() const { spin_limit_->observe_team(); }
-  /// Rows of a profile in order of execution: "preprocess" first, then one per step (step_rows()),
-  /// then the nodes of the file that cost nothing.
-  const std::vector<ProfileRow>& profile_rows() const { return rows_; }
-  const std::vector<size_t>& step_rows() const { return step_rows_; }
-  /// Per step, for tracing tools.
-  const std::vector<NodeNames>& step_names() const { return step_names_; }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
 
  private:
-  /// With the first request. Fails with OutOfMemory.
-  Status prepare_executions();
-
   CpuCompiledModel(const Model& original, const Model& prepared, PlannedModel planned,
                    const StreamSettings& settings, Properties properties, const DeviceParts& device,
                    std::unique_ptr<StreamExecutor> streams);
@@ -76,17 +65,13 @@ class CpuCompiledModel final : public CompiledModel {
   std::optional<ExportSource> source_;  ///< nothing for an imported model
   std::string machine_;
   LayerChoices choices_;
-  Plan plan_;
+  RunnablePlan plan_;
+  std::unique_ptr<ExactPlan> exact_;  ///< null where the plan takes any value
   StreamSettings settings_;
   Properties properties_;
   bool profiled_ = false;
-  std::vector<ProfileRow> rows_;
-  std::vector<size_t> step_rows_;
-  std::vector<NodeNames> step_names_;
   std::shared_ptr<CoreBudget> budget_;
   std::shared_ptr<SpinLimit> spin_limit_;
-  std::mutex executions_mutex_;  ///< while executions_ is filled, before any request is there
-  std::vector<std::unique_ptr<PlanExecution>> executions_;  ///< per stream
   std::unique_ptr<StreamExecutor> streams_;
 };
 

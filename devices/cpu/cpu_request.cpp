@@ -34,7 +34,7 @@ void CpuRequest::run(size_t stream) {
   Status status;
   {
     const CoreLease lease = model_.lease_cores();
-    status = execute(model_.execution(stream));
+    status = execute(stream);
     model_.observe_team();
   }
   // The request may be started again, or end its life, as soon as it is complete.
@@ -42,16 +42,27 @@ void CpuRequest::run(size_t stream) {
   sink->complete(std::move(status));
 }
 
-Status CpuRequest::execute(PlanExecution& execution) {
+Status CpuRequest::execute(size_t stream) {
   pin_team();
-  if (model_.profiled()) rows_ = model_.profile_rows();
+  const RunnablePlan* plan = &model_.plan();
+  if (model_.profiled()) rows_ = plan->profile_rows();
   const Stopwatch watch;
   HET_TRY(io_->preprocess_pending(model_.inputs()));
   if (model_.profiled()) watch.stop(rows_[0]);
   HET_TRY(bind_ports());
-  execution.bind(inputs_, outputs_);
-  HET_TRY(at_stack_phase([&] { return run_steps(execution); }));
-  return deliver_outputs(execution);
+  PlanExecution* execution = &plan->execution(stream);
+  HET_ASSIGN(Outcome outcome, run_plan(*plan, *execution));
+  if (outcome == Outcome::NotFinite) {
+    HET_ASSIGN(plan, model_.exact_plan());
+    execution = &plan->execution(stream);
+    if (model_.profiled()) {
+      const ProfileRow preprocess = std::move(rows_[0]);
+      rows_ = plan->profile_rows();
+      rows_[0] = preprocess;
+    }
+    HET_ASSIGN(outcome, run_plan(*plan, *execution));
+  }
+  return deliver_outputs(plan->plan(), *execution);
 }
 
 Status CpuRequest::bind_ports() {
@@ -85,35 +96,42 @@ Status CpuRequest::bind_ports() {
   return {};
 }
 
-[[gnu::noinline]] Status CpuRequest::run_steps(PlanExecution& execution) {
-  const std::vector<Step>& steps = model_.plan().steps;
+Result<CpuRequest::Outcome> CpuRequest::run_plan(const RunnablePlan& plan,
+                                                 PlanExecution& execution) {
+  execution.bind(inputs_, outputs_);
+  return at_stack_phase([&] { return run_steps(plan, execution); });
+}
+
+[[gnu::noinline]] Result<CpuRequest::Outcome> CpuRequest::run_steps(const RunnablePlan& plan,
+                                                                    PlanExecution& execution) {
+  const std::vector<Step>& steps = plan.plan().steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (cancelled_.load(std::memory_order_relaxed)) {
       return error(StatusCode::Cancelled,
                    "the request of model '{}' was cancelled before node '{}'", model_.name(),
                    steps[i].node_name);
     }
+    if (!execution.may_run_step(i)) return Outcome::NotFinite;
     Status status;
     {
-      const NodeProbe probe(model_.step_names()[i]);
+      const NodeProbe probe(plan.step_names()[i]);
       if (model_.profiled()) {
         const Stopwatch watch;
         status = execution.run_step(i, &cancelled_);
-        watch.stop(rows_[model_.step_rows()[i]]);
+        watch.stop(rows_[plan.step_rows()[i]]);
       } else {
         status = execution.run_step(i, &cancelled_);
       }
     }
     if (!status.ok()) {
-      return status.with_context(fmt::format("model '{}', node '{}' ({})", model_.name(),
-                                             steps[i].node_name, steps[i].layer_type));
+      return Failure(status.with_context(fmt::format("model '{}', node '{}' ({})", model_.name(),
+                                                     steps[i].node_name, steps[i].layer_type)));
     }
   }
-  return {};
+  return Outcome::Done;
 }
 
-Status CpuRequest::deliver_outputs(const PlanExecution& execution) {
-  const Plan& plan = model_.plan();
+Status CpuRequest::deliver_outputs(const Plan& plan, const PlanExecution& execution) {
   for (size_t port = 0; port < plan.outputs.size(); ++port) {
     const TensorId id = plan.outputs[port];
     const PlanTensor& tensor = plan.tensors[static_cast<size_t>(id)];

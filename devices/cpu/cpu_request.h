@@ -22,10 +22,17 @@ class CpuRequest final : public DeviceRequest, private StreamJob {
 
  private:
   void run(size_t stream) override;
-  Status execute(PlanExecution& execution);
+  /// Of run_steps().
+  enum class Outcome : uint8_t {
+    Done,
+    NotFinite,  ///< NaN or infinities came to a kernel that would spoil them
+  };
+
+  Status execute(size_t stream);
   Status bind_ports();
-  Status run_steps(PlanExecution& execution);
-  Status deliver_outputs(const PlanExecution& execution);
+  Result<Outcome> run_plan(const RunnablePlan& plan, PlanExecution& execution);
+  Result<Outcome> run_steps(const RunnablePlan& plan, PlanExecution& execution);
+  Status deliver_outputs(const Plan& plan, const PlanExecution& execution);
 
   CpuCompiledModel& model_;
   std::vector<std::byte*> inputs_;      ///< per port: where this execution reads

@@ -37,6 +37,9 @@ class Kernel {
   virtual std::string_view implementation() const = 0;
   /// Scratch memory of an execution, aligned to 64 bytes; shared by the steps of a request.
   virtual size_t scratch_bytes() const { return 0; }
+  /// False when NaN or an infinity among its inputs spoils more of the result than the definition
+  /// says, or is lost. Such a kernel runs on finite numbers only (plan/non_finite.h).
+  virtual bool keeps_non_finite() const { return true; }
   /// Null when the kernel needs no state.
   virtual Result<std::unique_ptr<KernelState>> create_state() const {
     return std::unique_ptr<KernelState>();

@@ -1,5 +1,7 @@
 #include "devices/cpu/formats/post_op.h"
 
+#include <algorithm>
+
 namespace het::cpu {
 
 std::vector<PostOp> post_ops_of(const ElementwiseInstruction& instruction) {
@@ -57,6 +59,23 @@ std::vector<PostOp> post_ops_of(const FusedTail& tail) {
     for (const PostOp& op : post_ops_of(step.expression)) ops.push_back(op);
   }
   return ops;
+}
+
+bool keep_non_finite(const std::vector<PostOp>& ops) {
+  return std::ranges::all_of(ops, [](const PostOp& op) {
+    switch (op.kind) {
+      case PostOp::Kind::Sum:
+      case PostOp::Kind::Linear:
+      case PostOp::Kind::Abs:
+      case PostOp::Kind::Square:
+      case PostOp::Kind::Sqrt:
+        return true;
+      case PostOp::Kind::Relu:
+        return op.alpha != 0.0f;
+      default:
+        return false;
+    }
+  });
 }
 
 }  // namespace het::cpu

@@ -39,4 +39,8 @@ std::vector<PostOp> post_ops_of(const ElementwiseInstruction& instruction);
 /// A whole tail; empty for an empty one.
 std::vector<PostOp> post_ops_of(const FusedTail& tail);
 
+/// True when oneDNN's code for them takes NaN and infinities as the definitions do: its activations
+/// give a number for NaN, or other limits.
+bool keep_non_finite(const std::vector<PostOp>& ops);
+
 }  // namespace het::cpu

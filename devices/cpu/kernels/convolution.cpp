@@ -112,6 +112,7 @@ std::optional<WinogradShape> allowed_winograd(const PlanOptions& options,
                                               const ConvolutionSpec& spec) {
   // What is rounded to levels depends on the order in which products are added.
   if (!options.fast_algorithms || options.preferred_formats) return std::nullopt;
+  if (options.non_finite == NonFinite::Kept) return std::nullopt;
   return winograd_shape(spec, options.blocked);
 }
 

@@ -32,6 +32,12 @@ class SoftmaxKernel final : public Kernel {
     auto* dst = reinterpret_cast<float*>(args.outputs[0]);
     if (shape_.inner == 1) {
       parallel_for(shape_.outer, kSoftmaxGrain / shape_.n, [&](int64_t begin, int64_t end) {
+        if (shape_.n > kShortRow) {
+          for (int64_t row = begin; row < end; ++row) {
+            softmax_long_row(src + row * shape_.n, shape_.n, logarithm_, dst + row * shape_.n);
+          }
+          return;
+        }
         softmax_rows(src + begin * shape_.n, shape_.n, end - begin, logarithm_,
                      dst + begin * shape_.n);
       });
@@ -68,9 +74,13 @@ SoftmaxShape softmax_shape(const TensorSpec& spec, int64_t axis) {
   return shape;
 }
 
-/// Over channels the neighbours' format stays, unless most of a block would be padding.
-Format softmax_format(const TensorSpec& home, int64_t axis) {
+/// Over channels the neighbours' format stays, unless most of a block would be padding. oneDNN,
+/// which computes over blocks, loses NaN and makes 0 of what infinities give.
+Format softmax_format(const PlanBuilder& builder, const TensorSpec& home, int64_t axis) {
   if (axis != 1 || home.shape.size() < 3) return Format::Plain;
+  if (is_blocked(home.format) && builder.options().non_finite == NonFinite::Kept) {
+    return Format::Plain;
+  }
   return home.shape[1] * 2 <= block_of(home.format) ? Format::Plain : home.format;
 }
 
@@ -84,18 +94,16 @@ Result<bool> plan_softmax(PlanBuilder& builder, const Node& node) {
                                                 static_cast<int64_t>(dims.size())));
   const bool logarithm = node.op_type() == "LogSoftmax";
   TensorSpec spec{ElementType::Float32, dims, Format::Plain};
-  spec.format = softmax_format(builder.home(src), axis);
+  spec.format = softmax_format(builder, builder.home(src), axis);
   std::unique_ptr<Kernel> kernel;
   const SoftmaxShape shape = softmax_shape(spec, axis);
-  // oneDNN has generated code for long rows and for blocks of channels.
-  if (!is_blocked(spec.format) && (shape.inner > 1 || shape.n <= kShortRow)) {
+  // oneDNN has generated code for blocks of channels.
+  if (!is_blocked(spec.format)) {
     kernel = std::make_unique<SoftmaxKernel>(shape, logarithm);
   } else {
-    Result<Primitive> primitive =
-        is_blocked(spec.format)
-            ? make_softmax(spec, axis, logarithm)
-            : make_softmax({spec.type, {shape.outer, shape.n}, Format::Plain}, 1, logarithm);
+    Result<Primitive> primitive = make_softmax(spec, axis, logarithm);
     if (!primitive) return false;
+    primitive->keeps_non_finite = false;
     kernel = make_primitive_kernel(std::move(*primitive),
                                    {{PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
                                     {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}});

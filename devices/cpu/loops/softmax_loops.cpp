@@ -117,12 +117,70 @@ void softmax_of_rows(const float* src, int64_t n, int64_t rows, bool logarithm, 
   }
 }
 
-/// Calls body(position, lanes) for the vectors of a row; the last one may be a part.
+/// A vector of a row, and what is left of it behind the last whole one. `other` fills lanes that
+/// the row does not have.
+struct WholeVector {
+  HWY_INLINE auto load(const float* from) const { return hn::LoadU(SoftmaxTag(), from); }
+  template <class V>
+  HWY_INLINE void store(V v, float* to) const {
+    hn::StoreU(v, SoftmaxTag(), to);
+  }
+  template <class V>
+  HWY_INLINE V filled(V v, V /*other*/) const {
+    return v;
+  }
+};
+struct RestOfRow {
+  size_t count;
+  HWY_INLINE auto load(const float* from) const {
+    const SoftmaxTag d;
+    return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+  }
+  template <class V>
+  HWY_INLINE void store(V v, float* to) const {
+    const SoftmaxTag d;
+    hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+  }
+  template <class V>
+  HWY_INLINE V filled(V v, V other) const {
+    return hn::IfThenElse(hn::FirstN(SoftmaxTag(), count), v, other);
+  }
+};
+
+/// Calls body(position, vector) for the vectors of a row.
 template <class Body>
 HWY_INLINE void each_vector(int64_t n, const Body& body) {
   int64_t i = 0;
-  for (; i + kSoftmaxLanes <= n; i += kSoftmaxLanes) body(i, kSoftmaxLanes);
-  if (i < n) body(i, n - i);
+  for (; i + kSoftmaxLanes <= n; i += kSoftmaxLanes) body(i, WholeVector());
+  if (i < n) body(i, RestOfRow{static_cast<size_t>(n - i)});
+}
+
+/// As softmax_vector(), along the row.
+void softmax_of_long_row(const float* src, int64_t n, bool logarithm, float* dst) {
+  const SoftmaxTag d;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto largest = lowest;
+  each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
+    largest = hn::Max(largest, part.filled(part.load(src + i), lowest));
+  });
+  largest = hn::MaxOfLanes(d, largest);
+  auto sum = hn::Zero(d);
+  each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
+    const auto e = exponential(d, part.load(src + i), largest);
+    sum = hn::Add(sum, part.filled(e, hn::Zero(d)));
+    if (!logarithm) part.store(e, dst + i);
+  });
+  sum = hn::SumOfLanes(d, sum);
+  if (logarithm) {
+    const auto shift = hn::IfThenElse(hn::Eq(sum, sum), hn::Log(d, sum), sum);
+    each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
+      part.store(hn::Sub(hn::Sub(part.load(src + i), largest), shift), dst + i);
+    });
+    return;
+  }
+  const auto scale = hn::Div(hn::Set(d, 1.0f), sum);
+  each_vector(n, [&](int64_t i, const auto& part)
+                     HWY_ATTR { part.store(hn::Mul(part.load(dst + i), scale), dst + i); });
 }
 
 bool softmax_of_scores(float* values, int64_t n, float scale, float factor, const float* mask,
@@ -130,29 +188,25 @@ bool softmax_of_scores(float* values, int64_t n, float scale, float factor, cons
   const SoftmaxTag d;
   const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
   auto largest = lowest;
-  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
-    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
-    auto x = hn::Mul(hn::MaskedLoad(part, d, values + i), hn::Set(d, scale));
+  each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
+    auto x = hn::Mul(part.load(values + i), hn::Set(d, scale));
     if (mask != nullptr) {
-      x = hn::Add(x, mask_stride == 0 ? hn::Set(d, mask[0]) : hn::MaskedLoad(part, d, mask + i));
+      x = hn::Add(x, mask_stride == 0 ? hn::Set(d, mask[0]) : part.load(mask + i));
     }
-    hn::BlendedStore(x, part, d, values + i);
+    part.store(x, values + i);
     // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
-    largest = hn::Max(largest, hn::IfThenElse(part, x, lowest));
+    largest = hn::Max(largest, part.filled(x, lowest));
   });
   const auto most = hn::MaxOfLanes(d, largest);
   auto sum = hn::Zero(d);
-  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
-    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
-    const auto e = exponential(d, hn::MaskedLoad(part, d, values + i), most);
-    sum = hn::Add(sum, hn::IfThenElseZero(part, e));
-    hn::BlendedStore(e, part, d, values + i);
+  each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
+    const auto e = exponential(d, part.load(values + i), most);
+    sum = hn::Add(sum, part.filled(e, hn::Zero(d)));
+    part.store(e, values + i);
   });
   const auto by = hn::Div(hn::Set(d, factor), hn::SumOfLanes(d, sum));
-  each_vector(n, [&](int64_t i, int64_t lanes) HWY_ATTR {
-    const auto part = hn::FirstN(d, static_cast<size_t>(lanes));
-    hn::BlendedStore(hn::Mul(hn::MaskedLoad(part, d, values + i), by), part, d, values + i);
-  });
+  each_vector(n, [&](int64_t i, const auto& part)
+                     HWY_ATTR { part.store(hn::Mul(part.load(values + i), by), values + i); });
   return hn::GetLane(most) != -std::numeric_limits<float>::infinity();
 }
 
@@ -165,6 +219,7 @@ namespace het::cpu {
 
 HWY_EXPORT(softmax_of_columns);
 HWY_EXPORT(softmax_of_rows);
+HWY_EXPORT(softmax_of_long_row);
 HWY_EXPORT(softmax_of_scores);
 
 void softmax_columns(const float* src, int64_t n, int64_t stride, int64_t columns, bool logarithm,
@@ -174,6 +229,10 @@ void softmax_columns(const float* src, int64_t n, int64_t stride, int64_t column
 
 void softmax_rows(const float* src, int64_t n, int64_t rows, bool logarithm, float* dst) {
   HWY_DYNAMIC_DISPATCH(softmax_of_rows)(src, n, rows, logarithm, dst);
+}
+
+void softmax_long_row(const float* src, int64_t n, bool logarithm, float* dst) {
+  HWY_DYNAMIC_DISPATCH(softmax_of_long_row)(src, n, logarithm, dst);
 }
 
 bool softmax_scores(float* values, int64_t n, float scale, float factor, const float* mask,

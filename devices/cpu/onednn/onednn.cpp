@@ -203,6 +203,11 @@ Primitive finished(Product product) {
   return result;
 }
 
+Primitive with_post_ops(Primitive made, ElementType src, const std::vector<PostOp>& post_ops) {
+  made.keeps_non_finite = !is_float(src) || keep_non_finite(post_ops);
+  return made;
+}
+
 /// oneDNN reports what it cannot do by exceptions; none leaves this file.
 template <class Make>
 auto guarded(std::string_view what, const Make& make) -> decltype(make()) {
@@ -323,8 +328,9 @@ void add_height(ConvolutionSpec& spec) {
 
 Result<Primitive> make_convolution(const ConvolutionSpec& spec) {
   HET_ASSIGN(Product product, describe(spec));
-  return guarded("convolution",
-                 [&]() -> Result<Primitive> { return finished(std::move(product)); });
+  return guarded("convolution", [&]() -> Result<Primitive> {
+    return with_post_ops(finished(std::move(product)), spec.src.type, spec.post_ops);
+  });
 }
 
 Result<std::string> convolution_implementation(const ConvolutionSpec& spec) {
@@ -394,8 +400,9 @@ Result<Product> describe(const MatMulSpec& spec) {
 
 Result<Primitive> make_matmul(const MatMulSpec& spec) {
   HET_ASSIGN(Product product, describe(spec));
-  return guarded("matrix product",
-                 [&]() -> Result<Primitive> { return finished(std::move(product)); });
+  return guarded("matrix product", [&]() -> Result<Primitive> {
+    return with_post_ops(finished(std::move(product)), spec.src.type, spec.post_ops);
+  });
 }
 
 Result<std::string> matmul_implementation(const MatMulSpec& spec) {
@@ -521,6 +528,7 @@ class PrimitiveKernel final : public Kernel {
 
   std::string_view implementation() const override { return primitive_.implementation; }
   size_t scratch_bytes() const override { return primitive_.scratch_bytes; }
+  bool keeps_non_finite() const override { return primitive_.keeps_non_finite; }
 
   Result<std::unique_ptr<KernelState>> create_state() const override {
     try {

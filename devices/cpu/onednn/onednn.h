@@ -34,6 +34,7 @@ struct Primitive {
   std::vector<std::pair<int, dnnl::memory::desc>> descs;
   /// Scales and the like that each execution takes, by DNNL_ARG_*.
   std::vector<std::pair<int, dnnl::memory>> constants;
+  bool keeps_non_finite = true;  ///< Kernel::keeps_non_finite()
   const dnnl::memory::desc* desc(int argument) const;
 };
 

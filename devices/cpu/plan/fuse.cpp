@@ -28,6 +28,10 @@ bool takes(const FusedTail& tail) {
   return true;
 }
 
+bool takes_non_finite(const FusedTail& tail) {
+  return takes(tail) && keep_non_finite(post_ops_of(tail));
+}
+
 /// oneDNN makes no deconvolution that adds positions behind what the kernels cover.
 bool is_extended(const Node& node) {
   const auto conv =
@@ -100,7 +104,13 @@ Status fuse_tails(Model& model) {
   return fuse_tails(model, tail_rules());
 }
 
-Status fuse(Model& model, bool int8) {
+Status fuse_non_finite_tails(Model& model) {
+  TailRules rules = tail_rules();
+  rules.takes = takes_non_finite;
+  return fuse_tails(model, rules);
+}
+
+Status fuse(Model& model, bool int8, bool keep_non_finite) {
   HET_TRY(compute_in_float32(model));
   HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
@@ -109,11 +119,11 @@ Status fuse(Model& model, bool int8) {
                                  fuse_int8_sums, fuse_requantisation, quantise_operators}));
   }
   return run_rewrites(
-      model,
-      {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
-       lower_attention, fuse_attention, fold_channel_affine, lower_batch_norm, lower_fake_quantize,
-       fuse_normalisations, fuse_gated_activations, fuse_channel_shuffles, fuse_channel_slices,
-       fuse_channel_gathers, fuse_tails, fuse_elementwise});
+      model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
+              lower_attention, fuse_attention, fold_channel_affine, lower_batch_norm,
+              lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
+              fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
+              keep_non_finite ? fuse_non_finite_tails : fuse_tails, fuse_elementwise});
 }
 
 }  // namespace het::cpu

@@ -9,8 +9,9 @@ namespace het::cpu {
 /// into weights, padding into convolutions, activations, sums and element-wise chains into fused
 /// nodes of the domain het. Leaves every value's desc known that was known before.
 /// With `int8`, products of quantised values run on int8 kernels; else all is computed in float,
-/// rounded where the model says so.
-Status fuse(Model& model, bool int8);
+/// rounded where the model says so. With `keep_non_finite` products take only those activations
+/// that oneDNN computes for NaN and infinities too.
+Status fuse(Model& model, bool int8, bool keep_non_finite = false);
 
 // Those passes of inference/passes/fusions that ask what a device can do, with this one's answers.
 Status lower_qlinear(Model& model);
@@ -21,5 +22,6 @@ Status fuse_int8_sums(Model& model);
 Status fuse_requantisation(Model& model);
 Status quantise_operators(Model& model);
 Status fuse_tails(Model& model);
+Status fuse_non_finite_tails(Model& model);
 
 }  // namespace het::cpu

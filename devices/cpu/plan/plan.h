@@ -49,6 +49,8 @@ struct Step : StepName {
   InPlace in_place = InPlace::Never;
   size_t in_place_input = 0;
   bool alone = false;  ///< on the calling thread: the work is not worth a team
+  /// Inputs (by index) that the kernel must not read when they hold NaN or an infinity, and may.
+  std::vector<size_t> to_be_finite;
 };
 
 /// How a model runs on the CPU: steps in order over tensors in one arena. Immutable once built.
@@ -60,6 +62,8 @@ struct Plan {
   size_t arena_bytes = 0;
   size_t unshared_bytes = 0;  ///< what the arena would take without packing
   size_t scratch_bytes = 0;
+  /// Some kernel would spoil NaN or infinities that the model's own constants hold.
+  bool spoils_constants = false;
   BufferPtr packed;  ///< weights of an imported model, which its kernels refer to
 
   /// The tensor whose memory `id` is a part of, and where in it.

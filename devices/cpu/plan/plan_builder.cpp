@@ -10,6 +10,7 @@
 #include "devices/cpu/plan/bfloat16_values.h"
 #include "devices/cpu/plan/custom_kernel.h"
 #include "devices/cpu/plan/memory_plan.h"
+#include "devices/cpu/plan/non_finite.h"
 #include "devices/cpu/plan/reference_kernel.h"
 #include "devices/cpu/plan/register_kernels.h"
 #include "devices/cpu/threads/parallel.h"
@@ -227,6 +228,46 @@ Status PlanBuilder::plan_node(const Node& node) {
   return plan_reference(node);
 }
 
+bool PlanBuilder::constants_are_finite(const Node& node) const {
+  return std::ranges::all_of(node.inputs(), [](const Value* value) {
+    if (value == nullptr || !value->is_constant()) return true;
+    const Tensor& content = value->constant();
+    return all_finite(content.type(), content.bytes(), content.element_count());
+  });
+}
+
+void PlanBuilder::note_non_finite(const Node& node, bool finite_constants, size_t first) {
+  const auto is_open = [&](const Value* value) { return open_.count(value) > 0; };
+  const auto is_read_as = [&](const Value* value, TensorId id) {
+    const auto found = versions_.find(value);
+    return found != versions_.end() && std::ranges::count(found->second, id) > 0;
+  };
+  bool open = std::ranges::any_of(node.inputs(), is_open);
+  bool spoils = false;
+  for (size_t i = first; i < plan_.steps.size(); ++i) {
+    Step& step = plan_.steps[i];
+    if (step.kernel->keeps_non_finite()) continue;
+    spoils = true;
+    for (size_t k = 0; open && k < step.inputs.size(); ++k) {
+      const TensorId id = step.inputs[k];
+      if (id == kNoTensor || tensor(id).storage == Storage::Constant) continue;
+      const bool is_checked = std::ranges::any_of(node.inputs(), [&](const Value* value) {
+        return value != nullptr && !is_open(value) && is_read_as(value, id);
+      });
+      if (!is_checked) step.to_be_finite.push_back(k);
+    }
+  }
+  if (spoils) {
+    plan_.spoils_constants |= !finite_constants;
+    for (const Value* value : node.inputs()) open_.erase(value);
+    open = false;
+  }
+  if (!open && finite_constants && !may_leave_finite(node)) return;
+  for (const Value* output : node.outputs()) {
+    if (is_float(output->desc().type)) open_.insert(output);
+  }
+}
+
 void PlanBuilder::drop_constants(const Node& node) {
   for (Value* value : node.inputs()) {
     if (value == nullptr || !value->is_constant()) continue;
@@ -285,12 +326,19 @@ Result<Plan> PlanBuilder::build() {
     input.storage = Storage::Input;
     input.port = port;
     versions_[model_.inputs()[port].value] = {add_tensor(std::move(input))};
+    if (is_float(model_.inputs()[port].value->desc().type)) {
+      open_.insert(model_.inputs()[port].value);
+    }
   }
   std::string refused;
   for (const auto& node : model_.nodes()) {
     grow_heap();
+    const bool notes = options_.non_finite == NonFinite::Noted;
+    const bool finite_constants = !notes || constants_are_finite(*node);
+    const size_t first = plan_.steps.size();
     const Status status = plan_node(*node);
     if (status.ok()) {
+      if (notes) note_non_finite(*node, finite_constants, first);
       drop_constants(*node);
       continue;
     }

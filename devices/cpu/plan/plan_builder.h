@@ -16,6 +16,12 @@
 
 namespace het::cpu {
 
+enum class NonFinite : uint8_t {
+  Noted,  ///< the plan says which inputs must be finite
+  Kept,   ///< no kernel spoils them: none of oneDNN's activations, no Winograd algorithm
+  Taken,  ///< as they come
+};
+
 /// What a plan is built for.
 struct PlanOptions {
   /// Type of convolutions and matrix products of float models: Float32 or BFloat16.
@@ -29,6 +35,8 @@ struct PlanOptions {
   bool fast_algorithms = true;
   /// Products of quantised values run on int8 kernels.
   bool int8 = false;
+  /// How NaN and infinities are dealt with.
+  NonFinite non_finite = NonFinite::Noted;
   /// What was measured; fixed rules decide the rest.
   LayerChoices choices;
   /// Where packed weights are noted or come from; null for neither.
@@ -92,6 +100,9 @@ class PlanBuilder {
   Result<TensorId> reorder(const Value& value, TensorId source, const TensorSpec& wanted);
   Status plan_node(const Node& node);
   Status plan_reference(const Node& node);
+  bool constants_are_finite(const Node& node) const;
+  /// Notes what the steps from `first` on, those of the node, do to NaN and infinities.
+  void note_non_finite(const Node& node, bool finite_constants, size_t first);
   void drop_constants(const Node& node);
   void drop_unread_constants();
   Status finish_outputs();
@@ -100,7 +111,8 @@ class PlanBuilder {
   PlanOptions options_;
   Plan plan_;
   std::unordered_set<const Value*> bfloat16_values_;
-  bool alone_ = false;  ///< the node that is being planned is not worth a team
+  std::unordered_set<const Value*> open_;  ///< may hold NaN or infinities when they are read
+  bool alone_ = false;                     ///< the node that is being planned is not worth a team
   /// The first entry is the producer's; the others were reordered from it.
   std::unordered_map<const Value*, std::vector<TensorId>> versions_;
   /// How often planned nodes read a constant.

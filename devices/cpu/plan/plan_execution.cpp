@@ -1,7 +1,9 @@
 #include "devices/cpu/plan/plan_execution.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "devices/cpu/plan/non_finite.h"
 #include "devices/cpu/threads/parallel.h"
 
 namespace het::cpu {
@@ -70,6 +72,15 @@ void PlanExecution::bind(const std::vector<std::byte*>& inputs,
     pointers_[pointer.pointer] =
         (pointer.output ? outputs_ : inputs_)[pointer.port] + pointer.offset;
   }
+}
+
+bool PlanExecution::may_run_step(size_t step) const {
+  const std::vector<TensorId>& inputs = plan_.steps[step].inputs;
+  return std::ranges::all_of(plan_.steps[step].to_be_finite, [&](size_t input) {
+    const TensorSpec& spec = plan_.tensors[static_cast<size_t>(inputs[input])].spec;
+    return all_finite(spec.type, pointers_[step_pointers_[step].inputs + input],
+                      physical_count(spec));
+  });
 }
 
 Status PlanExecution::run_step(size_t step, const std::atomic<bool>* cancelled) {

@@ -18,6 +18,8 @@ class PlanExecution {
   /// Dense host memory of the model's inputs and outputs; null for outputs sized at run time.
   /// Allocates nothing after the first time.
   void bind(const std::vector<std::byte*>& inputs, const std::vector<std::byte*>& outputs);
+  /// False when an input that a step must find finite is not: then it must not be run.
+  bool may_run_step(size_t step) const;
   /// Steps are run in order. `cancelled` may be null.
   Status run_step(size_t step, const std::atomic<bool>* cancelled);
   /// Host address of a plan tensor during an execution; null for Dynamic.

@@ -10,7 +10,6 @@
 #include "devices/cpu/plan/fastest_of.h"
 #include "devices/cpu/plan/fuse.h"
 #include "devices/cpu/plan/layer_measuring.h"
-#include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/plan/precision_choice.h"
 #include "devices/cpu/threads/pin_thread.h"
 #include "devices/cpu/threads/subnormals.h"
@@ -37,13 +36,16 @@ class PlanJob final : public StreamJob {
   void run(size_t) override {
     // The waiting thread may destroy the job as soon as it has the result: this keeps the promise.
     const std::shared_ptr<std::promise<Result<PlannedModel>>> result = result_;
-    // oneDNN and the standard library throw; nothing may leave a stream's thread.
+    result->set_value(plan_now());
+  }
+  /// oneDNN and the standard library throw; nothing may leave a stream's thread.
+  Result<PlannedModel> plan_now() {
     try {
-      result->set_value(plan());
+      return plan();
     } catch (const std::bad_alloc&) {
-      result->set_value(error(StatusCode::OutOfMemory, "no memory is left to plan the model"));
+      return error(StatusCode::OutOfMemory, "no memory is left to plan the model");
     } catch (const std::exception& failure) {
-      result->set_value(error(StatusCode::Internal, "cannot plan the model: {}", failure.what()));
+      return error(StatusCode::Internal, "cannot plan the model: {}", failure.what());
     }
   }
   Result<PlannedModel> wait() { return result_->get_future().get(); }
@@ -55,8 +57,12 @@ class PlanJob final : public StreamJob {
     options_.int8 = settings_.int8;
     options_.blocked = preferred_blocked_format();
     options_.preferred_formats = rounds_to_levels(model_);
-    HET_TRY(fuse(model_, options_.int8));
+    options_.non_finite = choosing_.non_finite;
     if (choosing_.choices != nullptr) options_.choices = *choosing_.choices;
+    if (options_.choices.count(std::string(kKeepsNonFinite)) > 0) {
+      options_.non_finite = NonFinite::Kept;
+    }
+    HET_TRY(fuse(model_, options_.int8, options_.non_finite == NonFinite::Kept));
     if (choosing_.store == nullptr) return planned(model_, options_);
     end_ = MeasuringClock::now() + std::chrono::duration_cast<MeasuringClock::duration>(
                                        std::chrono::duration<double>(kMeasuringSeconds));
@@ -151,6 +157,11 @@ Result<PlannedModel> plan_on_stream(StreamExecutor& streams, Model& model,
   PlanJob job(model, settings, choosing);
   streams.submit(job);
   return job.wait();
+}
+
+Result<PlannedModel> plan_here(Model& model, const StreamSettings& settings,
+                               const Choosing& choosing) {
+  return PlanJob(model, settings, choosing).plan_now();
 }
 
 }  // namespace het::cpu

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "devices/cpu/formats/packed_constants.h"
 #include "devices/cpu/plan/layer_choice.h"
 #include "devices/cpu/plan/plan.h"
+#include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/plan/stream_settings.h"
 #include "devices/cpu/threads/core_budget.h"
 #include "inference/devices/choice_store.h"
@@ -31,7 +33,12 @@ struct Choosing {
   const LayerChoices* choices = nullptr;
   /// Where the packed weights of an exported model come from.
   PackedConstants* packed = nullptr;
+  NonFinite non_finite = NonFinite::Noted;
 };
+
+/// Among the choices of a plan: it was built so that NaN and infinities are kept, and an imported
+/// model's is again.
+inline constexpr std::string_view kKeepsNonFinite = "keeps NaN and infinities";
 
 /// Time that one compile may spend on measuring.
 inline constexpr double kMeasuringSeconds = 2.0;
@@ -46,5 +53,8 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
 /// 2. else, in float32, the algorithm of each layer (layer_choice.h), those with most work first.
 Result<PlannedModel> plan_on_stream(StreamExecutor& streams, Model& model,
                                     const StreamSettings& settings, const Choosing& choosing = {});
+/// The same on the calling thread, which is a stream's.
+Result<PlannedModel> plan_here(Model& model, const StreamSettings& settings,
+                               const Choosing& choosing);
 
 }  // namespace het::cpu

@@ -128,6 +128,8 @@ class WinogradKernel final : public Kernel {
   }
 
   std::string_view implementation() const override { return name_; }
+  /// The transforms take differences of pixels.
+  bool keeps_non_finite() const override { return false; }
 
   size_t scratch_bytes() const override {
     const auto team = static_cast<size_t>(team_);

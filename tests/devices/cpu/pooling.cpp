@@ -83,7 +83,7 @@ TEST_F(CpuMaxPool, PaddingOfBlocksStaysZero) {
 }
 
 TEST_F(CpuMaxPool, WindowsOfInfinities) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kInf = std::numeric_limits<float>::infinity();
   cpu::MaxPoolShape shape;
   shape.c = 1;
   shape.ih = 1;
@@ -92,11 +92,11 @@ TEST_F(CpuMaxPool, WindowsOfInfinities) {
   shape.ow = 5;
   shape.kw = 2;
   shape.stride_x = 2;
-  const std::vector<float> src = {-kInfinity, -kInfinity, -1.0f, -kInfinity, -2.0f,
-                                  -3.0f,      kInfinity,  1.0f,  -kInfinity, -kInfinity};
+  const std::vector<float> src = {-kInf, -kInf, -1.0f, -kInf, -2.0f,
+                                  -3.0f, kInf,  1.0f,  -kInf, -kInf};
   std::vector<float> dst(5);
   cpu::max_pool_rows(shape, src.data(), 0, 1, dst.data());
-  EXPECT_EQ(dst, (std::vector<float>{-kInfinity, -1.0f, -2.0f, kInfinity, -kInfinity}));
+  EXPECT_EQ(dst, (std::vector<float>{-kInf, -1.0f, -2.0f, kInf, -kInf}));
 }
 
 }  // namespace
