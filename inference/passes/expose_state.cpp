@@ -26,8 +26,15 @@ Result<TensorDesc> variable_desc(const Node& node, const Model& inferred) {
     HET_ASSIGN(desc.type, parse_element_type(type));
     desc.shape = node.attributes().get_ints("variable_shape");
   }
-  const Value* first = node.input(0) ? inferred.find_value(node.input(0)->name()) : nullptr;
-  if (type.empty() && first != nullptr) desc = first->desc();
+  if (type.empty()) {
+    // Of the same node there; values may have been replaced by constants of other names.
+    const auto same = std::ranges::find_if(inferred.nodes(), [&](const auto& other) {
+      return other->name() == node.name() && is_state_node(*other, "ReadValue");
+    });
+    if (same != inferred.nodes().end() && (*same)->input(0) != nullptr) {
+      desc = (*same)->input(0)->desc();
+    }
+  }
   if (desc.type != ElementType::Undefined) return desc;
   return error(StatusCode::ParseError,
                "node '{}' (het.ReadValue): the type of variable '{}' is neither given by "

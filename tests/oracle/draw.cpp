@@ -1,12 +1,14 @@
 #include "tests/oracle/draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
 #include "inference/ops/double_values.h"
 #include "tests/oracle/generator.h"
+#include "tests/oracle/special_values.h"
 
 namespace het::oracle {
 namespace {
@@ -58,7 +60,9 @@ Tensor converted(const Tensor& tensor, ElementType type) {
 Draw::Draw(const Generator& generator, Choices& choices)
     : generator_(generator),
       choices_(choices),
-      zeros_(choices.below(8) == 7),
+      sizes_(std::array{Sizes::Any, Sizes::Any, Sizes::Any, Sizes::Any, Sizes::Any, Sizes::Any,
+                        Sizes::One, Sizes::Zero}[static_cast<size_t>(choices.below(8))]),
+      specials_(choices.below(4) == 3 ? allowed_specials(generator, choices.below(4)) : 0),
       coarse_(choices.below(2) == 0) {}
 
 std::string Draw::word(std::string_view words) {
@@ -77,11 +81,12 @@ ElementType Draw::type() {
 }
 
 int64_t Draw::dim() {
-  if (zeros_ && below(3) == 2) return 0;
+  if (sizes_ == Sizes::Zero && below(3) == 2) return 0;
   return size();
 }
 
 int64_t Draw::size() {
+  if (sizes_ == Sizes::One) return 1;
   return pick<int64_t>({1, 2, 3, 4, 5, 2, 3, 4, 5, 8, 9, 16, 17});
 }
 
@@ -189,11 +194,31 @@ void Draw::input(Tensor content) {
   call_.inputs.push_back({std::move(content), below(4) == 3});
 }
 
+Tensor Draw::with_specials(Tensor plain) {
+  if (specials_ == 0 || !is_float(plain.type()) || plain.element_count() == 0) return plain;
+  std::mt19937_64 random(choices_.seed() * 37 + ++tensors_);
+  std::vector<double> values = *to_double_vector(plain);
+  const std::vector<double> specials = special_values(specials_, plain.type());
+  bool some = false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (random() % 8 != 0 && (some || i + 1 < values.size())) continue;
+    values[i] = specials[random() % specials.size()];
+    some = true;
+  }
+  [[maybe_unused]] const Status status = store_doubles(values, plain);
+  assert(status.ok());
+  return plain;
+}
+
 void Draw::input(ElementType type, const Shape& shape, double low, double high) {
-  input(tensor(type, shape, low, high));
+  input(with_specials(tensor(type, shape, low, high)));
 }
 
 void Draw::weights(ElementType type, const Shape& shape, double low, double high) {
+  call_.inputs.push_back({with_specials(tensor(type, shape, low, high)), below(4) != 0});
+}
+
+void Draw::ordinary_weights(ElementType type, const Shape& shape, double low, double high) {
   call_.inputs.push_back({tensor(type, shape, low, high), below(4) != 0});
 }
 

@@ -57,7 +57,8 @@ class Draw {
   ElementType type(std::string_view names);
   ElementType type();
 
-  /// A dimension: 1 to 5, now and then 8, 9, 16 or 17; in one case of eight it may be 0.
+  /// A dimension: 1 to 5, now and then 8, 9, 16 or 17; in one case of eight it may be 0, and in one
+  /// it is 1 throughout.
   int64_t dim();
   /// The same without 0.
   int64_t size();
@@ -82,11 +83,16 @@ class Draw {
   /// dimension; each begins with the number of one of `images` when there are any.
   Tensor boxes(ElementType type, const Shape& shape, double extent, int64_t images = 0);
 
-  /// Inputs in order. Most are given at run time, some are constants; weights are the reverse.
+  /// Inputs in order. Most are given at run time, some are constants; weights are the reverse. In
+  /// one case of four some of their floats are NaN, infinities, zeros or subnormal numbers, except
+  /// where special_values.h says that no result is defined.
   void input(Tensor content);
   void input(ElementType type, const Shape& shape, double low = -2, double high = 2);
   void weights(ElementType type, const Shape& shape, double low = -2, double high = 2);
   void constant(Tensor content);
+  /// As weights(), ordinary numbers always: of scales, which have to be positive, and of kernels
+  /// over padding, where ONNX leaves it open what 0 times NaN counts.
+  void ordinary_weights(ElementType type, const Shape& shape, double low, double high);
   /// An int64 vector: a constant or known at run time only.
   void ints(const Ints& values);
   void omit();
@@ -97,11 +103,18 @@ class Draw {
   void attributes(std::string_view words);
 
  private:
+  /// What dimensions may be, beside sizes of 1 and more.
+  enum class Sizes : uint8_t { Any, One, Zero };
+
+  /// The tensor with some of its floats replaced.
+  Tensor with_specials(Tensor plain);
+
   const Generator& generator_;
   Choices& choices_;
   Call call_;
-  bool zeros_;   ///< dimensions may be 0
-  bool coarse_;  ///< floats are multiples of a quarter: ties and exact halves
+  Sizes sizes_;
+  uint8_t specials_;  ///< of special_values.h
+  bool coarse_;       ///< floats are multiples of a quarter: ties and exact halves
   uint64_t tensors_ = 0;
 };
 

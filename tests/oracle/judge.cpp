@@ -78,18 +78,38 @@ double type_tolerance(ElementType type) {
   }
 }
 
+/// What REF gives, and what it gives when subnormal inputs are 0: devices may take them for it,
+/// element by element.
+struct Wanted {
+  std::vector<Tensor> outputs;
+  std::vector<Tensor> flushed;  ///< none where no input is subnormal
+};
+
+/// Within the tolerance of floats; infinities and NaN are themselves only.
+bool is_near(double x, double y, double tolerance) {
+  if (x == y || (std::isnan(x) && std::isnan(y))) return true;
+  return std::isfinite(x) && std::isfinite(y) && std::abs(x - y) <= tolerance * (1 + std::abs(y));
+}
+
 /// Empty when equal. Integers, booleans and the narrow floats: bit by bit. Floats:
-/// |a - b| <= tolerance (1 + |b|); NaN equals NaN, and everything when `free_nan`. Where the
-/// generator `rounds`, few elements may differ, integers of them by 1.
-std::string difference(const Tensor& got, const Tensor& wanted, const Generator& generator,
-                       bool free_nan) {
+/// |a - b| <= tolerance (1 + |b|). Where the generator `rounds`, few elements may differ, integers
+/// of them by 1.
+std::string difference(const Tensor& got, const Tensor& wanted, const Tensor& flushed,
+                       const Generator& generator) {
   if (got.desc() != wanted.desc()) {
+    // The count of what NonZero finds, say.
+    if (!flushed.empty() && got.desc() == flushed.desc()) {
+      return difference(got, flushed, Tensor(), generator);
+    }
     return to_string(got.desc()) + " instead of " + to_string(wanted.desc());
   }
   if (same_bytes(got, wanted)) return {};
+  const bool has_other = !flushed.empty() && flushed.desc() == wanted.desc();
+  if (has_other && same_bytes(got, flushed)) return {};
   const auto a = to_double_vector(got);
   const auto b = to_double_vector(wanted);
   if (!a || !b) return "other bits in " + to_string(got.desc());
+  const std::vector<double> other = has_other ? *to_double_vector(flushed) : *b;
   const bool floats = is_float(got.type());
   const double tolerance = floats ? std::max(generator.tolerance, type_tolerance(got.type())) : 0.0;
   const size_t spared = generator.rounds ? std::max<size_t>(1, a->size() / 1000) : 0;
@@ -99,19 +119,20 @@ std::string difference(const Tensor& got, const Tensor& wanted, const Generator&
   for (size_t i = 0; i < a->size(); ++i) {
     const double x = (*a)[i];
     const double y = (*b)[i];
-    if (x == y || (std::isnan(y) && (free_nan || std::isnan(x)))) continue;
-    if (std::abs(x - y) <= tolerance * (1 + std::abs(y))) continue;
+    if (is_near(x, y, tolerance) || is_near(x, other[i], tolerance)) continue;
     if ((floats || std::abs(x - y) == 1) && beside++ < spared) continue;
     if (differ++ == 0) text = fmt::format("element {} is {} instead of {}", i, x, y);
   }
   return differ == 0 ? "" : fmt::format("{} ({} of {} differ)", text, differ, a->size());
 }
 
-std::string difference(const std::vector<Tensor>& got, const std::vector<Tensor>& wanted,
-                       const Generator& generator, bool free_nan) {
-  if (got.size() != wanted.size()) return fmt::format("{} outputs", got.size());
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const std::string text = difference(got[i], wanted[i], generator, free_nan);
+std::string difference(const std::vector<Tensor>& got, const Wanted& wanted,
+                       const Generator& generator) {
+  if (got.size() != wanted.outputs.size()) return fmt::format("{} outputs", got.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::string text =
+        difference(got[i], wanted.outputs[i],
+                   i < wanted.flushed.size() ? wanted.flushed[i] : Tensor(), generator);
     if (!text.empty()) return fmt::format("output {}: {}", i, text);
   }
   return {};
@@ -171,19 +192,25 @@ Result<std::string> refusal(Core& core, const BuiltModel& built, const std::stri
 
 Verdict judge(Core& core, const RandomCase& random_case, bool accelerators) {
   const BuiltModel plain = random_case.plain();
-  const auto wanted = run(core, plain, "REF", 1);
-  if (!wanted && !random_case.has_zero_size) {
-    return {"REF refuses the case: " + wanted.error().message()};
+  const auto reference = run(core, plain, "REF", 1);
+  const bool is_refused = !reference;
+  Wanted wanted;
+  if (reference) wanted.outputs = *reference;
+  if (is_refused && !random_case.has_zero_size) {
+    return {"REF refuses the case: " + reference.error().message()};
   }
-  if (wanted) {
-    const std::string text = check_inference(random_case, *wanted);
+  Wanted wanted_embedded;
+  if (!is_refused) {
+    const std::string text = check_inference(random_case, wanted.outputs);
     if (!text.empty()) return {text};
-  }
-  Result<std::vector<Tensor>> wanted_embedded = std::vector<Tensor>();
-  if (wanted) {
-    wanted_embedded = run(core, random_case.embedded(*wanted), "REF", 1);
-    if (!wanted_embedded) {
-      return {"REF refuses the embedded case: " + wanted_embedded.error().message()};
+    const auto embedded = run(core, random_case.embedded(wanted.outputs), "REF", 1);
+    if (!embedded) return {"REF refuses the embedded case: " + embedded.error().message()};
+    wanted_embedded.outputs = *embedded;
+    if (const auto flushed = random_case.without_subnormals()) {
+      const auto outputs = run(core, flushed->plain(), "REF", 1);
+      if (outputs) wanted.flushed = *outputs;
+      const auto around = run(core, flushed->embedded(wanted.outputs), "REF", 1);
+      if (around) wanted_embedded.flushed = *around;
     }
   }
   const Generator& generator = random_case.generator;
@@ -195,32 +222,32 @@ Verdict judge(Core& core, const RandomCase& random_case, bool accelerators) {
     if (!reason) return {device + " does not answer: " + reason.error().message()};
     if (!reason->empty()) {
       // REF refuses some sizes of 0 only once it runs; a device may know earlier.
-      if (wanted && !may_refuse(device)) return {device + " says that it cannot: " + *reason};
+      if (!is_refused && !may_refuse(device)) return {device + " says that it cannot: " + *reason};
       refusals[device] = *reason;
       continue;
     }
     const auto got = run(core, plain, device, threads, true);
-    if (!wanted) {
-      if (got) return {device + " runs what REF refuses: " + wanted.error().message()};
+    if (is_refused) {
+      if (got) return {device + " runs what REF refuses: " + reference.error().message()};
       continue;
     }
     if (!got) return {device + ": " + got.error().message()};
-    std::string text = difference(*got, *wanted, generator, false);
+    std::string text = difference(*got, wanted, generator);
     if (!text.empty()) return {device + ": " + text};
-    const BuiltModel embedding = random_case.embedded(*wanted);
+    const BuiltModel embedding = random_case.embedded(wanted.outputs);
     const auto embedded_reason = refusal(core, embedding, device);
     if (may_refuse(device) && embedded_reason && !embedded_reason->empty()) {
       refusals[device] = *embedded_reason;
       continue;
     }
     const auto embedded = run(core, embedding, device, threads);
-    text = embedded ? difference(*embedded, *wanted_embedded, generator, true)
-                    : embedded.error().message();
+    text =
+        embedded ? difference(*embedded, wanted_embedded, generator) : embedded.error().message();
     if (!text.empty()) {
       return {device + ", embedded: " + text + "\n" + print_model(embedding.model)};
     }
   }
-  return {{}, !wanted, std::move(refusals)};
+  return {{}, is_refused, std::move(refusals)};
 }
 
 }  // namespace het::oracle

@@ -218,7 +218,7 @@ void quantize_linear(Draw& d) {
   Shape shape = d.shape();
   const Grid grid(d, shape);
   d.input(real, shape, -20, 20);
-  d.weights(real, grid.scale, 0.05, 0.5);
+  d.ordinary_weights(real, grid.scale, 0.05, 0.5);
   const bool narrow = !is_integer(type);
   if (!narrow && d.flag()) {
     const bool packed = bit_width(type) < 8;

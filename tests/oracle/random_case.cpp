@@ -1,9 +1,12 @@
 #include "tests/oracle/random_case.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <sstream>
 
 #include "inference/ops/double_values.h"
+#include "tests/oracle/special_values.h"
 
 namespace het::oracle {
 namespace {
@@ -28,7 +31,7 @@ Node* add_call(const RandomCase& random_case, BuiltModel& built, Through through
       some_input = true;
       Value* input = built.model.add_input(name, argument.content.desc());
       built.inputs.push_back(*argument.content.clone());
-      values.push_back(through(input));
+      values.push_back(through(input, argument.content));
     }
   }
   std::vector<std::string> names;
@@ -43,10 +46,12 @@ class Surroundings {
  public:
   Surroundings(BuiltModel& built, uint64_t seed) : built_(built), random_(seed) {}
 
-  Value* before(Value* value) {
+  Value* before(Value* value, const Tensor& content) {
     const TensorDesc& desc = value->desc();
     if (desc.type != ElementType::Float32 || random_() % 4 == 0) return value;
-    if (is_picture(desc.shape) && random_() % 4 != 0) return unchanging_conv(value, desc.shape[1]);
+    if (is_picture(desc.shape) && random_() % 4 != 0) {
+      return unchanging_conv(value, desc.shape[1], is_finite(content) ? 1 : desc.shape[1]);
+    }
     return op("Neg", {op("Neg", {value})});
   }
 
@@ -75,12 +80,25 @@ class Surroundings {
     return Tensor::from<float>(shape, std::span<const float>(values));
   }
 
-  /// Products with 1 and 0 only: exact for finite values, in any order of summation.
-  Value* unchanging_conv(Value* value, int64_t channels) {
-    std::vector<float> weights(static_cast<size_t>(channels * channels), 0.0f);
-    for (int64_t i = 0; i < channels; ++i) weights[static_cast<size_t>(i * channels + i)] = 1.0f;
-    return op("Conv", {value, constant(Tensor::from<float>({channels, channels, 1, 1},
-                                                           std::span<const float>(weights)))});
+  static bool is_finite(const Tensor& content) {
+    const std::vector<double> values = *to_double_vector(content);
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  }
+
+  /// Products with 1 and 0 only: exact for finite values, in any order of summation. With as many
+  /// groups as channels there are products with 1 only: exact for all.
+  Value* unchanging_conv(Value* value, int64_t channels, int64_t groups = 1) {
+    const int64_t inputs = channels / groups;
+    std::vector<float> weights(static_cast<size_t>(channels * inputs), 0.0f);
+    for (int64_t i = 0; i < channels; ++i) {
+      weights[static_cast<size_t>(i * inputs + i % inputs)] = 1.0f;
+    }
+    Attributes attributes;
+    attributes.set("group", groups);
+    return op("Conv",
+              {value, constant(Tensor::from<float>({channels, inputs, 1, 1},
+                                                   std::span<const float>(weights)))},
+              attributes);
   }
 
   Value* one_after(Value* value, const Shape& shape) {
@@ -163,7 +181,7 @@ RandomCase::RandomCase(const Generator& used, Choices drawn)
 
 BuiltModel RandomCase::plain() const {
   BuiltModel built;
-  const Node* node = add_call(*this, built, [](Value* value) { return value; });
+  const Node* node = add_call(*this, built, [](Value* value, const Tensor&) { return value; });
   for (Value* output : node->outputs()) built.model.add_output(output->name(), output);
   return built;
 }
@@ -171,13 +189,28 @@ BuiltModel RandomCase::plain() const {
 BuiltModel RandomCase::embedded(const std::vector<Tensor>& outputs) const {
   BuiltModel built;
   Surroundings around(built, embedding_);
-  const Node* node = add_call(*this, built, [&](Value* value) { return around.before(value); });
+  const Node* node = add_call(*this, built, [&](Value* value, const Tensor& content) {
+    return around.before(value, content);
+  });
   for (size_t i = 0; i < outputs.size(); ++i) {
     Value* value = node->output(i);
     if (outputs[i].type() == ElementType::Float32) value = around.after(value, outputs[i].shape());
     built.model.add_output("z" + std::to_string(i), value);
   }
   return built;
+}
+
+std::optional<RandomCase> RandomCase::without_subnormals() const {
+  RandomCase changed = *this;
+  bool some = false;
+  for (Argument& argument : changed.call.inputs) {
+    if (argument.content.empty() || !is_float(argument.content.type())) continue;
+    Tensor flushed = oracle::without_subnormals(argument.content);
+    some =
+        some || std::memcmp(flushed.bytes(), argument.content.bytes(), flushed.size_bytes()) != 0;
+    argument.content = std::move(flushed);
+  }
+  return some ? std::optional(std::move(changed)) : std::nullopt;
 }
 
 std::string RandomCase::describe() const {

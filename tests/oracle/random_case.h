@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct RandomCase {
   /// (a 1x1 convolution that changes nothing, two negations), outputs of float32 through
   /// one or two nodes. `outputs`: what the plain model gave.
   BuiltModel embedded(const std::vector<Tensor>& outputs) const;
+  /// The same case with 0 for subnormal numbers; nothing when it has none.
+  std::optional<RandomCase> without_subnormals() const;
   /// For people: types, shapes, small contents, attributes.
   std::string describe() const;
 

@@ -91,7 +91,7 @@ void conv(Draw& d) {
   const Channels c(d);
   const WindowDraw w = window(d, spatial_rank(d), true);
   d.input(type, joined({d.dim(), c.groups * c.in}, w.in));
-  d.weights(type, joined({c.groups * c.out, c.in}, w.kernel), -1, 1);
+  d.ordinary_weights(type, joined({c.groups * c.out, c.in}, w.kernel), -1, 1);
   if (d.flag()) d.weights(type, {c.groups * c.out});
   if (c.groups != 1) d.attribute("group", c.groups);
   if (d.flag()) d.attribute("kernel_shape", w.kernel);
@@ -112,7 +112,7 @@ void conv_transpose(Draw& d) {
     w.ends[i] = std::min(w.ends[i], (covered - 1) / 2);
   }
   d.input(type, joined({d.dim(), c.groups * c.in}, w.in));
-  d.weights(type, joined({c.groups * c.in, c.out}, w.kernel), -1, 1);
+  d.ordinary_weights(type, joined({c.groups * c.in, c.out}, w.kernel), -1, 1);
   if (d.flag()) d.weights(type, {c.groups * c.out});
   if (c.groups != 1) d.attribute("group", c.groups);
   if (d.flag()) d.attribute("output_padding", padding);
@@ -186,7 +186,7 @@ void deform_conv(Draw& d) {
   const int64_t n = d.between(1, 2);
   const Ints out{w.count(0), w.count(1)};
   d.input(type, joined({n, channels}, w.in));
-  d.weights(type, joined({oc, channels / groups}, w.kernel), -1, 1);
+  d.ordinary_weights(type, joined({oc, channels / groups}, w.kernel), -1, 1);
   d.input(type, joined({n, 2 * taps}, out), -2, 2);
   const int64_t optional = d.below(4);  // bits: bias, mask
   if ((optional & 1) != 0) {

@@ -41,15 +41,25 @@ std::optional<Chosen> with_generated_code(const ConvolutionSpec& spec) {
   return chosen;
 }
 
+/// Channels beyond those of the tensor fill the last block. Infinities make them NaN where they are
+/// computed, and a convolution that reads them spoils all of its results.
+bool pads_channels(Format format, const TensorSpec& spec) {
+  return is_blocked(format) && spec.shape[1] % block_of(format) != 0;
+}
+
 /// Blocked formats where oneDNN has generated code for them, then its own choice; when it wants
 /// formats that nobody else has, blocked and plain ones in any implementation. Depthwise ones are
 /// as fast on channels that lie last, as behind int8 products (`home`).
 Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec, Format home) {
+  const auto may_take = [&](const std::optional<Chosen>& chosen) {
+    if (!chosen || builder.options().non_finite != NonFinite::Kept) return chosen.has_value();
+    return !pads_channels(chosen->src, spec.src) && !pads_channels(chosen->dst, spec.dst);
+  };
   if (home == Format::ChannelsLast && spec.groups > 1 && spec.groups == spec.src.shape[1]) {
     ConvolutionSpec last = spec;
     last.src_format = home;
     last.dst_format = home;
-    if (auto chosen = with_generated_code(last)) return std::move(*chosen);
+    if (auto chosen = with_generated_code(last); may_take(chosen)) return std::move(*chosen);
   }
   if (spec.src.type == ElementType::Float32 && !builder.options().preferred_formats) {
     // oneDNN's first choice is channels-last; blocked kernels are as fast, and concatenations and
@@ -64,14 +74,18 @@ Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec, Format home) {
     }
     for (const Format src : src_formats) {
       blocked.src_format = src;
-      if (auto chosen = with_generated_code(blocked)) return std::move(*chosen);
+      if (auto chosen = with_generated_code(blocked); may_take(chosen)) return std::move(*chosen);
     }
   }
-  if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
+  if (auto chosen = with_known_formats(make_convolution(spec), spec); may_take(chosen)) {
+    return std::move(*chosen);
+  }
   for (const Format format : {builder.options().blocked, Format::Plain}) {
     spec.src_format = format;
     spec.dst_format = format;
-    if (auto chosen = with_known_formats(make_convolution(spec), spec)) return std::move(*chosen);
+    if (auto chosen = with_known_formats(make_convolution(spec), spec); may_take(chosen)) {
+      return std::move(*chosen);
+    }
   }
   Result<Primitive> last = make_convolution(spec);
   if (!last) return tl::unexpected(last.error());
@@ -350,6 +364,7 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
     if (node.op() != nullptr) return false;
     return tl::unexpected(chosen.error());
   }
+  if (pads_channels(chosen->dst, spec.dst)) chosen->primitive.keeps_non_finite = false;
   HET_ASSIGN(const bool instead, plan_depthwise(builder, node, spec, &*chosen));
   if (instead) return true;
 

@@ -13,8 +13,35 @@ namespace {
 /// Values that one thread should have at least.
 constexpr int64_t kGrainValues = 8192;
 
-float factor_of(const Moments& moments, float epsilon) {
-  return 1.0f / std::sqrt(moments.variance + epsilon);
+/// What a stretch is normalised by: (x - mean) * factor.
+struct Normaliser {
+  float mean;
+  float factor;
+};
+
+/// In double, for squares beyond what floats hold and for infinities; `count` values `step` apart.
+Normaliser wide_normaliser(const float* values, size_t count, size_t step, float epsilon,
+                           bool centred) {
+  double mean = 0.0;
+  double squares = 0.0;
+  for (size_t i = 0; centred && i < count; ++i) mean += values[i * step];
+  mean /= static_cast<double>(count);
+  for (size_t i = 0; i < count; ++i) {
+    const double distance = values[i * step] - mean;
+    squares += distance * distance;
+  }
+  const double variance = squares / static_cast<double>(count);
+  return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(variance + epsilon))};
+}
+
+/// `moments` are those of the values. Without `centred` the mean of the squares takes the place of
+/// the variance.
+Normaliser normaliser_of(const Moments& moments, const float* values, size_t count, size_t step,
+                         float epsilon, bool centred = true) {
+  float variance = moments.variance;
+  if (!centred) variance += moments.mean * moments.mean;
+  if (!std::isfinite(variance)) return wide_normaliser(values, count, step, epsilon, centred);
+  return {centred ? moments.mean : 0.0f, 1.0f / std::sqrt(variance + epsilon)};
 }
 
 /// What the kernels here share: `count` stretches of `size` values are normalised one by one, with
@@ -50,11 +77,12 @@ class GroupKernel final : public Kernel {
     return for_stretches(
         args, count_, size,
         [&](int64_t g, const float* src, const float* scale, const float* bias, float* dst) {
-          const Moments moments = row_moments(src, static_cast<size_t>(size));
-          const float factor = factor_of(moments, epsilon_);
+          const auto count = static_cast<size_t>(size);
+          const auto [mean, factor] =
+              normaliser_of(row_moments(src, count), src, count, 1, epsilon_);
           const int64_t first = g % groups_ * channels_;
           for (int64_t c = 0; c < channels_; ++c) {
-            normalise_row(src + c * area_, static_cast<size_t>(area_), moments.mean,
+            normalise_row(src + c * area_, static_cast<size_t>(area_), mean,
                           factor * scale[first + c], bias[first + c], dst + c * area_);
           }
         });
@@ -111,8 +139,9 @@ class LaneInstanceKernel final : public Kernel {
     // Padded channels have scale and bias 0, so they stay 0.
     for (int64_t c = first; c < std::min(first + lanes_, channels_); ++c) {
       const auto lane = static_cast<size_t>(c - first);
-      mean[lane] = moments[lane].mean;
-      factor[lane] = factor_of(moments[lane], epsilon_) * scale[c];
+      const Normaliser by = normaliser_of(moments[lane], src + lane, area, step, epsilon_);
+      mean[lane] = by.mean;
+      factor[lane] = by.factor * scale[c];
       shift[lane] = bias[c];
     }
     normalise_lanes(src, area, lanes, step, mean.data(), factor.data(), shift.data(), dst);
@@ -139,10 +168,9 @@ class LayerKernel final : public Kernel {
     return for_stretches(
         args, rows_, length_,
         [&](int64_t, const float* src, const float* scale, const float* bias, float* dst) {
-          Moments moments = row_moments(src, length);
-          // The mean of the squares takes the variance's place.
-          if (!centred_) moments = {0.0f, moments.variance + moments.mean * moments.mean};
-          normalise_row(src, length, moments.mean, factor_of(moments, epsilon_), scale, bias, dst);
+          const auto [mean, factor] =
+              normaliser_of(row_moments(src, length), src, length, 1, epsilon_, centred_);
+          normalise_row(src, length, mean, factor, scale, bias, dst);
         });
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inference/ops/elementwise/as_read.h"
+
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/loops/elementwise_loop.cpp"
@@ -85,7 +87,7 @@ void run(const ElementwiseInstruction& op, const float* a, const float* b, float
     case ElementwiseKind::Min:
       return binary(a, b, dst, n, [](D, V x, V y) { return min_or_nan(x, y); });
     case ElementwiseKind::Pow:
-      for (size_t i = 0; i < n; ++i) dst[i] = std::pow(a[i], b[i]);
+      for (size_t i = 0; i < n; ++i) dst[i] = std::pow(as_read(a[i]), as_read(b[i]));
       return;
     case ElementwiseKind::PRelu:
       return binary(a, b, dst, n, [](D d, V x, V y) {

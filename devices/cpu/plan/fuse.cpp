@@ -1,6 +1,7 @@
 #include "devices/cpu/plan/fuse.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "devices/cpu/formats/post_op.h"
 #include "devices/cpu/loops/byte_loops.h"
@@ -18,6 +19,7 @@ namespace {
 /// per kind (seen with 2.6.3), so no kind may come twice.
 bool takes(const FusedTail& tail) {
   const TailStep& last = tail.back();
+  if (std::isnan(last.expression.alpha) || std::isnan(last.expression.beta)) return false;
   if (!last.sum && post_ops_of(last.expression).empty()) return false;
   const std::vector<PostOp> ops = post_ops_of(tail);
   for (size_t i = 0; i < ops.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "inference/model/attributes.h"
+#include "inference/ops/elementwise/as_read.h"
 
 namespace het {
 
@@ -125,7 +126,7 @@ void visit_arithmetic(BinaryKind kind, Visitor&& visitor) {
     case BinaryKind::Div:
       return visitor([](T a, T b) { return binary_internal::divide(a, b); });
     case BinaryKind::Pow:
-      if constexpr (!kInteger) visitor([](T a, T b) { return std::pow(a, b); });
+      if constexpr (!kInteger) visitor([](T a, T b) { return std::pow(as_read(a), as_read(b)); });
       return;
     case BinaryKind::FloorMod:
       return visitor([](T a, T b) { return binary_internal::floor_mod(a, b); });

@@ -4,6 +4,7 @@
 
 #include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
+#include "inference/ops/elementwise/as_read.h"
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
@@ -40,7 +41,8 @@ T power(T base, E exponent) {
     return static_cast<T>(integer_power(base, exponent));
   } else {
     // double keeps every float, half, and int32 value, and the result is rounded once
-    return numeric_cast<T>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
+    return numeric_cast<T>(
+        std::pow(as_read(static_cast<double>(base)), as_read(static_cast<double>(exponent))));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "inference/model/attributes.h"
+#include "inference/ops/elementwise/as_read.h"
 
 namespace het {
 
@@ -137,7 +138,7 @@ void visit_unary(const UnaryExpression& expression, Visitor&& visitor) {
     case UnaryKind::LeakyRelu:
       return visitor([a](T x) { return x < T(0) ? a * x : x; });
     case UnaryKind::Log:
-      return visitor([](T x) { return std::log(x); });
+      return visitor([](T x) { return std::log(as_read(x)); });
     case UnaryKind::Mish:
       return visitor([softplus](T x) { return x * std::tanh(softplus(x)); });
     case UnaryKind::Neg:

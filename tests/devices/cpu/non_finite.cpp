@@ -102,6 +102,72 @@ TEST_F(CpuNonFinite, WinogradConvolutionsSpoilNoNeighbours) {
   expect_same(maker.model(), {with_specials({1, 64, 28, 28})});
 }
 
+TEST_F(CpuNonFinite, ChannelsThatFillNoBlock) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 3, 9, 10});
+  maker.output(maker.conv(maker.conv(x, 3, 20), 20, 5, 3));
+  Tensor given = cpu_testing::random_tensor({1, 3, 9, 10}, 5);
+  given.data<float>()[100] = kInfinity;
+  expect_same(maker.model(), {given});
+}
+
+TEST_F(CpuNonFinite, Normalisations) {
+  for (const char* type : {"LayerNormalization", "RMSNormalization"}) {
+    SCOPED_TRACE(type);
+    ModelMaker maker;
+    Value* x = maker.input({4, 40});
+    maker.output(maker.op(type, {x, maker.random({40})}));
+    Tensor given = cpu_testing::random_tensor({4, 40}, 5);
+    given.data<float>()[3] = kNan;
+    given.data<float>()[50] = kInfinity;
+    // Their squares are beyond what floats hold.
+    given.data<float>()[90] = 1e25f;
+    given.data<float>()[93] = -1e25f;
+    expect_same(maker.model(), {given});
+  }
+  for (const int64_t channels : {3, 16}) {
+    ModelMaker maker;
+    Value* x = maker.input({1, channels, 5, 6});
+    Value* conv = maker.conv(x, channels, 16);
+    maker.output(maker.op("InstanceNormalization", {conv, maker.random({16}), maker.random({16})}));
+    Tensor given = cpu_testing::random_tensor({1, channels, 5, 6}, 5);
+    for (float& value : given.values<float>()) value *= 1e22f;
+    expect_same(maker.model(), {given});
+  }
+}
+
+TEST_F(CpuNonFinite, LimitsThatAreNoNumbers) {
+  for (const float limit : {kNan, kInfinity, -kInfinity}) {
+    SCOPED_TRACE(limit);
+    ModelMaker maker;
+    Value* x = maker.input({1, 8, 3, 4});
+    maker.output(maker.op("Clip", {maker.conv(x, 8, 8), maker.constant(Tensor::scalar(limit))}));
+    expect_same(maker.model(), {cpu_testing::random_tensor({1, 8, 3, 4}, 5)});
+  }
+}
+
+TEST_F(CpuNonFinite, LogarithmsOfSubnormalNumbers) {
+  for (const ElementType type : {ElementType::Float32, ElementType::Float64}) {
+    ModelMaker maker;
+    Value* x = maker.input({3}, type);
+    maker.output(maker.op("Log", {x}));
+    maker.output(maker.op("Pow", {x, maker.constant(Tensor::scalar(0.5f))}));
+    const Tensor given = type == ElementType::Float32
+                             ? Tensor::from<float>({3}, {1e-40f, 0.0f, 1.0f})
+                             : Tensor::from<double>({3}, {1e-310, 0.0, 1.0});
+    const auto compiled = compile(maker.model());
+    ASSERT_NE(compiled, nullptr);
+    const std::vector<Tensor> got = infer(*compiled, {given});
+    // 0, or what they are.
+    const float logarithm = (*to_float_vector(got[0]))[0];
+    EXPECT_TRUE(logarithm == -kInfinity ||
+                std::abs(logarithm - (type == ElementType::Float32 ? -92.1034f : -713.801f)) <
+                    0.01f)
+        << logarithm;
+    EXPECT_LT((*to_float_vector(got[1]))[0], 1e-19f);
+  }
+}
+
 TEST_F(CpuNonFinite, WhatTheModelMakesOnItsWay) {
   // 0 / 0, the logarithm of a negative number and a power that is no number, in front of a product.
   for (const char* type : {"Div", "Log", "Pow"}) {

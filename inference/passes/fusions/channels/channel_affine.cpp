@@ -5,6 +5,20 @@
 
 namespace het {
 
+namespace {
+
+/// Other factors and shifts stay where they are: what is folded meets single products instead of
+/// their sum, and 0 * infinity would be NaN.
+std::optional<ChannelAffine> if_finite(std::optional<ChannelAffine> affine) {
+  const auto is_finite = [](const std::vector<float>& values) {
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+  };
+  if (affine && !(is_finite(affine->scale) && is_finite(affine->shift))) affine.reset();
+  return affine;
+}
+
+}  // namespace
+
 std::optional<std::vector<float>> per_channel(const Value* value, const Shape& shape, size_t axis) {
   if (value == nullptr || !value->is_constant() || value->desc().type != ElementType::Float32 ||
       value->desc().shape.size() > shape.size()) {
@@ -39,7 +53,7 @@ std::optional<ChannelAffine> batch_norm_affine(const Node& node) {
     affine.scale.push_back(static_cast<float>(scale));
     affine.shift.push_back(static_cast<float>((*beta)[c] - (*mean)[c] * scale));
   }
-  return affine;
+  return if_finite(std::move(affine));
 }
 
 namespace {
@@ -74,17 +88,10 @@ std::optional<ChannelAffine> any_affine_of(const Node& node, const Value& x, siz
   return affine;
 }
 
-bool is_finite(const std::vector<float>& values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 }  // namespace
 
 std::optional<ChannelAffine> affine_of(const Node& node, const Value& x, size_t axis) {
-  std::optional<ChannelAffine> affine = any_affine_of(node, x, axis);
-  // What is folded meets single products instead of their sum: 0 * infinity would be NaN.
-  if (affine && !(is_finite(affine->scale) && is_finite(affine->shift))) affine.reset();
-  return affine;
+  return if_finite(any_affine_of(node, x, axis));
 }
 
 }  // namespace het
