@@ -8,7 +8,7 @@ namespace het::gst {
 
 /// Adds a region without params, id (0) and parent (-1) to a writable buffer: a
 /// GstVideoRegionOfInterestMeta for everyone who looks for one. Its implementation is ours, because
-/// that of GStreamer below 1.24 loses the params when a frame is scaled or its format changes
+/// that of GStreamer (1.22, 1.26) loses the params when a frame is scaled or its format changes
 /// (videoscale, videoconvert).
 GstVideoRegionOfInterestMeta* add_region_of_interest(GstBuffer* buffer, const Rect& rect,
                                                      const char* type);

@@ -247,6 +247,7 @@ void RandomRun::push_branch(size_t index, unsigned seed) {
     if (is_live_) wait_until(time);
     if (chance(5)) set_caps(pad, width = 16 + 8 * static_cast<int>(random() % 5));
     if (flushes_ && chance(3)) {
+      if (!is_aggregator_) end_flush(pad, number - 1, width, base, /*last=*/true);
       gst_pad_push_event(pad, gst_event_new_flush_start());
       gst_pad_push_event(pad, gst_event_new_flush_stop(FALSE));
       if (index == 0) forget_before(number - 1);
