@@ -9,7 +9,6 @@
 namespace het::gst {
 namespace {
 
-static_assert(kDefaultFont == cv::FONT_HERSHEY_SIMPLEX);
 constexpr std::array<int, 4> kRgba{0, 1, 2, 3};
 constexpr std::array<int, 4> kBgra{2, 1, 0, 3};
 
@@ -168,13 +167,30 @@ void Canvas::dot(const cv::Point& centre, int radius, const Rgb& color) {
   }
 }
 
-void Canvas::text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
-                  const Rgb& background, int font) {
+void Canvas::letters(const cv::Mat& opacity, const cv::Point& place, const Rgb& background) {
+  const cv::Rect inside = cv::Rect(place, opacity.size()) & cv::Rect(0, 0, width_, height_);
+  if (inside.empty()) return;
   const Rgb color = luma(background, luma_weights_) > 140.0 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
   // In YUV the letters are a matter of luma; their colour stays that of the background.
   for (Plane& plane : planes_) {
-    cv::putText(plane.pixels, text, baseline, font, scale, scalar(plane, color), line_width,
-                cv::LINE_AA);
+    const int channels = plane.pixels.channels();
+    const cv::Scalar components = scalar(plane, color);
+    std::array<int, 4> wanted{};
+    for (int c = 0; c < channels; ++c)
+      wanted[static_cast<size_t>(c)] = static_cast<int>(components[c]);
+    for (int y = inside.y; y < inside.y + inside.height; ++y) {
+      const uchar* weights = opacity.ptr(y - place.y) + (inside.x - place.x);
+      uchar* pixel = plane.pixels.ptr(y) + inside.x * channels;
+      for (int x = 0; x < inside.width; ++x, pixel += channels) {
+        const int weight = weights[x];
+        if (weight == 0) continue;
+        for (int c = 0; c < channels; ++c) {
+          const int mixed =
+              pixel[c] * (255 - weight) + wanted[static_cast<size_t>(c)] * weight + 127;
+          pixel[c] = static_cast<uchar>(mixed / 255);
+        }
+      }
+    }
     if (yuv_) break;
   }
 }
@@ -192,11 +208,6 @@ void Canvas::blur(const cv::Rect& rect) {
     cv::Mat pixels = plane.pixels(part);
     cv::blur(pixels, pixels, {size, size}, {-1, -1}, cv::BORDER_REPLICATE | cv::BORDER_ISOLATED);
   }
-}
-
-cv::Size Canvas::text_size(const std::string& text, double scale, int line_width, int* below,
-                           int font) {
-  return cv::getTextSize(text, font, scale, line_width, below);
 }
 
 }  // namespace het::gst

@@ -6,7 +6,6 @@
 #include <functional>
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/types.hpp>
-#include <string>
 #include <vector>
 
 namespace het::gst {
@@ -16,9 +15,6 @@ struct Rgb {
   int g = 0;
   int b = 0;
 };
-
-/// OpenCV's number of the font that texts have unless told otherwise: FONT_HERSHEY_SIMPLEX.
-constexpr int kDefaultFont = 0;
 
 /// What red and blue weigh in luma; green has the rest.
 struct LumaWeights {
@@ -50,16 +46,12 @@ class Canvas {
   /// Mixes colours into a part of the picture: of each pixel `color_at(x, y)` says which, or null.
   void tint(const cv::Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at);
   void dot(const cv::Point& centre, int radius, const Rgb& color);
-  /// Black or white text, whichever reads better on `background`, which shall be filled already.
-  /// `baseline` is the left end of the base line.
-  void text(const std::string& text, const cv::Point& baseline, double scale, int line_width,
-            const Rgb& background, int font = kDefaultFont);
+  /// Black or white letters, whichever read better on `background`, which shall be filled already.
+  /// `opacity` is CV_8U; its upper left corner comes to `place`.
+  void letters(const cv::Mat& opacity, const cv::Point& place, const Rgb& background);
   /// Makes a part of the picture unrecognisable: each pixel becomes the mean of its surroundings,
   /// a third of the part.
   void blur(const cv::Rect& rect);
-  /// Size of a text, and how far it goes below its base line.
-  static cv::Size text_size(const std::string& text, double scale, int line_width, int* below,
-                            int font = kDefaultFont);
 
  private:
   struct Plane {

@@ -10,14 +10,15 @@
 namespace het::gst {
 namespace {
 
+/// An em at font-scale 1: its capitals are as high as those of gvawatermark's fonts, 22 pixels.
+constexpr double kEmAtScale1 = 30.0;
+
 /// Sizes in pixels for a picture.
 struct Style {
   int line_width;
   int dot_radius;
   int padding;
-  double text_scale;
-  int text_width;
-  int font;
+  FontStyle font;
   bool text_background;
 };
 
@@ -27,13 +28,11 @@ Style style_for(int width, int height, const OverlayStyle& wanted) {
   style.line_width = std::max(2, shorter / 240);
   style.dot_radius = std::max(2, shorter / 180);
   style.padding = std::max(2, shorter / 200);
-  // FONT_HERSHEY_SIMPLEX capitals are 22 pixels high at scale 1; below 0.4 they cannot be read.
-  style.text_scale = std::max(0.4, shorter / 1100.0);
   if (wanted.thickness) style.line_width = *wanted.thickness;
-  if (wanted.font_scale) style.text_scale = *wanted.font_scale;
-  style.font = wanted.font;
+  // An em of 12 pixels can still be read.
+  const double text_scale = std::max(0.4, shorter / 1100.0);
+  style.font = {wanted.font, kEmAtScale1 * wanted.font_scale.value_or(text_scale)};
   style.text_background = wanted.text_background;
-  style.text_width = std::max(1, static_cast<int>(std::lround(style.text_scale * 2.4)));
   return style;
 }
 
@@ -68,17 +67,17 @@ std::vector<std::string> lines_of(const FrameObject& object) {
 }
 
 /// Lines in a filled box: above the object where there is room, else inside it at the top.
-void draw_lines(Canvas& canvas, const std::vector<std::string>& lines, const cv::Rect& object,
-                const Rgb& color, const Style& style) {
+void draw_lines(Canvas& canvas, TextRenderer& texts, const std::vector<std::string>& lines,
+                const cv::Rect& object, const Rgb& color, const Style& style) {
   if (lines.empty()) return;
+  std::vector<cv::Mat> letters;
   int text_width = 0;
   int line_height = 0;
-  int below = 0;
   for (const std::string& line : lines) {
-    const cv::Size size =
-        Canvas::text_size(line, style.text_scale, style.text_width, &below, style.font);
-    text_width = std::max(text_width, size.width);
-    line_height = std::max(line_height, size.height + below + style.padding);
+    const cv::Mat& rendered = letters.emplace_back(
+        texts.render(line, style.font, canvas.width() - 2 * style.padding).opacity);
+    text_width = std::max(text_width, rendered.cols);
+    line_height = std::max(line_height, rendered.rows);
   }
   cv::Rect box(object.x, 0, text_width + 2 * style.padding,
                line_height * static_cast<int>(lines.size()) + style.padding);
@@ -86,11 +85,10 @@ void draw_lines(Canvas& canvas, const std::vector<std::string>& lines, const cv:
   box.y = object.y >= box.height ? object.y - box.height : std::max(0, object.y);
   if (style.text_background) canvas.fill(box, color);
   const Rgb background = style.text_background ? color : Rgb{0, 0, 0};
-  int y = box.y;
-  for (const std::string& line : lines) {
+  int y = box.y + style.padding / 2;
+  for (const cv::Mat& line : letters) {
+    canvas.letters(line, {box.x + style.padding, y}, background);
     y += line_height;
-    canvas.text(line, {box.x + style.padding, y - below}, style.text_scale, style.text_width,
-                background, style.font);
   }
 }
 
@@ -218,14 +216,17 @@ Rgb label_color(int label_id) {
   }
 }
 
-void draw_frame_text(Canvas& canvas, const std::string& text, const OverlayStyle& wanted) {
+void draw_frame_text(Canvas& canvas, TextRenderer& texts, const std::string& text,
+                     const OverlayStyle& wanted) {
   if (text.empty()) return;
   const Style style = style_for(canvas.width(), canvas.height(), wanted);
-  canvas.text(text, {wanted.text_x, wanted.text_y}, style.text_scale, style.text_width,
-              wanted.color.value_or(Rgb{0, 0, 0}), style.font);
+  const RenderedText rendered = texts.render(text, style.font, canvas.width());
+  canvas.letters(rendered.opacity, {wanted.text_x, wanted.text_y - rendered.baseline},
+                 wanted.color.value_or(Rgb{0, 0, 0}));
 }
 
-void draw_objects(Canvas& canvas, const std::vector<FrameObject>& all, const OverlayStyle& wanted) {
+void draw_objects(Canvas& canvas, TextRenderer* texts, const std::vector<FrameObject>& all,
+                  const OverlayStyle& wanted) {
   const Style style = style_for(canvas.width(), canvas.height(), wanted);
   std::vector<FrameObject> objects;
   std::copy_if(all.begin(), all.end(), std::back_inserter(objects),
@@ -239,8 +240,8 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& all, const Ove
   };
   if (wanted.blur) {
     for (const FrameObject& object : all) {
-      const bool whole_picture = !object.detection && object.type.empty();
-      if (!whole_picture && wanted.blurred.takes(object.type)) canvas.blur(rect_of(object));
+      if (!is_whole_picture(object) && wanted.blurred.takes(object.type))
+        canvas.blur(rect_of(object));
     }
   }
   for (const FrameObject& object : objects) {
@@ -251,10 +252,9 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& all, const Ove
   }
   // Texts last: no box runs through them.
   for (const FrameObject& object : objects) {
-    const bool whole_picture = !object.detection && object.type.empty();
     if (object.detection && object.detection->rotation != 0.0 && wanted.turned) {
       draw_turned(canvas, *object.detection, color_of(object), style);
-    } else if (!whole_picture) {
+    } else if (!is_whole_picture(object)) {
       canvas.rectangle(rect_of(object), color_of(object), style.line_width);
     }
     for (const ObjectKeypoints& keypoints : object.tensors.keypoints)
@@ -267,8 +267,8 @@ void draw_objects(Canvas& canvas, const std::vector<FrameObject>& all, const Ove
     }
   }
   for (const FrameObject& object : objects) {
-    if (!wanted.show_labels) break;
-    draw_lines(canvas, lines_of(object), rect_of(object), color_of(object), style);
+    if (!wanted.show_labels || texts == nullptr) break;
+    draw_lines(canvas, *texts, lines_of(object), rect_of(object), color_of(object), style);
   }
 }
 

@@ -1,27 +1,21 @@
 #include "overlay_style.h"
 
+#include <glib.h>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <opencv2/imgproc.hpp>
 #include <string_view>
 #include <utility>
 
 #include "inference/devices/properties.h"
+#include "text_renderer.h"
 
 namespace het::gst {
 namespace {
 
-constexpr size_t kMaxFrameText = 20;
+constexpr glong kMaxFrameText = 20;
 constexpr std::array<Rgb, 3> kColors{Rgb{255, 0, 0}, Rgb{0, 255, 0}, Rgb{0, 0, 255}};
-constexpr std::array<std::pair<std::string_view, int>, 8> kFonts{
-    {{"simplex", cv::FONT_HERSHEY_SIMPLEX},
-     {"plain", cv::FONT_HERSHEY_PLAIN},
-     {"duplex", cv::FONT_HERSHEY_DUPLEX},
-     {"complex", cv::FONT_HERSHEY_COMPLEX},
-     {"triplex", cv::FONT_HERSHEY_TRIPLEX},
-     {"complex_small", cv::FONT_HERSHEY_COMPLEX_SMALL},
-     {"script_simplex", cv::FONT_HERSHEY_SCRIPT_SIMPLEX},
-     {"script_complex", cv::FONT_HERSHEY_SCRIPT_COMPLEX}}};
 
 template <class T>
 Status read_number(std::string_view key, const std::string& text, T low, T high, T& number) {
@@ -48,16 +42,20 @@ std::set<std::string> read_labels(std::string_view text) {
   return labels;
 }
 
-Status read_font(const std::string& text, int& font) {
-  for (const auto& [name, number] : kFonts) {
-    if (name != text) continue;
-    font = number;
-    return {};
-  }
-  return error(StatusCode::InvalidArgument,
-               "font-type='{}' is none of simplex, plain, duplex, complex, triplex, complex_small, "
-               "script_simplex, script_complex",
-               text);
+Status read_font(const std::string& text, std::string& font) {
+  if (!is_font_name(text))
+    return error(StatusCode::InvalidArgument, "font-type='{}' is none of {}", text, font_names());
+  font = text;
+  return {};
+}
+
+/// Never a part of a character.
+std::string first_characters(const std::string& text, glong limit) {
+  gchar* valid = g_utf8_make_valid(text.data(), static_cast<gssize>(text.size()));
+  const std::string first(
+      valid, g_utf8_offset_to_pointer(valid, std::min(g_utf8_strlen(valid, -1), limit)));
+  g_free(valid);
+  return first;
 }
 
 Status read_key(const std::string& key, const std::string& value, OverlayStyle& style) {
@@ -78,7 +76,7 @@ Status read_key(const std::string& key, const std::string& value, OverlayStyle& 
   } else if (key == "hide-blur-roi") {
     style.blurred.except = read_labels(value);
   } else if (key == "ff-custom-txt") {
-    style.frame_text = value.substr(0, kMaxFrameText);
+    style.frame_text = first_characters(value, kMaxFrameText);
   } else if (key == "color-idx") {
     int index = -1;
     HET_TRY(read_number(key, value, -1, 2, index));

@@ -26,15 +26,15 @@ struct OverlayStyle {
   std::optional<double> font_scale;
   std::optional<int> thickness;  ///< of lines, in pixels
   std::optional<Rgb> color;      ///< of all objects
-  int font = kDefaultFont;
-  bool text_background = true;  ///< false: white letters on the picture
-  bool turned = true;           ///< false: the upright rectangle around a turned box
+  std::string font = "simplex";  ///< see text_renderer
+  bool text_background = true;   ///< false: white letters on the picture
+  bool turned = true;            ///< false: the upright rectangle around a turned box
   LabelFilter shown;
   bool blur = false;
   LabelFilter blurred;
   int text_x = 0;          ///< where the text of the frame begins, in pixels
   int text_y = 25;         ///< its base line
-  std::string frame_text;  ///< at most 20 bytes
+  std::string frame_text;  ///< at most 20 characters
 };
 
 /// Reads displ-cfg: KEY=VALUE,KEY=VALUE with gvawatermark's keys and ranges. Fails with

@@ -340,6 +340,9 @@ GstFlowReturn sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
       return to_flow(pushed);
     }
     case GST_EVENT_FLUSH_STOP: {
+      // Its start may have come before this element was started: then frames are still on the way.
+      analysis->close(GST_FLOW_FLUSHING);
+      gst_pad_pause_task(self->srcpad);
       const gboolean pushed = gst_pad_push_event(self->srcpad, event);
       analysis->clear(self->srcpad);
       self->state->eos_received = false;

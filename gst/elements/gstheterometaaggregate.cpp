@@ -95,9 +95,19 @@ static void unref_pads(GList* pads) {
   g_list_free_full(pads, gst_object_unref);
 }
 
+/// A flush takes it away (its format is UNDEFINED then) while the frame before it is looked at.
+static GstSegment segment_of(GstAggregatorPad* pad) {
+  GST_OBJECT_LOCK(pad);
+  const GstSegment segment = pad->segment;
+  GST_OBJECT_UNLOCK(pad);
+  return segment;
+}
+
 /// NONE without a timestamp, and outside of the segment.
 static GstClockTime running_time(GstAggregatorPad* pad, GstBuffer* buffer) {
-  return gst_segment_to_running_time(&pad->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  const GstSegment segment = segment_of(pad);
+  if (segment.format != GST_FORMAT_TIME) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
 }
 
 /// What GstAggregator makes of a GAP event.
@@ -176,8 +186,7 @@ static GstFlowReturn push_frame(GstAggregator* aggregator, GList* pads, GstClock
   auto* first = GST_AGGREGATOR_PAD(pads->data);
   GstBuffer* frame = gst_aggregator_pad_pop_buffer(first);
   if (!frame) return GST_FLOW_OK;  // a flush was faster
-  const GstSegment segment = first->segment;
-  // A flush may have taken the segment away in the meantime.
+  const GstSegment segment = segment_of(first);
   if (segment.format == GST_FORMAT_TIME) gst_aggregator_update_segment(aggregator, &segment);
   if (GST_CLOCK_TIME_IS_VALID(time)) {
     frame = join(pads->next, frame, GST_HETERO_META_AGGREGATE_PAD(first)->info, time);

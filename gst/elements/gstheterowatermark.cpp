@@ -4,7 +4,12 @@
  * @short_description: draws results on video frames
  *
  * Draws the box, label, confidence, attributes, landmarks, keypoints and segmentation of each
- * object that a frame carries into the frame, in place and in its own format.
+ * object that a frame carries into the frame, in place and in its own format. Texts are UTF-8, in
+ * any script that an installed font has; a character that none has is a box with its code, and what
+ * is no UTF-8 a replacement character.
+ *
+ * As GStreamer's video filters it drops frames that a sink says come too late, unless `qos` is
+ * false.
  *
  * ## Example
  * |[
@@ -26,6 +31,7 @@
 #include "gst/drawing/canvas.h"
 #include "gst/drawing/overlay.h"
 #include "gst/drawing/overlay_style.h"
+#include "gst/drawing/text_renderer.h"
 #include "gst/measuring/element_error.h"
 #include "gst/metadata/metadata.h"
 #include "pipeline_top.h"
@@ -43,6 +49,7 @@ struct GstHeteroWatermark {
   GstVideoFilter parent;
   WatermarkSettings* settings;    ///< protected by the object lock
   het::gst::OverlayStyle* style;  ///< from start on; streaming thread
+  het::gst::TextRenderer* texts;  ///< the same; null without texts
   bool shows_average_fps;         ///< the same
 };
 
@@ -77,6 +84,14 @@ static gboolean gst_hetero_watermark_start(GstBaseTransform* base) {
   *self->style = std::move(*style);
   self->style->turned = settings.obb;
   self->shows_average_fps = settings.average_fps;
+  if (self->style->show_labels || !self->style->frame_text.empty() || settings.average_fps) {
+    auto texts = het::gst::TextRenderer::create();
+    if (!texts) {
+      het::gst::post_error(GST_ELEMENT(self), texts.error());
+      return FALSE;
+    }
+    self->texts = texts->release();
+  }
   if (!settings.device.empty() && settings.device != "CPU") {
     GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
                         ("device=%s is not used: results are drawn on the CPU, in the frame's own "
@@ -84,6 +99,13 @@ static gboolean gst_hetero_watermark_start(GstBaseTransform* base) {
                          settings.device.c_str()),
                         (nullptr));
   }
+  return TRUE;
+}
+
+static gboolean gst_hetero_watermark_stop(GstBaseTransform* base) {
+  auto* self = GST_HETERO_WATERMARK(base);
+  delete self->texts;
+  self->texts = nullptr;
   return TRUE;
 }
 
@@ -120,8 +142,8 @@ static GstFlowReturn gst_hetero_watermark_transform_frame_ip(GstVideoFilter* fil
   if (objects.empty() && text.empty()) return GST_FLOW_OK;
   try {
     het::gst::Canvas canvas(*frame);
-    het::gst::draw_objects(canvas, objects, style);
-    het::gst::draw_frame_text(canvas, text, style);
+    het::gst::draw_objects(canvas, self->texts, objects, style);
+    if (self->texts) het::gst::draw_frame_text(canvas, *self->texts, text, style);
   } catch (const std::exception& failure) {  // OpenCV reports by exceptions
     const het::Status status =
         het::error(het::StatusCode::Internal, "OpenCV cannot draw on a {} picture of {}x{}: {}",
@@ -202,8 +224,10 @@ static void install_properties(GObjectClass* klass) {
       g_param_spec_string(
           "displ-cfg", "Style",
           "KEY=VALUE,KEY=VALUE: show-labels, draw-txt-bg, enable-blur (true or false), font-scale "
-          "(0.1..2), font-type (simplex, plain, duplex, complex, triplex, complex_small, "
-          "script_simplex, script_complex), thickness (pixels), color-idx (0 red, 1 green, 2 blue, "
+          "(0.1..2), font-type (simplex, plain, duplex: sans; complex, triplex, complex_small: "
+          "serif; "
+          "script_simplex, script_complex: cursive), thickness (pixels), color-idx (0 red, 1 "
+          "green, 2 blue, "
           "-1 by class), show-roi, hide-roi, show-blur-roi, hide-blur-roi (labels, "
           "colon-separated), text-x, text-y and ff-custom-txt (a text of the frame and its place)",
           "", flags));
@@ -216,6 +240,7 @@ static void gst_hetero_watermark_class_init(GstHeteroWatermarkClass* klass) {
   object_class->finalize = gst_hetero_watermark_finalize;
   install_properties(object_class);
   GST_BASE_TRANSFORM_CLASS(klass)->start = gst_hetero_watermark_start;
+  GST_BASE_TRANSFORM_CLASS(klass)->stop = gst_hetero_watermark_stop;
   auto* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(element_class, "Draw results", "Filter/Effect/Video",
                                         "Draws boxes, labels, attributes and landmarks on frames",

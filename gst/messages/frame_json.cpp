@@ -47,6 +47,8 @@ json object_to_json(const FrameObject& object) {
                 {"w", object.rect.width},
                 {"h", object.rect.height}};
   if (!object.type.empty()) entry["roi_type"] = object.type;
+  if (object.region_id) entry["region_id"] = *object.region_id;
+  if (object.parent_id) entry["parent_id"] = *object.parent_id;
   if (object.object_id) entry["id"] = *object.object_id;
   if (object.detection) entry["detection"] = detection_to_json(*object.detection, object.type);
   if (object.landmarks) entry["landmarks"] = landmarks_to_json(*object.landmarks);
@@ -60,10 +62,6 @@ json object_to_json(const FrameObject& object) {
 
 /// The keys that say where an object is: x, y, w and h.
 constexpr size_t kPlaceKeys = 4;
-
-bool is_whole_picture(const FrameObject& object) {
-  return !object.detection && object.type.empty();
-}
 
 }  // namespace
 

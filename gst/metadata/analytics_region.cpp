@@ -3,7 +3,7 @@
 #include <gst/analytics/analytics.h>
 #include <gst/video/video.h>
 
-#include <algorithm>
+#include "scaled_rect.h"
 
 namespace het::gst {
 namespace {
@@ -34,19 +34,14 @@ gboolean transform_record(GstBuffer*, GstAnalyticsMtd* mtd, GstBuffer*, GQuark t
   record->params = g_list_copy_deep(record->params, copy_params, nullptr);
   if (!GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) return TRUE;
   const auto* scale = static_cast<const GstVideoMetaTransform*>(data);
-  const auto scaled = [](gint value, gint from, gint to) {
-    return from > 0 ? static_cast<gint>(gst_util_uint64_scale_int(
-                          static_cast<guint64>(std::max(value, 0)), to, from))
-                    : value;
-  };
-  const gint from_width = GST_VIDEO_INFO_WIDTH(scale->in_info);
-  const gint to_width = GST_VIDEO_INFO_WIDTH(scale->out_info);
-  const gint from_height = GST_VIDEO_INFO_HEIGHT(scale->in_info);
-  const gint to_height = GST_VIDEO_INFO_HEIGHT(scale->out_info);
-  record->x = scaled(record->x, from_width, to_width);
-  record->width = scaled(record->width, from_width, to_width);
-  record->y = scaled(record->y, from_height, to_height);
-  record->height = scaled(record->height, from_height, to_height);
+  const Rect rect =
+      scaled_rect({record->x, record->y, record->width, record->height},
+                  GST_VIDEO_INFO_WIDTH(scale->in_info), GST_VIDEO_INFO_HEIGHT(scale->in_info),
+                  GST_VIDEO_INFO_WIDTH(scale->out_info), GST_VIDEO_INFO_HEIGHT(scale->out_info));
+  record->x = rect.x;
+  record->y = rect.y;
+  record->width = rect.width;
+  record->height = rect.height;
   return TRUE;
 }
 
@@ -179,6 +174,20 @@ float AnalyticsRegion::confidence() const {
   const GstAnalyticsODMtd od = object_of(*this);
   gst_analytics_od_mtd_get_confidence_lvl(&od, &confidence);
   return confidence;
+}
+
+std::optional<int> AnalyticsRegion::id() const {
+  if (object == kNone) return std::nullopt;
+  return static_cast<int>(object);
+}
+
+std::optional<int> AnalyticsRegion::parent_id() const {
+  GstAnalyticsMtd parent;
+  if (object == kNone || !gst_analytics_relation_meta_get_direct_related(
+                             relations, object, GST_ANALYTICS_REL_TYPE_IS_PART_OF,
+                             gst_analytics_od_mtd_get_mtd_type(), nullptr, &parent))
+    return std::nullopt;
+  return static_cast<int>(parent.id);
 }
 
 void AnalyticsRegion::set_parent(const AnalyticsRegion& parent) const {

@@ -2,6 +2,7 @@
 
 #include <gst/gst.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ struct AnalyticsRegion {
   Rect rect() const;
   const char* type() const;
   float confidence() const;
+  /// Of the ODMtd.
+  std::optional<int> id() const;
+  std::optional<int> parent_id() const;
   void set_parent(const AnalyticsRegion& parent) const;
   /// "classification" becomes a ClsMtd, too, and the first "object_id" a TrackingMtd.
   void add_params(GstStructure* params);

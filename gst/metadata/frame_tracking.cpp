@@ -16,11 +16,6 @@ using tracking::Observation;
 /// Longer tensors are no feature vectors: they would be kept per object and compared per frame.
 constexpr int64_t kMaxFeatureLength = 16384;
 
-/// The whole picture is no object.
-bool is_object(const FrameObject& object) {
-  return object.detection || !object.type.empty();
-}
-
 /// A turned box is tracked by the upright one around it.
 Box box_of(const FrameObject& object, float width, float height) {
   if (object.detection && object.detection->rotation == 0.0) {
@@ -79,7 +74,7 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
   std::vector<int> indices;
   for (size_t i = 0; i < objects.size(); ++i) {
     const FrameObject& object = objects[i];
-    if (!is_object(object)) continue;
+    if (is_whole_picture(object)) continue;
     Observation& seen = observations.emplace_back();
     seen.box = box_of(object, width, height);
     seen.label = object.type;

@@ -87,7 +87,7 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   to_pixels(x_min, x_max, GST_VIDEO_INFO_WIDTH(&info), &rect.x, &rect.width);
   to_pixels(y_min, y_max, GST_VIDEO_INFO_HEIGHT(&info), &rect.y, &rect.height);
   RegionMeta region = RegionMeta::add(buffer, form, rect, detection.label, detection.confidence);
-  region.set_parent(parent);
+  region.set_parent(buffer, parent);
   if (detection.rotation != 0.0f) {
     x_min = detection.x_min;
     x_max = detection.x_max;
@@ -292,11 +292,18 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   return added;
 }
 
+bool is_whole_picture(const FrameObject& object) {
+  return !object.detection && object.type.empty();
+}
+
 std::vector<FrameObject> frame_objects(GstBuffer* buffer, int width, int height) {
+  const std::vector<RegionMeta> regions = RegionMeta::all(buffer);
   std::vector<FrameObject> objects;
-  RegionMeta::Cursor cursor;
-  while (const auto region = RegionMeta::next(buffer, cursor))
-    objects.push_back(read_object(*region, width, height));
+  for (size_t i = 0; i < regions.size(); ++i) {
+    FrameObject& object = objects.emplace_back(read_object(regions[i], width, height));
+    object.region_id = regions[i].id();
+    if (const auto parent = parent_of(regions, i)) object.parent_id = regions[*parent].id();
+  }
   return objects;
 }
 

@@ -71,12 +71,17 @@ struct ObjectLandmarks {
 struct FrameObject {
   Rect rect;
   std::string type;              ///< label; empty where there is none
+  std::optional<int> region_id;  ///< which of the frame's regions it is; none: the whole picture
+  std::optional<int> parent_id;  ///< region_id of the object that it was found in
   std::optional<int> object_id;  ///< who it is, from a tracker
   std::optional<ObjectDetection> detection;
   std::vector<ObjectAttribute> attributes;
   std::optional<ObjectLandmarks> landmarks;
   ObjectTensors tensors;
 };
+
+/// What stands for the whole picture is no object that was found.
+bool is_whole_picture(const FrameObject& object);
 
 /// The regions of a frame, in the order in which they were attached.
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer);

@@ -1,6 +1,6 @@
 #include "region_meta.h"
 
-#include <algorithm>
+#include "region_of_interest.h"
 
 namespace het::gst {
 namespace {
@@ -10,16 +10,6 @@ std::string valid_text(std::string_view text) {
   std::string result(valid);
   g_free(valid);
   return result;
-}
-
-GstVideoRegionOfInterestMeta* add_region_of_interest(GstBuffer* buffer, const Rect& rect,
-                                                     const char* type) {
-  GstVideoRegionOfInterestMeta* meta = gst_buffer_add_video_region_of_interest_meta(
-      buffer, type, static_cast<guint>(rect.x), static_cast<guint>(rect.y),
-      static_cast<guint>(rect.width), static_cast<guint>(rect.height));
-  meta->id = static_cast<gint>(gst_util_seqnum_next());
-  meta->parent_id = -1;
-  return meta;
 }
 
 }  // namespace
@@ -35,7 +25,9 @@ RegionMeta RegionMeta::add(GstBuffer* buffer, MetadataForm form, const Rect& rec
     if (form == MetadataForm::Analytics)
       return RegionMeta(AnalyticsRegion::add(buffer, rect, valid.c_str(), confidence));
   }
-  return RegionMeta(add_region_of_interest(buffer, rect, valid.c_str()));
+  GstVideoRegionOfInterestMeta* region = add_region_of_interest(buffer, rect, valid.c_str());
+  give_id(buffer, *region);
+  return RegionMeta(region);
 }
 
 RegionMeta RegionMeta::add_whole_picture(GstBuffer* buffer, MetadataForm form, int width,
@@ -87,11 +79,25 @@ Rect RegionMeta::rect() const {
   if constexpr (kHasAnalytics) {
     if (region_of_interest_ == nullptr) return analytics_.rect();
   }
-  const auto bounded = [](guint value) {
-    return static_cast<int>(std::min<guint>(value, G_MAXINT));
-  };
-  return {bounded(region_of_interest_->x), bounded(region_of_interest_->y),
-          bounded(region_of_interest_->w), bounded(region_of_interest_->h)};
+  return rect_of(*region_of_interest_);
+}
+
+std::optional<int> RegionMeta::id() const {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) return analytics_.id();
+  }
+  if (region_of_interest_->id == 0) return std::nullopt;
+  return region_of_interest_->id;
+}
+
+std::optional<int> RegionMeta::parent_id() const {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) return analytics_.parent_id();
+  }
+  const int parent = region_of_interest_->parent_id;
+  // Regions that others attach have the parent 0 unless they say something else.
+  if (parent <= 0) return std::nullopt;
+  return parent;
 }
 
 std::string_view RegionMeta::type() const {
@@ -109,11 +115,12 @@ std::optional<float> RegionMeta::confidence() const {
   return std::nullopt;
 }
 
-void RegionMeta::set_parent(const RegionMeta* parent) {
+void RegionMeta::set_parent(GstBuffer* buffer, const RegionMeta* parent) {
   if (parent == nullptr) return;
   if (region_of_interest_ != nullptr) {
-    if (parent->region_of_interest_ != nullptr)
-      region_of_interest_->parent_id = parent->region_of_interest_->id;
+    if (parent->region_of_interest_ == nullptr) return;
+    give_id(buffer, *parent->region_of_interest_);
+    region_of_interest_->parent_id = parent->region_of_interest_->id;
     return;
   }
   if constexpr (kHasAnalytics) {
@@ -146,6 +153,16 @@ std::vector<RegionClass> RegionMeta::classes() const {
     if (region_of_interest_ == nullptr) return analytics_.classes();
   }
   return {};
+}
+
+std::optional<size_t> parent_of(const std::vector<RegionMeta>& regions, size_t index) {
+  const RegionMeta& region = regions[index];
+  const std::optional<int> wanted = region.parent_id();
+  if (!wanted) return std::nullopt;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (i != index && regions[i].has_form_of(region) && regions[i].id() == wanted) return i;
+  }
+  return std::nullopt;
 }
 
 }  // namespace het::gst

@@ -54,8 +54,14 @@ class RegionMeta {
   std::string_view type() const;
   /// How sure the detector was, where the meta itself tells.
   std::optional<float> confidence() const;
-  /// The region that this one was found in; null: the whole picture.
-  void set_parent(const RegionMeta* parent);
+  /// Tells it from the frame's other regions of its form: the meta's id, or that of the ODMtd; none
+  /// of a whole picture, and of regions that others attached without one.
+  std::optional<int> id() const;
+  /// The id of the region that this one was found in, as the meta says it: no region need have it.
+  std::optional<int> parent_id() const;
+  /// The region of the (writable) buffer that this one was found in; null: the whole picture. One
+  /// without an id gets one.
+  void set_parent(GstBuffer* buffer, const RegionMeta* parent);
 
   /// Takes the structure over. Params "classification" (label, confidence) and "object_id" (id) are
   /// told in the form's own way too, where it has one.
@@ -63,6 +69,10 @@ class RegionMeta {
   /// What params tell in a form that only we read, once more as others find it; regions of interest
   /// have no place for it.
   void add_segmentation(const RegionSegmentation& segmentation);
+  /// True when both are carried by the same kind of meta.
+  bool has_form_of(const RegionMeta& other) const {
+    return (region_of_interest_ == nullptr) == (other.region_of_interest_ == nullptr);
+  }
   /// The structures (const GstStructure*), in the order in which they were added.
   const GList* params() const;
 
@@ -76,5 +86,8 @@ class RegionMeta {
   GstVideoRegionOfInterestMeta* region_of_interest_ = nullptr;  ///< or:
   AnalyticsRegion analytics_;
 };
+
+/// The index of the region that the n-th one was found in, where it is among `regions`.
+std::optional<size_t> parent_of(const std::vector<RegionMeta>& regions, size_t index);
 
 }  // namespace het::gst

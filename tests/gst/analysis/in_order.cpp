@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -20,6 +21,29 @@ constexpr char kInOrderCaps[] = "video/x-raw,format=BGR,width=64,height=48,frame
 
 std::string in_order_on_scripted(const std::string& more = "") {
   return detector_properties() + " device=SCRIPTED " + more;
+}
+
+/// Its start came before the element did, as when a pipeline is started in the middle of a seek.
+TEST(InOrder, AFlushThatBeganElsewhereDropsWhatIsInFlight) {
+  ScriptedDevice device;
+  device.set_delay(milliseconds(5));
+  for (int round = 0; round < 10; ++round) {
+    ElementRig rig("heterodetect", in_order_on_scripted("nireq=4"));
+    ASSERT_TRUE(rig.start(kInOrderCaps)) << rig.errors().front();
+    ASSERT_TRUE(rig.wait_for("segment"));
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
+    rig.event(gst_event_new_flush_stop(TRUE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    rig.event(gst_event_new_segment(&segment));
+    for (int i = 10; i < 12; ++i) ASSERT_EQ(rig.push(rig.frame(i, i)), GST_FLOW_OK);
+    rig.event(gst_event_new_eos());
+    ASSERT_TRUE(rig.wait_for("eos"));
+    const std::vector<std::string> arrived = rig.arrived();
+    const auto flushed = std::find(arrived.begin(), arrived.end(), "flush-stop");
+    EXPECT_EQ((std::vector<std::string>(flushed, arrived.end())),
+              (std::vector<std::string>{"flush-stop", "segment", "buffer 10", "buffer 11", "eos"}));
+  }
 }
 
 TEST(InOrder, FramesAndEventsLeaveAsTheyCame) {

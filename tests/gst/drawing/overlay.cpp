@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -79,6 +80,11 @@ Rgb pixel(const std::vector<guint8>& rgb, int x, int y) {
   return {rgb[at], rgb[at + 1], rgb[at + 2]};
 }
 
+TextRenderer& texts() {
+  static const std::unique_ptr<TextRenderer> renderer = TextRenderer::create().value();
+  return *renderer;
+}
+
 void expect_near(const Rgb& actual, const Rgb& expected, int tolerance, const std::string& what) {
   EXPECT_NEAR(actual.r, expected.r, tolerance) << what;
   EXPECT_NEAR(actual.g, expected.g, tolerance) << what;
@@ -128,7 +134,8 @@ TEST(Overlay, TextIsReadable) {
       Picture picture(format);
       picture.draw([&](Canvas& canvas) {
         canvas.fill({0, 0, kWidth, 40}, background);
-        canvas.text("Hm 0.95", {4, 28}, 0.7, 1, background);
+        canvas.letters(texts().render("Hm 0.95", {"simplex", 21.0}, kWidth).opacity, {4, 8},
+                       background);
       });
       const std::vector<guint8> rgb = picture.rgb();
       int darkest = 255;
@@ -144,6 +151,40 @@ TEST(Overlay, TextIsReadable) {
   }
 }
 
+TEST(Overlay, LettersOutsideOfThePictureAreCutOff) {
+  const cv::Mat letters = texts().render("Hm", {"simplex", 21.0}, kWidth).opacity;
+  for (const std::string& format : kFormats) {
+    Picture picture(format);
+    picture.draw([&](Canvas& canvas) {
+      for (const cv::Point& place : {cv::Point(-5, -5), cv::Point(kWidth - 3, kHeight - 3),
+                                     cv::Point(-1000, 0), cv::Point(0, 1000000)})
+        canvas.letters(letters, place, {0, 0, 0});
+    });
+    EXPECT_GE(pixel(picture.rgb(), 60, 60).g, 100) << format;
+  }
+}
+
+TEST(Overlay, LettersOfAnyScriptAreDrawnInEveryFormat) {
+  FrameObject object;
+  object.rect = {20, 60, 100, 40};
+  for (const std::string& format : kFormats) {
+    std::set<std::vector<guint8>> pictures;
+    for (const char* type : {"Hündchen", "Hundchen", "собака", "кошка", "σκύλος", "?", "??"}) {
+      object.type = type;
+      Picture picture(format);
+      picture.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
+      pictures.insert(picture.rgb());
+    }
+    EXPECT_EQ(pictures.size(), 7u) << format << ": two labels look the same";
+  }
+}
+
+TEST(Overlay, ATextOfTheFrameEndsBetweenCharacters) {
+  const auto style = parse_overlay_style("ff-custom-txt=äöüäöüäöüäöüäöüäöüäöüäöü");
+  ASSERT_TRUE(style);
+  EXPECT_EQ(style->frame_text, "äöüäöüäöüäöüäöüäöüäö");
+}
+
 TEST(Overlay, WhatLeavesThePictureIsCutOff) {
   FrameObject object;
   object.type = "a label that is much too long for a picture of this size, and then some";
@@ -157,7 +198,7 @@ TEST(Overlay, WhatLeavesThePictureIsCutOff) {
           Rect{10, 10, 0, 0}, Rect{G_MAXINT / 2, G_MAXINT / 2, G_MAXINT / 2, G_MAXINT / 2}}) {
       object.rect = rect;
       Picture picture(format);
-      picture.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+      picture.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
     }
   }
 }
@@ -189,7 +230,7 @@ TEST(Overlay, ASegmentationColoursItsClassesInsideTheObject) {
                                             {"background", "a", "b"}});
     FrameObject odd = object;
     odd.tensors.segmentations[0].x_max = odd.tensors.segmentations[0].x_min;
-    drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object, odd}); });
+    drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object, odd}); });
     const std::vector<guint8> before = plain.rgb();
     const std::vector<guint8> after = drawn.rgb();
     for (const auto& [x, y] : {std::pair{40, 50}, {76, 50}, {110, 50}, {90, 10}, {90, 90}})
@@ -217,7 +258,7 @@ TEST(Overlay, AMaskColoursWhatBelongsToTheObject) {
                                   100.0 / kWidth,
                                   20.0 / kHeight,
                                   80.0 / kHeight});
-  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
   const std::vector<guint8> before = plain.rgb();
   const std::vector<guint8> after = drawn.rgb();
   expect_near(pixel(after, 40, 60), pixel(before, 40, 60), 1, "not the object");
@@ -237,7 +278,7 @@ TEST(Overlay, ATurnedBoxIsDrawnTurned) {
   object.detection->y_min = 50.0 / kHeight;
   object.detection->y_max = 70.0 / kHeight;
   object.detection->rotation = 1.57079632679;
-  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
   const std::vector<guint8> rgb = drawn.rgb();
   expect_near(pixel(rgb, 90, 80), label_color(0), 1, "right side");
   expect_near(pixel(rgb, 70, 80), label_color(0), 1, "left side");
@@ -256,7 +297,7 @@ TEST(Overlay, BodiesHaveDotsAndLines) {
   body.confidences = {1.0, 0.5, 0.0};
   body.connections = {{0, 1}, {1, 2}};
   object.tensors.keypoints.push_back(body);
-  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, {object}); });
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
   const std::vector<guint8> rgb = drawn.rgb();
   expect_near(pixel(rgb, 50, 80), label_color(1), 1, "first dot");
   expect_near(pixel(rgb, 130, 80), label_color(2), 1, "second dot");

@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/gst/element_rig.h"
 #include "tests/gst/pipeline_run.h"
+#include "tests/gst/test_files.h"
 
 namespace het::gst_test {
 namespace {
@@ -148,6 +151,40 @@ TEST(HeteroWatermark, AWrongDisplCfgIsAnError) {
     ASSERT_EQ(errors.size(), 1u) << config;
     EXPECT_NE(errors[0].find("displ-cfg"), std::string::npos) << errors[0];
   }
+}
+
+/// The pixels of a frame with one region of this type, drawn on in this format.
+std::vector<guint8> labelled(const std::string& type, const std::string& format) {
+  const ScratchFolder folder;
+  const nlohmann::json region = {{"x", 10}, {"y", 60}, {"w", 40}, {"h", 40}, {"roi_type", type}};
+  write_text(folder.file("roi.json"),
+             nlohmann::json::array({{{"objects", nlohmann::json::array({region})}}}).dump());
+  PipelineRun run(
+      "videotestsrc pattern=black num-buffers=1 ! video/x-raw,width=240,height=120,format=" +
+      format + " ! heteroattachroi file-path=" + folder.file("roi.json") +
+      " ! heterowatermark ! fakesink name=end");
+  std::vector<guint8> pixels;
+  run.on_buffer("end", [&](GstBuffer* buffer) {
+    GstMapInfo map;
+    gst_buffer_map(buffer, &map, GST_MAP_READ);
+    pixels.assign(map.data, map.data + map.size);
+    gst_buffer_unmap(buffer, &map);
+  });
+  EXPECT_EQ(run.play().problem(), "");
+  return pixels;
+}
+
+TEST(HeteroWatermark, LabelsAreUtf8) {
+  for (const char* format : {"NV12", "I420", "RGB", "BGRx", "RGBA", "RGBP", "GRAY8"}) {
+    std::set<std::vector<guint8>> pictures;
+    for (const char* type :
+         {"Hündchen", "Hundchen", "H??ndchen", "собака", "σκύλος", "犬", "猫", "🐕"})
+      pictures.insert(labelled(type, format));
+    EXPECT_EQ(pictures.size(), 8u) << format << ": two labels look the same";
+  }
+  EXPECT_EQ(labelled("a\nb", "NV12"), labelled("a b", "NV12"));
+  EXPECT_EQ(labelled("a\u0001b", "NV12"), labelled("a\uFFFDb", "NV12"));
+  EXPECT_NE(labelled(std::string(100'000, 'm'), "NV12"), labelled("m", "NV12"));
 }
 
 TEST(HeteroWatermark, TheFrameRateOfTheCounterIsWritten) {

@@ -81,6 +81,11 @@ std::string page() {
           "gvatrack compares colours too.\n"
           "- heteroclassify's landmarks, points and segmentations move with the object between "
           "reclassifications.\n"
+          "- heterowatermark's `font-type` names fonts of the system where gvawatermark has "
+          "OpenCV's: "
+          "simplex, plain and duplex are\n"
+          "  sans, complex, triplex and complex_small serif, script_simplex and script_complex "
+          "cursive.\n"
           "- heterometaaggregate has no properties of its own, as gvametaaggregate.\n"
           "\n"
           "| element | property | type | here |\n| --- | --- | --- | --- |\n";

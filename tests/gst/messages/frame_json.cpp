@@ -46,6 +46,21 @@ TEST(FrameJson, HasGvametaconvertsKeys) {
   EXPECT_EQ(frame_to_json(frame, {object}, -1), expected);
 }
 
+TEST(FrameJson, ObjectsOfACascadeNameTheirParents) {
+  FrameObject person = dog();
+  person.region_id = 2;
+  FrameObject face = dog();
+  face.region_id = 5;
+  face.parent_id = 2;
+  face.object_id = 9;
+  const json objects = json::parse(frame_to_json({}, {person, face}, -1))["objects"];
+  EXPECT_EQ(objects[0]["region_id"], 2);
+  EXPECT_FALSE(objects[0].contains("parent_id"));
+  EXPECT_EQ(objects[1]["region_id"], 5);
+  EXPECT_EQ(objects[1]["parent_id"], 2);
+  EXPECT_EQ(objects[1]["id"], 9);
+}
+
 TEST(FrameJson, AFrameWithoutObjectsHasNoKeyForThem) {
   FrameDescription frame;
   frame.width = 8;

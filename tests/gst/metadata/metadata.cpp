@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 namespace het::gst {
 namespace {
@@ -314,6 +315,77 @@ TEST_P(Metadata, RegionsOfOthersAreRead) {
   const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
   EXPECT_FALSE(objects[1].detection);
   EXPECT_FALSE(objects[1].landmarks);
+}
+
+TEST_P(Metadata, RegionsHaveIdsAndNameTheirParents) {
+  attach(detection(10.0f, 10.0f, 60.0f, 60.0f));
+  attach(detection(100.0f, 10.0f, 150.0f, 60.0f));
+  const Results inside{{detection(110.0f, 20.0f, 120.0f, 30.0f)}, {}};
+  attach_results(buffer_, info_, "second", GetParam(), {{1, inside}});
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
+  ASSERT_EQ(objects.size(), 3u);
+  EXPECT_FALSE(objects[0].parent_id);
+  EXPECT_FALSE(objects[1].parent_id);
+  ASSERT_TRUE(objects[2].parent_id);
+  EXPECT_EQ(objects[2].parent_id, objects[1].region_id);
+  EXPECT_NE(objects[0].region_id, objects[1].region_id);
+  EXPECT_NE(objects[2].region_id, objects[1].region_id);
+}
+
+TEST_P(Metadata, TheWholePictureIsNoRegion) {
+  attach_results(buffer_, info_, "m", GetParam(), {{-1, other_results()}});
+  EXPECT_FALSE(frame_objects(buffer_, 200, 100).at(0).region_id);
+}
+
+TEST_P(RegionOfInterest, ARegionOfOthersGetsAnIdWhenSomethingIsFoundInIt) {
+  gst_buffer_add_video_region_of_interest_meta(buffer_, "a", 0, 0, 50, 50);
+  gst_buffer_add_video_region_of_interest_meta(buffer_, "b", 50, 0, 50, 50)->id = 3;
+  gst_buffer_add_video_region_of_interest_meta(buffer_, "c", 100, 0, 50, 50);
+  const Results inside{{detection(60.0f, 20.0f, 70.0f, 30.0f)}, {}};
+  attach_results(buffer_, info_, "m", GetParam(), {{0, inside}, {1, inside}});
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
+  ASSERT_EQ(objects.size(), 5u);
+  EXPECT_FALSE(objects[2].region_id);
+  EXPECT_EQ(objects[1].region_id, 3);
+  EXPECT_EQ(objects[3].parent_id, objects[0].region_id);
+  EXPECT_EQ(objects[4].parent_id, 3);
+  std::set<int> ids;
+  for (const size_t i : {0, 1, 3, 4}) ids.insert(objects[i].region_id.value());
+  EXPECT_EQ(ids.size(), 4u);
+}
+
+TEST_P(RegionOfInterest, AParentThatIsNotThereIsNotTold) {
+  gst_buffer_add_video_region_of_interest_meta(buffer_, "a", 0, 0, 50, 50)->parent_id = 77;
+  auto* own = gst_buffer_add_video_region_of_interest_meta(buffer_, "b", 0, 0, 50, 50);
+  own->id = own->parent_id = 5;
+  for (const FrameObject& object : frame_objects(buffer_, 200, 100))
+    EXPECT_FALSE(object.parent_id) << object.type;
+}
+
+TEST_P(RegionOfInterest, ScalingKeepsAllButThePlace) {
+  attach(detection(10.0f, 20.0f, 50.0f, 60.0f));
+  attach_results(buffer_, info_, "m", GetParam(), {{0, other_results()}});
+  set_object_id(buffer_, 0, 12);
+  GstVideoInfo half;
+  gst_video_info_set_format(&half, GST_VIDEO_FORMAT_BGR, 100, 50);
+  GstVideoMetaTransform scale{&info_, &half};
+  GstBuffer* scaled = gst_buffer_new();
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta(buffer_, &state)) {
+    EXPECT_TRUE(meta->info->transform_func(scaled, meta, buffer_,
+                                           gst_video_meta_transform_scale_get_quark(), &scale));
+  }
+  const FrameObject before = frame_objects(buffer_, 200, 100).at(0);
+  const FrameObject after = frame_objects(scaled, 100, 50).at(0);
+  gst_buffer_unref(scaled);
+  EXPECT_EQ(after.rect, (Rect{5, 10, 20, 20}));
+  EXPECT_EQ(after.type, before.type);
+  EXPECT_EQ(after.region_id, before.region_id);
+  EXPECT_EQ(after.object_id, 12);
+  EXPECT_EQ(after.detection->confidence, before.detection->confidence);
+  EXPECT_EQ(after.detection->x_max, before.detection->x_max);
+  EXPECT_EQ(after.tensors.keypoints.at(0).x(0), before.tensors.keypoints.at(0).x(0));
+  EXPECT_EQ(after.tensors.segmentations.size(), 1u);
 }
 
 std::vector<MetadataForm> forms() {
