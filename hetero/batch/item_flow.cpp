@@ -73,9 +73,9 @@ class ItemFlow {
     }
     for (size_t i = 0; i < context.input_count(); ++i) {
       const ItemsKind kind = context.input(i).kind;
-      if (kind == ItemsKind::Mixed) {
-        return context.refuse(
-            fmt::format("its input {} '{}' is of all items together", i, node.input(i)->name()));
+      if (kind == ItemsKind::Places && (i >= 32 || (row->place_inputs >> i & 1) == 0)) {
+        return context.refuse(fmt::format("its input {} '{}' counts elements of all items together",
+                                          i, node.input(i)->name()));
       }
       if (kind == ItemsKind::Sizes && (i >= 32 || (row->size_inputs >> i & 1) == 0)) {
         return context.refuse(fmt::format("its input {} '{}' changes with the size of the batch", i,
@@ -93,7 +93,7 @@ class ItemFlow {
   Status check_desc(const Node& node, const Value& y, const Items& items) const {
     const TensorDesc& many = y.desc();
     if (items.is_of_rows() && items.kind != ItemsKind::FixedRows) return {};
-    if (items.kind == ItemsKind::Mixed) return {};
+    if (items.kind == ItemsKind::Places) return {};
     if (!many.is_static()) {
       if (items.is_shared()) return {};
       return mixed_node(node, "has a result that is sized at run time, by all items together");
@@ -142,6 +142,9 @@ class ItemFlow {
       case ItemsKind::RowCount:
         if (items.rank == 1) return numbered(index, items);
         break;
+      case ItemsKind::Places:
+        return error(StatusCode::NotSupported,
+                     "output '{}' counts elements of all items of a batch together", output.name);
       default:
         break;
     }

@@ -21,7 +21,7 @@ enum class ItemsKind : uint8_t {
   Shared,     ///< the same whatever the items are, and however many
   Sizes,      ///< follows from shapes, but changes with the size of the batch
   Batched,    ///< one part per item, along `axis`
-  Mixed,      ///< of all items together: nobody may read it
+  Places,     ///< one part per item, along `axis`, of places among the elements of all items
   FixedRows,  ///< rows of all items; column 0 says the item, a negative one ends them
   Rows,       ///< [rows, columns] of all items; column 0 says the item
   RowValues,  ///< one part per row, in the order of the rows; the item is not said
@@ -31,7 +31,8 @@ enum class ItemsKind : uint8_t {
 
 struct Items {
   ItemsKind kind = ItemsKind::Shared;
-  BatchAxis axis = {};  ///< Batched
+  BatchAxis axis = {};  ///< Batched, Places
+  int64_t places = 0;   ///< Places: elements of one item, among which they count
   size_t table =
       0;  ///< of the last five kinds: whose rows; equal numbers, equal rows in equal order
   size_t next_table = 0;  ///< RowOrder: the table whose rows come in that order

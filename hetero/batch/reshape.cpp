@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hetero/batch/constant_items.h"
 #include "inference/passes/infer_shapes.h"
 #include "inference/passes/inline_constant_if.h"
 #include "inference/passes/prepare_model.h"
@@ -31,25 +32,57 @@ Status check_input(const ModelInput& input) {
   return {};
 }
 
-/// A copy whose shapes are inferred as devices do it, but with all its nodes: what is an identity
-/// for one item may be none for a batch.
-Result<std::unique_ptr<Model>> with_shapes(const Model& model) {
-  std::unique_ptr<Model> copy = model.clone();
-  HET_TRY(check_inputs_static(*copy));
-  copy->remove_unused();
+/// The models of one item and of a batch, with the shapes that devices infer, but with all nodes:
+/// what is an identity for one item may be none for a batch.
+struct ShapedPair {
+  std::unique_ptr<Model> single;
+  std::unique_ptr<Model> batched;
+};
+
+/// Shapes, and the nodes that cannot run where an output depends on them.
+Status infer_needed(Model& model) {
   std::vector<NodeFailure> failures;
-  HET_TRY(infer_shapes(*copy, &failures));
-  for (int round = 0; round < kMaxInlineRounds && inline_constant_if(*copy) > 0; ++round) {
-    failures.clear();
-    HET_TRY(infer_shapes(*copy, &failures));
-  }
-  copy->remove_unused();
+  HET_TRY(infer_shapes(model, &failures));
+  model.remove_unused();
   for (const NodeFailure& failure : failures) {
     const bool is_left = std::ranges::any_of(
-        copy->nodes(), [&](const auto& node) { return node.get() == failure.node; });
-    if (is_left) return Failure(failure.status);
+        model.nodes(), [&](const auto& node) { return node.get() == failure.node; });
+    if (is_left) return failure.status;
   }
-  return copy;
+  return {};
+}
+
+/// A branch that only a batch takes is another model.
+Status check_branches(const Model& single, const Model& batched) {
+  for (const auto& node : batched.nodes()) {
+    const Value* const many = node->op_type() == "If" ? node->input(0) : nullptr;
+    const Value* const one = many ? single.find_value(many->name()) : nullptr;
+    if (many == nullptr || !many->is_constant()) continue;
+    if (one != nullptr && one->is_constant() &&
+        constant_items(many->constant(), &one->constant(), 2).is_shared()) {
+      continue;
+    }
+    return error(StatusCode::NotSupported,
+                 "node '{}' ({}) takes another branch for a batch than for one item", node->name(),
+                 node->qualified_type());
+  }
+  return {};
+}
+
+Result<ShapedPair> with_shapes(const Model& model, const Model& reshaped, size_t batch) {
+  ShapedPair pair{model.clone(), reshaped.clone()};
+  HET_TRY(check_inputs_static(*pair.single));
+  pair.single->remove_unused();
+  pair.batched->remove_unused();
+  for (int round = 0; round <= kMaxInlineRounds; ++round) {
+    HET_TRY(infer_needed(*pair.single));
+    if (Status status = infer_needed(*pair.batched); !status.ok()) {
+      return Failure(status.with_context(fmt::format("with {} at the inputs", batch)));
+    }
+    HET_TRY(check_branches(*pair.single, *pair.batched));
+    if (inline_constant_if(*pair.single) + inline_constant_if(*pair.batched) == 0) break;
+  }
+  return pair;
 }
 
 /// A batch of one is taken as it is.
@@ -75,16 +108,10 @@ Result<BatchedModel> reshape_to_batch(const Model& model, size_t batch) {
     shapes[input.value->name()] = std::move(shape);
   }
   HET_TRY(copy->reshape(shapes));
-  HET_ASSIGN(const std::unique_ptr<Model> single, with_shapes(model));
-  if (batch == 1) {
-    HET_ASSIGN(std::vector<OutputCut> outputs, whole_outputs(*single));
-    return BatchedModel{std::move(copy), std::move(outputs)};
-  }
-  auto batched = with_shapes(*copy);
-  if (!batched) {
-    return Failure(batched.error().with_context(fmt::format("with {} at the inputs", batch)));
-  }
-  HET_ASSIGN(std::vector<OutputCut> outputs, follow_items(*single, **batched, batch));
+  HET_ASSIGN(const ShapedPair pair, with_shapes(model, *copy, batch));
+  HET_ASSIGN(
+      std::vector<OutputCut> outputs,
+      batch == 1 ? whole_outputs(*pair.single) : follow_items(*pair.single, *pair.batched, batch));
   return BatchedModel{std::move(copy), std::move(outputs)};
 }
 

@@ -17,15 +17,33 @@ Status deform_conv(RuleContext& context) {
   return follow_dimension_0(context);
 }
 
-/// Indices of the second output count elements of all items: nobody may read them.
+/// The second output counts elements of the whole input.
 Status max_pool(RuleContext& context) {
   HET_TRY(of_pictures(context));
-  context.set(1, {ItemsKind::Mixed});
+  context.set(1, {.kind = ItemsKind::Places,
+                  .axis = context.input(0).axis,
+                  .places = element_count(context.shape(0)) / context.batch()});
   return {};
 }
 
+/// What its second output counts, nobody may read.
+Status adaptive_max_pool(RuleContext& context) {
+  HET_TRY(of_pictures(context));
+  context.set(1, {.kind = ItemsKind::Places});
+  return {};
+}
+
+/// Places are right where an item of the output has as many elements as they count.
 Status max_unpool(RuleContext& context) {
-  return context.refuse("its indices count elements of all items together");
+  HET_TRY(context.need_batched(0));
+  const BatchAxis axis = context.input(0).axis;
+  const Items& places = context.input(1);
+  if (axis != BatchAxis() || places.kind != ItemsKind::Places || places.axis != axis ||
+      places.places * context.batch() != element_count(context.output_shape())) {
+    return context.refuse("its indices count elements of all items together");
+  }
+  context.set(0, context.input(0));
+  return {};
 }
 
 Status grid_sample(RuleContext& context) {
@@ -86,13 +104,13 @@ std::vector<RuleRow> picture_rules() {
       {"DeformConv", "", deform_conv},
       {"DeformConv", "het", deform_conv},
       {"MaxPool", "", max_pool},
-      {"MaxUnpool", "", max_unpool},
+      {"MaxUnpool", "", max_unpool, 1u << 2, 1u << 1},
       {"GridSample", "", grid_sample},
       {"AffineGrid", "", affine_grid, 1u << 1},
       {"Resize", "", resize, 1u << 3},
       {"RegionYolo", "het", region_yolo},
       {"AdaptiveAvgPool", "het", of_pictures},
-      {"AdaptiveMaxPool", "het", max_pool},
+      {"AdaptiveMaxPool", "het", adaptive_max_pool},
       {"ReorgYolo", "het", of_pictures},
       {"QLinearAveragePool", "com.microsoft", of_pictures},
       {"QLinearGlobalAveragePool", "com.microsoft", of_pictures},

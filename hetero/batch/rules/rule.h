@@ -77,6 +77,8 @@ struct RuleRow {
   BatchingRule rule;
   /// Bit i: input i says sizes and may change with the batch; the shape of the output tells.
   uint32_t size_inputs = 0;
+  /// Bit i: input i may be Places.
+  uint32_t place_inputs = 0;
 };
 
 /// Every input that is not the same for all, and every output, has the items in dimension 0.

@@ -383,7 +383,24 @@ TEST(ItemFlow, WindowsAndRecurrencesAreFollowed) {
                      make_attributes({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}));
          return m.op("Cast", {pooled[1]}, make_attributes({{"to", int64_t{1}}}));
        },
-       "is of all items together"},
+       "counts elements of all items together"},
+      {"pooled and unpooled",
+       {1, 2, 4, 4},
+       [](ModelMaker& m, Value* x) {
+         const Attributes window =
+             make_attributes({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+         const auto pooled = m.split("MaxPool", {x}, 2, window);
+         return m.op("MaxUnpool", {m.op("Relu", {pooled[0]}), pooled[1]}, window);
+       }},
+      {"unpooled elsewhere",
+       {1, 2, 5, 5},
+       [](ModelMaker& m, Value* x) {
+         const Attributes window =
+             make_attributes({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+         const auto pooled = m.split("MaxPool", {x}, 2, window);
+         return m.op("MaxUnpool", pooled, window);
+       },
+       "(MaxUnpool)"},
       {"enlarged",
        {1, 1, 4, 4},
        [](ModelMaker& m, Value* x) {
@@ -445,6 +462,36 @@ TEST(ItemFlow, SizesMayFollowTheBatch) {
        },
        "changes with the size of the batch"},
   });
+}
+
+/// Relu for one item, the negative for more.
+TEST(ItemFlow, BranchesThatOnlyABatchTakesAreRefused) {
+  for (const bool follows_batch : {true, false}) {
+    const auto branch = [](const std::string& type) {
+      auto body = std::make_shared<Model>(type);
+      Value* x = body->add_input("x", {ElementType::Float32, {kUnknownDim, 3}});
+      body->add_output("y", body->add_node("node", type, "", {x}, {"y"})->output());
+      return body;
+    };
+    ModelMaker maker("branches");
+    Value* x = maker.input({1, 3});
+    Value* size = maker.op(
+        "Gather",
+        {maker.op("Shape", {x}), maker.constant(Tensor::scalar<int64_t>(follows_batch ? 0 : 1))});
+    Value* is_one = maker.op("Equal", {size, maker.constant(Tensor::scalar<int64_t>(1))});
+    Attributes attributes;
+    attributes.set("then_branch", branch("Relu"));
+    attributes.set("else_branch", branch("Neg"));
+    attributes.set("het.captures", std::vector<std::string>{"x"});
+    maker.output(maker.op("If", {is_one, x}, attributes));
+    const auto result = reshape_to_batch(maker.model(), 2);
+    EXPECT_EQ(result.has_value(), !follows_batch);
+    if (!result) {
+      EXPECT_NE(result.error().message().find("takes another branch for a batch than for one item"),
+                std::string::npos)
+          << result.error().message();
+    }
+  }
 }
 
 /// An operator has a rule or is named here: whoever adds one decides. These depend on sizes only,
