@@ -4,9 +4,10 @@
 
 #include <limits>
 
-#include "devices/register_devices.h"
 #include "inference/core.h"
 #include "tests/devices/device_testing.h"
+#include "tests/hetero/batch/batch_as_alone.h"
+#include "tests/readers/openvino_ir/ir_file.h"
 
 namespace het::hetero {
 namespace {
@@ -90,50 +91,6 @@ TEST(BatchRows, ListsHaveAsManyRowsAsTheItem) {
       take_rows(Tensor::from<float>({2}, {1, 2}), {ItemsKind::RowValues, 0}, rows, 1, part).ok());
 }
 
-/// Items of their own, one after the other and as a batch; the outputs are equal, sizes too.
-void expect_batch_as_alone(const Model& model, const std::string& inner, size_t batch) {
-  const std::shared_ptr<Core> shared = core();
-  const std::string device = fmt::format("BATCH:{}({})", inner, batch);
-  const auto single = shared->compile_model(model, inner, {});
-  const auto batched = shared->compile_model(model, device, {{"AUTO_BATCH_TIMEOUT", "20000"}});
-  ASSERT_TRUE(single) << single.error().message();
-  ASSERT_TRUE(batched) << batched.error().message();
-  const auto rows = shared->query_model(model, device, {});
-  ASSERT_TRUE(rows);
-  for (const NodeSupport& row : *rows) EXPECT_TRUE(row.supported()) << row.reason;
-  const auto alone = *(*single)->create_infer_request();
-  std::vector<std::unique_ptr<InferRequest>> requests;
-  for (size_t i = 0; i < batch; ++i) requests.push_back(*(*batched)->create_infer_request());
-  for (unsigned round = 0; round < 2; ++round) {
-    std::vector<std::vector<Tensor>> inputs(batch);
-    for (size_t i = 0; i < batch; ++i) {
-      for (size_t p = 0; p < (*single)->inputs().size(); ++p) {
-        inputs[i].push_back(random_tensor((*single)->inputs()[p].desc.shape,
-                                          static_cast<unsigned>(100 * round + 10 * i + p), 2.0f));
-        ASSERT_TRUE(requests[i]->set_input(p, inputs[i][p]).ok());
-      }
-      ASSERT_TRUE(requests[i]->start_async().ok());
-    }
-    for (size_t i = 0; i < batch; ++i) {
-      const Status status = requests[i]->wait();
-      ASSERT_TRUE(status.ok()) << status.message();
-      for (size_t p = 0; p < inputs[i].size(); ++p) {
-        ASSERT_TRUE(alone->set_input(p, inputs[i][p]).ok());
-      }
-      ASSERT_TRUE(alone->infer().ok());
-      for (size_t o = 0; o < alone->outputs().size(); ++o) {
-        EXPECT_EQ(to_string(requests[i]->output(o).desc()), to_string(alone->output(o).desc()));
-        const auto got = *to_float_vector(requests[i]->output(o));
-        const auto wanted = *to_float_vector(alone->output(o));
-        ASSERT_EQ(got.size(), wanted.size());
-        for (size_t k = 0; k < got.size(); ++k) {
-          ASSERT_NEAR(got[k], wanted[k], 1e-4f) << "item " << i << ", output " << o << " at " << k;
-        }
-      }
-    }
-  }
-}
-
 /// Boxes and scores of 6 priors and 3 classes from the inputs.
 Model make_ssd(bool flat) {
   ModelMaker maker("ssd");
@@ -206,6 +163,28 @@ TEST(BatchRows, WhatBelongsToTheRowsIsTakenApartToo) {
   maker.output(maker.op("Slice", {maker.op("Shape", {ordered}), maker.ints({0}), maker.ints({1})}));
   maker.output(best);
   for (const char* inner : {"CPU", "REF"}) expect_batch_as_alone(maker.model(), inner, 4);
+}
+
+TEST(BatchRows, NonMaxSuppressionOfIrIsTakenApart) {
+  for (const std::string opset : {"opset1", "opset5", "opset9"}) {
+    for (const std::string descending : {"true", "false"}) {
+      SCOPED_TRACE(opset + " " + descending);
+      test::IrFile file;
+      const test::IrPort boxes = file.parameter("boxes", "f32", {1, 6, 4});
+      const test::IrPort scores = file.parameter("scores", "f32", {1, 2, 6});
+      std::vector<test::IrType> outputs{{"I64", {opset == "opset1" ? 12 : -1, 3}}};
+      if (opset != "opset1") outputs.insert(outputs.end(), {{"FP32", {-1, 3}}, {"I64", {1}}});
+      const test::IrPort nms = file.layer(
+          "NonMaxSuppression", opset,
+          "box_encoding=\"corner\" sort_result_descending=\"" + descending + "\"",
+          {boxes, scores, file.integer(3), file.floats({}, {0.5f}), file.floats({}, {0.2f})},
+          outputs);
+      for (size_t i = 0; i < outputs.size(); ++i) file.result({nms.layer, i});
+      const auto model = file.read();
+      ASSERT_TRUE(model) << model.error().message();
+      expect_batch_as_alone(**model, "CPU", 3);
+    }
+  }
 }
 
 void expect_rows_refused(const Model& model, std::string_view part) {
