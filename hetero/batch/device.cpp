@@ -11,6 +11,7 @@
 #include "hetero/batch/reshape.h"
 #include "inference/base/log.h"
 #include "inference/devices/properties.h"
+#include "inference/passes/expose_state.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::hetero {
@@ -96,9 +97,12 @@ class BatchDevice final : public Device {
     HET_TRY(check_target());
     HET_ASSIGN(std::vector<NodeSupport> rows,
                inner_->query_model(model, inner_properties(properties, 1)));
+    // As compile_model() gets it: state is inputs and outputs.
+    const std::unique_ptr<Model> exposed = model.clone();
+    if (const auto state = expose_state(*exposed); !state) return Failure(state.error());
     // Dimensions that nobody has bound get their size from the requests.
-    if (!check_inputs_static(model).ok()) return rows;
-    const auto reshaped = reshape_to_batch(model, batch_size(properties));
+    if (!check_inputs_static(*exposed).ok()) return rows;
+    const auto reshaped = reshape_to_batch(*exposed, batch_size(properties));
     if (reshaped) return rows;
     if (rows.empty()) return Failure(reshaped.error());
     for (NodeSupport& row : rows) {

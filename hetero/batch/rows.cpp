@@ -102,8 +102,12 @@ Status take_rows(const Tensor& all, const OutputCut& cut, const RowItems& rows, 
     return error(StatusCode::Internal, "item {} of a batch has {} rows, but there is room for {}",
                  item, count, room);
   }
-  if (is_fixed) std::memset(part.bytes(), 0, part.size_bytes());
   const size_t row = part.size_bytes() / room;
+  if (all.type() != part.type() || all_count == 0 || all.size_bytes() != all_count * row) {
+    return error(StatusCode::Internal, "rows of {} do not fit into {}", to_string(all.desc()),
+                 to_string(part.desc()));
+  }
+  if (is_fixed) std::memset(part.bytes(), 0, part.size_bytes());
   const size_t columns = row / byte_width(part.type());
   const bool has_number = cut.kind != ItemsKind::RowValues;
   size_t next = 0;

@@ -71,6 +71,16 @@ TEST(BatchRows, MoreRowsThanThereIsRoomForAreAnError) {
       << status.message();
 }
 
+TEST(BatchRows, RowsOfAnotherWidthAreAnError) {
+  const Tensor all = fixed_rows({1, 0, -1});
+  RowItems rows;
+  ASSERT_TRUE(rows.read(all, true, 2).ok());
+  Tensor part = *Tensor::allocate({ElementType::Float32, {1, 1, 3, 8}});
+  EXPECT_NE(take_rows(all, kFixed, rows, 1, part).message().find("do not fit"), std::string::npos);
+  part = *Tensor::allocate({ElementType::Float64, {1, 1, 3, 7}});
+  EXPECT_FALSE(take_rows(all, kFixed, rows, 1, part).ok());
+}
+
 TEST(BatchRows, ListsHaveAsManyRowsAsTheItem) {
   const Tensor all = Tensor::from<int64_t>({3, 3}, {1, 5, 6, 0, 7, 8, 1, 9, 9});
   RowItems rows;
