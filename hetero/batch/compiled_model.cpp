@@ -11,10 +11,12 @@
 namespace het::hetero {
 namespace {
 
-Status check_ports(const std::vector<Port>& single, const std::vector<Port>& batched,
-                   size_t batch) {
-  bool fits = single.size() == batched.size();
+/// `cuts`: of outputs; empty for inputs, which are all cut along dimension 0.
+Status check_ports(const std::vector<Port>& single, const std::vector<Port>& batched, size_t batch,
+                   const std::vector<OutputCut>& cuts) {
+  bool fits = single.size() == batched.size() && (cuts.empty() || cuts.size() == single.size());
   for (size_t i = 0; fits && i < single.size(); ++i) {
+    if (!cuts.empty() && cuts[i].is_by_rows()) continue;
     TensorDesc wanted = single[i].desc;
     fits = wanted.is_static() && !wanted.shape.empty() && wanted.shape[0] == 1;
     if (fits) wanted.shape[0] = static_cast<int64_t>(batch);
@@ -30,8 +32,9 @@ Status check_ports(const std::vector<Port>& single, const std::vector<Port>& bat
 }  // namespace
 
 Result<std::shared_ptr<CompiledModel>> BatchCompiledModel::create(BatchParts parts) {
-  HET_TRY(check_ports(parts.single->inputs(), parts.batched->inputs(), parts.batch));
-  HET_TRY(check_ports(parts.single->outputs(), parts.batched->outputs(), parts.batch));
+  HET_TRY(check_ports(parts.single->inputs(), parts.batched->inputs(), parts.batch, {}));
+  HET_TRY(
+      check_ports(parts.single->outputs(), parts.batched->outputs(), parts.batch, parts.outputs));
   std::shared_ptr<BatchCompiledModel> model(new BatchCompiledModel(std::move(parts)));
   const auto timeout =
       std::chrono::milliseconds(property_integer(model->parts_.properties, "AUTO_BATCH_TIMEOUT"));
@@ -117,19 +120,20 @@ Result<std::shared_ptr<BatchPlace>> BatchCompiledModel::take_place() {
   for (const auto& tensors : tensors_) {
     if (std::shared_ptr<BatchPlace> place = tensors->take_place()) return place;
   }
-  HET_ASSIGN(tensors_.emplace_back(), BatchTensors::create(*parts_.batched, parts_.batch));
+  HET_ASSIGN(tensors_.emplace_back(),
+             BatchTensors::create(*parts_.batched, parts_.batch, parts_.outputs));
   return tensors_.back()->take_place();
 }
 
 Status BatchCompiledModel::add_runs() {
   const size_t wanted = (request_count_ + 1) / parts_.batch;
   while (runs_.size() < wanted) {
-    HET_ASSIGN(
-        std::unique_ptr<BatchRun> run,
-        BatchRun::create(parts_.batched, inputs(), outputs(), parts_.batch, [this](BatchRun& done) {
-          std::lock_guard lock(free_mutex_);
-          free_runs_.push_back(&done);
-        }));
+    HET_ASSIGN(std::unique_ptr<BatchRun> run,
+               BatchRun::create(parts_.batched, {inputs(), outputs(), parts_.outputs, parts_.batch},
+                                [this](BatchRun& done) {
+                                  std::lock_guard lock(free_mutex_);
+                                  free_runs_.push_back(&done);
+                                }));
     std::lock_guard lock(free_mutex_);
     free_runs_.push_back(run.get());
     runs_.push_back(std::move(run));

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hetero/batch/item_flow.h"
 #include "hetero/batch/run.h"
 #include "hetero/batch/tensors.h"
 #include "inference/base/status.h"
@@ -22,10 +23,11 @@ namespace het::hetero {
 /// What a BatchCompiledModel is made from.
 struct BatchParts {
   std::shared_ptr<CompiledModel> single;   ///< the model as it is, for requests that run alone
-  std::shared_ptr<CompiledModel> batched;  ///< the same with `batch` as dimension 0 of every port
+  std::shared_ptr<CompiledModel> batched;  ///< the same for `batch` items
   size_t batch = 1;
-  std::string device;     ///< the whole name, "BATCH:GPU(8)"
-  Properties properties;  ///< as given, validated for `device`
+  std::vector<OutputCut> outputs;  ///< how those of the batched model are taken apart
+  std::string device;              ///< the whole name, "BATCH:GPU(8)"
+  Properties properties;           ///< as given, validated for `device`
 };
 
 /// Shows the model of batch 1; requests that run at the same time share executions of the batched

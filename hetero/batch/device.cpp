@@ -11,6 +11,8 @@
 #include "hetero/batch/reshape.h"
 #include "inference/base/log.h"
 #include "inference/devices/properties.h"
+#include "inference/passes/expose_state.h"
+#include "inference/passes/prepare_model.h"
 
 namespace het::hetero {
 namespace {
@@ -93,7 +95,21 @@ class BatchDevice final : public Device {
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
     HET_TRY(check_target());
-    return inner_->query_model(model, inner_properties(properties, 1));
+    HET_ASSIGN(std::vector<NodeSupport> rows,
+               inner_->query_model(model, inner_properties(properties, 1)));
+    // As compile_model() gets it: state is inputs and outputs.
+    const std::unique_ptr<Model> exposed = model.clone();
+    if (const auto state = expose_state(*exposed); !state) return Failure(state.error());
+    // Dimensions that nobody has bound get their size from the requests.
+    if (!check_inputs_static(*exposed).ok()) return rows;
+    const auto reshaped = reshape_to_batch(*exposed, batch_size(properties));
+    if (reshaped) return rows;
+    if (rows.empty()) return Failure(reshaped.error());
+    for (NodeSupport& row : rows) {
+      row.device.clear();
+      row.reason = reshaped.error().message();
+    }
+    return rows;
   }
 
   Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
@@ -101,23 +117,23 @@ class BatchDevice final : public Device {
                                                        DeviceContext* context) override {
     HET_TRY(check_target());
     const size_t batch = batch_size(properties);
-    HET_ASSIGN(const std::unique_ptr<Model> reshaped, reshape_to_batch(model, batch));
+    HET_ASSIGN(BatchedModel reshaped, reshape_to_batch(model, batch));
     HET_ASSIGN(std::shared_ptr<CompiledModel> single,
                inner_->compile_model(model, inner_properties(properties, 1), context));
     std::shared_ptr<CompiledModel> batched = single;
     if (batch > 1) {
       auto compiled =
-          inner_->compile_model(*reshaped, inner_properties(properties, batch), context);
+          inner_->compile_model(*reshaped.model, inner_properties(properties, batch), context);
       if (!compiled) {
         return Failure(compiled.error().with_context(fmt::format("with batch {}", batch)));
       }
       batched = std::move(*compiled);
-      HET_TRY(check_independence(*single, *batched, batch));
+      HET_TRY(check_independence(*single, *batched, batch, reshaped.outputs));
     }
     log(LogLevel::Info, "model '{}' runs in batches of {} on {}", model.name(), batch,
         target_.device);
-    return BatchCompiledModel::create(
-        {std::move(single), std::move(batched), batch, full_name_, properties});
+    return BatchCompiledModel::create({std::move(single), std::move(batched), batch,
+                                       std::move(reshaped.outputs), full_name_, properties});
   }
 
   Result<std::shared_ptr<DeviceContext>> create_context(const ContextParams& params) override {

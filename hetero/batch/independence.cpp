@@ -57,11 +57,11 @@ std::optional<Tensor> random_item(const TensorDesc& desc, std::mt19937& generato
 }
 
 /// One item's inputs, or one item's outputs as numbers.
-using Item = std::vector<Tensor>;
+using ItemTensors = std::vector<Tensor>;
 using Numbers = std::vector<std::vector<float>>;
 
-std::optional<Item> random_items(const CompiledModel& single, std::mt19937& generator) {
-  Item item;
+std::optional<ItemTensors> random_items(const CompiledModel& single, std::mt19937& generator) {
+  ItemTensors item;
   for (const Port& port : single.inputs()) {
     auto tensor = random_item(port.desc, generator);
     if (!tensor) return std::nullopt;
@@ -71,13 +71,15 @@ std::optional<Item> random_items(const CompiledModel& single, std::mt19937& gene
 }
 
 /// The outputs of each item.
-Result<std::vector<Numbers>> run(InferRequest& request, const std::vector<const Item*>& items) {
+Result<std::vector<Numbers>> run(InferRequest& request,
+                                 const std::vector<const ItemTensors*>& items,
+                                 const std::vector<OutputCut>& cuts) {
   const CompiledModel& model = request.compiled_model();
   for (size_t i = 0; i < model.inputs().size(); ++i) {
     HET_ASSIGN(Tensor whole,
                Tensor::allocate({model.inputs()[i].desc.type, model.inputs()[i].desc.shape}));
     size_t offset = 0;
-    for (const Item* item : items) {
+    for (const ItemTensors* item : items) {
       std::memcpy(whole.bytes() + offset, (*item)[i].bytes(), (*item)[i].size_bytes());
       offset += (*item)[i].size_bytes();
     }
@@ -86,6 +88,10 @@ Result<std::vector<Numbers>> run(InferRequest& request, const std::vector<const 
   HET_TRY(request.infer());
   std::vector<Numbers> results(items.size());
   for (size_t o = 0; o < model.outputs().size(); ++o) {
+    if (cuts[o].is_by_rows()) {
+      for (Numbers& numbers : results) numbers.emplace_back();
+      continue;
+    }
     HET_ASSIGN(const std::vector<float> all, to_float_vector(request.output(o)));
     const auto part = static_cast<std::ptrdiff_t>(all.size() / items.size());
     for (size_t k = 0; k < items.size(); ++k) {
@@ -125,11 +131,12 @@ Status mixed(const CompiledModel& model, size_t output, std::string_view why) {
                model.outputs()[output].name, model.name(), why);
 }
 
-Result<bool> check(CompiledModel& single, CompiledModel& batched, size_t batch) {
+Result<bool> check(CompiledModel& single, CompiledModel& batched, size_t batch,
+                   const std::vector<OutputCut>& cuts) {
   std::mt19937 generator(1);
   // As many as neighbours need to differ, whatever the batch; the second half replaces the first.
   constexpr size_t kItems = 3;
-  std::vector<Item> items;
+  std::vector<ItemTensors> items;
   for (size_t i = 0; i < 2 * kItems; ++i) {
     auto item = random_items(single, generator);
     if (!item) return false;
@@ -138,13 +145,13 @@ Result<bool> check(CompiledModel& single, CompiledModel& batched, size_t batch) 
   HET_ASSIGN(const std::unique_ptr<InferRequest> one, single.create_infer_request());
   HET_ASSIGN(const std::unique_ptr<InferRequest> many, batched.create_infer_request());
   const auto run_batch = [&](auto is_other) {
-    std::vector<const Item*> chosen;
+    std::vector<const ItemTensors*> chosen;
     for (size_t p = 0; p < batch; ++p) chosen.push_back(&items[p % kItems + kItems * is_other(p)]);
-    return run(*many, chosen);
+    return run(*many, chosen, cuts);
   };
-  auto alone = run(*one, {&items[0]});
+  auto alone = run(*one, {&items[0]}, cuts);
   if (!alone) return false;
-  auto last_alone = run(*one, {&items[(batch - 1) % kItems]});
+  auto last_alone = run(*one, {&items[(batch - 1) % kItems]}, cuts);
   auto together = run_batch([](size_t) { return false; });
   auto others_changed = run_batch([](size_t p) { return p != 0; });
   auto first_changed = run_batch([](size_t p) { return p == 0; });
@@ -170,9 +177,10 @@ Result<bool> check(CompiledModel& single, CompiledModel& batched, size_t batch) 
 
 }  // namespace
 
-Status check_independence(CompiledModel& single, CompiledModel& batched, size_t batch) {
+Status check_independence(CompiledModel& single, CompiledModel& batched, size_t batch,
+                          const std::vector<OutputCut>& outputs) {
   if (batch < 2) return {};
-  HET_ASSIGN(const bool is_checked, check(single, batched, batch));
+  HET_ASSIGN(const bool is_checked, check(single, batched, batch, outputs));
   if (!is_checked) {
     log(LogLevel::Info,
         "model '{}': whether the items of a batch are independent was not tried with random ones",

@@ -1,18 +1,20 @@
 #include "hetero/batch/reshape.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
-#include <string_view>
-#include <unordered_set>
 #include <vector>
 
+#include "hetero/batch/constant_items.h"
+#include "inference/passes/infer_shapes.h"
+#include "inference/passes/inline_constant_if.h"
 #include "inference/passes/prepare_model.h"
-#include "inference/tensors/tensor.h"
 
 namespace het::hetero {
 namespace {
+
+/// Ifs of longer chains stay, and a batch of theirs is refused.
+constexpr int kMaxInlineRounds = 32;
 
 Status check_input(const ModelInput& input) {
   const TensorDesc& desc = input.value->desc();
@@ -30,112 +32,73 @@ Status check_input(const ModelInput& input) {
   return {};
 }
 
-/// The desc that a value of the single model must have for a batch; of unknown type when it cannot.
-TensorDesc batched_desc(TensorDesc desc, size_t batch) {
-  if (!desc.is_static() || desc.shape.empty() || desc.shape[0] != 1) return {};
-  desc.shape[0] = static_cast<int64_t>(batch);
-  return desc;
-}
+/// The models of one item and of a batch, with the shapes that devices infer, but with all nodes:
+/// what is an identity for one item may be none for a batch.
+struct ShapedPair {
+  std::unique_ptr<Model> single;
+  std::unique_ptr<Model> batched;
+};
 
-Status check_outputs(const Model& single, const Model& batched, size_t batch) {
-  for (size_t i = 0; i < single.outputs().size(); ++i) {
-    const TensorDesc& one = single.outputs()[i].value->desc();
-    const TensorDesc& many = batched.outputs()[i].value->desc();
-    if (!one.is_static()) {
-      return error(StatusCode::NotSupported,
-                   "output '{}' is sized at run time, so it cannot be cut into {} parts",
-                   single.outputs()[i].name, batch);
-    }
-    const TensorDesc wanted = batched_desc(one, batch);
-    if (wanted.is_static() && many == wanted) continue;
-    return error(StatusCode::NotSupported,
-                 "output '{}' {} does not grow with the batch: with {} at the inputs it is {}",
-                 single.outputs()[i].name, to_string(one), batch, to_string(many));
+/// Shapes, and the nodes that cannot run where an output depends on them.
+Status infer_needed(Model& model) {
+  std::vector<NodeFailure> failures;
+  HET_TRY(infer_shapes(model, &failures));
+  model.remove_unused();
+  for (const NodeFailure& failure : failures) {
+    const bool is_left = std::ranges::any_of(
+        model.nodes(), [&](const auto& node) { return node.get() == failure.node; });
+    if (is_left) return failure.status;
   }
   return {};
 }
 
-/// Values that depend on the content of the model's inputs.
-std::unordered_set<const Value*> dependent_values(const Model& model) {
-  std::unordered_set<const Value*> dependent;
-  for (const ModelInput& input : model.inputs()) dependent.insert(input.value);
-  for (const auto& node : model.nodes()) {
-    const bool is_dependent = std::ranges::any_of(
-        node->inputs(), [&](const Value* value) { return dependent.contains(value); });
-    if (!is_dependent) continue;
-    for (const Value* output : node->outputs()) {
-      if (!output->is_constant()) dependent.insert(output);
-    }
-  }
-  return dependent;
-}
-
-/// Operators that mix or reorder along `axis` and whose output has the size of their inputs.
-/// Whatever reduces, selects or splits along dimension 0 shows in the sizes.
-bool mixes_along_axis(std::string_view type) {
-  constexpr std::array kTypes{"Softmax", "LogSoftmax", "Hardmax",
-                              "Concat",  "CumSum",     "LpNormalization"};
-  return std::ranges::find(kTypes, type) != kTypes.end();
-}
-
-/// True when dimension 0 of the node's first input holds the batch and the node works along it.
-bool mixes_batch(const Node& node, const Model& single) {
-  const Value* const many = node.input(0);
-  const Value* const one = many ? single.find_value(many->name()) : nullptr;
-  if (one == nullptr || one->desc().shape.size() != many->desc().shape.size() ||
-      many->desc().shape.empty() || one->desc().shape[0] == many->desc().shape[0])
-    return false;
-  const auto rank = static_cast<int64_t>(many->desc().shape.size());
-  const auto is_first = [&](int64_t axis) { return axis == 0 || axis == -rank; };
-  if (node.op_type() == "MeanVarianceNormalization") {
-    const std::vector<int64_t> axes = node.attributes().get_ints("axes", {0, 2, 3});
-    return std::ranges::any_of(axes, is_first);
-  }
-  if (!mixes_along_axis(node.op_type())) return false;
-  if (node.op_type() == "CumSum") {
-    const Value* const axis = node.input(1);
-    if (axis == nullptr || !axis->is_constant()) return true;
-    const auto values = to_int64_vector(axis->constant());
-    return !values || std::ranges::any_of(*values, is_first);
-  }
-  return is_first(node.attributes().get_int("axis", node.op_type() == "Concat" ? 0 : -1));
-}
-
-/// Every value that depends on the inputs has to hold `batch` times as much. A model may join and
-/// split the batch with other dimensions on the way.
-Status check_values(const Model& single, const Model& batched, size_t batch) {
-  const std::unordered_set<const Value*> dependent = dependent_values(batched);
+/// A branch that only a batch takes is another model.
+Status check_branches(const Model& single, const Model& batched) {
   for (const auto& node : batched.nodes()) {
-    for (const Value* many : node->outputs()) {
-      const Value* const one = single.find_value(many->name());
-      if (!dependent.contains(many) || one == nullptr || many->consumers().empty()) continue;
-      if (!many->desc().is_static() || !one->desc().is_static()) {
-        return error(StatusCode::NotSupported,
-                     "the result of node '{}' ({}) is sized at run time, by all items of a batch "
-                     "together",
-                     node->name(), node->qualified_type());
-      }
-      const int64_t wanted = element_count(one->desc().shape) * static_cast<int64_t>(batch);
-      if (element_count(many->desc().shape) != wanted) {
-        return error(StatusCode::NotSupported,
-                     "node '{}' ({}) computes items of a batch together: {} becomes {} with {} at "
-                     "the inputs",
-                     node->name(), node->qualified_type(), to_string(one->desc()),
-                     to_string(many->desc()), batch);
-      }
+    const Value* const many = node->op_type() == "If" ? node->input(0) : nullptr;
+    const Value* const one = many ? single.find_value(many->name()) : nullptr;
+    if (many == nullptr || !many->is_constant()) continue;
+    if (one != nullptr && one->is_constant() &&
+        constant_items(many->constant(), &one->constant(), 2).is_shared()) {
+      continue;
     }
-    if (node->input(0) && dependent.contains(node->input(0)) && mixes_batch(*node, single)) {
-      return error(StatusCode::NotSupported,
-                   "node '{}' ({}) works along dimension 0, across the items of a batch",
-                   node->name(), node->qualified_type());
-    }
+    return error(StatusCode::NotSupported,
+                 "node '{}' ({}) takes another branch for a batch than for one item", node->name(),
+                 node->qualified_type());
   }
   return {};
+}
+
+Result<ShapedPair> with_shapes(const Model& model, const Model& reshaped, size_t batch) {
+  ShapedPair pair{model.clone(), reshaped.clone()};
+  HET_TRY(check_inputs_static(*pair.single));
+  pair.single->remove_unused();
+  pair.batched->remove_unused();
+  for (int round = 0; round <= kMaxInlineRounds; ++round) {
+    HET_TRY(infer_needed(*pair.single));
+    if (Status status = infer_needed(*pair.batched); !status.ok()) {
+      return Failure(status.with_context(fmt::format("with {} at the inputs", batch)));
+    }
+    HET_TRY(check_branches(*pair.single, *pair.batched));
+    if (inline_constant_if(*pair.single) + inline_constant_if(*pair.batched) == 0) break;
+  }
+  return pair;
+}
+
+/// A batch of one is taken as it is.
+Result<std::vector<OutputCut>> whole_outputs(const Model& model) {
+  for (const ModelOutput& output : model.outputs()) {
+    const TensorDesc& desc = output.value->desc();
+    if (desc.is_static() && !desc.shape.empty() && desc.shape[0] == 1) continue;
+    return error(StatusCode::NotSupported, "output '{}' {} has no dimension 0 of 1", output.name,
+                 to_string(desc));
+  }
+  return std::vector<OutputCut>(model.outputs().size());
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> reshape_to_batch(const Model& model, size_t batch) {
+Result<BatchedModel> reshape_to_batch(const Model& model, size_t batch) {
   std::unique_ptr<Model> copy = model.clone();
   std::map<std::string, Shape> shapes;
   for (const ModelInput& input : model.inputs()) {
@@ -145,15 +108,11 @@ Result<std::unique_ptr<Model>> reshape_to_batch(const Model& model, size_t batch
     shapes[input.value->name()] = std::move(shape);
   }
   HET_TRY(copy->reshape(shapes));
-  const std::unique_ptr<Model> single = model.clone();
-  HET_TRY(prepare_model(*single));
-  const std::unique_ptr<Model> batched = copy->clone();
-  if (Status status = prepare_model(*batched); !status.ok()) {
-    return Failure(status.with_context(fmt::format("with {} at the inputs", batch)));
-  }
-  HET_TRY(check_outputs(*single, *batched, batch));
-  HET_TRY(check_values(*single, *batched, batch));
-  return copy;
+  HET_ASSIGN(const ShapedPair pair, with_shapes(model, *copy, batch));
+  HET_ASSIGN(
+      std::vector<OutputCut> outputs,
+      batch == 1 ? whole_outputs(*pair.single) : follow_items(*pair.single, *pair.batched, batch));
+  return BatchedModel{std::move(copy), std::move(outputs)};
 }
 
 }  // namespace het::hetero

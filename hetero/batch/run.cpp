@@ -10,7 +10,7 @@ namespace het::hetero {
 
 Result<BatchRun::OwnTensor> BatchRun::cut(const Tensor& whole, const TensorDesc& single,
                                           size_t batch) {
-  OwnTensor own{whole, {}};
+  OwnTensor own{.whole = whole, .items = {}};
   for (size_t i = 0; i < batch; ++i) {
     HET_ASSIGN(own.items.emplace_back(), view_item(whole, single, i));
   }
@@ -18,21 +18,27 @@ Result<BatchRun::OwnTensor> BatchRun::cut(const Tensor& whole, const TensorDesc&
 }
 
 Result<std::unique_ptr<BatchRun>> BatchRun::create(const std::shared_ptr<CompiledModel>& batched,
-                                                   const std::vector<Port>& single_inputs,
-                                                   const std::vector<Port>& single_outputs,
-                                                   size_t batch,
+                                                   const BatchPorts& ports,
                                                    std::function<void(BatchRun&)> release) {
   std::unique_ptr<BatchRun> run(new BatchRun(std::move(release)));
   HET_ASSIGN(run->request_, batched->create_infer_request());
-  for (size_t i = 0; i < single_inputs.size(); ++i) {
+  const size_t batch = ports.batch;
+  for (size_t i = 0; i < ports.single_inputs.size(); ++i) {
     HET_ASSIGN(run->inputs_.emplace_back(),
-               cut(run->request_->input(i), single_inputs[i].desc, batch));
+               cut(run->request_->input(i), ports.single_inputs[i].desc, batch));
   }
-  for (size_t i = 0; i < single_outputs.size(); ++i) {
-    HET_ASSIGN(run->outputs_.emplace_back(),
-               cut(run->request_->output(i), single_outputs[i].desc, batch));
+  for (size_t i = 0; i < ports.single_outputs.size(); ++i) {
+    const TensorDesc& single = ports.single_outputs[i].desc;
+    OwnTensor& own = run->outputs_.emplace_back();
+    if (!ports.cuts[i].is_by_rows()) {
+      HET_ASSIGN(own, cut(run->request_->output(i), single, batch));
+    } else if (ports.cuts[i].kind == ItemsKind::FixedRows) {
+      HET_ASSIGN(own.part, Tensor::allocate({single.type, single.shape}));
+    }
+    own.cut = ports.cuts[i];
+    own.is_sized = single.is_static();
   }
-  run->is_output_in_place_.resize(single_outputs.size());
+  run->is_output_in_place_.resize(ports.single_outputs.size());
   run->requests_.reserve(batch);
   run->items_.reserve(batch);
   run->request_->set_callback([raw = run.get()](const Status& status) { raw->finish(status); });
@@ -80,6 +86,7 @@ Status BatchRun::bind_input(size_t port) {
 }
 
 Status BatchRun::bind_output(size_t port) {
+  if (outputs_[port].cut.is_by_rows()) return {};
   const bool in_place = is_in_place_ && std::ranges::all_of(requests_, [&](BatchRequest* r) {
                           return r->has_own_output(port);
                         });
@@ -88,10 +95,36 @@ Status BatchRun::bind_output(size_t port) {
       port, in_place ? requests_[0]->tensors()->output(port) : outputs_[port].whole);
 }
 
+Status BatchRun::read_rows() {
+  for (size_t port = 0; port < outputs_.size(); ++port) {
+    OwnTensor& own = outputs_[port];
+    if (own.cut.kind != ItemsKind::FixedRows && own.cut.kind != ItemsKind::Rows) continue;
+    HET_TRY(own.rows.read(std::as_const(*request_).output(port),
+                          own.cut.kind == ItemsKind::FixedRows, requests_.size()));
+  }
+  return {};
+}
+
+Status BatchRun::return_rows(size_t port, size_t request) {
+  OwnTensor& own = outputs_[port];
+  RequestIo& io = requests_[request]->io();
+  Tensor part = own.part;
+  HET_TRY(take_rows(std::as_const(*request_).output(port), own.cut, outputs_[own.cut.numbers].rows,
+                    items_[request], part));
+  if (own.is_sized) return copy_tensor(part, io.output(port));
+  io.set_output(port, std::move(part));
+  return {};
+}
+
 Status BatchRun::return_outputs() {
+  HET_TRY(read_rows());
   for (size_t port = 0; port < outputs_.size(); ++port) {
     if (is_output_in_place_[port]) continue;
     for (size_t i = 0; i < requests_.size(); ++i) {
+      if (outputs_[port].cut.is_by_rows()) {
+        HET_TRY(return_rows(port, i));
+        continue;
+      }
       HET_TRY(copy_tensor(outputs_[port].items[items_[i]], requests_[i]->io().output(port)));
     }
   }

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "hetero/batch/item_flow.h"
+#include "hetero/batch/rows.h"
 #include "inference/base/status.h"
 #include "inference/requests/infer_request.h"
 #include "inference/tensors/tensor.h"
@@ -14,16 +16,22 @@ namespace het::hetero {
 
 class BatchRequest;
 
+/// The ports of a BatchCompiledModel.
+struct BatchPorts {
+  const std::vector<Port>& single_inputs;
+  const std::vector<Port>& single_outputs;
+  const std::vector<OutputCut>& cuts;  ///< of the outputs
+  size_t batch;
+};
+
 /// Runs a batch of requests on one request of the batched model. Ports whose tensors are the items
-/// of one BatchTensors run in place, others are copied into tensors of the run's own and back. Used
-/// for one batch at a time.
+/// of one BatchTensors run in place, others are copied into tensors of the run's own and back, and
+/// so are rows, by their numbers. Used for one batch at a time.
 class BatchRun {
  public:
   /// `release` is called when a batch has left the run, before its requests are complete.
   static Result<std::unique_ptr<BatchRun>> create(const std::shared_ptr<CompiledModel>& batched,
-                                                  const std::vector<Port>& single_inputs,
-                                                  const std::vector<Port>& single_outputs,
-                                                  size_t batch,
+                                                  const BatchPorts& ports,
                                                   std::function<void(BatchRun&)> release);
 
   /// Takes pictures and tensors of the requests and starts; exactly `batch` of them. Each learns
@@ -34,6 +42,10 @@ class BatchRun {
   struct OwnTensor {
     Tensor whole;
     std::vector<Tensor> items;
+    OutputCut cut = {};
+    bool is_sized = true;  ///< else each request gets a tensor of its own after each execution
+    Tensor part = {};      ///< FixedRows: of one item
+    RowItems rows = {};    ///< FixedRows, Rows: of the batch that has run
   };
   explicit BatchRun(std::function<void(BatchRun&)> release) : release_(std::move(release)) {}
   static Result<OwnTensor> cut(const Tensor& whole, const TensorDesc& single, size_t batch);
@@ -41,6 +53,8 @@ class BatchRun {
   Status bind_input(size_t port);
   Status bind_output(size_t port);
   Status return_outputs();
+  Status read_rows();
+  Status return_rows(size_t port, size_t request);
   void finish(const Status& status);
 
   std::function<void(BatchRun&)> release_;

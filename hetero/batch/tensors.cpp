@@ -14,13 +14,16 @@ BatchPlace::~BatchPlace() {
   tensors_->is_taken_[item_] = false;
 }
 
-Result<std::shared_ptr<BatchTensors>> BatchTensors::create(CompiledModel& batched, size_t batch) {
+Result<std::shared_ptr<BatchTensors>> BatchTensors::create(CompiledModel& batched, size_t batch,
+                                                           const std::vector<OutputCut>& outputs) {
   std::shared_ptr<BatchTensors> tensors(new BatchTensors(batch));
   for (const Port& port : batched.inputs()) {
     HET_ASSIGN(tensors->inputs_.emplace_back(), batched.allocate_tensor(port.desc));
   }
-  for (const Port& port : batched.outputs()) {
-    HET_ASSIGN(tensors->outputs_.emplace_back(), batched.allocate_tensor(port.desc));
+  for (size_t i = 0; i < batched.outputs().size(); ++i) {
+    Tensor& output = tensors->outputs_.emplace_back();
+    if (outputs[i].is_by_rows()) continue;
+    HET_ASSIGN(output, batched.allocate_tensor(batched.outputs()[i].desc));
   }
   return tensors;
 }
@@ -34,6 +37,7 @@ std::shared_ptr<BatchPlace> BatchTensors::take_place() {
 
 Tensor tensor_at(const std::shared_ptr<BatchPlace>& place, const Tensor& batched,
                  const TensorDesc& single) {
+  if (batched.empty()) return {};
   const Result<Tensor> item = view_item(batched, single, place->item());
   if (!item || item->bytes() == nullptr) return {};
   const size_t stride = static_cast<size_t>(batched.strides_bytes()[0]);

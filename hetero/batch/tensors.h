@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "hetero/batch/item_flow.h"
 #include "inference/base/status.h"
 #include "inference/devices/device.h"
 #include "inference/tensors/tensor.h"
@@ -38,8 +39,9 @@ class BatchPlace {
 /// batch of exactly those requests runs in place. Thread-safe.
 class BatchTensors : public std::enable_shared_from_this<BatchTensors> {
  public:
-  /// Allocates them as the device likes them best.
-  static Result<std::shared_ptr<BatchTensors>> create(CompiledModel& batched, size_t batch);
+  /// Allocates them as the device likes them best; outputs that are taken apart by rows have none.
+  static Result<std::shared_ptr<BatchTensors>> create(CompiledModel& batched, size_t batch,
+                                                      const std::vector<OutputCut>& outputs);
 
   const Tensor& input(size_t port) const { return inputs_[port]; }
   const Tensor& output(size_t port) const { return outputs_[port]; }
@@ -56,7 +58,7 @@ class BatchTensors : public std::enable_shared_from_this<BatchTensors> {
 };
 
 /// The tensor of a request at a place: a view of the item that keeps the place taken. Empty where
-/// the memory is not the host's.
+/// there is no batched one, or the memory is not the host's.
 Tensor tensor_at(const std::shared_ptr<BatchPlace>& place, const Tensor& batched,
                  const TensorDesc& single);
 

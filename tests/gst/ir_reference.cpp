@@ -1,5 +1,5 @@
 /// OpenVINO's own results of the shared IR detectors, against heterodetect with nothing but the
-/// model file: no model-proc, no labels.
+/// model file: no model-proc, no labels. And their batches against single frames.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -64,6 +64,40 @@ TEST(IrReference, PicturesAndVideosTogether) {
   // steps. OpenVINO's own int8 finds 161 of the 168 in the same pixels.
   EXPECT_GE(all_fast.found_share(), int8_found);
   EXPECT_LE(all_fast.extra_share(), kMostExtra);
+}
+
+/// DetectionOutput's rows of a batch go to the frames whose number they have: frame by frame the
+/// objects of single runs, by the element's own batches and by the device's. The last frames are
+/// no full batch.
+TEST(IrReference, ABatchFindsTheSameObjects) {
+  const auto video = shared_file("videos/preview_person-bicycle-car-detection.mp4");
+  const auto model = shared_file(
+      "models/ir/person-vehicle-bike-detection-2000/FP16-INT8/"
+      "person-vehicle-bike-detection-2000.xml");
+  if (!video || !model) GTEST_SKIP() << "the shared data (HET_SHARED_DATA) is absent";
+  // Exact, so that only the batch differs.
+  const std::string detector = fmt::format(
+      "heterodetect metadata-form=roi model={} ie-config=INFERENCE_NUM_THREADS=1,", *model);
+  std::vector<int> frames;
+  for (int i = 0; i < 12; ++i) frames.push_back(i);
+  const auto alone =
+      analyse(*video, detector + "EXECUTION_MODE_HINT=ACCURACY", frames, ReferenceLabels::Ids);
+  ASSERT_EQ(alone.size(), frames.size());
+  for (const std::string batched :
+       {"EXECUTION_MODE_HINT=ACCURACY batch-size=8 batch-timeout=200",
+        "EXECUTION_MODE_HINT=ACCURACY,AUTO_BATCH_TIMEOUT=200 device=BATCH:CPU(5)"}) {
+    SCOPED_TRACE(batched);
+    const auto together = analyse(*video, detector + batched, frames, ReferenceLabels::Ids);
+    ASSERT_EQ(together.size(), frames.size());
+    MatchCounts all;
+    for (const auto& [number, frame] : alone) {
+      all += compare(fmt::format("frame {}", number), frame.objects, together.at(number), 0.95f);
+    }
+    print(batched, all);
+    EXPECT_GT(all.wanted, 5);
+    EXPECT_EQ(all.found, all.wanted);
+    EXPECT_EQ(all.extra, 0);
+  }
 }
 
 }  // namespace

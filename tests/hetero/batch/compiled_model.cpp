@@ -32,6 +32,7 @@ class BatchCompiledModelTest : public testing::Test {
     auto made = BatchCompiledModel::create({make_simulated_model(shape, single),
                                             make_simulated_model(many, batched),
                                             kBatch,
+                                            {OutputCut()},
                                             "BATCH:SIMULATED(4)",
                                             {{"AUTO_BATCH_TIMEOUT", std::to_string(timeout_ms)}}});
     ASSERT_TRUE(made) << made.error().message();
@@ -347,6 +348,7 @@ TEST_F(BatchCompiledModelTest, ModelsThatDoNotFitAreAnError) {
   const auto made = BatchCompiledModel::create({make_simulated_model({1, 2}, {}),
                                                 make_simulated_model({4, 3}, {}),
                                                 kBatch,
+                                                {OutputCut()},
                                                 "BATCH:SIMULATED(4)",
                                                 {}});
   ASSERT_FALSE(made);

@@ -271,6 +271,18 @@ TEST(BatchDevice, PropertiesOfOtherDevicesAreRefused) {
   EXPECT_FALSE(shared->compile_model(model, "CPU", {{"AUTO_BATCH_TIMEOUT", "1"}}));
 }
 
+/// No node runs, as compile_model() decides, or those that the device alone says.
+void expect_query(const Model& model, bool accepted) {
+  const auto rows = core()->query_model(model, "BATCH:REF(2)", {});
+  const auto alone = core()->query_model(model, "REF", {});
+  ASSERT_TRUE(rows) << rows.error().message();
+  ASSERT_TRUE(alone) << alone.error().message();
+  ASSERT_EQ(rows->size(), alone->size());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    EXPECT_EQ((*rows)[i].supported(), accepted && (*alone)[i].supported()) << (*rows)[i].reason;
+  }
+}
+
 TEST(BatchDevice, ModelsWithoutABatchAreRefused) {
   ModelMaker maker("rows");
   maker.output(maker.op("Relu", {maker.input({3, 4})}));
@@ -278,6 +290,7 @@ TEST(BatchDevice, ModelsWithoutABatchAreRefused) {
   EXPECT_NE(message.find("cannot compile model 'rows' for BATCH:REF(2)"), std::string::npos);
   EXPECT_NE(message.find("input 'x0' float32[3,4] has no batch dimension"), std::string::npos)
       << message;
+  expect_query(maker.model(), false);
 }
 
 /// State is a port per variable for a device. Where that port says whether the variable is set, it
@@ -295,6 +308,7 @@ TEST(BatchDevice, StatefulModelsWithAFirstValueAreRefused) {
   const std::string message = message_of(core()->compile_model(model, "BATCH:REF(2)"));
   EXPECT_NE(message.find("with its state as inputs and outputs"), std::string::npos) << message;
   EXPECT_NE(message.find("has no batch dimension"), std::string::npos) << message;
+  expect_query(model, false);
 }
 
 /// Without one, requests of different streams make a batch and each keeps its state.
@@ -310,6 +324,7 @@ TEST(BatchDevice, StreamsWithStateShareABatch) {
   Value* sum = model.add_node("add", "Add", "", {old, x}, {"sum"})->output();
   model.add_node("assign", "Assign", "het", {sum}, {"stored"}, attributes);
   model.add_output("sum", sum);
+  expect_query(model, true);
   const auto compiled = core()->compile_model(model, "BATCH:REF(2)");
   ASSERT_TRUE(compiled) << compiled.error().message();
   const auto a = *(*compiled)->create_infer_request();
