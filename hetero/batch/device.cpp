@@ -11,6 +11,8 @@
 #include "hetero/batch/reshape.h"
 #include "inference/base/log.h"
 #include "inference/devices/properties.h"
+#include "inference/passes/expose_state.h"
+#include "inference/passes/prepare_model.h"
 
 namespace het::hetero {
 namespace {
@@ -93,7 +95,20 @@ class BatchDevice final : public Device {
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
     HET_TRY(check_target());
-    return inner_->query_model(model, inner_properties(properties, 1));
+    HET_ASSIGN(std::vector<NodeSupport> rows,
+               inner_->query_model(model, inner_properties(properties, 1)));
+    const std::unique_ptr<Model> stateless = model.clone();
+    if (has_state(model)) HET_TRY(expose_state(*stateless));
+    if (!check_inputs_static(*stateless).ok()) return rows;
+    // What stands against a batch stands against every node. Whether items of a batch are computed
+    // independently is tried when the model is compiled.
+    const auto reshaped = reshape_to_batch(*stateless, batch_size(properties));
+    for (NodeSupport& row : rows) {
+      if (reshaped || !row.supported()) continue;
+      row.device.clear();
+      row.reason = reshaped.error().message();
+    }
+    return rows;
   }
 
   Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
