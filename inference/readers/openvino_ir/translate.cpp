@@ -62,7 +62,6 @@ constexpr TypeRule kTypeRules[] = {
     {"CumSum", kWideTypes, ElementType::Int32},
     {"MatMul", kWideTypes, ElementType::Int32},
     {"ReduceL1", kWideTypes, ElementType::Int32},
-    {"ReduceL2", kFloatTypes, ElementType::Float32},
     {"ReduceMean", kWideTypes, ElementType::Int32},
     {"ReduceProd", kWideTypes, ElementType::Int32},
     {"ReduceSum", kWideTypes, ElementType::Int32},

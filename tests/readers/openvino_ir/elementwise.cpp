@@ -115,6 +115,21 @@ TEST(IrElementwise, FunctionsOfIntegers) {
   EXPECT_THAT(of_integers<int16_t>("Power", "opset1", "i16", {-2, 3}, {3, 2}), ElementsAre(-8, 9));
 }
 
+TEST(IrElementwise, ReductionsOfSmallIntegers) {
+  const auto reduced = [](const std::string& type, const std::string& opset) {
+    IrFile file;
+    const IrPort x = file.constant<uint8_t>("u8", {3}, {1, 2, 3});
+    file.result(
+        file.layer(type, opset, "keep_dims=\"false\"", {x, file.integers({0})}, {{"U8", {}}}));
+    return *to_float_vector(test::evaluate_file(file, {}).at(0));
+  };
+  EXPECT_THAT(reduced("ReduceSum", "opset1"), ElementsAre(6));
+  EXPECT_THAT(reduced("ReduceProd", "opset1"), ElementsAre(6));
+  EXPECT_THAT(reduced("ReduceMean", "opset1"), ElementsAre(2));
+  EXPECT_THAT(reduced("ReduceL1", "opset4"), ElementsAre(6));
+  EXPECT_THAT(reduced("ReduceL2", "opset4"), ElementsAre(3)) << "of the root of 14, truncated";
+}
+
 TEST(IrElementwise, ConversionsToNarrowTypes) {
   const auto converted = [](const std::string& to, const std::vector<float>& x) {
     IrFile file;

@@ -17,6 +17,14 @@ constexpr std::pair<std::string_view, const char*> kReductions[] = {
 void reduce(LayerContext& context) {
   Attributes attributes = with("keepdims", int64_t{context.flag("keep_dims", false)});
   attributes.set("noop_with_empty_axes", int64_t{1});
+  const ElementType own = context.input_type(0);
+  if (context.layer().type == "ReduceL2" && is_integer(own)) {
+    // A root that OpenVINO truncates.
+    Value* const reals = context.cast(context.input(0), ElementType::Float32);
+    Value* const root =
+        context.add("ReduceL2", {reals, context.integer_list(context.input(1))}, attributes);
+    return context.finish("Cast", {root}, with("to", onnx_type_code(own)));
+  }
   for (const auto& [type, onnx] : kReductions) {
     if (type != context.layer().type) continue;
     return context.finish(onnx, {context.input(0), context.integer_list(context.input(1))},
