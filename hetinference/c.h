@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /** Grows with every addition to this header. */
-#define HET_C_VERSION 2u
+#define HET_C_VERSION 3u
 
 typedef enum HetStatus {
   HET_OK = 0,
@@ -104,6 +104,11 @@ HET_C_API HetStatus het_core_get_property(HetCore* core, const char* device, con
 HET_C_API HetStatus het_core_add_extension(HetCore* core, const char* path);
 /** Reads an ONNX model or an OpenVINO IR. */
 HET_C_API HetStatus het_core_read_model(HetCore* core, const char* path, HetModel** model);
+/** The same; initialisers that an ONNX file lists among its inputs are constants, but those of
+    `names` become inputs, which then have no default. A name that is none lists those that are. */
+HET_C_API HetStatus het_core_read_model_overriding(HetCore* core, const char* path,
+                                                   const char* const* names, size_t count,
+                                                   HetModel** model);
 /** `properties` may be null where count is 0, `context` may be null. */
 HET_C_API HetStatus het_core_compile_model(HetCore* core, const HetModel* model, const char* device,
                                            const HetProperty* properties, size_t count,

@@ -72,12 +72,23 @@ HetStatus het_core_add_extension(HetCore* core, const char* path) {
 }
 
 HetStatus het_core_read_model(HetCore* core, const char* path, HetModel** model) {
+  return het_core_read_model_overriding(core, path, nullptr, 0, model);
+}
+
+HetStatus het_core_read_model_overriding(HetCore* core, const char* path, const char* const* names,
+                                         size_t count, HetModel** model) {
   if (model) *model = nullptr;
   return call("het_core_read_model", [&]() -> Status {
     HET_TRY(not_null(core, "core"));
     HET_TRY(not_null(path, "path"));
     HET_TRY(not_null(model, "model"));
-    HET_ASSIGN(auto read, core->core->read_model(path));
+    std::vector<std::string> overridden;
+    for (size_t i = 0; i < count; ++i) {
+      HET_TRY(not_null(names, "names"));
+      HET_TRY(not_null(names[i], "a name"));
+      overridden.emplace_back(names[i]);
+    }
+    HET_ASSIGN(auto read, core->core->read_model(path, overridden));
     *model = new HetModel{std::move(read)};
     return {};
   });

@@ -215,9 +215,12 @@ class Core : public Handle<HetCore, het_core_release> {
     check(het_core_available_devices(get(), &names));
     return internal::take_text(names);
   }
-  Model read_model(const std::string& path) {
+  /// `overridden`: as in het_core_read_model_overriding().
+  Model read_model(const std::string& path, const std::vector<std::string>& overridden = {}) {
+    std::vector<const char*> names;
+    for (const std::string& name : overridden) names.push_back(name.c_str());
     HetModel* model = nullptr;
-    check(het_core_read_model(get(), path.c_str(), &model));
+    check(het_core_read_model_overriding(get(), path.c_str(), names.data(), names.size(), &model));
     return Model(model);
   }
   ModelQuery query_model(const Model& model, const std::string& device,

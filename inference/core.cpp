@@ -59,14 +59,20 @@ Status Core::check_process() const {
   return {};
 }
 
-Result<std::unique_ptr<Model>> Core::read_model(const std::string& path) const {
+Result<std::unique_ptr<Model>> Core::read_model(const std::string& path,
+                                                const std::vector<std::string>& overridden) const {
   HET_TRY(check_process());
   if (ends_with(path, ".bin")) {
     return error(StatusCode::InvalidArgument,
                  "'{}' holds weights, not a model: give the .xml beside it", path);
   }
   HET_ASSIGN(const bool is_xml, starts_as_xml(path));
-  return is_xml ? read_openvino_ir(path) : read_onnx(path);
+  if (!is_xml) return read_onnx(path, overridden);
+  if (overridden.empty()) return read_openvino_ir(path);
+  return error(StatusCode::InvalidArgument,
+               "constant '{}' of '{}' cannot become an input: an OpenVINO IR has no constants that "
+               "are inputs, too",
+               overridden[0], path);
 }
 
 Status Core::add_extension(const std::string& path) const {

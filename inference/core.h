@@ -32,8 +32,10 @@ class HET_API Core {
   DeviceRegistry& devices() { return devices_; }
 
   /// Reads an ONNX model or an OpenVINO IR (.xml with its .bin beside it), told apart by content.
-  /// The error names the file and what is wrong in it.
-  Result<std::unique_ptr<Model>> read_model(const std::string& path) const;
+  /// The error names the file and what is wrong in it. `overridden`: constants of
+  /// Model::overridable_constants() that are to be inputs instead; only ONNX models have such.
+  Result<std::unique_ptr<Model>> read_model(const std::string& path,
+                                            const std::vector<std::string>& overridden = {}) const;
   /// Loads a shared library with operators of the user's own (custom_operator.h) for the whole
   /// process; the property EXTENSIONS does the same. Models that were read before know them once
   /// they are compiled.

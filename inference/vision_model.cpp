@@ -9,6 +9,7 @@
 #include "inference/decoders/descriptors/model_metadata.h"
 #include "inference/decoders/model_inputs.h"
 #include "inference/decoders/name_list.h"
+#include "inference/devices/ports.h"
 #include "inference/model_preparation.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/passes/convert_ports.h"
@@ -250,7 +251,7 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   }
   if (settings.raw_tensors) return vision;
 
-  const std::vector<Port>& outputs = vision->compiled_->outputs();
+  const std::vector<Port> outputs = with_declared_sizes(vision->compiled_->outputs(), *model);
   HET_ASSIGN(
       const DecoderChoice choice,
       choose_decoders(model_proc, metadata, *model, vision->compiled_->inputs(), outputs, labels));

@@ -1,5 +1,7 @@
 #include "tools/model_source.h"
 
+#include <algorithm>
+
 namespace het {
 namespace {
 
@@ -17,9 +19,16 @@ Status bind_batch(Model& model) {
 }  // namespace
 
 Result<std::unique_ptr<Model>> read_model(Core& core, const std::string& path,
-                                          const PreparationOptions& options) {
+                                          const PreparationOptions& options,
+                                          const std::vector<std::string>& inputs) {
   for (const std::string& library : options.extensions) HET_TRY(core.add_extension(library));
-  return core.read_model(path);
+  HET_ASSIGN(std::unique_ptr<Model> model, core.read_model(path));
+  std::vector<std::string> overridden;
+  for (const std::string& name : model->overridable_constants()) {
+    if (std::ranges::find(inputs, name) != inputs.end()) overridden.push_back(name);
+  }
+  if (overridden.empty()) return model;
+  return core.read_model(path, overridden);
 }
 
 Result<std::unique_ptr<Model>> load_unbound_model(Core& core, const std::string& path,

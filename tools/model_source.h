@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "inference/base/status.h"
 #include "inference/core.h"
@@ -9,9 +10,11 @@
 
 namespace het {
 
-/// Loads the libraries of -extensions and reads the model.
+/// Loads the libraries of -extensions and reads the model. `inputs` may name constants that the
+/// file lets one override; they become inputs.
 Result<std::unique_ptr<Model>> read_model(Core& core, const std::string& path,
-                                          const PreparationOptions& options);
+                                          const PreparationOptions& options,
+                                          const std::vector<std::string>& inputs = {});
 
 /// Reads and prepares a model and binds its shapes: a dimension that stays unknown becomes 1 when
 /// it is the first one, and is an error otherwise.

@@ -97,7 +97,10 @@ Status run_on_picture(Core& core, const RunOptions& options, const Properties& p
 }
 
 Status run_on_tensors(Core& core, const RunOptions& options, const Properties& properties) {
-  HET_ASSIGN(const auto model, read_model(core, options.model, options.preparation));
+  std::vector<std::string> names;
+  for (const std::string& input : options.inputs)
+    names.push_back(input.substr(0, input.rfind('=')));
+  HET_ASSIGN(const auto model, read_model(core, options.model, options.preparation, names));
   HET_TRY(prepare(options.preparation, *model)
               .with_context(fmt::format("cannot prepare model '{}'", options.model)));
   std::vector<std::pair<size_t, Tensor>> tensors;
@@ -143,7 +146,9 @@ void add_run_command(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<RunOptions>();
   command->add_option("model", options->model, "Model file")->required();
   command->add_option("-d,--device", options->device, "Device");
-  command->add_option("--input", options->inputs, "NAME=FILE.npy, once per input");
+  command->add_option("--input", options->inputs,
+                      "NAME=FILE.npy, once per input; initialisers that the file lists as inputs "
+                      "may be given, too");
   command->add_option("--image", options->image, "Picture to run on; prints the decoded result");
   command->add_option("--model-proc", options->model_proc, "Descriptor of the model");
   command->add_option("--labels-file", options->labels_file, "One label per line");

@@ -20,12 +20,14 @@ bool has_type(const Welcome& device, ElementType type) {
   return std::ranges::find(device.types, type) != device.types.end();
 }
 
-/// Why the device does not run a node; empty when it does.
-std::string refusal(const Welcome& device, const Node& node) {
+/// Why the device does not run a node; empty when it does. Nodes that wait for sizes of the model's
+/// inputs are judged once these are bound.
+std::string refusal(const Welcome& device, const Node& node, bool is_bound) {
   const std::string type = node.qualified_type();
   if (std::ranges::find(device.operators, type) == device.operators.end()) {
     return fmt::format("a {} has no operator {}", device.profile, type);
   }
+  if (!is_bound && reads_unknown_sizes(node)) return {};
   for (const auto* values : {&node.inputs(), &node.outputs()}) {
     for (const Value* value : *values) {
       if (value == nullptr) continue;
@@ -67,8 +69,10 @@ class VpuDevice final : public Device {
     HET_ASSIGN(const std::shared_ptr<Connection> connection, link_->connection());
     const std::unique_ptr<Model> prepared = model.clone();
     HET_ASSIGN(const std::vector<NodeFailure> failures, prepare_model_for_query(*prepared));
-    return query_rows(model, *prepared, failures, name_,
-                      [&](const Node& node) { return refusal(connection->welcome(), node); });
+    const bool is_bound = check_inputs_static(*prepared).ok();
+    return query_rows(model, *prepared, failures, name_, [&](const Node& node) {
+      return refusal(connection->welcome(), node, is_bound);
+    });
   }
 
   Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
@@ -82,7 +86,7 @@ class VpuDevice final : public Device {
     HET_TRY(prepare_model(*prepared));
     std::string refused;
     for (const auto& node : prepared->nodes()) {
-      const std::string reason = refusal(connection->welcome(), *node);
+      const std::string reason = refusal(connection->welcome(), *node, true);
       if (reason.empty()) continue;
       refused += fmt::format("{}node '{}': {}", refused.empty() ? "" : "; ", node->name(), reason);
     }

@@ -113,16 +113,14 @@ void see_region_yolo(const Graph& graph) {
   reading.config.converter = converter;
 }
 
-/// Two outputs named boxes and labels, as Open Model Zoo's ATSS and FCOS models have them.
+/// Boxes of five values and one label for each, called labels, as the models of MMDetection and of
+/// Open Model Zoo's ATSS and FCOS have them.
 void see_boxes_and_labels(const Graph& graph) {
   if (graph.selected.size() != 2 || graph.outputs.size() != 2) return;
-  const auto named = [&](std::string_view name) {
-    return std::find_if(graph.outputs.begin(), graph.outputs.end(),
-                        [&](const Port& port) { return port.name == name; });
-  };
-  const auto boxes = named("boxes");
-  if (boxes == graph.outputs.end() || named("labels") == graph.outputs.end() ||
-      boxes->desc.shape.empty() || boxes->desc.shape.back() != 5)
+  const Port& boxes = graph.port(graph.port(0).name == "labels" ? 1 : 0);
+  const Port& labels = graph.port(graph.port(0).name == "labels" ? 0 : 1);
+  if (labels.name != "labels" || boxes.desc.shape.empty() || boxes.desc.shape.back() != 5 ||
+      !fits(graph, "boxes_labels"))
     return;
   graph.add("boxes_labels", "the outputs are boxes of 5 values and labels");
 }
@@ -225,13 +223,43 @@ void see_yolo_rows(const Graph& graph) {
   }
 }
 
-/// Number of classes of an output [batch, classes] or [batch, classes, 1, 1], or nothing.
+/// Number of classes of an output [classes], or with the batch in front and any dimensions of 1:
+/// [batch, classes], [batch, classes, 1, 1] ..., or nothing.
 std::optional<int64_t> class_count(const Port& port) {
   const Shape& shape = port.desc.shape;
-  if (shape.size() < 2 || !is_float(port.desc.type) || shape[1] < 2) return std::nullopt;
-  if (std::any_of(shape.begin() + 2, shape.end(), [](int64_t dim) { return dim != 1; }))
-    return std::nullopt;
-  return shape[1];
+  if (shape.empty() || !is_float(port.desc.type)) return std::nullopt;
+  int64_t classes = 1;
+  for (size_t i = shape.size() > 1 ? 1 : 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    if (shape[i] < 2 || classes != 1) return std::nullopt;
+    classes = shape[i];
+  }
+  return classes > 1 ? std::optional(classes) : std::nullopt;
+}
+
+/// Classes of the data sets whose published classifiers are exported as they were trained: ImageNet
+/// (alone and with a background), ImageNet-21k (as published and without 2 empty classes) and
+/// Places365. Vectors of other lengths may as well be embeddings or coordinates.
+constexpr int64_t kKnownClassCounts[] = {1000, 1001, 21843, 21841, 365};
+
+/// Operators that a classifier's logits come from: sums of products, and means over the picture.
+constexpr std::string_view kLogitMakers[] = {
+    "Gemm",
+    "MatMul",
+    "Add",
+    "Conv",
+    "GlobalAveragePool",
+    "AveragePool",
+    "ReduceMean",
+    "BatchNormalization",
+    "DequantizeLinear",
+    "FakeQuantize",
+};
+
+bool is_known_classifier(const Model& model, const Port& port, int64_t classes) {
+  return std::ranges::find(kKnownClassCounts, classes) != std::end(kKnownClassCounts) &&
+         std::ranges::any_of(
+             kLogitMakers, [&](std::string_view maker) { return is_made_by(model, port, maker); });
 }
 
 void see_classes(const Graph& graph) {
@@ -242,10 +270,25 @@ void see_classes(const Graph& graph) {
   if (is_made_by(graph.model, port, "Softmax")) {
     graph.add("label", fmt::format("output '{}' is a softmax over {} classes", port.name, *classes))
         .config.method = "max";
-  } else if (*classes == static_cast<int64_t>(graph.entry.labels.size())) {
+    return;
+  }
+  const bool has_labels = *classes == static_cast<int64_t>(graph.entry.labels.size());
+  const std::string values =
+      has_labels
+          ? fmt::format("output '{}' has one value for each of the {} labels", port.name, *classes)
+          : fmt::format("output '{}' has {} values", port.name, *classes);
+  if (is_made_by(graph.model, port, "Sigmoid")) {
+    // Every class by itself: a text of all that are there, which needs labels.
+    if (has_labels) graph.add("label", values + " by a sigmoid").config.method = "multi";
+  } else if (is_made_by(graph.model, port, "LogSoftmax")) {
+    graph.add("label", values + " by a logarithm of a softmax").config.method = "softmax";
+  } else if (has_labels) {
+    graph.add("label", values + ", a softmax is applied").config.method = "softmax";
+  } else if (is_known_classifier(graph.model, port, *classes)) {
     graph
-        .add("label", fmt::format("output '{}' has one value for each of the {} labels", port.name,
-                                  *classes))
+        .add("label", values +
+                          ", as many as a well-known data set has classes, and the graph ends "
+                          "without a softmax: one is applied")
         .config.method = "softmax";
   }
 }

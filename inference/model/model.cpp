@@ -48,6 +48,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 std::unique_ptr<Model> Model::clone() const {
   auto copy = std::make_unique<Model>(name_);
   copy->metadata_ = metadata_;
+  copy->overridable_constants_ = overridable_constants_;
   std::unordered_map<const Value*, Value*> values;
   std::unordered_map<const Node*, Node*> nodes;
   const auto mapped = [&](const Value* value) { return value ? values.at(value) : nullptr; };
@@ -74,7 +75,7 @@ std::unique_ptr<Model> Model::clone() const {
     copy->inputs_.push_back({mapped(input.value), input.preprocess, input.dim_names});
   }
   for (const ModelOutput& output : outputs_) {
-    copy->outputs_.push_back({output.name, mapped(output.value)});
+    copy->outputs_.push_back({output.name, mapped(output.value), output.declared});
   }
   return copy;
 }
@@ -162,12 +163,16 @@ void Model::mark_unsupported(Node* node, std::string reason) {
   node->unsupported_reason_ = std::move(reason);
 }
 
-void Model::add_output(std::string name, Value* value) {
-  outputs_.push_back({std::move(name), value});
+void Model::add_output(std::string name, Value* value, TensorDesc declared) {
+  outputs_.push_back({std::move(name), value, std::move(declared)});
 }
 
 void Model::set_output(size_t index, Value* value) {
   outputs_[index].value = value;
+}
+
+void Model::declare_output(size_t index, TensorDesc declared) {
+  outputs_[index].declared = std::move(declared);
 }
 
 void Model::set_outputs(std::vector<ModelOutput> outputs) {
@@ -350,7 +355,17 @@ Status Model::reshape(const std::map<std::string, Shape>& input_shapes) {
     }
     changes.emplace_back(value, std::move(bound));
   }
-  for (auto& [value, shape] : changes) value->desc_.shape = std::move(shape);
+  bool keeps_declared = true;
+  for (auto& [value, shape] : changes) {
+    const Shape& old = value->desc_.shape;
+    for (size_t i = 0; i < old.size(); ++i) {
+      keeps_declared = keeps_declared && (old[i] == kUnknownDim || old[i] == shape[i]);
+    }
+    value->desc_.shape = std::move(shape);
+  }
+  for (ModelOutput& output : outputs_) {
+    if (!keeps_declared) output.declared = {};
+  }
   for (const auto& node : nodes_) {
     for (Value* output : node->outputs_) output->desc_ = {};
   }

@@ -108,6 +108,9 @@ struct ModelInput {
 struct ModelOutput {
   std::string name;
   Value* value = nullptr;
+  /// What the file says of it, for outputs that are sized at run time: of type Undefined where it
+  /// says nothing, or where it does not hold any more.
+  TensorDesc declared = {};
 };
 
 /// The graph of a network, device-neutral. Movable, not copyable (clone() is explicit).
@@ -125,6 +128,13 @@ class HET_API Model {
   /// Free-form key/value pairs of the file (ONNX metadata_props, IR rt_info).
   std::map<std::string, std::string>& metadata() { return metadata_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  /// Constants that the file lists among its inputs, so that they may be given: read_onnx() makes
+  /// those inputs that it is told to. ONNX Runtime calls them overridable initialisers.
+  const std::vector<std::string>& overridable_constants() const { return overridable_constants_; }
+  void add_overridable_constant(std::string name) {
+    overridable_constants_.push_back(std::move(name));
+  }
 
   const std::vector<ModelInput>& inputs() const { return inputs_; }
   const std::vector<ModelOutput>& outputs() const { return outputs_; }
@@ -145,8 +155,9 @@ class HET_API Model {
   /// For a node whose operator is known, but which the model cannot hold as the file has it (a
   /// string tensor, a missing translation): op() becomes null, so that no device runs it.
   void mark_unsupported(Node* node, std::string reason);
-  void add_output(std::string name, Value* value);
+  void add_output(std::string name, Value* value, TensorDesc declared = {});
   void set_output(size_t index, Value* value);
+  void declare_output(size_t index, TensorDesc declared);
   /// Replaces all outputs; remove_unused() then drops what only the old ones needed.
   void set_outputs(std::vector<ModelOutput> outputs);
   void set_preprocess(size_t input_index, std::optional<PreprocessDesc> desc);
@@ -167,8 +178,8 @@ class HET_API Model {
   Status sort();
 
   /// Binds input shapes; kUnknownDim keeps the dimension of the file. Old inferred shapes are
-  /// forgotten. Fails when a name is unknown or a fixed dimension of the file is contradicted
-  /// in rank.
+  /// forgotten, and what the file declares of outputs where a known dimension changes. Fails when a
+  /// name is unknown or a fixed dimension of the file is contradicted in rank.
   Status reshape(const std::map<std::string, Shape>& input_shapes);
 
  private:
@@ -177,6 +188,7 @@ class HET_API Model {
 
   std::string name_;
   std::map<std::string, std::string> metadata_;
+  std::vector<std::string> overridable_constants_;
   std::vector<ModelInput> inputs_;
   std::vector<ModelOutput> outputs_;
   std::vector<std::unique_ptr<Node>> nodes_;

@@ -68,9 +68,12 @@ Status set_input_type(Model& model, size_t input_index, ElementType type) {
 Status set_output_type(Model& model, size_t output_index, ElementType type) {
   const ModelOutput output = model.outputs()[output_index];
   if (output.value->desc().type == type) return {};
+  TensorDesc declared = output.declared;
+  if (declared.type != ElementType::Undefined) declared.type = type;
   const std::string name = output.name + "/Cast";
   Node* node = model.add_node(name, "Cast", "", {output.value}, {name}, cast_to(type));
   model.set_output(output_index, node->output());
+  model.declare_output(output_index, std::move(declared));
   return {};
 }
 
@@ -133,7 +136,8 @@ Status select_outputs(Model& model, const std::vector<std::string>& names) {
                    "several outputs write NODE:PORT); its outputs are {}",
                    model.name(), name, valid);
     }
-    outputs.push_back({name, value});
+    const auto kept = std::ranges::find(model.outputs(), value, &ModelOutput::value);
+    outputs.push_back({name, value, kept == model.outputs().end() ? TensorDesc{} : kept->declared});
   }
   if (outputs.empty()) return {};
   model.set_outputs(std::move(outputs));

@@ -4,6 +4,7 @@
 #include <deque>
 #include <new>
 #include <string_view>
+#include <vector>
 
 #include "inference/base/log.h"
 #include "inference/ops/op.h"
@@ -74,14 +75,18 @@ Result<int64_t> default_opset(const onnx::ParsedModel& parsed, const std::string
 Result<std::unique_ptr<Model>> build_model(std::string_view bytes,
                                            const std::shared_ptr<const void>& owner,
                                            const onnx::ModelFolder& folder,
-                                           const std::string& origin) {
+                                           const std::string& origin,
+                                           const std::vector<std::string>& overridden) {
   HET_ASSIGN(onnx::ParsedModel parsed, onnx::parse_model(bytes, origin));
   std::deque<std::string> made_names;
   HET_TRY(onnx::expand_functions(parsed, made_names)
               .with_context(fmt::format("ONNX model '{}'", origin)));
   HET_ASSIGN(const int64_t opset, default_opset(parsed, origin));
-  onnx::FileContext file{origin, opset, onnx::only_float_type(parsed.graph),
-                         onnx::TensorReader(owner, bytes.size(), folder)};
+  onnx::FileContext file{origin,
+                         opset,
+                         onnx::only_float_type(parsed.graph),
+                         onnx::TensorReader(owner, bytes.size(), folder),
+                         {overridden.begin(), overridden.end()}};
   auto model = onnx::GraphBuilder(file, parsed.graph, nullptr).build();
   if (!model) {
     return Failure(model.error().with_context(fmt::format("ONNX model '{}'", origin)));
@@ -95,7 +100,8 @@ Result<std::unique_ptr<Model>> build_model(std::string_view bytes,
 Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
                                           const std::shared_ptr<const void>& owner,
                                           const onnx::ModelFolder& folder,
-                                          const std::string& origin) {
+                                          const std::string& origin,
+                                          const std::vector<std::string>& overridden) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.empty()) return error(StatusCode::ParseError, "ONNX model '{}' is empty", origin);
   if (text.substr(0, kLfsPointer.size()) == kLfsPointer) {
@@ -108,7 +114,7 @@ Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
                  bytes.size(), onnx::kMaxModelBytes);
   }
   try {
-    return build_model(text, owner, folder, origin);
+    return build_model(text, owner, folder, origin, overridden);
   } catch (const std::bad_alloc&) {
     return error(StatusCode::OutOfMemory, "ONNX model '{}' does not fit into memory", origin);
   }
@@ -116,18 +122,19 @@ Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> read_onnx(const std::string& path) {
+Result<std::unique_ptr<Model>> read_onnx(const std::string& path,
+                                         const std::vector<std::string>& overridden) {
   HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
-  auto model = read_bytes(file->bytes(), file, onnx::folder_of_model(path), path);
+  auto model = read_bytes(file->bytes(), file, onnx::folder_of_model(path), path, overridden);
   // Weights are referenced or copied by now; those referenced are read when they are used.
   release_file_pages(file->bytes());
   return model;
 }
 
 Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
-                                               const std::string& folder,
-                                               const std::string& origin) {
-  return read_bytes(bytes, nullptr, {folder, {}}, origin);
+                                               const std::string& folder, const std::string& origin,
+                                               const std::vector<std::string>& overridden) {
+  return read_bytes(bytes, nullptr, {folder, {}}, origin, overridden);
 }
 
 Result<Tensor> read_onnx_tensor(const std::string& path) {

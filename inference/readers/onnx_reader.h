@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "inference/base/status.h"
 #include "inference/base/visibility.h"
@@ -20,13 +21,16 @@ namespace het {
 /// Fails with NotFound, ParseError (malformed or truncated, with the place), NotSupported
 /// (sequence, optional or string inputs) or OutOfMemory (a stated limit is exceeded); the message
 /// names the file.
-HET_API Result<std::unique_ptr<Model>> read_onnx(const std::string& path);
+/// Initialisers that the file lists among its inputs are constants, except those of `overridden`:
+/// these are inputs like the others, without a default. NotFound when the file lists no such one.
+HET_API Result<std::unique_ptr<Model>> read_onnx(const std::string& path,
+                                                 const std::vector<std::string>& overridden = {});
 
 /// The same for a model in memory, which is copied where tensors need it. External data is looked
 /// up in `folder` (empty: refused); `origin` names the model in errors.
-HET_API Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
-                                                       const std::string& folder,
-                                                       const std::string& origin);
+HET_API Result<std::unique_ptr<Model>> read_onnx_bytes(
+    std::span<const std::byte> bytes, const std::string& folder, const std::string& origin,
+    const std::vector<std::string>& overridden = {});
 
 /// Reads one tensor in ONNX's own file format (a TensorProto, as the backend tests' .pb files are).
 /// Fails with NotSupported for strings, ParseError for what is no tensor; the message names the

@@ -37,17 +37,11 @@ Result<std::vector<Shape>> shapes_of(const RequestIo& io, const std::vector<Port
   return shapes;
 }
 
-/// Outputs with the types and shapes that can be told without the inputs' shapes; what the file
-/// declares fills gaps.
+/// Outputs with the types and shapes that can be told without the inputs' shapes.
 Result<std::vector<Port>> unbound_output_ports(const Model& model) {
   const std::unique_ptr<Model> prepared = model.clone();
   HET_TRY(prepare_model_for_query(*prepared));
-  std::vector<Port> ports = output_ports(*prepared);
-  for (size_t i = 0; i < ports.size(); ++i) {
-    const TensorDesc& declared = model.outputs()[i].value->desc();
-    if (ports[i].desc.type == ElementType::Undefined) ports[i].desc = declared;
-  }
-  return ports;
+  return output_ports(*prepared);
 }
 
 Status check_support(const Model& model, const CompileTarget& target) {

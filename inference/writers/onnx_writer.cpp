@@ -47,7 +47,8 @@ std::vector<TensorDesc> outputs_at(const Model& model, int64_t first, int64_t ot
 }
 
 /// Types of the outputs, which ONNX wants declared. Shapes are inferred from bound inputs only, so
-/// two sizes are tried: dimensions that differ are unknown.
+/// two sizes are tried: dimensions that differ are unknown. Where nothing can be inferred, what the
+/// model's own file declares holds.
 std::vector<onnx::DeclaredOutput> declared_outputs(const Model& model) {
   std::vector<TensorDesc> descs = outputs_at(model, 1, 320);
   bool is_bound = true;
@@ -61,6 +62,7 @@ std::vector<onnx::DeclaredOutput> declared_outputs(const Model& model) {
     for (size_t axis = 0; axis < descs[i].shape.size(); ++axis) {
       if (descs[i].shape[axis] != others[i].shape[axis]) descs[i].shape[axis] = kUnknownDim;
     }
+    if (descs[i].type == ElementType::Undefined) descs[i] = model.outputs()[i].declared;
     declared.push_back({onnx_type_code(descs[i].type), std::nullopt});
     if (descs[i].type != ElementType::Undefined) declared.back().shape = descs[i].shape;
   }

@@ -69,6 +69,40 @@ TEST(ChooseDecoders, LabelsTellThatLogitsAreClasses) {
   EXPECT_EQ(choice->configs.at(0).labels.size(), 2u);
 }
 
+TEST(ChooseDecoders, LogitsOfAWellKnownDataSetGetASoftmax) {
+  for (const char* maker : {"Gemm", "Add", "Conv", "GlobalAveragePool"}) {
+    for (const Shape& shape : {Shape{1, 1000}, Shape{kUnknownDim, 1000}, Shape{8, 1000},
+                               Shape{1, 1000, 1, 1}, Shape{1, 1, 1, 1001}, Shape{1000}}) {
+      const auto choice = Graph(maker, shape).choose();
+      ASSERT_TRUE(choice) << choice.error().message();
+      EXPECT_EQ(choice->configs.at(0).converter, "label");
+      EXPECT_EQ(choice->configs.at(0).method, "softmax");
+      EXPECT_NE(choice->reason.find("without a softmax: one is applied"), std::string::npos)
+          << choice->reason;
+    }
+  }
+  // Vectors that may be embeddings or points, maps, and what is no sum.
+  EXPECT_FALSE(Graph("Gemm", {1, 512}).choose());
+  EXPECT_FALSE(Graph("Gemm", {1, 10}).choose());
+  EXPECT_FALSE(Graph("Conv", {1, 1000, 7, 7}).choose());
+  EXPECT_FALSE(Graph("Div", {1, 1000}).choose());
+  EXPECT_FALSE(Graph("Sigmoid", {1, 1000}).choose());
+}
+
+TEST(ChooseDecoders, ClassesByLogSoftmaxAndSigmoid) {
+  const auto logarithms = Graph("LogSoftmax", {1, 10}).choose();
+  ASSERT_TRUE(logarithms) << logarithms.error().message();
+  EXPECT_EQ(logarithms->configs.at(0).method, "softmax");
+  // Several may be there at once.
+  const auto several = Graph("Sigmoid", {1, 2}).choose({}, {"hat", "glasses"});
+  ASSERT_TRUE(several) << several.error().message();
+  EXPECT_EQ(several->configs.at(0).converter, "label");
+  EXPECT_EQ(several->configs.at(0).method, "multi");
+  const auto vector = Graph("Gemm", {2}).choose({}, {"cat", "dog"});
+  ASSERT_TRUE(vector) << vector.error().message();
+  EXPECT_EQ(vector->configs.at(0).method, "softmax");
+}
+
 TEST(ChooseDecoders, AnEntryWithoutConverterKeepsItsOtherKeys) {
   ModelProc model_proc = described({""});
   model_proc.outputs[0].attribute_name = "mood";

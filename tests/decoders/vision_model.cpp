@@ -1,12 +1,16 @@
 #include "inference/vision_model.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "devices/register_devices.h"
 #include "inference/base/log.h"
+#include "tests/readers/onnx/onnx_file.h"
 
 namespace het {
 namespace {
@@ -140,6 +144,65 @@ TEST_F(VisionModels, DescriptorOfAnotherModelIsAnError) {
   labels.labels.clear();
   labels.labels_file = "/nowhere/labels.txt";
   EXPECT_NE(load_error(labels).find("/nowhere/labels.txt"), std::string::npos);
+}
+
+/// A detector as exporters write them: what is left of three boxes behind a suppression, declared
+/// [1,-1,5], and labels [1,-1].
+std::string suppressed_boxes() {
+  const std::vector<float> corners{0, 0, 4, 4, 0, 0, 4, 3, 6, 6, 8, 8};
+  test::Graph graph;
+  graph.input("image", {{1, 3, 8, 8}})
+      .initializer(test::float_tensor("corners", {1, 3, 4}, corners))
+      .initializer(test::float_tensor("weights", {1, 1, 3}, {0.9f, 0.8f, 0.7f}))
+      .initializer(test::int64_tensor("most", {}, {10}))
+      .initializer(test::float_tensor("overlap", {}, {0.5f}))
+      .initializer(test::int64_tensor("column", {}, {2}))
+      .initializer(test::int64_tensor("zero", {1}, {0}))
+      .node("ReduceMax", {"image"}, {"brightest"}, {test::Attr("keepdims", 0)})
+      .node("Mul", {"weights", "brightest"}, {"scores"})
+      .node("NonMaxSuppression", {"corners", "scores", "most", "overlap"}, {"selected"})
+      .node("Gather", {"selected", "column"}, {"places"}, {test::Attr("axis", 1)})
+      .node("Gather", {"corners", "places"}, {"kept"}, {test::Attr("axis", 1)})
+      .node("Gather", {"scores", "places"}, {"row"}, {test::Attr("axis", 2)})
+      .node("Transpose", {"row"}, {"confidences"},
+            {test::Attr("perm", std::vector<int64_t>{0, 2, 1})})
+      .node("Concat", {"kept", "confidences"}, {"dets"}, {test::Attr("axis", 2)})
+      .node("Unsqueeze", {"places", "zero"}, {"labels"})
+      .output("dets", {{1, -1, 5}})
+      .output("labels", {{1, -1}}, test::kInt64);
+  return test::model_file(graph.bytes());
+}
+
+TEST(VisionModelsOfUnknownSizes, AreReadByWhatTheFileDeclares) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("het-suppressed-" + std::to_string(getpid()) + ".onnx");
+  std::ofstream(path, std::ios::binary) << suppressed_boxes();
+  const std::shared_ptr<Core> process_core = core();
+  for (const char* device : {"REF", "CPU", "HETERO:CPU", "MULTI:CPU,REF"}) {
+    VisionModelSettings settings;
+    settings.model = path.string();
+    settings.device = device;
+    const auto model = VisionModel::load(*process_core, settings);
+    ASSERT_TRUE(model) << device << ": " << model.error().message();
+    const std::vector<Port>& outputs = (*model)->compiled().outputs();
+    EXPECT_EQ(to_string(outputs[0].desc), "float32[1,?,5]") << device;
+    EXPECT_EQ(to_string(outputs[1].desc), "int64[1,?]") << device;
+    const auto request = (*model)->compiled().create_infer_request().value();
+    const Image image = make_host_image(PixelFormat::BGR, 8, 8).value();
+    std::memset(image.planes[0].buffer->host(), 1, image.planes[0].buffer->size_bytes());
+    for (int round = 0; round < 2; ++round) {
+      ASSERT_TRUE((*model)->set_picture(*request, image, image.full()).ok());
+      ASSERT_TRUE(request->infer().ok());
+      const auto found = (*model)->results(*request, 8, 8, image.full(), 0, 0.0f);
+      ASSERT_TRUE(found) << found.error().message();
+      ASSERT_EQ(found->detections.size(), 2u) << device;
+      EXPECT_EQ(found->detections[0].label_id, 0);
+      EXPECT_FLOAT_EQ(found->detections[0].confidence, 0.9f);
+      EXPECT_EQ(found->detections[1].label_id, 2);
+      EXPECT_FLOAT_EQ(found->detections[1].x_min, 6);
+    }
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

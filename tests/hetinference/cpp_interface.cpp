@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "hetinference/cpp.h"
+#include "tests/readers/onnx/onnx_file.h"
 #include "tests/readers/openvino_ir/ir_file.h"
 
 namespace het {
@@ -114,6 +116,38 @@ TEST(CppInterface, TellsWhichDeviceRunsWhichNode) {
   auto node = make_struct<HetNodeSupport>();
   EXPECT_EQ(het_model_query_node(query.get(), names.size(), &node), HET_NOT_FOUND);
   EXPECT_THROW(core.query_model(model, "NO_SUCH_DEVICE"), hetinference::Error);
+}
+
+/// y = x * w, where w is an initialiser that the file lists as an input.
+TEST(CppInterface, ReadsAModelWithAnOverriddenInitialiser) {
+  test::Graph graph;
+  graph.input("x", {{2}})
+      .input("w", {{2}})
+      .initializer(test::float_tensor("w", {2}, {2, 3}))
+      .node("Mul", {"x", "w"}, {"y"})
+      .output("y", {{2}});
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("het-overridden-" + std::to_string(getpid()) + ".onnx");
+  std::ofstream(path, std::ios::binary) << test::model_file(graph.bytes());
+  Core core;
+  const auto run = [&](const std::vector<std::string>& overridden) {
+    auto compiled = core.compile_model(core.read_model(path, overridden), "CPU");
+    auto request = compiled.create_request();
+    for (const std::string& name : {std::string("x"), std::string("w")}) {
+      if (name == "w" && overridden.empty()) continue;
+      std::fill_n(static_cast<float*>(request.tensor(name).data), 2, 5.0f);
+    }
+    request.infer();
+    const auto* y = static_cast<const float*>(request.tensor("y").data);
+    return std::vector<float>(y, y + 2);
+  };
+  EXPECT_EQ(run({}), (std::vector<float>{10, 15}));
+  EXPECT_EQ(run({"w"}), (std::vector<float>{25, 25}));
+  EXPECT_THROW(core.read_model(path, {"x"}), hetinference::Error);
+  HetModel* model = nullptr;
+  EXPECT_EQ(het_core_read_model_overriding(core.get(), path.c_str(), nullptr, 1, &model),
+            HET_INVALID_ARGUMENT);
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -73,12 +73,14 @@ def protobuf(*fields):
     return message
 
 
+def port(name, *sizes):
+    """A ValueInfoProto of float; a size is a number or a name."""
+    dims = [(1, protobuf((2 if isinstance(size, str) else 1, size))) for size in sizes]
+    return protobuf((1, name), (2, protobuf((1, protobuf((1, 1), (2, protobuf(*dims)))))))
+
+
 @case
 def query_of_unknown_sizes(hetero):
-    def port(name, *sizes):
-        dims = [(1, protobuf((2 if isinstance(size, str) else 1, size))) for size in sizes]
-        return protobuf((1, name), (2, protobuf((1, protobuf((1, 1), (2, protobuf(*dims)))))))
-
     def node(name, operator, source):
         return protobuf((1, source), (2, name + "_y"), (3, name), (4, operator))
 
@@ -140,6 +142,26 @@ def run_tensors(hetero):
             results[device] = numpy.load(output / described["file"])
             assert list(results[device].shape) == described["shape"] and described["type"] == "float32"
         numpy.testing.assert_allclose(results["CPU"], results["REF"], rtol=1e-3, atol=1e-4)
+        overridden_initialiser(hetero, pathlib.Path(folder))
+
+
+def overridden_initialiser(hetero, folder):
+    """y = x * w, where w = 1 unless it is given: it is an initialiser and an input."""
+    import numpy
+
+    one = protobuf((1, protobuf()), (2, 1), (8, "w"), (9, numpy.ones(1, numpy.float32).tobytes()))
+    graph = protobuf((1, protobuf((1, "x"), (1, "w"), (2, "y"), (4, "Mul"))), (2, "g"), (5, one.replace(protobuf((1, protobuf())), b"\x08\x01")),
+                     (11, port("x", 1)), (11, port("w", 1)), (12, port("y", 1)))
+    model = folder / "overridable.onnx"
+    model.write_bytes(protobuf((1, 3), (7, graph), (8, protobuf((2, 13)))))
+    numpy.save(folder / "five.npy", numpy.full(1, 5, numpy.float32))
+
+    def output(*inputs):
+        hetero.run("run", model, *[part for name in inputs for part in ("--input", f"{name}={folder / 'five.npy'}")], "--output", folder / "o")
+        return numpy.load(folder / "o/output_0.npy").tolist()
+
+    assert output("x") == [5] and output("x", "w") == [25]
+    expect(hetero.run("run", model, "--input", f"v={folder / 'five.npy'}", "--output", folder / "o", status=1).stderr, "'v'")
 
 
 @case

@@ -1,5 +1,6 @@
 #include "inference/ops/elementwise/cast.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "inference/base/registration.h"
@@ -62,21 +63,25 @@ Result<Tensor> widen(const Tensor& src) {
   return wide;
 }
 
+/// Into types of less than a byte and narrow floats. Only the former round floats to nearest even
+/// integers (ONNX, "2 bit integer types" and "4 bit integer types"); wider integers truncate.
 Status narrow(const Tensor& src, Tensor& dst, const CastSettings& settings) {
   const bool to_float = is_narrow_float(dst.type());
   // Whatever the source is, double holds what a narrow float can tell apart.
-  HET_ASSIGN(Tensor wide,
-             Tensor::allocate({to_float ? ElementType::Float64 : ElementType::Int64, src.shape()}));
+  const bool as_double = to_float || is_float(src.type());
+  HET_ASSIGN(Tensor wide, Tensor::allocate({as_double ? ElementType::Float64 : ElementType::Int64,
+                                            src.shape()}));
   HET_TRY(cast_elements(src, wide));
   const ElementType stored = !to_float                    ? dst.type()
                              : bit_width(dst.type()) == 4 ? ElementType::UInt4
                                                           : ElementType::UInt8;
   if (dst.size_bytes() > 0) std::memset(dst.bytes(), 0, dst.size_bytes());
   for (int64_t i = 0; i < src.element_count(); ++i) {
+    const double real = as_double ? wide.data<double>()[i] : 0.0;
     store_integer(dst.bytes(), stored, i,
-                  to_float ? float_to_narrow(dst.type(), wide.data<double>()[i], settings.saturate,
-                                             settings.rounding)
-                           : wide.data<int64_t>()[i]);
+                  to_float ? float_to_narrow(dst.type(), real, settings.saturate, settings.rounding)
+                  : as_double ? numeric_cast<int64_t>(std::nearbyint(real))
+                              : wide.data<int64_t>()[i]);
   }
   return {};
 }

@@ -18,7 +18,8 @@ struct CastSettings {
 Result<CastSettings> cast_settings(const Attributes& attributes);
 
 /// Converts all elements of a dense host tensor between any two types by the rules of
-/// numeric_cast() and float_to_narrow(); packed integers keep the low bits of the truncated value.
+/// numeric_cast() and float_to_narrow(); packed integers keep the low bits of the nearest even
+/// integer.
 /// Shapes may differ, element counts must agree.
 HET_API Status cast_elements(const Tensor& src, Tensor& dst, const CastSettings& settings = {});
 

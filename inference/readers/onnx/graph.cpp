@@ -117,18 +117,24 @@ Result<std::unique_ptr<Model>> GraphBuilder::build() {
   return std::move(model_);
 }
 
-// 1. Initialisers are constants, also those that are listed as inputs of the model.
+// 1. Initialisers are constants, also those that are listed as inputs of the model, as old files
+// list all of them. The caller may say that one stays an input.
 Status GraphBuilder::add_initializers() {
-  std::unordered_set<std::string_view> given;
-  if (outer_ != nullptr) {
-    for (const ParsedValue& input : graph_.inputs) given.insert(input.name);
-  }
+  std::unordered_set<std::string_view> listed;
+  for (const ParsedValue& input : graph_.inputs) listed.insert(input.name);
   for (const ParsedTensor& tensor : graph_.initializers) {
     if (tensor.name.empty()) {
       return error(StatusCode::ParseError, "an initialiser of graph '{}' has no name", graph_.name);
     }
-    // A body's inputs always get values, so this one is only their default.
-    if (given.contains(tensor.name)) continue;
+    if (listed.contains(tensor.name)) {
+      // A body's inputs always get values, so this one is only their default.
+      if (outer_ != nullptr) continue;
+      model_->add_overridable_constant(std::string(tensor.name));
+      if (file_.overridden.contains(tensor.name)) {
+        defaults_.emplace(tensor.name, &tensor);
+        continue;
+      }
+    }
     Known known;
     auto content = file_.tensors.read(tensor);
     if (content) {
@@ -139,6 +145,17 @@ Status GraphBuilder::add_initializers() {
       return content.error();
     }
     HET_TRY(define(tensor.name, std::move(known)));
+  }
+  for (const std::string& name : file_.overridden) {
+    if (outer_ != nullptr || defaults_.contains(name)) continue;
+    std::string those = model_->overridable_constants().empty() ? "none" : "";
+    for (const std::string& other : model_->overridable_constants()) {
+      those += (those.empty() ? "" : ", ") + other;
+    }
+    return error(StatusCode::NotFound,
+                 "'{}' cannot be given: it is no initialiser that the file lists among its inputs; "
+                 "those are: {}",
+                 name, those);
   }
   return {};
 }
@@ -155,6 +172,9 @@ Status GraphBuilder::add_inputs() {
     Result<TensorDesc> desc = declared_desc(input);
     if (!desc && outer_ != nullptr) desc = TensorDesc{};  // bodies may leave types open
     if (!desc) return desc.error().with_context(fmt::format("input '{}'", input.name));
+    if (const auto found = defaults_.find(input.name); found != defaults_.end() && !input.shape) {
+      desc->shape.assign(found->second->dims.begin(), found->second->dims.end());
+    }
     HET_TRY(define(input.name, {model_->add_input(std::string(input.name), *desc), {}}));
     HET_TRY(apply_metadata(input, model_->inputs().size() - 1));
   }
@@ -256,8 +276,13 @@ Status GraphBuilder::add_outputs() {
                    output.name, output.unsupported);
     }
     const auto renamed = output_names_.find(output.name);
+    // Types of bodies are those of the node that has them.
+    TensorDesc declared;
+    if (outer_ == nullptr && output.shape && !output.shape->empty()) {
+      declared = declared_desc(output).value_or(TensorDesc{});
+    }
     model_->add_output(renamed == output_names_.end() ? std::string(output.name) : renamed->second,
-                       known->value);
+                       known->value, std::move(declared));
   }
   return {};
 }

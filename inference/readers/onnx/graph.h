@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,7 @@ struct FileContext {
   int64_t opset = 0;       ///< of the default domain
   ElementType float_type;  ///< the only floating-point type in the file, or Undefined
   TensorReader tensors;
+  std::set<std::string, std::less<>> overridden;  ///< initialisers that stay inputs
 };
 
 /// Turns one parsed graph into a Model, in numbered steps; bodies of control flow are built by a
@@ -76,9 +78,10 @@ class GraphBuilder {
   GraphBuilder* outer_;
   std::unique_ptr<Model> model_;
   std::unordered_map<std::string_view, Known> known_;
-  std::unordered_map<std::string_view, std::string> output_names_;  ///< other than the file's
-  std::unordered_map<std::string_view, size_t> producers_;          ///< value -> node of graph_
-  std::vector<std::vector<std::string_view>> reads_;                ///< per node, bodies included
+  std::unordered_map<std::string_view, const ParsedTensor*> defaults_;  ///< of overridden inputs
+  std::unordered_map<std::string_view, std::string> output_names_;      ///< other than the file's
+  std::unordered_map<std::string_view, size_t> producers_;              ///< value -> node of graph_
+  std::vector<std::vector<std::string_view>> reads_;  ///< per node, bodies included
   std::unordered_set<std::string_view> read_names_;
   std::vector<size_t> order_;
   std::unordered_map<std::string, size_t> node_names_;

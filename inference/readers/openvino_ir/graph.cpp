@@ -152,12 +152,13 @@ Status GraphBuilder::add_results() {
     const ParsedLayer& layer = net_.layers[i];
     if (layer.type != "Result") continue;
     std::string name;
-    HET_ASSIGN(Value* const value, result_value(i, &name));
+    TensorDesc declared;
+    HET_ASSIGN(Value* const value, result_value(i, &name, &declared));
     if (!names.insert(name).second) {
       name = std::string(layer.name);
       if (!names.insert(name).second) name = fmt::format("output_{}", layer.id);
     }
-    model_->add_output(std::move(name), value);
+    model_->add_output(std::move(name), value, std::move(declared));
   }
   if (model_->outputs().empty()) {
     return error(StatusCode::ParseError, "the graph has no Result: it computes nothing");
@@ -165,7 +166,7 @@ Status GraphBuilder::add_results() {
   return {};
 }
 
-Result<Value*> GraphBuilder::result_value(size_t index, std::string* name) {
+Result<Value*> GraphBuilder::result_value(size_t index, std::string* name, TensorDesc* declared) {
   const ParsedLayer& layer = net_.layers[index];
   const auto source =
       layer.inputs.size() == 1 ? sources_.find({index, layer.inputs[0].id}) : sources_.end();
@@ -177,7 +178,11 @@ Result<Value*> GraphBuilder::result_value(size_t index, std::string* name) {
   const auto port = std::find_if(
       producer.outputs.begin(), producer.outputs.end(),
       [&](const ParsedPort& candidate) { return candidate.id == source->second.second; });
-  *name = tensor_name(producer, static_cast<size_t>(port - producer.outputs.begin()));
+  const auto place = static_cast<size_t>(port - producer.outputs.begin());
+  *name = tensor_name(producer, place);
+  const ElementType type = LayerContext(graph_, producer, {}, {}, {}).output_type(place);
+  // No dimensions may mean that their number is not known.
+  if (declared != nullptr && !port->dims.empty()) *declared = {type, port->dims};
   return values_.at(source->second);
 }
 

@@ -42,7 +42,7 @@ class GraphBuilder {
   Result<TensorDesc> parameter_desc(const ParsedLayer& layer);
   /// The slice of a captured value that an iteration sees.
   Value* add_part(const ParsedLayer& layer, Value* whole, const BodyPlan::Part& part);
-  Result<Value*> result_value(size_t index, std::string* name);
+  Result<Value*> result_value(size_t index, std::string* name, TensorDesc* declared = nullptr);
   Result<size_t> planned_layer(int64_t id, std::string_view type) const;
   Status add_constant(size_t index);
   std::string tensor_name(const ParsedLayer& layer, size_t output) const;

@@ -5,6 +5,7 @@
 
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
+#include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
 #include "inference/readers/openvino_ir/limits.h"
 #include "inference/readers/openvino_ir/numbers.h"
@@ -40,6 +41,7 @@ LayerContext::LayerContext(GraphContext& graph, const ParsedLayer& layer,
       layer_(layer),
       inputs_(std::move(inputs)),
       sources_(std::move(sources)),
+      converted_(inputs_.size(), ElementType::Undefined),
       output_names_(std::move(output_names)),
       outputs_(layer.outputs.size(), nullptr) {}
 
@@ -68,6 +70,7 @@ ElementType LayerContext::declared_type(std::string_view precision) const {
 
 ElementType LayerContext::input_type(size_t index) const {
   if (index >= inputs_.size()) return ElementType::Undefined;
+  if (converted_[index] != ElementType::Undefined) return converted_[index];
   const Value* value = inputs_[index];
   if (value != nullptr && value->is_constant()) return value->desc().type;
   const ElementType own = declared_type(layer_.inputs[index].precision);
@@ -223,6 +226,22 @@ Value* LayerContext::cast(Value* value, ElementType type) {
   return add("Cast", {value}, std::move(attributes));
 }
 
+Value* LayerContext::indices(size_t index) {
+  const ElementType type = input_type(index);
+  const bool fits = kIndexTypes.contains(type) || type == ElementType::Undefined;
+  return fits || !has_input(index) ? input(index) : cast(input(index), ElementType::Int64);
+}
+
+void LayerContext::compute_in(ElementType type) {
+  const ElementType own = input_type(0);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] == nullptr || input_type(i) != own) continue;
+    inputs_[i] = cast(inputs_[i], type);
+    converted_[i] = type;
+  }
+  result_type_ = own;
+}
+
 Value* LayerContext::reshaped(Value* value, const std::vector<int64_t>& shape) {
   return add("Reshape", {value, integers_constant("shape", shape)});
 }
@@ -275,6 +294,15 @@ std::vector<Value*> LayerContext::add_many(std::string op_type, std::vector<Valu
 
 void LayerContext::finish(std::string op_type, std::vector<Value*> inputs, Attributes attributes,
                           std::string_view domain) {
+  if (result_type_ != ElementType::Undefined) {
+    Value* result = add(std::move(op_type), std::move(inputs), std::move(attributes), domain);
+    if (is_float(converted_[0])) result = add("Round", {result});
+    op_type = "Cast";
+    inputs = {result};
+    attributes = {};
+    attributes.set("to", onnx_type_code(result_type_));
+    domain = "";
+  }
   const Node* node = add_node(std::string(layer_.name), std::move(op_type), std::move(inputs),
                               output_names_, std::move(attributes), domain);
   outputs_ = node->outputs();

@@ -105,6 +105,11 @@ class LayerContext {
   std::optional<std::vector<float>> constant_reals(size_t index) const;
   /// The same, but the translation cannot do without: refuses the layer and returns an empty list.
   std::vector<int64_t> required_integers(size_t index, std::string_view what);
+  /// An input whose numbers are places, in a type that ONNX has for them.
+  Value* indices(size_t index);
+  /// Every input of input 0's type is converted to `type`, and what finish() ends with back, floats
+  /// to the nearest integer: for types that OpenVINO computes and ONNX does not.
+  void compute_in(ElementType type);
   /// An axis attribute or input, counted from the front.
   int64_t normalized(int64_t axis, int64_t rank);
 
@@ -157,6 +162,8 @@ class LayerContext {
   const ParsedLayer& layer_;
   std::vector<Value*> inputs_;
   std::vector<const ParsedPort*> sources_;
+  std::vector<ElementType> converted_;  ///< types of inputs that compute_in() has converted
+  ElementType result_type_ = ElementType::Undefined;  ///< what finish() converts to, if any
   std::vector<std::string> output_names_;
   std::vector<Value*> outputs_;
   const Shape no_shape_;  ///< of ports that do not exist

@@ -34,7 +34,12 @@ void finish_own_operator(LayerContext& context, std::span<const OwnAttribute> at
     read.set(std::string(attribute.name), read_attribute(context, attribute));
   }
   std::vector<Value*> inputs;
-  for (size_t i = 0; i < context.input_count(); ++i) inputs.push_back(context.input(i));
+  for (size_t i = 0; i < context.input_count(); ++i) {
+    // Lists of axes, lengths and the like, beside the numbers of input 0.
+    const ElementType type = context.input_type(i);
+    const bool is_list = is_integer(type) && type != context.input_type(0);
+    inputs.push_back(is_list ? context.indices(i) : context.input(i));
+  }
   context.finish(std::string(context.layer().type), std::move(inputs), std::move(read), "het");
 }
 

@@ -77,6 +77,27 @@ TEST_F(Vpu, WhatItHasNoOperatorForIsRefusedWithTheReason) {
   EXPECT_EQ(values, (std::vector<float>{0, 1, 2, 7}));
 }
 
+/// What query says, compile does: sizes that are not known are judged once they are.
+TEST_F(Vpu, RunsModelsWhoseSizesTheFirstInputSays) {
+  daemons_.start();
+  ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.op("Relu", {maker.input({1, kUnknownDim})})}));
+  for (const char* device : {"VPU", "HETERO:VPU", "AUTO:VPU"}) {
+    const auto rows = core_->query_model(maker.model(), device);
+    ASSERT_TRUE(rows) << rows.error().message();
+    for (const NodeSupport& row : *rows) EXPECT_TRUE(row.supported()) << row.reason;
+    const auto compiled = compile(maker.model(), {}, device);
+    ASSERT_NE(compiled, nullptr);
+    EXPECT_EQ(run(*compiled, Tensor::from<float>({1, 3}, {-1, 2, 3})),
+              (std::vector<float>{0, 2, 3}));
+    EXPECT_EQ(run(*compiled, Tensor::from<float>({1, 1}, {5})), (std::vector<float>{5}));
+  }
+  ModelMaker refused;
+  refused.output(refused.op("Round", {refused.input({kUnknownDim})}));
+  EXPECT_FALSE((*core_->query_model(refused.model(), "VPU"))[0].supported());
+  EXPECT_FALSE(core_->compile_model(refused.model(), "VPU"));
+}
+
 TEST_F(Vpu, ManyRequestsKeepTheirTensors) {
   daemons_.start();
   ModelMaker maker;

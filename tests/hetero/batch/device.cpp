@@ -271,6 +271,23 @@ TEST(BatchDevice, PropertiesOfOtherDevicesAreRefused) {
   EXPECT_FALSE(shared->compile_model(model, "CPU", {{"AUTO_BATCH_TIMEOUT", "1"}}));
 }
 
+TEST(BatchDevice, QueryRefusesWhatCompileRefuses) {
+  const auto process_core = core();
+  for (const Shape& shape : {Shape{1, 3}, Shape{kUnknownDim, 3}, Shape{4}, Shape{2, 3}}) {
+    Model model("relu");
+    Value* x = model.add_input("x", {ElementType::Float32, shape});
+    model.add_output("y", model.add_node("relu", "Relu", "", {x}, {"y"})->output());
+    const auto rows = process_core->query_model(model, "BATCH:REF(2)");
+    ASSERT_TRUE(rows) << rows.error().message();
+    const auto compiled = process_core->compile_model(model, "BATCH:REF(2)");
+    EXPECT_EQ(rows->at(0).supported(), compiled.has_value()) << to_string(shape);
+    if (!compiled) {
+      EXPECT_NE(compiled.error().message().find(rows->at(0).reason), std::string::npos)
+          << rows->at(0).reason;
+    }
+  }
+}
+
 /// No node runs, as compile_model() decides, or those that the device alone says.
 void expect_query(const Model& model, bool accepted) {
   const auto rows = core()->query_model(model, "BATCH:REF(2)", {});

@@ -4,6 +4,7 @@
 
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/onnx_type.h"
+#include "inference/ops/packed_integer.h"
 #include "tests/ops/op_testing.h"
 
 namespace het::op_testing {
@@ -59,6 +60,43 @@ TEST(Cast, FloatsRoundOnceAndOverflowToInfinity) {
   const double value = 1 + 0x1p-11 + 0x1p-40;
   expect_values<Float16>(cast<Float16>(make_tensor<double>({1}, {value})), {1}, {1 + 0x1p-10}, 0);
   expect_values<BFloat16>(cast<BFloat16>(make_tensor<float>({1}, {1.00390625})), {1}, {1}, 0);
+}
+
+/// The elements of a tensor that a Cast to a type of less than a byte makes.
+std::vector<int64_t> cast_packed(const Tensor& x, ElementType to) {
+  const Tensor y = run_op_single({"Cast", {x}, make_attributes({{"to", onnx_type_code(to)}})});
+  if (y.empty()) return {};
+  EXPECT_EQ(y.type(), to);
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < y.element_count(); ++i) values.push_back(load_integer(y.bytes(), to, i));
+  return values;
+}
+
+// ONNX, "4 bit integer types": the nearest integer, ties to even, of which the low bits stay.
+TEST(Cast, FloatsToPackedIntegersRoundToEven) {
+  using Ints = std::vector<int64_t>;
+  const std::initializer_list<double> reals{-1.5, 0.6, 1.5, 2.5, -0.5, -2.51};
+  const Tensor x = make_tensor<float>({6}, reals);
+  EXPECT_EQ(cast_packed(x, ElementType::Int4), (Ints{-2, 1, 2, 2, 0, -3}));
+  EXPECT_EQ(cast_packed(x, ElementType::UInt4), (Ints{14, 1, 2, 2, 0, 13}));
+  EXPECT_EQ(cast_packed(x, ElementType::Int2), (Ints{-2, 1, -2, -2, 0, 1}));
+  EXPECT_EQ(cast_packed(x, ElementType::UInt2), (Ints{2, 1, 2, 2, 0, 1}));
+  for (const Tensor& other : {make_tensor<double>({6}, reals), make_tensor<Float16>({6}, reals),
+                              make_tensor<BFloat16>({6}, reals)}) {
+    EXPECT_EQ(cast_packed(other, ElementType::Int4), (Ints{-2, 1, 2, 2, 0, -3}));
+  }
+  const Tensor like =
+      run_op_single({"CastLike", {x, Tensor::allocate({ElementType::Int4, {0}}).value()}});
+  ASSERT_FALSE(like.empty());
+  EXPECT_EQ(load_integer(like.bytes(), ElementType::Int4, 0), -2);
+  EXPECT_EQ(cast_packed(make_tensor<float>({3}, {17.5, -9, kNaN}), ElementType::Int4),
+            (Ints{2, 7, 0}));
+  EXPECT_EQ(cast_packed(make_tensor<int32_t>({3}, {17, -9, 7}), ElementType::Int4),
+            (Ints{1, 7, 7}));
+  // Between narrow types, too.
+  const Tensor halves = run_op_single(
+      {"Cast", {x}, make_attributes({{"to", onnx_type_code(ElementType::Float4E2M1)}})});
+  EXPECT_EQ(cast_packed(halves, ElementType::Int4), (Ints{-2, 0, 2, 2, 0, -3}));
 }
 
 TEST(Cast, SameTypeAndZeroSizes) {

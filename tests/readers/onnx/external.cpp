@@ -29,9 +29,10 @@ class OnnxExternal : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
   }
 
-  Result<Tensor> read(const std::vector<std::pair<std::string, std::string>>& entries) {
+  Result<Tensor> read(const std::vector<std::pair<std::string, std::string>>& entries,
+                      const std::vector<int64_t>& dims = {2}) {
     Graph graph;
-    graph.initializer(test::external_tensor("w", test::kFloat, {2}, entries)).output("w");
+    graph.initializer(test::external_tensor("w", test::kFloat, dims, entries)).output("w");
     write(root_ / "model/model.onnx", test::model_file(graph.bytes()));
     auto model = read_onnx((root_ / "model/model.onnx").string());
     if (!model) return Failure(model.error());
@@ -49,6 +50,19 @@ class OnnxExternal : public testing::Test {
 
   fs::path root_;
 };
+
+TEST_F(OnnxExternal, ATensorWithoutElementsNeedsNoFile) {
+  const std::pair<std::string, std::string> location{"location", "missing.bin"};
+  using Entries = std::vector<std::pair<std::string, std::string>>;
+  for (const Entries& entries : {Entries{location},
+                                 {location, {"length", "0"}},
+                                 {location, {"offset", "64"}, {"length", "1"}}}) {
+    const auto tensor = read(entries, {2, 0});
+    ASSERT_TRUE(tensor) << tensor.error().message();
+    EXPECT_EQ(tensor->shape(), (Shape{2, 0}));
+  }
+  EXPECT_FALSE(read({location, {"length", "8"}}, {2, 0}));
+}
 
 TEST_F(OnnxExternal, OffsetAndLength) {
   const auto tensor = read({{"location", "weights.bin"}, {"offset", "4"}, {"length", "8"}});

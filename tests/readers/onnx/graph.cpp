@@ -73,6 +73,41 @@ TEST(OnnxGraph, InitialisersThatAreInputsAreConstants) {
   EXPECT_EQ((*model)->inputs()[0].value->name(), "x");
 }
 
+TEST(OnnxGraph, InitialisersThatAreInputsMayBeOverridden) {
+  Graph graph;
+  graph.input("x", {{1}})
+      .input("w", {{1}})
+      .input("b", std::nullopt)
+      .initializer(test::float_tensor("w", {1}, {2}))
+      .initializer(test::float_tensor("b", {1}, {3}))
+      .initializer(test::float_tensor("hidden", {1}, {4}))
+      .node("Mul", {"x", "w"}, {"m"})
+      .node("Add", {"m", "b"}, {"s"})
+      .node("Add", {"s", "hidden"}, {"y"})
+      .output("y");
+  const std::string file = test::model_file(graph.bytes());
+  const auto read = [&](const std::vector<std::string>& overridden) {
+    return read_onnx_bytes(std::as_bytes(std::span(file.data(), file.size())), "", "test.onnx",
+                           overridden);
+  };
+  const auto model = read({"b"});
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ(print_model(**model),
+            "input x : float32[1]\n"
+            "input b : float32[1]\n"
+            "m = Mul(x, w=[2]) : ?\n"
+            "s = Add(m, b) : ?\n"
+            "y = Add(s, hidden=[4]) : ?\n"
+            "output y = y\n");
+  const std::vector<std::string> both{"w", "b"};
+  EXPECT_EQ((*model)->overridable_constants(), both);
+  EXPECT_EQ((*model)->clone()->overridable_constants(), both);
+  EXPECT_EQ(read({})->get()->inputs().size(), 1u);
+  for (const char* name : {"hidden", "x", "nobody"}) {
+    expect_error(read({name}), StatusCode::NotFound, {name, "those are: w, b"});
+  }
+}
+
 TEST(OnnxGraph, UnsortedNodesAreSorted) {
   Graph graph;
   graph.input("x", {{1}})

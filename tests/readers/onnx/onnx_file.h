@@ -187,8 +187,9 @@ class Graph {
     writer_.add_message(onnx::graph_field::kInput, value(name, type, dims));
     return *this;
   }
-  Graph& output(const std::string& name) {
-    writer_.add_message(onnx::graph_field::kOutput, value(name, kFloat, std::nullopt));
+  Graph& output(const std::string& name,
+                const std::optional<std::vector<int64_t>>& dims = std::nullopt, int type = kFloat) {
+    writer_.add_message(onnx::graph_field::kOutput, value(name, type, dims));
     return *this;
   }
   Graph& initializer(const std::string& tensor) {

@@ -112,6 +112,10 @@ TEST(OnnxTensor, ScalarsAndEmptyTensors) {
   EXPECT_EQ(read_tensor(test::float_tensor("t", {0, 4}, {}))->element_count(), 0);
   // No content field at all is a valid empty tensor.
   EXPECT_EQ(read_tensor(test::tensor_head("t", test::kFloat, {0}))->element_count(), 0);
+  // Nor does a byte for nothing matter.
+  const auto one = read_tensor(test::raw_tensor("t", test::kFloat, {0, 3, 17}, "x"));
+  ASSERT_TRUE(one) << one.error().message();
+  EXPECT_EQ(one->shape(), (Shape{0, 3, 17}));
 }
 
 TEST(OnnxTensor, ContentThatDoesNotFitTheShapeIsAnError) {
@@ -121,6 +125,7 @@ TEST(OnnxTensor, ContentThatDoesNotFitTheShapeIsAnError) {
       test::int32_data_tensor("t", test::kInt32, {3}, {1, 2}),
       test::int32_data_tensor("t", test::kInt32, {1}, {1, 2}),
       test::float_tensor("t", {-1}, {1}),
+      test::float_tensor("t", {0}, {1}),
       // Sizes that overflow or would need far more memory than the file justifies.
       test::tensor_head("t", test::kFloat, {int64_t{1} << 40, int64_t{1} << 40}),
       test::tensor_head("t", test::kFloat, {int64_t{1} << 40}),

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -73,6 +74,81 @@ TEST(IrElementwise, PaddleAlignsTheFirstDimensions) {
                                   },
                                   {1, 2, 2});
   EXPECT_THAT(out, ElementsAre(11, 12, 23, 24));
+}
+
+/// A layer of one vector of integers of type T.
+template <class T>
+std::vector<float> of_integers(const std::string& type, const std::string& opset,
+                               const std::string& element_type, const std::vector<T>& x,
+                               const std::vector<T>& y = {}) {
+  const auto count = static_cast<int64_t>(x.size());
+  IrFile file;
+  std::vector<IrPort> inputs{file.parameter("x", element_type, {count})};
+  if (!y.empty()) inputs.push_back(file.constant<T>(element_type, {count}, y));
+  std::string precision = element_type;
+  for (char& c : precision) c = static_cast<char>(std::toupper(c));
+  file.result(file.layer(type, opset, "", inputs, {{precision, {count}}}));
+  const auto results = test::evaluate_file(file, {Tensor::from<T>({count}, x)});
+  if (results.empty()) return {};
+  EXPECT_EQ(results[0].type(), element_type_of<T>()) << type;
+  return *to_float_vector(results[0]);
+}
+
+// OpenVINO computes these as floats and rounds; values by its CPU plugin.
+TEST(IrElementwise, FunctionsOfIntegers) {
+  for (const char* type : {"Floor", "Ceiling", "Abs"}) {
+    EXPECT_THAT(of_integers<int64_t>(type, "opset1", "i64", {0, 7, 1 << 30}),
+                ElementsAre(0, 7, 1 << 30))
+        << type;
+    EXPECT_THAT(of_integers<uint8_t>(type, "opset1", "u8", {0, 7, 255}), ElementsAre(0, 7, 255));
+  }
+  EXPECT_THAT(of_integers<int32_t>("Round", "opset5", "i32", {-3, 8}), ElementsAre(-3, 8));
+  EXPECT_THAT(of_integers<int32_t>("Sign", "opset1", "i32", {-3, 8, 0}), ElementsAre(-1, 1, 0));
+  EXPECT_THAT(of_integers<int32_t>("Exp", "opset1", "i32", {0, 1, 2, 3, -3}),
+              ElementsAre(1, 3, 7, 20, 0));
+  EXPECT_THAT(of_integers<int64_t>("Sqrt", "opset1", "i64", {0, 2, 7, 100}),
+              ElementsAre(0, 1, 3, 10));
+  EXPECT_THAT(of_integers<uint8_t>("Log", "opset1", "u8", {1, 2, 3, 5}), ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(of_integers<int32_t>("Sigmoid", "opset1", "i32", {0, 2, -3}), ElementsAre(0, 1, 0));
+  EXPECT_THAT(of_integers<int32_t>("Elu", "opset1", "i32", {2, -3}), ElementsAre(2, -1));
+  EXPECT_THAT(of_integers<uint8_t>("Power", "opset1", "u8", {2, 3}, {7, 2}), ElementsAre(128, 9));
+  EXPECT_THAT(of_integers<int16_t>("Power", "opset1", "i16", {-2, 3}, {3, 2}), ElementsAre(-8, 9));
+}
+
+TEST(IrElementwise, ReductionsOfSmallIntegers) {
+  const auto reduced = [](const std::string& type, const std::string& opset) {
+    IrFile file;
+    const IrPort x = file.constant<uint8_t>("u8", {3}, {1, 2, 3});
+    file.result(
+        file.layer(type, opset, "keep_dims=\"false\"", {x, file.integers({0})}, {{"U8", {}}}));
+    return *to_float_vector(test::evaluate_file(file, {}).at(0));
+  };
+  EXPECT_THAT(reduced("ReduceSum", "opset1"), ElementsAre(6));
+  EXPECT_THAT(reduced("ReduceProd", "opset1"), ElementsAre(6));
+  EXPECT_THAT(reduced("ReduceMean", "opset1"), ElementsAre(2));
+  EXPECT_THAT(reduced("ReduceL1", "opset4"), ElementsAre(6));
+  EXPECT_THAT(reduced("ReduceL2", "opset4"), ElementsAre(3)) << "of the root of 14, truncated";
+}
+
+TEST(IrElementwise, ConversionsToNarrowTypes) {
+  const auto converted = [](const std::string& to, const std::vector<float>& x) {
+    IrFile file;
+    const auto count = static_cast<int64_t>(x.size());
+    const IrPort in = file.parameter("x", "f32", {count});
+    const IrPort narrow =
+        file.layer("Convert", "opset1", "destination_type=\"" + to + "\"", {in}, {{"U8", {count}}});
+    file.result(
+        file.layer("Convert", "opset1", "destination_type=\"f32\"", {narrow}, {{"FP32", {count}}}));
+    return *to_float_vector(test::evaluate_file(file, {row(x)}).at(0));
+  };
+  // Unlike ONNX, which rounds to types of less than a byte.
+  EXPECT_THAT(converted("i4", {-1.5f, 0.6f, 1.5f, 9}), ElementsAre(-1, 0, 1, -7));
+  EXPECT_THAT(converted("u4", {-1.5f, 0.6f, 1.5f, 15.5f}), ElementsAre(15, 0, 1, 15));
+  // Nothing saturates.
+  EXPECT_THAT(converted("f8e4m3", {464, 465, -1e6f, 1}),
+              ElementsAre(448, ::testing::IsNan(), ::testing::IsNan(), 1));
+  EXPECT_THAT(converted("f8e5m2", {60000, 61440, 1}),
+              ElementsAre(57344, std::numeric_limits<float>::infinity(), 1));
 }
 
 TEST(IrElementwise, ComparisonsAndLogic) {

@@ -91,6 +91,25 @@ TEST(IrGraph, TypesOfConstants) {
   EXPECT_THAT(converted("i16", {1}, {0xfe, 0xff}), ElementsAre(-2));
 }
 
+TEST(IrGraph, ConstantsWithoutElementsAreEmptyTensors) {
+  const auto shape_of = [](const std::string& type, size_t bytes) -> Shape {
+    const std::string data = "element_type=\"" + type +
+                             "\" shape=\"0, 3, 17\" offset=\"0\" size=\"" + std::to_string(bytes) +
+                             "\"";
+    IrFile file;
+    file.result(file.layer("Const", "opset1", data, {}, {{"FP32", {0, 3, 17}}}, "c"));
+    const auto model = IrFile::read_xml(file.xml(), std::string(8, 'x'));
+    if (!model) return {};
+    return (*model)->outputs()[0].value->constant().shape();
+  };
+  for (const char* type : {"f32", "i64", "u8", "boolean", "i4", "u1", "nf4"}) {
+    // OpenVINO writes one byte.
+    EXPECT_EQ(shape_of(type, 1), (Shape{0, 3, 17})) << type;
+    EXPECT_EQ(shape_of(type, 0), (Shape{0, 3, 17})) << type;
+    EXPECT_EQ(shape_of(type, 8), Shape{}) << type;
+  }
+}
+
 TEST(IrGraph, DecompressedWeightsFold) {
   IrFile file;
   const IrPort x = file.parameter("x", "f32", {1});

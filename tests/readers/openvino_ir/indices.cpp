@@ -42,6 +42,50 @@ TEST(IrIndices, ScatterWithAndWithoutInitialValues) {
   EXPECT_THAT(scattered("reduction=\"mean\" use_init_val=\"false\"", x), ElementsAre(1, 15, 3, 30));
 }
 
+/// One layer of the vector {10, 20, 30, 40}, with indices 2, 0 of type T.
+template <class T>
+void expect_indices(const std::string& element_type) {
+  const auto read_by = [&](const std::string& type, const std::string& data, bool has_axis) {
+    return evaluate_layer({type, "opset8", data}, index_row({10, 20, 30, 40}),
+                          [&](IrFile& f) {
+                            std::vector<IrPort> inputs{f.constant<T>(element_type, {2}, {2, 0})};
+                            if (has_axis) inputs.push_back(f.integer(0));
+                            return inputs;
+                          },
+                          {2});
+  };
+  EXPECT_THAT(read_by("Gather", "", true), ElementsAre(30, 10)) << element_type;
+  EXPECT_THAT(read_by("GatherElements", "axis=\"0\"", false), ElementsAre(30, 10));
+  for (const char* type : {"ScatterElementsUpdate", "ScatterUpdate"}) {
+    EXPECT_THAT(evaluate_layer({type, "opset3"}, index_row({10, 20, 30, 40}),
+                               [&](IrFile& f) {
+                                 return std::vector{f.constant<T>(element_type, {2}, {2, 0}),
+                                                    f.floats({2}, {7, 8}), f.integer(0)};
+                               },
+                               {4}),
+                ElementsAre(8, 20, 7, 40))
+        << type << " " << element_type;
+  }
+  EXPECT_THAT(
+      evaluate_layer({"EmbeddingBagPackedSum", "opset3"}, Tensor::from<float>({3, 1}, {1, 2, 3}),
+                     [&](IrFile& f) {
+                       return std::vector{f.constant<T>(element_type, {1, 2}, {2, 0})};
+                     },
+                     {1, 1}),
+      ElementsAre(4));
+}
+
+TEST(IrIndices, OfEveryTypeOfIntegers) {
+  expect_indices<int8_t>("i8");
+  expect_indices<uint8_t>("u8");
+  expect_indices<int16_t>("i16");
+  expect_indices<uint16_t>("u16");
+  expect_indices<int32_t>("i32");
+  expect_indices<uint32_t>("u32");
+  expect_indices<int64_t>("i64");
+  expect_indices<uint64_t>("u64");
+}
+
 TEST(IrIndices, ScatterNdSubtracts) {
   EXPECT_THAT(
       evaluate_layer(

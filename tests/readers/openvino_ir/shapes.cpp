@@ -9,6 +9,7 @@ namespace {
 
 using test::evaluate_file;
 using test::evaluate_layer;
+using test::evaluate_model;
 using test::IrFile;
 using test::IrPort;
 using ::testing::ElementsAre;
@@ -77,6 +78,55 @@ TEST(IrShapes, Splits) {
   EXPECT_THAT(*to_float_vector(out[0]), ElementsAre(0));
   EXPECT_THAT(*to_float_vector(out[1]), ElementsAre(1, 2));
   EXPECT_THAT(*to_float_vector(out[2]), ElementsAre(3, 4));
+}
+
+/// x [1,4,2] cut along axis 1 into what `lengths` makes; the dimension may be left open.
+std::vector<Tensor> split_by(int64_t declared, int64_t axis,
+                             const std::function<IrPort(IrFile&, IrPort)>& lengths) {
+  IrFile file;
+  const IrPort x = file.parameter("x", "f32", {1, declared, 2});
+  const IrPort parts =
+      file.layer("VariadicSplit", "opset1", "", {x, file.integer(axis), lengths(file, x)},
+                 {{"FP32", {1, -1, 2}}, {"FP32", {1, -1, 2}}});
+  for (size_t i = 0; i < 2; ++i) file.result({parts.layer, i});
+  auto model = file.read();
+  EXPECT_TRUE(model) << model.error().message();
+  if (!model) return {};
+  EXPECT_TRUE((*model)->reshape({{"x", {1, 4, 2}}}).ok());
+  return evaluate_model(**model, {counted({1, 4, 2})});
+}
+
+TEST(IrShapes, SplitsByComputedLengths) {
+  // What torch.chunk becomes: half of the channels, rounded up, and the rest.
+  const auto chunk = [](IrFile& f, IrPort x) {
+    const IrPort shape = f.layer("ShapeOf", "opset3", "output_type=\"i64\"", {x}, {{"I64", {3}}});
+    const IrPort size =
+        f.layer("Gather", "opset8", "", {shape, f.integers({1}), f.integer(0)}, {{"I64", {1}}});
+    const IrPort sum = f.layer("Add", "opset1", "", {size, f.integer(1)}, {{"I64", {1}}});
+    const IrPort half = f.layer("Divide", "opset1", "", {sum, f.integer(2)}, {{"I64", {1}}});
+    const IrPort floor = f.layer("Floor", "opset1", "", {half}, {{"I64", {1}}});
+    return f.layer("Concat", "opset1", "axis=\"0\"", {floor, f.integers({-1})}, {{"I64", {2}}});
+  };
+  const auto listed = [](IrFile& f, IrPort) { return f.integers({-1, 3}); };
+  for (const int64_t declared : {4, -1}) {
+    for (const int64_t axis : {1, -2}) {
+      const auto halves = split_by(declared, axis, chunk);
+      ASSERT_EQ(halves.size(), 2u);
+      EXPECT_THAT(*to_float_vector(halves[0]), ElementsAre(0, 1, 2, 3));
+      EXPECT_THAT(*to_float_vector(halves[1]), ElementsAre(4, 5, 6, 7));
+      const auto parts = split_by(declared, axis, listed);
+      ASSERT_EQ(parts.size(), 2u);
+      EXPECT_THAT(*to_float_vector(parts[0]), ElementsAre(0, 1));
+      EXPECT_EQ(parts[1].shape(), (Shape{1, 3, 2}));
+    }
+  }
+  IrFile twice;
+  const IrPort x = twice.parameter("x", "f32", {4});
+  const IrPort parts =
+      twice.layer("VariadicSplit", "opset1", "", {x, twice.integer(0), twice.integers({-1, -1})},
+                  {{"FP32", {2}}, {"FP32", {2}}});
+  twice.result(parts);
+  EXPECT_FALSE(twice.read());
 }
 
 TEST(IrShapes, ShapeOfAndRange) {

@@ -15,7 +15,6 @@ constexpr std::pair<std::string_view, const char*> kBinary[] = {
     {"Add", "Add"},
     {"Subtract", "Sub"},
     {"Multiply", "Mul"},
-    {"Power", "Pow"},
     {"Maximum", "Max"},
     {"Minimum", "Min"},
     {"Equal", "Equal"},
@@ -60,6 +59,13 @@ std::string logical_name(LayerContext& context, std::string_view onnx) {
   return std::string(is_logical ? onnx.substr(kBitwise.size()) : onnx);
 }
 
+void power(LayerContext& context) {
+  const ElementType type = context.input_type(0);
+  // ONNX has no powers of the other integers.
+  if (is_integer(type) && !kIndexTypes.contains(type)) context.compute_in(ElementType::Int64);
+  context.finish("Pow", {context.input(0), second_operand(context)});
+}
+
 void binary(LayerContext& context) {
   for (const auto& [type, onnx] : kBinary) {
     if (type == context.layer().type) {
@@ -67,6 +73,18 @@ void binary(LayerContext& context) {
                             {context.input(0), second_operand(context)});
     }
   }
+}
+
+/// Booleans have an order, which ONNX does not give them: false is less than true.
+void ordering(LayerContext& context) {
+  if (context.input_type(0) != ElementType::Bool) return binary(context);
+  const std::string_view type = context.layer().type;
+  const auto number = [&](Value* value) { return context.cast(value, ElementType::UInt8); };
+  context.finish(type == "Less"        ? "Less"
+                 : type == "LessEqual" ? "LessOrEqual"
+                 : type == "Greater"   ? "Greater"
+                                       : "GreaterOrEqual",
+                 {number(context.input(0)), number(second_operand(context))});
 }
 
 void not_equal(LayerContext& context) {
@@ -121,16 +139,21 @@ constexpr std::pair<std::string_view, const char*> kUnary[] = {
     {"Abs", "Abs"},        {"Acos", "Acos"},
     {"Acosh", "Acosh"},    {"Asin", "Asin"},
     {"Asinh", "Asinh"},    {"Atan", "Atan"},
-    {"Atanh", "Atanh"},    {"Ceiling", "Ceil"},
-    {"Cos", "Cos"},        {"Cosh", "Cosh"},
-    {"Erf", "Erf"},        {"Exp", "Exp"},
-    {"Floor", "Floor"},    {"Log", "Log"},
+    {"Atanh", "Atanh"},    {"Cos", "Cos"},
+    {"Cosh", "Cosh"},      {"Erf", "Erf"},
+    {"Exp", "Exp"},        {"Log", "Log"},
     {"Negative", "Neg"},   {"Sign", "Sign"},
     {"Sin", "Sin"},        {"Sinh", "Sinh"},
     {"Sqrt", "Sqrt"},      {"Tan", "Tan"},
     {"LogicalNot", "Not"}, {"BitwiseNot", "BitwiseNot"},
     {"IsNaN", "IsNaN"},    {"Identity", "Identity"},
 };
+
+/// What whole numbers are already.
+void to_integer(LayerContext& context) {
+  if (is_integer(context.input_type(0))) return context.finish("Identity", {context.input(0)});
+  context.finish(context.layer().type == "Ceiling" ? "Ceil" : "Floor", {context.input(0)});
+}
 
 void unary(LayerContext& context) {
   for (const auto& [type, onnx] : kUnary) {
@@ -155,6 +178,7 @@ void is_finite(LayerContext& context) {
 
 void round(LayerContext& context) {
   Value* const x = context.input(0);
+  if (is_integer(context.input_type(0))) return context.finish("Identity", {x});
   const std::string mode = context.text("mode", "half_to_even");
   if (mode == "half_to_even") return context.finish("Round", {x});
   if (mode != "half_away_from_zero") {
@@ -194,13 +218,27 @@ void clamp(LayerContext& context) {
   context.finish("Cast", {clipped}, std::move(attributes));
 }
 
+/// Where OpenVINO's conversion of floats differs from ONNX' Cast: integers of less than a byte are
+/// truncated as the wider ones are, and what a float of eight bits cannot hold does not saturate.
+void finish_conversion(LayerContext& context, ElementType to) {
+  Value* value = context.input(0);
+  if (is_integer(to) && bit_width(to) < 8 && !is_integer(context.input_type(0))) {
+    value = context.cast(value, ElementType::Int64);
+  }
+  Attributes attributes = with("to", onnx_type_code(to));
+  if (to == ElementType::Float8E4M3FN || to == ElementType::Float8E5M2) {
+    attributes.set("saturate", int64_t{0});
+  }
+  context.finish("Cast", {value}, std::move(attributes));
+}
+
 void convert(LayerContext& context) {
-  Attributes attributes;
-  attributes.set("to", onnx_type_code(context.type("destination_type", "f32")));
-  context.finish("Cast", {context.input(0)}, std::move(attributes));
+  finish_conversion(context, context.type("destination_type", "f32"));
 }
 
 void convert_like(LayerContext& context) {
+  const ElementType like = context.input_type(1);
+  if (like != ElementType::Undefined) return finish_conversion(context, like);
   context.finish("CastLike", {context.input(0), context.input(1)});
 }
 
@@ -265,7 +303,7 @@ constexpr Translation kElementwiseTable[] = {
     {"Subtract", binary},
     {"Multiply", binary},
     {"Divide", divide},
-    {"Power", binary},
+    {"Power", power},
     {"Maximum", binary},
     {"Minimum", binary},
     {"Mod", mod},
@@ -273,10 +311,10 @@ constexpr Translation kElementwiseTable[] = {
     {"SquaredDifference", squared_difference},
     {"Equal", binary},
     {"NotEqual", not_equal},
-    {"Less", binary},
-    {"LessEqual", binary},
-    {"Greater", binary},
-    {"GreaterEqual", binary},
+    {"Less", ordering},
+    {"LessEqual", ordering},
+    {"Greater", ordering},
+    {"GreaterEqual", ordering},
     {"LogicalAnd", binary},
     {"LogicalOr", binary},
     {"LogicalXor", binary},
@@ -294,12 +332,12 @@ constexpr Translation kElementwiseTable[] = {
     {"Asinh", unary},
     {"Atan", unary},
     {"Atanh", unary},
-    {"Ceiling", unary},
+    {"Ceiling", to_integer},
     {"Cos", unary},
     {"Cosh", unary},
     {"Erf", unary},
     {"Exp", unary},
-    {"Floor", unary},
+    {"Floor", to_integer},
     {"Log", unary},
     {"Negative", unary},
     {"Sign", unary},

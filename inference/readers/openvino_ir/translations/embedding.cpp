@@ -17,7 +17,7 @@ bool takes_mean(LayerContext& context) {
 
 /// Rows of the table by the indices of input 1, weighted where `weights` is an input.
 Value* rows_of(LayerContext& context, size_t weights) {
-  Value* const rows = context.add("Gather", {context.input(0), context.input(1)});
+  Value* const rows = context.add("Gather", {context.input(0), context.indices(1)});
   if (!context.has_input(weights)) return rows;
   const int64_t index_rank = context.input_rank(1);
   std::vector<int64_t> axes(static_cast<size_t>(std::max<int64_t>(1, context.input_rank(0)) - 1));

@@ -17,7 +17,7 @@ void gather_batches(LayerContext& context, int64_t axis, int64_t batch_dims) {
   const int64_t between = axis - batch_dims;
   Value* data = context.input(0);
   if (between > 0) data = context.transposed(data, moved(rank, axis, batch_dims));
-  Value* const indices = context.unsqueezed(context.input(1), {index_rank});
+  Value* const indices = context.unsqueezed(context.indices(1), {index_rank});
   Value* const indices64 = context.cast(indices, ElementType::Int64);
   if (between == 0) {
     return context.finish("GatherND", {data, indices64}, with("batch_dims", batch_dims));
@@ -42,7 +42,7 @@ void gather(LayerContext& context) {
   int64_t batch_dims = context.integer("batch_dims", 0);
   if (batch_dims < 0) batch_dims += context.input_rank(1);
   if (batch_dims == 0) {
-    return context.finish("Gather", {context.input(0), context.input(1)}, with("axis", axes[0]));
+    return context.finish("Gather", {context.input(0), context.indices(1)}, with("axis", axes[0]));
   }
   const int64_t axis = context.normalized(axes[0], context.input_rank(0));
   if (batch_dims < 0 || batch_dims > axis || batch_dims > context.input_rank(1)) {
@@ -55,7 +55,7 @@ void gather(LayerContext& context) {
 }
 
 void gather_elements(LayerContext& context) {
-  context.finish("GatherElements", {context.input(0), context.input(1)},
+  context.finish("GatherElements", {context.input(0), context.indices(1)},
                  with("axis", context.integer("axis", 0)));
 }
 

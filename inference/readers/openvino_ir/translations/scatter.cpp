@@ -90,7 +90,7 @@ void scatter_elements_update(LayerContext& context) {
   const bool mean = context.text("reduction", "none") == "mean";
   const std::string combined = mean ? "add" : reduction(context);
   if (!context.refusal().empty() || !context.status().ok()) return;
-  Value* const indices = context.input(1);
+  Value* const indices = context.indices(1);
   Attributes attributes = with("axis", axis);
   Value* data = context.input(0);
   if (combined != "none" && !own) {

@@ -76,29 +76,25 @@ void split(LayerContext& context) {
   context.finish("Split", {context.input(0)}, std::move(attributes));
 }
 
-/// One length may be -1: what is left over.
+/// One length may be -1: what the others leave over of the dimension.
 void variadic_split(LayerContext& context) {
   const auto axis = split_axis(context);
   if (!axis) return;
   Value* lengths = context.integer_list(context.input(2));
-  if (auto values = context.constant_integers(2);
-      values && std::find(values->begin(), values->end(), -1) != values->end()) {
-    const int64_t rank = context.input_rank(0);
-    int64_t left =
-        rank == 0 ? kUnknownDim : context.input_shape(0)[context.normalized(*axis, rank)];
-    if (left == kUnknownDim) {
-      return context.refuse(
-          "VariadicSplit with length -1 of an unknown dimension is not supported");
-    }
-    for (const int64_t length : *values) {
-      if (length != -1 && __builtin_sub_overflow(left, length, &left)) left = -1;
-    }
-    if (left < 0 || std::count(values->begin(), values->end(), -1) != 1) {
-      return context.fail(
-          Status(StatusCode::ParseError, "its lengths do not fit the dimension that it splits"));
-    }
-    std::replace(values->begin(), values->end(), int64_t{-1}, left);
-    lengths = context.integers_constant("lengths", *values);
+  const auto values = context.constant_integers(2);
+  const auto rests = values ? std::count(values->begin(), values->end(), -1) : 1;
+  if (rests > 1) {
+    return context.fail(Status(StatusCode::ParseError,
+                               fmt::format("{} of its lengths are -1, only one may be", rests)));
+  }
+  if (rests == 1) {
+    const auto number = [&](int64_t value) { return context.integers_constant("number", {value}); };
+    Value* const is_rest = context.add("Equal", {lengths, number(-1)});
+    Value* const known = context.add("Where", {is_rest, number(0), lengths});
+    Value* const size =
+        context.add("Gather", {context.add("Shape", {context.input(0)}), number(*axis)});
+    Value* const rest = context.add("Sub", {size, context.add("ReduceSum", {known})});
+    lengths = context.add("Where", {is_rest, rest, lengths});
   }
   context.finish("Split", {context.input(0), lengths}, with("axis", *axis));
 }
