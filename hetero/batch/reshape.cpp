@@ -77,7 +77,8 @@ Result<ShapedPair> with_shapes(const Model& model, const Model& reshaped, size_t
   for (int round = 0; round <= kMaxInlineRounds; ++round) {
     HET_TRY(infer_needed(*pair.single));
     if (Status status = infer_needed(*pair.batched); !status.ok()) {
-      return Failure(status.with_context(fmt::format("with {} at the inputs", batch)));
+      // Whatever inference calls it: the model is right, but not for a batch.
+      return error(StatusCode::NotSupported, "with {} at the inputs: {}", batch, status.message());
     }
     HET_TRY(check_branches(*pair.single, *pair.batched));
     if (inline_constant_if(*pair.single) + inline_constant_if(*pair.batched) == 0) break;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/passes/infer_shapes.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het {
@@ -18,21 +19,31 @@ std::string variable_of(const Node& node) {
   return node.attributes().get_string("variable_id", "");
 }
 
+/// Of the first input of the ReadValue with this name in a copy of the model; undefined when the
+/// copy has lost it.
+TensorDesc first_value_desc(const Model& model, const std::string& name) {
+  const auto same = std::ranges::find_if(model.nodes(), [&](const auto& node) {
+    return node->name() == name && is_state_node(*node, "ReadValue");
+  });
+  if (same == model.nodes().end() || (*same)->input(0) == nullptr) return {};
+  return (*same)->input(0)->desc();
+}
+
 /// The description of what a ReadValue gives: its attributes, else that of its first value.
-Result<TensorDesc> variable_desc(const Node& node, const Model& inferred) {
+Result<TensorDesc> variable_desc(const Node& node, const Model& model, const Model& prepared) {
   TensorDesc desc;
   const std::string type = node.attributes().get_string("variable_type", "");
   if (!type.empty()) {
     HET_ASSIGN(desc.type, parse_element_type(type));
     desc.shape = node.attributes().get_ints("variable_shape");
-  }
-  if (type.empty()) {
-    // Of the same node there; values may have been replaced by constants of other names.
-    const auto same = std::ranges::find_if(inferred.nodes(), [&](const auto& other) {
-      return other->name() == node.name() && is_state_node(*other, "ReadValue");
-    });
-    if (same != inferred.nodes().end() && (*same)->input(0) != nullptr) {
-      desc = (*same)->input(0)->desc();
+  } else {
+    desc = first_value_desc(prepared, node.name());
+    if (desc.type == ElementType::Undefined) {
+      // Where nothing is read that has elements, preparation leaves no node.
+      const std::unique_ptr<Model> inferred = model.clone();
+      std::vector<NodeFailure> failures;  // told when the model is compiled
+      HET_TRY(infer_shapes(*inferred, &failures));
+      desc = first_value_desc(*inferred, node.name());
     }
   }
   if (desc.type != ElementType::Undefined) return desc;
@@ -71,8 +82,8 @@ bool has_state(const Model& model) {
 }
 
 Result<std::vector<StatePorts>> expose_state(Model& model) {
-  const std::unique_ptr<Model> inferred = model.clone();
-  HET_TRY(prepare_model_for_query(*inferred));
+  const std::unique_ptr<Model> prepared = model.clone();
+  HET_TRY(prepare_model_for_query(*prepared));
   std::vector<StatePorts> variables;
   const std::vector<Node*> reads = nodes_of(model, "ReadValue");
   const std::vector<Node*> assigns = nodes_of(model, "Assign");
@@ -91,7 +102,7 @@ Result<std::vector<StatePorts>> expose_state(Model& model) {
     if (known == variables.end()) {
       StatePorts ports;
       ports.id = id;
-      HET_ASSIGN(ports.desc, variable_desc(*read, *inferred));
+      HET_ASSIGN(ports.desc, variable_desc(*read, model, *prepared));
       ports.value_input = model.inputs().size();
       model.add_input("het.state." + id, ports.desc);
       if (read->input(0) != nullptr) {

@@ -112,11 +112,11 @@ TEST(NarrowFloat, CastPacksIntegers) {
   const Tensor packed = cast(x, ElementType::Int4);
   ASSERT_FALSE(packed.empty());
   EXPECT_EQ(packed.size_bytes(), 3u);
-  expect_values<int8_t>(cast(packed, ElementType::Int8), {5}, {7, -8, 7, -8, 3});
+  expect_values<int8_t>(cast(packed, ElementType::Int8), {5}, {7, -8, -8, -8, 3});
   expect_values<float>(cast(cast(x, ElementType::UInt4), ElementType::Float32), {5},
-                       {7, 8, 7, 8, 3});
+                       {7, 8, 8, 8, 3});
   expect_values<int64_t>(cast(cast(x, ElementType::Int2), ElementType::Int64), {5},
-                         {-1, 0, -1, 0, -1});
+                         {-1, 0, 0, 0, -1});
   expect_values<float>(cast(cast(make_ramp<float>({0}), ElementType::UInt2), ElementType::Float32),
                        {0}, {});
 }

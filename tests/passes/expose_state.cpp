@@ -53,6 +53,18 @@ TEST(ExposeState, VariablesBecomePorts) {
   EXPECT_EQ((*variables)[0].output, 1u);
 }
 
+TEST(ExposeState, VariablesWithoutElements) {
+  Model model("empty");
+  Value* x = model.add_input("x", {ElementType::Float32, {1, 0}});
+  Value* first = model.add_node("before", "Neg", "", {x}, {"first"})->output();
+  Value* old =
+      model.add_node("read", "ReadValue", "het", {first}, {"old"}, variable("v"))->output();
+  model.add_output("y", model.add_node("after", "Neg", "", {old}, {"y"})->output());
+  const auto variables = expose_state(model);
+  ASSERT_TRUE(variables) << variables.error().message();
+  EXPECT_EQ((*variables)[0].desc, (TensorDesc{ElementType::Float32, {1, 0}}));
+}
+
 TEST(ExposeState, StateNodesWithoutPorts) {
   Model unread = make_summator(true);
   unread.add_node("again", "ReadValue", "het", {}, {}, variable("other"));

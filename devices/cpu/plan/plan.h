@@ -41,6 +41,13 @@ enum class InPlace : uint8_t {
   Concat,  ///< inputs may be written directly into output 0, one behind the other
 };
 
+/// An input by its index, and the values in its memory.
+struct FiniteInput {
+  size_t input = 0;
+  ElementType type = ElementType::Undefined;
+  int64_t count = 0;
+};
+
 /// One kernel with its operands.
 struct Step : StepName {
   std::unique_ptr<Kernel> kernel;
@@ -49,8 +56,8 @@ struct Step : StepName {
   InPlace in_place = InPlace::Never;
   size_t in_place_input = 0;
   bool alone = false;  ///< on the calling thread: the work is not worth a team
-  /// Inputs (by index) that the kernel must not read when they hold NaN or an infinity, and may.
-  std::vector<size_t> to_be_finite;
+  /// Inputs that may hold NaN or infinities, with which the kernel must not read them.
+  std::vector<FiniteInput> to_be_finite;
 };
 
 /// How a model runs on the CPU: steps in order over tensors in one arena. Immutable once built.

@@ -254,7 +254,8 @@ void PlanBuilder::note_non_finite(const Node& node, bool finite_constants, size_
       const bool is_checked = std::ranges::any_of(node.inputs(), [&](const Value* value) {
         return value != nullptr && !is_open(value) && is_read_as(value, id);
       });
-      if (!is_checked) step.to_be_finite.push_back(k);
+      const TensorSpec& spec = tensor(id).spec;
+      if (!is_checked) step.to_be_finite.push_back({k, spec.type, physical_count(spec)});
     }
   }
   if (spoils) {

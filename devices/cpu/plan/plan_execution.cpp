@@ -75,11 +75,9 @@ void PlanExecution::bind(const std::vector<std::byte*>& inputs,
 }
 
 bool PlanExecution::may_run_step(size_t step) const {
-  const std::vector<TensorId>& inputs = plan_.steps[step].inputs;
-  return std::ranges::all_of(plan_.steps[step].to_be_finite, [&](size_t input) {
-    const TensorSpec& spec = plan_.tensors[static_cast<size_t>(inputs[input])].spec;
-    return all_finite(spec.type, pointers_[step_pointers_[step].inputs + input],
-                      physical_count(spec));
+  const std::byte* const* const inputs = pointers_.data() + step_pointers_[step].inputs;
+  return std::ranges::all_of(plan_.steps[step].to_be_finite, [&](const FiniteInput& checked) {
+    return all_finite(checked.type, inputs[checked.input], checked.count);
   });
 }
 
