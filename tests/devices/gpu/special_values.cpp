@@ -6,6 +6,7 @@ namespace het::gpu_testing {
 namespace {
 
 using device_testing::kInfinity;
+using device_testing::kNan;
 using GpuSpecialValues = device_testing::SpecialValues<GpuTest>;
 
 TEST_F(GpuSpecialValues, FunctionsOfOneValue) {
@@ -47,6 +48,21 @@ TEST_F(GpuSpecialValues, MaximaOfPicturesAndWhatFollowsAConvolution) {
   Tensor low = *Tensor::allocate({ElementType::Float32, shape});
   for (float& value : low.values<float>()) value = -kInfinity;
   expect_same(maker.model(), {low});
+}
+
+TEST_F(GpuSpecialValues, LimitsOfRecurrencesAndNorms) {
+  ModelMaker recurrent;
+  Value* x = recurrent.input({2, 1, 3});
+  recurrent.output(recurrent.op("GRU",
+                                {x, recurrent.random({1, 12, 3}), recurrent.random({1, 12, 4})},
+                                make_attributes({{"hidden_size", int64_t{4}}, {"clip", 0.5f}})));
+  expect_same(recurrent.model(), {Tensor::from<float>({2, 1, 3}, {1, kNan, 2, 3, 4, 5})});
+
+  ModelMaker norm;
+  Value* rows = norm.input({2, 3});
+  norm.output(norm.op("NormalizeL2", {rows, norm.ints({1})},
+                      make_attributes({{"eps", 0.001f}, {"eps_mode", std::string("max")}}), "het"));
+  expect_same(norm.model(), {Tensor::from<float>({2, 3}, {1, kNan, 2, 3, 4, 5})});
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ float score_of(__global const float* scores, __global const float* objectness, s
   return scores[prior * classes + label];
 }
 
+// clamp() makes a number of NaN.
+float4 inside_picture(float4 box) { return select(clamp(box, 0.0f, 1.0f), box, isnan(box)); }
+
 // Offsets from a reference box (x_min, y_min, x_max, y_max) to a box.
 float4 decoded(float4 box, float4 logits, float4 variance, int code, int clip) {
 #pragma OPENCL FP_CONTRACT OFF
@@ -36,7 +39,7 @@ float4 decoded(float4 box, float4 logits, float4 variance, int code, int clip) {
   } else {
     box += offset * (float4)(width, height, width, height);
   }
-  return clip ? clamp(box, 0.0f, 1.0f) : box;
+  return clip ? inside_picture(box) : box;
 }
 
 // boxes[image][prior][location class].
@@ -286,7 +289,7 @@ __kernel void write_detections(__global const ulong* keys, __global const float*
   }
   if (place >= capacity) return;
   float4 box = box_of(boxes, image, prior, label, count, location_classes);
-  if (clip) box = clamp(box, 0.0f, 1.0f);
+  if (clip) box = inside_picture(box);
   scores += (size_t)image * count * classes;
   if (objectness) objectness += (size_t)image * count * 2;
   dst += (size_t)place * 7;

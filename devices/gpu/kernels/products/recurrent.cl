@@ -11,7 +11,10 @@
 #define GATES 1
 #endif
 
-floatw clipped(floatw x, float limit) { return fmin(fmax(x, (floatw)(-limit)), (floatw)(limit)); }
+// fmax() and fmin() make a number of NaN.
+floatw clipped(floatw x, float limit) {
+  return select(fmin(fmax(x, (floatw)(-limit)), (floatw)(limit)), x, isnan(x));
+}
 
 floatw load_state(__global const float* p, int count) {
   if (count >= WIDTH) return HET_JOIN(vload, WIDTH)(0, p);

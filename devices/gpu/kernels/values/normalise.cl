@@ -16,7 +16,7 @@ float factor_of(float s, int mode, float length, float epsilon) {
     case 2:
       return 1.0f / sqrt(s + epsilon);
     case 3:
-      return 1.0f / sqrt(fmax(s, epsilon));
+      return 1.0f / sqrt(s < epsilon ? epsilon : s);
     case 4:
       return s == 0.0f ? 0.0f : 1.0f / sqrt(s);
     default:
