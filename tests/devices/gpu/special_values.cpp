@@ -65,5 +65,49 @@ TEST_F(GpuSpecialValues, LimitsOfRecurrencesAndNorms) {
   expect_same(norm.model(), {Tensor::from<float>({2, 3}, {1, kNan, 2, 3, 4, 5})});
 }
 
+/// Sums of values, of squares and of exponentials that half cannot hold, with results that it can.
+TEST_F(GpuSpecialValues, SumsBeyondHalf) {
+  ModelMaker maker;
+  Value* picture = maker.input({1, 4, 9, 10});
+  Value* rows = maker.input({4, 256});
+  Value* zeros = maker.input({1, 70000});
+  const Tensor ones = Tensor::from<float>({4}, {1, 1, 1, 1});
+  maker.output(maker.op("GlobalAveragePool", {picture}));
+  maker.output(maker.op("AveragePool", {picture}, make_attributes({{"kernel_shape", Ints{3, 3}}})));
+  maker.output(maker.op("ReduceMean", {picture, maker.ints({2, 3})}));
+  maker.output(maker.op(
+      "InstanceNormalization",
+      {picture, maker.constant(ones), maker.constant(Tensor::from<float>({4}, {0, 0, 0, 0}))}));
+  Tensor scale = *Tensor::allocate({ElementType::Float32, {256}});
+  for (float& value : scale.values<float>()) value = 1.0f;
+  maker.output(maker.op("LayerNormalization", {rows, maker.constant(scale)}));
+  maker.output(maker.op("Softmax", {rows}));
+  maker.output(maker.op("Softmax", {zeros}));
+  maker.output(maker.op("ReduceL2", {rows, maker.ints({1})}));
+  const auto compiled = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", "f16"}});
+  ASSERT_NE(compiled, nullptr);
+  Tensor large = random_tensor({1, 4, 9, 10}, 1);
+  for (float& value : large.values<float>())
+    value = std::clamp(30000.0f + 10000.0f * value, 0.0f, 60000.0f);
+  Tensor steep = random_tensor({4, 256}, 2);
+  for (float& value : steep.values<float>()) value = std::clamp(2000.0f * value, -6000.0f, 6000.0f);
+  Tensor flat = *Tensor::allocate({ElementType::Float32, {1, 70000}});
+  for (float& value : flat.values<float>()) value = 0.0f;
+  const std::vector<Tensor> inputs{large, steep, flat};
+  const auto reference = ref_->compile_model(maker.model(), {}, nullptr);
+  ASSERT_TRUE(reference) << reference.error().message();
+  const std::vector<Tensor> got = infer(*compiled, inputs);
+  const std::vector<Tensor> wanted = infer(**reference, inputs);
+  for (size_t o = 0; o < got.size(); ++o) {
+    const auto a = *to_float_vector(got[o]);
+    const auto b = *to_float_vector(wanted[o]);
+    float largest = 0.0f;
+    for (const float value : b) largest = std::max(largest, std::abs(value));
+    for (size_t i = 0; i < a.size(); ++i) {
+      ASSERT_NEAR(a[i], b[i], 0.01f * largest) << "output " << o << " at " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace het::gpu_testing
