@@ -67,7 +67,8 @@ std::vector<double> special_values(uint8_t specials, ElementType type) {
 
 Tensor without_subnormals(const Tensor& tensor) {
   Tensor result = *tensor.clone();
-  if (!is_float(tensor.type())) return result;
+  // Those of half are ordinary numbers where arithmetic is in float32.
+  if (!is_float(tensor.type()) || tensor.type() == ElementType::Float16) return result;
   std::vector<double> values = *to_double_vector(tensor);
   const double least = smallest_normal(tensor.type());
   for (double& value : values) {

@@ -1,6 +1,7 @@
 #include "devices/cpu/loops/softmax_loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
@@ -198,6 +199,8 @@ bool softmax_of_scores(float* values, int64_t n, float scale, float factor, cons
     largest = hn::Max(largest, part.filled(x, lowest));
   });
   const auto most = hn::MaxOfLanes(d, largest);
+  const bool is_empty = hn::GetLane(most) == -std::numeric_limits<float>::infinity() &&
+                        std::none_of(values, values + n, [](float x) { return std::isnan(x); });
   auto sum = hn::Zero(d);
   each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
     const auto e = exponential(d, part.load(values + i), most);
@@ -207,7 +210,7 @@ bool softmax_of_scores(float* values, int64_t n, float scale, float factor, cons
   const auto by = hn::Div(hn::Set(d, factor), hn::SumOfLanes(d, sum));
   each_vector(n, [&](int64_t i, const auto& part)
                      HWY_ATTR { part.store(hn::Mul(part.load(values + i), by), values + i); });
-  return hn::GetLane(most) != -std::numeric_limits<float>::infinity();
+  return !is_empty;
 }
 
 }  // namespace HWY_NAMESPACE

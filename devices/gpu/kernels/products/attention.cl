@@ -32,6 +32,17 @@ __kernel void attention_weights(__global stored* scores, __global const stored* 
   float peak = max_of(peaks);
   for (int x = full + LANE; x < keys; x += LANES) peak = fmax(peak, LOAD(scores, x));
   OVER_LANES(peak, scratch, fmax);
+  // fmax() leaves NaN out: a row of it has keys all the same.
+  float nans = 0.0f;
+  if (zero_without_keys) {
+    floatw marks = (floatw)(0.0f);
+    for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
+      marks = select(marks, (floatw)(1.0f), isnan(LOADW(scores + x)));
+    }
+    nans = max_of(marks);
+    for (int x = full + LANE; x < keys; x += LANES) nans = isnan(LOAD(scores, x)) ? 1.0f : nans;
+    OVER_LANES(nans, scratch, fmax);
+  }
   floatw sums = (floatw)(0.0f);
   for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
     const floatw v = exp(LOADW(scores + x) - peak);
@@ -46,7 +57,7 @@ __kernel void attention_weights(__global stored* scores, __global const stored* 
   }
   OVER_LANES(sum, scratch, PLUS);
   // A query without any key.
-  const int empty = zero_without_keys && peak == -INFINITY;
+  const int empty = zero_without_keys && peak == -INFINITY && nans == 0.0f;
   const float factor = value_factor / sum;
   for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
     STOREW(empty ? (floatw)(0.0f) : LOADW(scores + x) * factor, scores + x);
