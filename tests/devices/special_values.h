@@ -50,6 +50,20 @@ class SpecialValues : public Base {
       }
     }
   }
+
+  /// A row of attention without keys is 0; one with NaN has keys.
+  void expect_rows_of_attention() {
+    ModelMaker maker;
+    Value* query = maker.input({1, 1, 2, 4});
+    Value* key = maker.input({1, 1, 3, 4});
+    Value* value = maker.input({1, 1, 3, 4});
+    Value* mask = maker.input({2, 3});
+    maker.output(maker.op("Attention", {query, key, value, mask}));
+    const Tensor masks = Tensor::from<float>(
+        {2, 3}, {-kInfinity, kNan, -kInfinity, -kInfinity, -kInfinity, -kInfinity});
+    expect_same(maker.model(), {random_tensor({1, 1, 2, 4}, 1), random_tensor({1, 1, 3, 4}, 2),
+                                random_tensor({1, 1, 3, 4}, 3), masks});
+  }
 };
 
 }  // namespace het::device_testing

@@ -65,18 +65,8 @@ TEST_F(GpuSpecialValues, LimitsOfRecurrencesAndNorms) {
   expect_same(norm.model(), {Tensor::from<float>({2, 3}, {1, kNan, 2, 3, 4, 5})});
 }
 
-/// A row without keys is 0, one with NaN is none.
 TEST_F(GpuSpecialValues, RowsOfAttention) {
-  ModelMaker maker;
-  Value* query = maker.input({1, 1, 2, 4});
-  Value* key = maker.input({1, 1, 3, 4});
-  Value* value = maker.input({1, 1, 3, 4});
-  Value* mask = maker.input({2, 3});
-  maker.output(maker.op("Attention", {query, key, value, mask}));
-  const Tensor masks = Tensor::from<float>(
-      {2, 3}, {-kInfinity, kNan, -kInfinity, -kInfinity, -kInfinity, -kInfinity});
-  expect_same(maker.model(), {random_tensor({1, 1, 2, 4}, 1), random_tensor({1, 1, 3, 4}, 2),
-                              random_tensor({1, 1, 3, 4}, 3), masks});
+  expect_rows_of_attention();
 }
 
 /// Sums of values, of squares and of exponentials that half cannot hold, with results that it can.
