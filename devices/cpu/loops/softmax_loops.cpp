@@ -1,7 +1,6 @@
 #include "devices/cpu/loops/softmax_loops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
@@ -198,19 +197,20 @@ bool softmax_of_scores(float* values, int64_t n, float scale, float factor, cons
     // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
     largest = hn::Max(largest, part.filled(x, lowest));
   });
+  // A row of nothing but -infinity sums to 0, one that has NaN beside them to NaN.
   const auto most = hn::MaxOfLanes(d, largest);
-  const bool is_empty = hn::GetLane(most) == -std::numeric_limits<float>::infinity() &&
-                        std::none_of(values, values + n, [](float x) { return std::isnan(x); });
+  const auto from = hn::IfThenElse(hn::Eq(most, lowest), hn::Zero(d), most);
   auto sum = hn::Zero(d);
   each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
-    const auto e = exponential(d, part.load(values + i), most);
+    const auto e = exponential(d, part.load(values + i), from);
     sum = hn::Add(sum, part.filled(e, hn::Zero(d)));
     part.store(e, values + i);
   });
-  const auto by = hn::Div(hn::Set(d, factor), hn::SumOfLanes(d, sum));
+  sum = hn::SumOfLanes(d, sum);
+  const auto by = hn::Div(hn::Set(d, factor), sum);
   each_vector(n, [&](int64_t i, const auto& part)
                      HWY_ATTR { part.store(hn::Mul(part.load(values + i), by), values + i); });
-  return !is_empty;
+  return hn::GetLane(sum) != 0.0f;
 }
 
 }  // namespace HWY_NAMESPACE

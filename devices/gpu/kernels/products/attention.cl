@@ -32,32 +32,24 @@ __kernel void attention_weights(__global stored* scores, __global const stored* 
   float peak = max_of(peaks);
   for (int x = full + LANE; x < keys; x += LANES) peak = fmax(peak, LOAD(scores, x));
   OVER_LANES(peak, scratch, fmax);
-  // fmax() leaves NaN out: a row of it has keys all the same.
-  float nans = 0.0f;
-  if (zero_without_keys) {
-    floatw marks = (floatw)(0.0f);
-    for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
-      marks = select(marks, (floatw)(1.0f), isnan(LOADW(scores + x)));
-    }
-    nans = max_of(marks);
-    for (int x = full + LANE; x < keys; x += LANES) nans = isnan(LOAD(scores, x)) ? 1.0f : nans;
-    OVER_LANES(nans, scratch, fmax);
-  }
+  // A row of nothing but -infinity sums to 0, one that has NaN beside them to NaN: fmax() leaves
+  // NaN out.
+  const float from = peak == -INFINITY ? 0.0f : peak;
   floatw sums = (floatw)(0.0f);
   for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
-    const floatw v = exp(LOADW(scores + x) - peak);
+    const floatw v = exp(LOADW(scores + x) - from);
     STOREW(v, scores + x);
     sums += v;
   }
   float sum = sum_of(sums);
   for (int x = full + LANE; x < keys; x += LANES) {
-    const float v = exp(LOAD(scores, x) - peak);
+    const float v = exp(LOAD(scores, x) - from);
     STORE(v, scores, x);
     sum += v;
   }
   OVER_LANES(sum, scratch, PLUS);
   // A query without any key.
-  const int empty = zero_without_keys && peak == -INFINITY && nans == 0.0f;
+  const int empty = zero_without_keys && sum == 0.0f;
   const float factor = value_factor / sum;
   for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
     STOREW(empty ? (floatw)(0.0f) : LOADW(scores + x) * factor, scores + x);

@@ -58,9 +58,9 @@ __kernel void normalise_rows(__global const stored* src, __global const stored* 
     }
     mean = sum_of(totals);
     for (int x = full + LANE; x < length; x += LANES) mean += LOAD(src, x);
-    OVER_LANES(mean, scratch, PLUS);
-    mean /= length;
   }
+  OVER_LANES(mean, scratch, PLUS);
+  mean /= length;
   floatw totals = (floatw)(0.0f);
   for (int start = LANE * WIDTH; start < full; start += BLOCK * ROW_STEP) {
     floatw part = (floatw)(0.0f);

@@ -44,7 +44,8 @@ float max_of(floatw v) {
 }
 
 // The lanes' values as one; `scratch` has LANES elements. Any `join` goes up a tree in local
-// memory; those that sub-groups know (SUBGROUP_...) are joined there first.
+// memory; those that sub-groups know (SUBGROUP_...) are joined there first. Never in a branch, though
+// all lanes take it: PoCL 6 computes nonsense behind such a barrier.
 #if LANES > 1
 #define OVER_LANES_BY_TREE(v, scratch, join)                                            \
   {                                                                                     \
