@@ -14,6 +14,7 @@
 #include "hetero/placement/candidate_timing.h"
 #include "hetero/placement/device_profile.h"
 #include "hetero/placement/pipeline_placement.h"
+#include "hetero/placement/plan_drift.h"
 #include "hetero/placement/plan_store.h"
 #include "hetero/placement/policy.h"
 #include "hetero/split/stages.h"
@@ -47,6 +48,28 @@ Result<AffinityRules> affinity_rules(const Properties& properties) {
 /// Measuring is what DETERMINISTIC excludes.
 Policy policy_for(const Properties& properties) {
   return property_boolean(properties, "DETERMINISTIC") ? Policy::Priority : policy_of(properties);
+}
+
+/// Zero: plans are not judged while they run.
+std::chrono::milliseconds replan_interval(const Properties& properties) {
+  if (property_boolean(properties, "DETERMINISTIC")) return {};
+  return std::chrono::milliseconds(property_integer(properties, "HETERO_REPLAN_INTERVAL"));
+}
+
+Status check_replan_interval(const Properties& properties) {
+  if (replan_interval(properties).count() == 0) return {};
+  const auto refused = [](const char* what) {
+    return error(StatusCode::InvalidArgument,
+                 "HETERO_REPLAN_INTERVAL judges plans by what was measured when they were made: it "
+                 "needs {}",
+                 what);
+  };
+  if (policy_of(properties) == Policy::Priority) {
+    return refused("HETERO_POLICY=latency, parallel or throughput");
+  }
+  if (!property_boolean(properties, "HETERO_FAIL_OVER")) return refused("HETERO_FAIL_OVER=YES");
+  if (property_boolean(properties, "HETERO_STRICT")) return refused("HETERO_STRICT=NO");
+  return {};
 }
 
 Executor executor_for(const Properties& properties) {
@@ -105,6 +128,7 @@ Result<std::shared_ptr<HeteroCompiler>> HeteroCompiler::create(const Model& mode
   std::shared_ptr<HeteroCompiler> compiler(
       new HeteroCompiler(std::move(device), std::move(members), std::move(properties)));
   HET_ASSIGN(compiler->by_memory_, is_pipeline_parallel(compiler->properties_));
+  HET_TRY(check_replan_interval(compiler->properties_));
   compiler->prepared_ = model.clone();
   compiler->events_ = std::make_shared<DeviceEvents>(model.name(), compiler->device_);
   if (is_query) {
@@ -214,26 +238,86 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::make_plan(const LostDevic
   auto of_plan = std::make_unique<ProfileStore>(properties_, table);
   ProfileStore& profiles = *of_plan;
   if (lost.empty()) profiles_ = std::move(of_plan);
-  const PlanFactory factory = {
-      [this](const Split& split, bool with_accelerator) {
-        return compile_split(split, with_accelerator);
-      },
-      [this](std::shared_ptr<const PlanMix> plan) { return wrap(std::move(plan)); }};
-  const Policy policy = lost.empty() ? policy_for(properties_) : Policy::Priority;
-  HET_ASSIGN(PlanReport report,
-             plan_by_policy({.policy = policy,
-                             .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
-                             .mixes = property_boolean(properties_, "HETERO_MIXES")},
-                            *prepared_, table, {plans, profiles}, factory));
-  const PlanCandidate& chosen = report.candidates[report.chosen];
+  HET_ASSIGN(PlanReport report, plan_by_policy(plan_options(lost), *prepared_, table,
+                                               {plans, profiles}, plan_factory()));
   // Of several placements the one that most executions take.
-  if (wants_dump(properties_)) HET_TRY(dump(chosen.ways[0].placement, table));
-  if (lost.empty()) first_ = to_stored(chosen);
+  if (wants_dump(properties_)) {
+    HET_TRY(dump(report.candidates[report.chosen].ways[0].placement, table));
+  }
+  if (lost.empty()) return take(std::move(report), table, {});
+  return mix_with_text(report, table, {});
+}
+
+std::shared_ptr<const PlanMix> HeteroCompiler::mix_with_text(const PlanReport& report,
+                                                             const SupportTable& table,
+                                                             const std::string& cause) const {
   std::string text = explain(*prepared_, report, table);
-  if (!table.note().empty()) text += "\n" + table.note();
-  const auto plan = mix_of(chosen, std::move(text));
-  log(LogLevel::Info, "model '{}' on {}:\n{}", prepared_->name(), device_, plan->explanation());
+  for (const std::string& more : {table.note(), cause}) {
+    if (!more.empty()) text += "\n" + more;
+  }
+  log(LogLevel::Info, "model '{}' on {}:\n{}", prepared_->name(), device_, text);
+  return mix_of(report.candidates[report.chosen], std::move(text));
+}
+
+PlanOptions HeteroCompiler::plan_options(const LostDevices& lost) const {
+  return {.policy = lost.empty() ? policy_for(properties_) : Policy::Priority,
+          .explain = property_boolean(properties_, "HETERO_EXPLAIN"),
+          .mixes = property_boolean(properties_, "HETERO_MIXES"),
+          .keeps_costs = lost.empty() && replan_interval(properties_).count() > 0};
+}
+
+PlanFactory HeteroCompiler::plan_factory() {
+  return {[this](const Split& split, bool with_accelerator) {
+            return compile_split(split, with_accelerator);
+          },
+          [this](std::shared_ptr<const PlanMix> plan) { return wrap(std::move(plan)); }};
+}
+
+std::shared_ptr<const PlanMix> HeteroCompiler::take(PlanReport report, const SupportTable& table,
+                                                    const std::string& cause) {
+  const PlanCandidate& chosen = report.candidates[report.chosen];
+  first_ = to_stored(chosen);
+  for (const CandidateWay& way : chosen.ways) {
+    if (way.compiled->times != nullptr) way.compiled->times->settle();
+  }
+  auto plan = mix_with_text(report, table, cause);
+  report_.reset();
+  if (report.costs) {
+    // Splits are for comparison now, and the plan has what is compiled.
+    for (PlanCandidate& candidate : report.candidates) {
+      for (CandidateWay& way : candidate.ways) {
+        way.compiled = nullptr;
+        for (Subgraph& subgraph : way.placement.split.subgraphs) subgraph.model = nullptr;
+      }
+    }
+    report_ = std::move(report);
+  }
   return plan;
+}
+
+Result<std::shared_ptr<const PlanMix>> HeteroCompiler::judge(const PlanMix& plan) {
+  if (!report_ || !profiles_) return nullptr;
+  HET_ASSIGN(SupportTable table, support_table({}));
+  const PlanDrift drift = find_drift(plan, table, prepared_->nodes().size());
+  if (drift.text.empty()) return nullptr;
+  PlanStore plans(properties_, table);
+  HET_ASSIGN(std::optional<PlanReport> report,
+             plan_again(plan_options({}), *prepared_, table, {plans, *profiles_}, plan_factory(),
+                        *report_, drift.changes));
+  if (!report) {
+    for (const SpeedChange& change : drift.changes) {
+      report_->costs->correct(change.nodes, change.device, change.factor);
+    }
+    for (const PlanWay& way : plan.ways()) way.plan->times->accept();
+    log(LogLevel::Info, "model '{}' on {}: {}; no other plan is better", prepared_->name(), device_,
+        drift.text);
+    return nullptr;
+  }
+  const std::string cause = fmt::format("made anew while requests run: {}; '{}' instead of '{}'",
+                                        drift.text, report->candidates[report->chosen].name,
+                                        report_->candidates[report_->chosen].name);
+  log(LogLevel::Warning, "model '{}' on {}: the plan is {}", prepared_->name(), device_, cause);
+  return take(std::move(*report), table, cause);
 }
 
 Result<std::shared_ptr<const PlanMix>> HeteroCompiler::first_plan_again() {
@@ -277,6 +361,20 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
   auto plan = std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds),
                                            executor_for(properties_));
   for (size_t i = 0; i < types.descs.size(); ++i) plan->split.cuts[i].desc = types.descs[i];
+  if (replan_interval(properties_).count() > 0) {
+    std::vector<DeviceLoads::Count> loads;
+    for (const Subgraph& subgraph : split.subgraphs) {
+      loads.push_back(loads_->count(subgraph.device));
+    }
+    plan->times = std::make_shared<PlanTimes>(std::move(loads));
+  }
+  for (const Subgraph& subgraph : split.subgraphs) {
+    std::vector<std::string>& names = plan->node_names.emplace_back();
+    for (const size_t node : subgraph.nodes) {
+      const auto& originals = prepared_->nodes()[node]->original_names();
+      names.insert(names.end(), originals.begin(), originals.end());
+    }
+  }
   return plan;
 }
 
@@ -308,7 +406,7 @@ Result<FailOver::Substitutes> HeteroCompiler::compile_elsewhere(
   }
   Properties properties = properties_;
   for (const char* name : {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN",
-                           "HETERO_POLICY", "MULTI_DEVICE_PRIORITIES"}) {
+                           "HETERO_POLICY", "HETERO_REPLAN_INTERVAL", "MULTI_DEVICE_PRIORITIES"}) {
     properties.erase(name);
   }
   properties["HETERO_RETRY_INTERVAL"] = "0";
@@ -361,6 +459,10 @@ Result<std::unique_ptr<FailOver>> HeteroCompiler::make_fail_over(
                                                  const LostDevices& devices) {
     return self->compile_elsewhere(failed, subgraphs, devices);
   };
+  parts.judge = [self = shared_from_this()](const std::shared_ptr<const PlanMix>& judged) {
+    return self->judge(*judged);
+  };
+  parts.judge_every = replan_interval(properties_);
   parts.events = events_;
   parts.retry = std::chrono::milliseconds(property_integer(properties_, "HETERO_RETRY_INTERVAL"));
   return FailOver::create(std::move(parts));

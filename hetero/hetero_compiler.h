@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "hetero/placement/affinity.h"
 #include "hetero/placement/cut_types.h"
 #include "hetero/placement/placement.h"
+#include "hetero/placement/plan_report.h"
 #include "hetero/placement/plan_store.h"
+#include "hetero/placement/policy.h"
 #include "hetero/placement/profile_store.h"
 #include "inference/base/status.h"
 #include "inference/devices/device.h"
@@ -23,13 +26,11 @@
 namespace het::hetero {
 
 /// What stays with HETERO; everything else goes to the devices that know it.
-inline constexpr std::array<std::string_view, 11> kOwnProperties = {
-    "HETERO_AFFINITY",        "HETERO_DUMP_GRAPH_DOT",
-    "HETERO_EXECUTOR",        "HETERO_EXPLAIN",
-    "HETERO_FAIL_OVER",       "HETERO_MIXES",
-    "HETERO_POLICY",          "HETERO_RETRY_INTERVAL",
-    "HETERO_STRICT",          "MODEL_DISTRIBUTION_POLICY",
-    "MULTI_DEVICE_PRIORITIES"};
+inline constexpr std::array<std::string_view, 12> kOwnProperties = {
+    "HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT",     "HETERO_EXECUTOR",
+    "HETERO_EXPLAIN",  "HETERO_FAIL_OVER",          "HETERO_MIXES",
+    "HETERO_POLICY",   "HETERO_REPLAN_INTERVAL",    "HETERO_RETRY_INTERVAL",
+    "HETERO_STRICT",   "MODEL_DISTRIBUTION_POLICY", "MULTI_DEVICE_PRIORITIES"};
 
 /// One model on its way over several devices: support, placement, compiled plans. It lives as long
 /// as plans may have to be made anew. Thread-compatible.
@@ -55,6 +56,16 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   /// The same; devices that fail to compile are added to `lost`.
   Result<std::shared_ptr<const PlanMix>> make_plan_without(LostDevices& lost);
   Result<std::shared_ptr<const PlanMix>> first_plan_again();
+  /// A new plan where subgraphs of this one take other times than when it was made, else null.
+  Result<std::shared_ptr<const PlanMix>> judge(const PlanMix& plan);
+  PlanOptions plan_options(const LostDevices& lost) const;
+  PlanFactory plan_factory();
+  /// The chosen plans with HETERO_PLAN, which is logged.
+  std::shared_ptr<const PlanMix> mix_with_text(const PlanReport& report, const SupportTable& table,
+                                               const std::string& cause) const;
+  /// Takes what was chosen as the plan without losses.
+  std::shared_ptr<const PlanMix> take(PlanReport report, const SupportTable& table,
+                                      const std::string& cause);
   /// With an accelerator beside them, in this split or another of the plan, devices leave a core.
   Result<std::shared_ptr<HeteroPlan>> compile_split(const Split& split, bool with_accelerator);
   /// Subgraphs of a plan on HETERO over the other devices.
@@ -76,8 +87,10 @@ class HeteroCompiler : public std::enable_shared_from_this<HeteroCompiler> {
   std::unique_ptr<Model> prepared_;
   std::vector<AffinityWish> wishes_;  ///< per node of prepared_
   std::shared_ptr<DeviceEvents> events_;
-  bool by_memory_ = false;                  ///< MODEL_DISTRIBUTION_POLICY=PIPELINE_PARALLEL
-  StoredPlan first_;                        ///< the plan without losses
+  bool by_memory_ = false;            ///< MODEL_DISTRIBUTION_POLICY=PIPELINE_PARALLEL
+  StoredPlan first_;                  ///< the plan without losses
+  std::optional<PlanReport> report_;  ///< how it was chosen, where it may be judged
+  std::shared_ptr<DeviceLoads> loads_ = std::make_shared<DeviceLoads>();
   std::unique_ptr<ProfileStore> profiles_;  ///< of all devices
   std::string failed_device_;               ///< of the last compile_split()
 };

@@ -127,6 +127,7 @@ Result<std::shared_ptr<const HeteroPlan>> import_way(const ExportedWay& way,
   }
   const auto plan = std::make_shared<HeteroPlan>(way.split, std::move(models),
                                                  std::move(memory_kinds), Executor::Parallel);
+  for (const ExportedSubgraph& each : way.subgraphs) plan->node_names.push_back(each.nodes);
   plan->turns = way.turns;
   return plan;
 }

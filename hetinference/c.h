@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /** Grows with every addition to this header. */
-#define HET_C_VERSION 3u
+#define HET_C_VERSION 4u
 
 typedef enum HetStatus {
   HET_OK = 0,
@@ -61,6 +61,7 @@ typedef struct HetDisplay HetDisplay;
 typedef struct HetModel HetModel;
 typedef struct HetModelQuery HetModelQuery;
 typedef struct HetCompiledModel HetCompiledModel;
+typedef struct HetSubgraphs HetSubgraphs;
 typedef struct HetRequest HetRequest;
 typedef struct HetVisionModel HetVisionModel;
 typedef struct HetResults HetResults;
@@ -150,9 +151,7 @@ HET_C_API void het_model_release(HetModel* model);
 /** "[1,3,224,224]" or "images[1,3,224,224],size[1,2]". One thread, also against compiling. */
 HET_C_API HetStatus het_model_reshape(HetModel* model, const char* shapes);
 
-/* ---- compiled model ---- */
-
-/** Name and shape are borrowed from the compiled model. Unknown dimensions are -1. */
+/** Name and shape are borrowed from the model or compiled model. Unknown dimensions are -1. */
 typedef struct HetPort {
   uint32_t struct_size;
   int32_t type; /**< HET_TYPE_...; 0 for a type that this interface has no number for */
@@ -160,6 +159,88 @@ typedef struct HetPort {
   uint32_t rank;
   const int64_t* shape;
 } HetPort;
+
+/**
+ * A node of a model: one operator. Model inputs and constants are none; nodes read them. Texts are
+ * borrowed from the model, until something is set in it or it is reshaped or released. Since
+ * version 4.
+ */
+typedef struct HetNode {
+  uint32_t struct_size;
+  const char* name;     /**< friendly name: of the node or layer in the file, made unique */
+  const char* type;     /**< "Conv" */
+  const char* domain;   /**< "" for ONNX' own, "com.microsoft" ... */
+  const char* affinity; /**< device that somebody wants for it; "" without a wish */
+  uint32_t input_count;
+  uint32_t output_count;
+  uint32_t rt_info_count;
+} HetNode;
+
+/** What an input of a node is. */
+typedef enum HetValueKind {
+  HET_VALUE_OMITTED = 0, /**< the operator does without it */
+  HET_VALUE_NODE = 1,    /**< output `output` of node `node` */
+  HET_VALUE_INPUT = 2,   /**< an input of the model */
+  HET_VALUE_CONSTANT = 3
+} HetValueKind;
+
+/** An input or output of a node. Borrowed as in HetNode; rank 0 where nothing is known yet. Since
+    version 4. */
+typedef struct HetValue {
+  uint32_t struct_size;
+  int32_t kind; /**< HET_VALUE_... */
+  int32_t type; /**< HET_TYPE_...; 0 where unknown or without a number */
+  const char* name;
+  uint32_t rank;
+  const int64_t* shape;
+  size_t node;     /**< that computes it, of HET_VALUE_NODE */
+  uint32_t output; /**< which of its outputs it is */
+} HetValue;
+
+/** A key and its value; as arguments and as results. Since version 4. */
+typedef HetProperty HetPair;
+
+/** Inputs and outputs as the file has them, or as het_model_reshape() left them. Since version 4.
+ */
+HET_C_API HetStatus het_model_port_counts(const HetModel* model, size_t* inputs, size_t* outputs);
+/** Since version 4. */
+HET_C_API HetStatus het_model_input(const HetModel* model, size_t index, HetPort* port);
+/** Since version 4. */
+HET_C_API HetStatus het_model_output(const HetModel* model, size_t index, HetPort* port);
+/** Since version 4. */
+HET_C_API HetStatus het_model_node_count(const HetModel* model, size_t* nodes);
+/** Nodes in an order in which they can run. Since version 4. */
+HET_C_API HetStatus het_model_node(const HetModel* model, size_t index, HetNode* node);
+/** HET_NOT_FOUND, with the nearest names, when no node has the name. Since version 4. */
+HET_C_API HetStatus het_model_find_node(const HetModel* model, const char* name, size_t* index);
+/** Since version 4. */
+HET_C_API HetStatus het_model_node_input(const HetModel* model, size_t node, size_t index,
+                                         HetValue* value);
+/** Since version 4. */
+HET_C_API HetStatus het_model_node_output(const HetModel* model, size_t node, size_t index,
+                                          HetValue* value);
+/**
+ * A pair of the node's runtime information, ordered by key: what rt_info of an IR's layer or
+ * metadata_props of an ONNX node say, and what was set. Since version 4.
+ */
+HET_C_API HetStatus het_model_node_rt_info(const HetModel* model, size_t node, size_t index,
+                                           HetPair* pair);
+/**
+ * Sets a key of the node's runtime information; an empty value removes it. "affinity" is the device
+ * that HETERO gives the node, which het_core_compile_model() checks. One thread, also against
+ * compiling. Since version 4.
+ */
+HET_C_API HetStatus het_model_set_node_rt_info(HetModel* model, size_t node, const char* key,
+                                               const char* value);
+/**
+ * Affinities by name: `pairs` are node and device; the device "" takes a wish away. The name of a
+ * layer that became several nodes means all of them, but for those that have a pair of their own.
+ * HET_NOT_FOUND, with the nearest names and nothing changed, for a name that there is not. One
+ * thread, also against compiling. Since version 4.
+ */
+HET_C_API HetStatus het_model_set_affinities(HetModel* model, const HetPair* pairs, size_t count);
+
+/* ---- compiled model ---- */
 
 HET_C_API void het_compiled_model_release(HetCompiledModel* model);
 HET_C_API HetStatus het_compiled_model_name(const HetCompiledModel* model, char** name);
@@ -169,6 +250,35 @@ HET_C_API HetStatus het_compiled_model_input(const HetCompiledModel* model, size
                                              HetPort* port);
 HET_C_API HetStatus het_compiled_model_output(const HetCompiledModel* model, size_t index,
                                               HetPort* port);
+/** A part of a split model that one device runs. Borrowed from the HetSubgraphs. Since version 4.
+ */
+typedef struct HetSubgraph {
+  uint32_t struct_size;
+  const char* name;
+  const char* device;
+  size_t node_count;
+  const char* const* nodes; /**< names of the model's nodes */
+  size_t input_count;
+  const char* const* inputs; /**< names of the values that it reads */
+  size_t output_count;
+  const char* const* outputs;
+  size_t dependency_count;
+  const size_t* dependencies; /**< subgraphs that must have run before */
+} HetSubgraph;
+
+/**
+ * How executions that begin now are split over devices; with several placements, that which most
+ * executions take. None for models that are not split (devices other than HETERO). Since version 4.
+ */
+HET_C_API HetStatus het_compiled_model_subgraphs(const HetCompiledModel* model,
+                                                 HetSubgraphs** subgraphs);
+/** Since version 4. */
+HET_C_API HetStatus het_subgraphs_count(const HetSubgraphs* subgraphs, size_t* count);
+/** In an order in which they can run. Since version 4. */
+HET_C_API HetStatus het_subgraphs_get(const HetSubgraphs* subgraphs, size_t index,
+                                      HetSubgraph* subgraph);
+/** Since version 4. */
+HET_C_API void het_subgraphs_release(HetSubgraphs* subgraphs);
 HET_C_API HetStatus het_compiled_model_set_properties(HetCompiledModel* model,
                                                       const HetProperty* properties, size_t count);
 HET_C_API HetStatus het_compiled_model_get_property(const HetCompiledModel* model, const char* name,

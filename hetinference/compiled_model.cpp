@@ -2,32 +2,12 @@
 
 #include "hetinference/arguments.h"
 #include "hetinference/handles.h"
+#include "hetinference/ports.h"
 #include "hetinference/sized_struct.h"
 #include "inference/base/new_file.h"
-#include "inference/tensors/custom_type_numbers.h"
 
 using namespace het;
 using namespace het::c_interface;
-
-namespace {
-
-Status write_port(const std::vector<Port>& ports, size_t index, HetPort* out, const char* kind) {
-  HET_TRY(check_size(out, "port"));
-  if (index >= ports.size()) {
-    return error(StatusCode::NotFound, "there is no {} {}; the model has {}", kind, index,
-                 ports.size());
-  }
-  const Port& port = ports[index];
-  HetPort result{};
-  result.type = custom_type_number(port.desc.type);
-  result.name = port.name.c_str();
-  result.rank = static_cast<uint32_t>(port.desc.shape.size());
-  result.shape = port.desc.shape.data();
-  write_struct(result, out);
-  return {};
-}
-
-}  // namespace
 
 void het_compiled_model_release(HetCompiledModel* model) {
   delete model;
@@ -60,15 +40,75 @@ HetStatus het_compiled_model_port_counts(const HetCompiledModel* model, size_t* 
 HetStatus het_compiled_model_input(const HetCompiledModel* model, size_t index, HetPort* port) {
   return call("het_compiled_model_input", [&]() -> Status {
     HET_TRY(not_null(model, "model"));
-    return write_port(model->model->inputs(), index, port, "input");
+    return write_port_of(model->model->inputs(), index, "input", port);
   });
 }
 
 HetStatus het_compiled_model_output(const HetCompiledModel* model, size_t index, HetPort* port) {
   return call("het_compiled_model_output", [&]() -> Status {
     HET_TRY(not_null(model, "model"));
-    return write_port(model->model->outputs(), index, port, "output");
+    return write_port_of(model->model->outputs(), index, "output", port);
   });
+}
+
+HetStatus het_compiled_model_subgraphs(const HetCompiledModel* model, HetSubgraphs** subgraphs) {
+  if (subgraphs) *subgraphs = nullptr;
+  return call("het_compiled_model_subgraphs", [&]() -> Status {
+    HET_TRY(not_null(model, "model"));
+    HET_TRY(not_null(subgraphs, "subgraphs"));
+    auto made = std::make_unique<HetSubgraphs>();
+    made->rows = model->model->subgraphs();
+    const auto pointers = [](const std::vector<std::string>& texts) {
+      std::vector<const char*> all;
+      for (const std::string& text : texts) all.push_back(text.c_str());
+      return all;
+    };
+    for (const SubgraphInfo& row : made->rows) {
+      made->texts.push_back({pointers(row.nodes), pointers(row.inputs), pointers(row.outputs)});
+    }
+    *subgraphs = made.release();
+    return {};
+  });
+}
+
+HetStatus het_subgraphs_count(const HetSubgraphs* subgraphs, size_t* count) {
+  if (count) *count = 0;
+  return call("het_subgraphs_count", [&]() -> Status {
+    HET_TRY(not_null(subgraphs, "subgraphs"));
+    HET_TRY(not_null(count, "count"));
+    *count = subgraphs->rows.size();
+    return {};
+  });
+}
+
+HetStatus het_subgraphs_get(const HetSubgraphs* subgraphs, size_t index, HetSubgraph* subgraph) {
+  return call("het_subgraphs_get", [&]() -> Status {
+    HET_TRY(not_null(subgraphs, "subgraphs"));
+    HET_TRY(check_size(subgraph, "subgraph"));
+    if (index >= subgraphs->rows.size()) {
+      return error(StatusCode::NotFound, "there is no subgraph {} of {}", index,
+                   subgraphs->rows.size());
+    }
+    const SubgraphInfo& row = subgraphs->rows[index];
+    const HetSubgraphs::Texts& texts = subgraphs->texts[index];
+    HetSubgraph result{};
+    result.name = row.name.c_str();
+    result.device = row.device.c_str();
+    result.node_count = texts.nodes.size();
+    result.nodes = texts.nodes.data();
+    result.input_count = texts.inputs.size();
+    result.inputs = texts.inputs.data();
+    result.output_count = texts.outputs.size();
+    result.outputs = texts.outputs.data();
+    result.dependency_count = row.dependencies.size();
+    result.dependencies = row.dependencies.data();
+    write_struct(result, subgraph);
+    return {};
+  });
+}
+
+void het_subgraphs_release(HetSubgraphs* subgraphs) {
+  delete subgraphs;
 }
 
 HetStatus het_compiled_model_set_properties(HetCompiledModel* model, const HetProperty* properties,

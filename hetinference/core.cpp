@@ -1,4 +1,4 @@
-/// Functions of HetCore, HetContext and HetModel.
+/// Functions of HetCore, HetModelQuery and HetContext.
 
 #include "inference/core.h"
 
@@ -8,7 +8,6 @@
 #include "hetinference/arguments.h"
 #include "hetinference/handles.h"
 #include "hetinference/sized_struct.h"
-#include "inference/model/port_texts.h"
 
 using namespace het;
 using namespace het::c_interface;
@@ -211,16 +210,4 @@ HetStatus het_context_device(const HetContext* context, char** name) {
 
 void het_context_release(HetContext* context) {
   delete context;
-}
-
-void het_model_release(HetModel* model) {
-  delete model;
-}
-
-HetStatus het_model_reshape(HetModel* model, const char* shapes) {
-  return call("het_model_reshape", [&]() -> Status {
-    HET_TRY(not_null(model, "model"));
-    HET_TRY(not_null(shapes, "shapes"));
-    return reshape(*model->model, shapes);
-  });
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -59,6 +60,9 @@ inline std::vector<HetProperty> c_properties(const Properties& properties) {
     result.push_back({sizeof(HetProperty), name.c_str(), value.c_str()});
   }
   return result;
+}
+inline std::vector<std::string> texts(const char* const* first, size_t count) {
+  return std::vector<std::string>(first, first + count);
 }
 inline std::string take_text(char* text) {
   const std::unique_ptr<char, void (*)(char*)> owner(text, het_text_free);
@@ -148,6 +152,17 @@ class Request : public Handle<HetRequest, het_request_release> {
   }
 };
 
+/// A part of a split model that one device runs: names of nodes and of the values that it reads and
+/// gives; `dependencies` are subgraphs that must have run before.
+struct Subgraph {
+  std::string name;
+  std::string device;
+  std::vector<std::string> nodes;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<size_t> dependencies;
+};
+
 class CompiledModel : public Handle<HetCompiledModel, het_compiled_model_release> {
  public:
   using Handle::Handle;
@@ -155,6 +170,30 @@ class CompiledModel : public Handle<HetCompiledModel, het_compiled_model_release
     char* text = nullptr;
     check(het_compiled_model_get_property(get(), name.c_str(), &text));
     return internal::take_text(text);
+  }
+  void set_property(const Properties& properties) {
+    const auto values = internal::c_properties(properties);
+    check(het_compiled_model_set_properties(get(), values.data(), values.size()));
+  }
+  /// How executions that begin now are split, in an order in which they can run; empty for models
+  /// that are not.
+  std::vector<Subgraph> subgraphs() const {
+    HetSubgraphs* handle = nullptr;
+    check(het_compiled_model_subgraphs(get(), &handle));
+    const Handle<HetSubgraphs, het_subgraphs_release> rows(handle);
+    size_t count = 0;
+    check(het_subgraphs_count(rows.get(), &count));
+    std::vector<Subgraph> all;
+    for (size_t i = 0; i < count; ++i) {
+      auto row = make_struct<HetSubgraph>();
+      check(het_subgraphs_get(rows.get(), i, &row));
+      all.push_back(
+          {row.name, row.device, internal::texts(row.nodes, row.node_count),
+           internal::texts(row.inputs, row.input_count),
+           internal::texts(row.outputs, row.output_count),
+           std::vector<size_t>(row.dependencies, row.dependencies + row.dependency_count)});
+    }
+    return all;
   }
   void reset_state(const std::string& stream = "") {
     check(het_compiled_model_reset_state(get(), stream.c_str()));
@@ -177,9 +216,110 @@ class ModelQuery : public Handle<HetModelQuery, het_model_query_release> {
     for (size_t i = 0; i < count; ++i) check(het_model_query_node(get(), i, &all[i]));
     return all;
   }
+  /// Node to device, "" where none runs it: what Model::set_affinities() takes, once entries are
+  /// changed.
+  std::map<std::string, std::string> devices() const {
+    std::map<std::string, std::string> devices;
+    for (const HetNodeSupport& node : nodes()) devices[node.name] = node.device;
+    return devices;
+  }
 };
 
-using Model = Handle<HetModel, het_model_release>;
+/// A node of a model, which must live longer. What it tells is read anew each time.
+class Node {
+ public:
+  Node(HetModel* model, size_t index) : model_(model), index_(index) {}
+  size_t index() const { return index_; }
+  std::string friendly_name() const { return row().name; }
+  std::string type_name() const { return row().type; }
+  /// "" for ONNX' own.
+  std::string domain() const { return row().domain; }
+  /// In the operator's order; `kind` tells nodes from inputs of the model, constants and omitted
+  /// ones. Pointers are borrowed from the model.
+  std::vector<HetValue> inputs() const {
+    std::vector<HetValue> all(row().input_count, make_struct<HetValue>());
+    for (size_t i = 0; i < all.size(); ++i) {
+      check(het_model_node_input(model_, index_, i, &all[i]));
+    }
+    return all;
+  }
+  std::vector<HetValue> outputs() const {
+    std::vector<HetValue> all(row().output_count, make_struct<HetValue>());
+    for (size_t i = 0; i < all.size(); ++i) {
+      check(het_model_node_output(model_, index_, i, &all[i]));
+    }
+    return all;
+  }
+  /// A copy; set_rt_info() changes the model.
+  std::map<std::string, std::string> rt_info() const {
+    std::map<std::string, std::string> info;
+    for (size_t i = 0; i < row().rt_info_count; ++i) {
+      auto pair = make_struct<HetPair>();
+      check(het_model_node_rt_info(model_, index_, i, &pair));
+      info[pair.name] = pair.value;
+    }
+    return info;
+  }
+  /// An empty value removes the key. "affinity" is the device that HETERO gives the node.
+  void set_rt_info(const std::string& key, const std::string& value) {
+    check(het_model_set_node_rt_info(model_, index_, key.c_str(), value.c_str()));
+  }
+  std::string affinity() const { return row().affinity; }
+  void set_affinity(const std::string& device) { set_rt_info("affinity", device); }
+
+ private:
+  HetNode row() const {
+    auto row = make_struct<HetNode>();
+    check(het_model_node(model_, index_, &row));
+    return row;
+  }
+
+  HetModel* model_;
+  size_t index_;
+};
+
+class Model : public Handle<HetModel, het_model_release> {
+ public:
+  using Handle::Handle;
+  /// In an order in which they can run.
+  std::vector<Node> nodes() const {
+    size_t count = 0;
+    check(het_model_node_count(get(), &count));
+    std::vector<Node> all;
+    for (size_t i = 0; i < count; ++i) all.emplace_back(get(), i);
+    return all;
+  }
+  Node node(const std::string& name) const {
+    size_t index = 0;
+    check(het_model_find_node(get(), name.c_str(), &index));
+    return Node(get(), index);
+  }
+  /// Pointers are borrowed from the model.
+  std::vector<HetPort> inputs() const {
+    std::vector<HetPort> all(port_counts().first, make_struct<HetPort>());
+    for (size_t i = 0; i < all.size(); ++i) check(het_model_input(get(), i, &all[i]));
+    return all;
+  }
+  std::vector<HetPort> outputs() const {
+    std::vector<HetPort> all(port_counts().second, make_struct<HetPort>());
+    for (size_t i = 0; i < all.size(); ++i) check(het_model_output(get(), i, &all[i]));
+    return all;
+  }
+  void reshape(const std::string& shapes) { check(het_model_reshape(get(), shapes.c_str())); }
+  /// By name, "" takes a wish away; fails, changing nothing, when no node has one of the names.
+  void set_affinities(const std::map<std::string, std::string>& devices) {
+    const auto pairs = internal::c_properties({devices.begin(), devices.end()});
+    check(het_model_set_affinities(get(), pairs.data(), pairs.size()));
+  }
+
+ private:
+  std::pair<size_t, size_t> port_counts() const {
+    std::pair<size_t, size_t> counts;
+    check(het_model_port_counts(get(), &counts.first, &counts.second));
+    return counts;
+  }
+};
+
 using Context = Handle<HetContext, het_context_release>;
 
 class VisionModel : public Handle<HetVisionModel, het_vision_model_release> {
@@ -222,6 +362,16 @@ class Core : public Handle<HetCore, het_core_release> {
     HetModel* model = nullptr;
     check(het_core_read_model_overriding(get(), path.c_str(), names.data(), names.size(), &model));
     return Model(model);
+  }
+  /// Defaults of a device for later compiles.
+  void set_property(const std::string& device, const Properties& properties) {
+    const auto values = internal::c_properties(properties);
+    check(het_core_set_properties(get(), device.c_str(), values.data(), values.size()));
+  }
+  std::string property(const std::string& device, const std::string& name) const {
+    char* text = nullptr;
+    check(het_core_get_property(get(), device.c_str(), name.c_str(), &text));
+    return internal::take_text(text);
   }
   ModelQuery query_model(const Model& model, const std::string& device,
                          const Properties& properties = {}) {

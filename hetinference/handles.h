@@ -37,6 +37,15 @@ struct HetCompiledModel {
   std::shared_ptr<het::CompiledModel> model;
 };
 
+/// Rows with the pointers that callers get.
+struct HetSubgraphs {
+  struct Texts {
+    std::vector<const char*> nodes, inputs, outputs;
+  };
+  std::vector<het::SubgraphInfo> rows;
+  std::vector<Texts> texts;  ///< of each row
+};
+
 struct HetRequest {
   std::shared_ptr<het::Core> core;
   std::vector<het::ProfileRow> profile;

@@ -85,6 +85,17 @@ Result<const Json*> list(const Json& json, const char* name) {
   return value;
 }
 
+Result<std::vector<std::string>> optional_texts(const Json& json, const char* name) {
+  std::vector<std::string> texts;
+  if (!json.is_object() || !json.contains(name)) return texts;
+  HET_ASSIGN(const Json* const items, list(json, name));
+  for (const Json& item : *items) {
+    if (!item.is_string()) return malformed(fmt::format("'{}' has an item that is no text", name));
+    texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
 Result<size_t> index_below(const Json& json, const char* name, size_t count) {
   HET_ASSIGN(const Json* const value, member(json, name));
   if (!value->is_number_unsigned() || value->get<uint64_t>() >= count) {
@@ -206,6 +217,7 @@ class PlanReader {
       HET_ASSIGN(subgraph.name, text(row, "name"));
       HET_ASSIGN(subgraph.device, text(row, "device"));
       ExportedSubgraph exported;
+      HET_ASSIGN(exported.nodes, optional_texts(row, "nodes"));
       HET_ASSIGN(exported.inputs, read_ports(row, "inputs"));
       HET_ASSIGN(exported.outputs, read_ports(row, "outputs"));
       if (next_content_ == contents_.size()) return malformed("a subgraph has no file");
@@ -321,6 +333,7 @@ Status write_exported_plan(std::ostream& stream, const ExportedPlan& plan) {
       for (const TensorSource& source : subgraph.inputs) sources.push_back(json_of(source, 0));
       subgraphs.push_back({{"name", subgraph.name},
                            {"device", subgraph.device},
+                           {"nodes", way.subgraphs[i].nodes},
                            {"inputs", json_of(way.subgraphs[i].inputs)},
                            {"outputs", json_of(way.subgraphs[i].outputs)},
                            {"sources", std::move(sources)}});

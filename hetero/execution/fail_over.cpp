@@ -19,6 +19,17 @@ int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+/// When so much time has gone by; never for none.
+int64_t in_future(std::chrono::milliseconds pause) {
+  return pause.count() > 0 ? now_ns() + pause / std::chrono::nanoseconds(1) : kNever;
+}
+
+/// Whoever takes the time away does what is due, once.
+bool take_if_due(std::atomic<int64_t>& due_ns) {
+  int64_t due = due_ns;
+  return due != kNever && now_ns() >= due && due_ns.compare_exchange_strong(due, kNever);
+}
+
 }  // namespace
 
 bool blames_device(const Status& status) {
@@ -42,6 +53,15 @@ class FailOver::ReturnJob final : public StreamJob {
   FailOver& owner_;
 };
 
+class FailOver::JudgeJob final : public StreamJob {
+ public:
+  explicit JudgeJob(FailOver& owner) : owner_(owner) {}
+  void run(size_t) override { owner_.judge(); }
+
+ private:
+  FailOver& owner_;
+};
+
 Result<std::unique_ptr<FailOver>> FailOver::create(Parts parts) {
   std::unique_ptr<FailOver> fail_over(new FailOver(std::move(parts)));
   HET_ASSIGN(fail_over->threads_, StreamExecutor::create({kThreads, "hetero", {}}));
@@ -54,11 +74,15 @@ FailOver::FailOver(Parts parts)
       substitute_(std::move(parts.substitute)),
       events_(std::move(parts.events)),
       retry_(parts.retry),
+      judge_(std::move(parts.judge)),
+      judge_every_(parts.judge_every),
       due_ns_(kNever),
+      judge_due_ns_(in_future(judge_every_)),
       lost_(std::move(parts.lost)),
       pause_(retry_),
       plan_(std::move(parts.plan)),
-      return_job_(std::make_unique<ReturnJob>(*this)) {
+      return_job_(std::make_unique<ReturnJob>(*this)),
+      judge_job_(std::make_unique<JudgeJob>(*this)) {
   if (!lost_.empty()) retry_later();
 }
 
@@ -115,11 +139,23 @@ Result<FailOver::Substitutes> FailOver::substitutes(const HeteroPlan& plan, uint
   return found;
 }
 
-void FailOver::retry_if_due() {
-  int64_t due = due_ns_;
-  // Whoever takes the time away queues the job, once.
-  if (due == kNever || now_ns() < due || !due_ns_.compare_exchange_strong(due, kNever)) return;
-  submit(*return_job_);
+void FailOver::look_after_plan() {
+  if (take_if_due(due_ns_)) submit(*return_job_);
+  if (take_if_due(judge_due_ns_)) submit(*judge_job_);
+}
+
+void FailOver::judge() {
+  std::lock_guard planning(planning_);
+  // Plans without a device are made in a hurry, and last until it is back.
+  if (lost_.empty()) {
+    auto plan = judge_(this->plan());
+    if (!plan) {
+      log(LogLevel::Warning, "the plan is not made anew: {}", plan.error().message());
+    } else if (*plan != nullptr) {
+      change(std::move(*plan), {});
+    }
+  }
+  judge_due_ns_ = in_future(judge_every_);
 }
 
 void FailOver::try_return() {
@@ -169,7 +205,7 @@ void FailOver::change(std::shared_ptr<const PlanMix> plan, LostDevices lost) {
 }
 
 void FailOver::retry_later() {
-  if (retry_.count() > 0) due_ns_ = now_ns() + pause_ / std::chrono::nanoseconds(1);
+  if (retry_.count() > 0) due_ns_ = in_future(pause_);
 }
 
 }  // namespace het::hetero

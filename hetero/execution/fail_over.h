@@ -39,6 +39,10 @@ class FailOver {
   /// Compiles these subgraphs of a plan for the devices that are left.
   using Substitute = std::function<Result<Substitutes>(
       const HeteroPlan& plan, const std::vector<size_t>& subgraphs, const LostDevices& lost)>;
+  /// Whether the plan still fits what its subgraphs take; null: it stays. Called by one thread at a
+  /// time, while no device is lost.
+  using Judge =
+      std::function<Result<std::shared_ptr<const PlanMix>>(const std::shared_ptr<const PlanMix>&)>;
   struct Parts {
     std::shared_ptr<const PlanMix> plan;
     LostDevices lost;  ///< that `plan` does without
@@ -49,6 +53,8 @@ class FailOver {
     /// A lost device is tried again so long after it failed, then in growing intervals; never when
     /// that is zero.
     std::chrono::milliseconds retry{0};
+    Judge judge;
+    std::chrono::milliseconds judge_every{0};  ///< zero: never
   };
 
   static Result<std::unique_ptr<FailOver>> create(Parts parts);
@@ -69,13 +75,15 @@ class FailOver {
   Result<Substitutes> substitutes(const HeteroPlan& plan, uint64_t version,
                                   const std::vector<size_t>& subgraphs,
                                   const std::string& failed_device);
-  /// Begins to try lost devices again when it is time. Never waits.
-  void retry_if_due();
+  /// Begins to try lost devices again, or to judge the plan, when it is time. Never waits.
+  void look_after_plan();
 
  private:
   class ReturnJob;
+  class JudgeJob;
   explicit FailOver(Parts parts);
   void try_return();
+  void judge();
   /// Under planning_: the plan that does without these devices only, and works.
   Result<std::shared_ptr<const PlanMix>> plan_without_only(const LostDevices& lost) const;
   /// Under planning_.
@@ -87,9 +95,12 @@ class FailOver {
   const Substitute substitute_;
   const std::shared_ptr<DeviceEvents> events_;
   const std::chrono::milliseconds retry_;
+  const Judge judge_;
+  const std::chrono::milliseconds judge_every_;
   std::atomic<uint64_t> version_ = 0;
-  std::atomic<int64_t> due_ns_;  ///< steady clock; the largest value: nothing to retry
-  std::mutex planning_;          ///< protects the next four, serialises plans; before mutex_
+  std::atomic<int64_t> due_ns_;        ///< steady clock; the largest value: nothing to retry
+  std::atomic<int64_t> judge_due_ns_;  ///< the same
+  std::mutex planning_;                ///< protects the next four, serialises plans; before mutex_
   LostDevices lost_;
   std::map<std::string, uint64_t> lost_at_;  ///< the version since which there was no such device
   std::chrono::milliseconds pause_;          ///< until the next try
@@ -98,6 +109,7 @@ class FailOver {
   mutable std::mutex mutex_;  ///< protects plan_; taken last
   std::shared_ptr<const PlanMix> plan_;
   std::unique_ptr<ReturnJob> return_job_;
+  std::unique_ptr<JudgeJob> judge_job_;
   std::unique_ptr<StreamExecutor> threads_;  // last: its threads use everything else
 };
 

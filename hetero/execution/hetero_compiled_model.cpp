@@ -88,6 +88,24 @@ Result<std::string> HeteroCompiledModel::get_property(std::string_view name) con
   return property_text(parts_.properties, def->name);
 }
 
+std::vector<SubgraphInfo> HeteroCompiledModel::subgraphs() const {
+  const std::shared_ptr<const PlanMix> mix = plan();
+  const HeteroPlan& plan = *std::ranges::max_element(mix->ways(), {}, &PlanWay::share)->plan;
+  const auto names_of = [](const std::vector<Port>& ports) {
+    std::vector<std::string> names;
+    for (const Port& port : ports) names.push_back(port.name);
+    return names;
+  };
+  std::vector<SubgraphInfo> rows;
+  for (size_t i = 0; i < plan.subgraphs.size(); ++i) {
+    const Subgraph& subgraph = plan.split.subgraphs[i];
+    rows.push_back({subgraph.name, subgraph.device, plan.node_names[i],
+                    names_of(plan.subgraphs[i]->inputs()), names_of(plan.subgraphs[i]->outputs()),
+                    subgraph.dependencies});
+  }
+  return rows;
+}
+
 Result<std::string> HeteroCompiledModel::member_property(const MemberProperty& property) const {
   const std::shared_ptr<const PlanMix> plan = this->plan();
   for (const PlanWay& way : plan->ways()) {
@@ -123,8 +141,8 @@ Status HeteroCompiledModel::export_model(std::ostream& stream) const {
       contents.push_back(std::move(content));
       copy.split.subgraphs.push_back(
           {subgraph.name, subgraph.device, {}, nullptr, subgraph.inputs, subgraph.dependencies});
-      copy.subgraphs.push_back(
-          {model.inputs(), model.outputs(), std::as_bytes(std::span(contents.back()))});
+      copy.subgraphs.push_back({way.plan->node_names[i], model.inputs(), model.outputs(),
+                                std::as_bytes(std::span(contents.back()))});
     }
   }
   return write_exported_plan(stream, exported);

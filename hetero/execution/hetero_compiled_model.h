@@ -35,6 +35,7 @@ class HeteroCompiledModel final : public CompiledModel {
 
   /// Also of single devices: "GPU.NUM_STREAMS".
   Result<std::string> get_property(std::string_view name) const override;
+  std::vector<SubgraphInfo> subgraphs() const override;
   /// The plan that the model was compiled to, whatever devices have failed since. Fails with
   /// NotSupported, naming subgraph and device, where a device does not export.
   Status export_model(std::ostream& stream) const override;

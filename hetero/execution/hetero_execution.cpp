@@ -244,15 +244,23 @@ void HeteroExecution::run(size_t part) {
   if (stopped_) {
     parts_[part]->ran = false;
   } else {
+    if (plan_->times != nullptr) parts_[part]->timing = plan_->times->begin(part);
     const Status status = parts_[part]->request->start_async();
     if (status.ok()) return;  // part_ended() does the rest, even when the device ends it at once
+    end_timing(part, /*is_good=*/false);
     fail(part, status);
   }
   leave_gate(part);
   if (--running_ == 0) finish();
 }
 
+void HeteroExecution::end_timing(size_t part, bool is_good) {
+  if (plan_->times == nullptr) return;
+  plan_->times->end(part, parts_[part]->timing, is_good && !parts_[part]->is_replaced);
+}
+
 void HeteroExecution::part_ended(size_t part, const Status& status) {
+  end_timing(part, status.ok());
   leave_gate(part);
   Status result = status;
   if (result.ok()) result = hand_over(part);

@@ -77,6 +77,7 @@ class HeteroExecution {
     HeteroExecution& owner;
     const size_t index;
     std::unique_ptr<InferRequest> request;
+    PlanTimes::Run timing;
     std::atomic<size_t> waits_for = 0;
     bool is_first = false;     ///< waits for nothing
     bool ran = false;          ///< in the last execution
@@ -107,6 +108,7 @@ class HeteroExecution {
   /// Once it has passed its gate.
   void run(size_t part);
   void leave_gate(size_t part);
+  void end_timing(size_t part, bool is_good);
   /// The gate that a part passes on its way to its device; null: none.
   DeviceGate* gate_of(size_t part) const;
   /// On a device's thread.

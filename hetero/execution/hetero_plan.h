@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hetero/execution/plan_times.h"
 #include "hetero/split/subgraph_splitter.h"
 #include "inference/devices/device.h"
 
@@ -24,6 +25,8 @@ struct HeteroPlan {
 
   Split split;                                            ///< without the subgraphs' models
   std::vector<std::shared_ptr<CompiledModel>> subgraphs;  ///< per subgraph of `split`
+  /// Per subgraph the names of the file's nodes that it runs.
+  std::vector<std::vector<std::string>> node_names;
   /// Per subgraph: how many kinds of memory beside the host's its device takes directly.
   std::vector<size_t> memory_kinds;
   std::vector<std::vector<size_t>> dependents;  ///< per subgraph those that wait for it
@@ -32,6 +35,7 @@ struct HeteroPlan {
   std::vector<size_t> unsized_cuts;  ///< cuts that are sized at run time
   /// Per subgraph where one runs at a time: of those that could the least runs. Empty: all do.
   std::vector<size_t> turns;
+  std::shared_ptr<PlanTimes> times;  ///< null: nobody asks for them
 };
 
 }  // namespace het::hetero

@@ -69,7 +69,7 @@ void HeteroRequest::start(RequestIo& io, CompletionSink& sink) {
     begin();
     return;
   }
-  fail_over_->retry_if_due();
+  fail_over_->look_after_plan();
   if (fail_over_->version() != version_) {
     fail_over_->submit(*this);
     return;

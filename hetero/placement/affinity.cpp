@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
-#include "inference/base/edit_distance.h"
 #include "inference/base/log.h"
 #include "inference/decoders/labels.h"
+#include "inference/model/node_names.h"
 
 namespace het::hetero {
 namespace {
@@ -15,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxShownBytes = 100;
-constexpr size_t kNearestNames = 3;
 constexpr std::array<std::string_view, 3> kKinds{"name", "type", "regex"};
 
 std::string shown(std::string_view text) {
@@ -64,37 +62,6 @@ Result<AffinityRule> parse_pair(const std::string& name, const Json& device) {
                  device.type_name());
   }
   return AffinityRule{AffinityRule::Kind::Name, name, std::nullopt, device.get<std::string>()};
-}
-
-/// Nodes by each name that rules may give them.
-std::unordered_map<std::string_view, std::vector<size_t>> nodes_by_name(const Model& model) {
-  std::unordered_map<std::string_view, std::vector<size_t>> nodes;
-  for (size_t i = 0; i < model.nodes().size(); ++i) {
-    const Node& node = *model.nodes()[i];
-    nodes[node.name()].push_back(i);
-    for (const std::string& name : node.original_names()) {
-      if (name != node.name()) nodes[name].push_back(i);
-    }
-  }
-  return nodes;
-}
-
-/// "; the nearest are 'conv1', 'conv2'"
-std::string nearest_names(const std::unordered_map<std::string_view, std::vector<size_t>>& nodes,
-                          std::string_view name) {
-  std::vector<std::pair<size_t, std::string_view>> nearest;
-  for (const auto& [other, indices] : nodes) {
-    const size_t distance =
-        edit_distance(name.substr(0, kMaxShownBytes), other.substr(0, kMaxShownBytes));
-    nearest.emplace_back(distance, other);
-  }
-  std::ranges::sort(nearest);
-  nearest.resize(std::min(nearest.size(), kNearestNames));
-  std::string text;
-  for (const auto& [distance, other] : nearest) {
-    text += fmt::format("{} '{}'", text.empty() ? "" : ",", shown(other));
-  }
-  return text.empty() ? "; it has no nodes" : "; the nearest names are" + text;
 }
 
 bool has_type(const Node& node, std::string_view type) {
@@ -181,18 +148,17 @@ Result<std::vector<AffinityWish>> find_wishes(const Model& model, const Affinity
   for (const auto& node : model.nodes()) {
     wishes.push_back({node->affinity(), node->affinity().empty() ? "" : "affinity of the model"});
   }
-  const auto nodes = nodes_by_name(model);
+  const NodeNames names(model);
   for (size_t r = 0; r < rules.rules().size(); ++r) {
     const AffinityRule& rule = rules.rules()[r];
     HET_TRY(check_device(rule.device, devices, rules.describe(r)));
     std::vector<size_t> chosen;
     if (rule.kind == AffinityRule::Kind::Name) {
-      const auto found = nodes.find(rule.text);
-      if (found == nodes.end()) {
+      chosen = names.find(rule.text);
+      if (chosen.empty()) {
         return error(StatusCode::NotFound, "{}: model '{}' has no such node{}", rules.describe(r),
-                     model.name(), nearest_names(nodes, rule.text));
+                     model.name(), names.nearest(rule.text));
       }
-      chosen = found->second;
     } else {
       for (size_t i = 0; i < wishes.size(); ++i) {
         const Node& node = *model.nodes()[i];

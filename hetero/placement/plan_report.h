@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hetero/execution/hetero_plan.h"
+#include "hetero/placement/cost_model.h"
 #include "hetero/placement/placement.h"
 #include "inference/devices/properties.h"
 
@@ -41,6 +43,7 @@ struct PlanCandidate {
   double predicted_ms = 0;     ///< of a request or, for throughput, from result to result
   double measured_ms = 0;      ///< the same, median; 0: was not run
   double measured_spread = 0;  ///< quartiles' distance over the median
+  double bias = 1;             ///< what was measured once over what the costs said then
 };
 
 /// How a placement was found, for logs and HETERO_PLAN.
@@ -58,6 +61,7 @@ struct PlanReport {
     std::vector<double> cut_ms;  ///< per cut, to all readers
   };
   std::vector<WayTimes> times;
+  std::optional<CostModel> costs;  ///< with PlanOptions::keeps_costs, what was planned with
 };
 
 /// The candidates as a table, the chosen one marked.

@@ -80,15 +80,16 @@ class Planner {
       if (is_stored) return std::move(report_);
     }
     // Pass 1: costs of what devices said they take, after by-priority's subgraphs were confirmed.
-    HET_ASSIGN(const NodeTimes nodes,
-               measure_nodes(prepared_, table_, stores_.profiles, kProfileSeconds));
-    const TransferTimes transfers = measure_transfers(table_, stores_.profiles);
-    stores_.profiles.save();
-    CostModel costs(prepared_, nodes, transfers);
+    TransferTimes transfers;
+    HET_ASSIGN(CostModel costs, measure_costs(transfers));
     predict_by_priority(costs, report_.candidates[0]);
     // Pass 2: every device alone.
     for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
-    if (policy_ == Policy::Throughput && options_.mixes) HET_TRY(add_side_by_side(costs));
+    if (policy_ == Policy::Throughput && options_.mixes) {
+      HET_TRY(compile_all());
+      HET_TRY(time_candidates(policy_, report_.candidates, factory_, kFirstTimingSeconds));
+      HET_TRY(add_side_by_side(costs));
+    }
     // Pass 3: the planner's, until measuring its subgraphs changes nothing.
     for (int round = 0; round < kMostPlanRounds; ++round) {
       const size_t before = report_.candidates.size();
@@ -109,14 +110,117 @@ class Planner {
       keep();
     }
     if (options_.explain) HET_TRY(time_subgraphs(costs, transfers));
-    for (size_t i = 0; i < report_.candidates.size(); ++i) {
-      if (i == report_.chosen) continue;
-      for (CandidateWay& way : report_.candidates[i].ways) way.compiled = nullptr;
+    drop_others();
+    if (options_.keeps_costs) {
+      for (PlanCandidate& candidate : report_.candidates) {
+        const double said = predicted_ms(costs, candidate);
+        if (candidate.measured_ms > 0 && said > 0) candidate.bias = candidate.measured_ms / said;
+      }
+      report_.costs = std::move(costs);
     }
     return std::move(report_);
   }
 
+  /// As plan_again() says.
+  Result<std::optional<PlanReport>> run_again(const PlanReport& before,
+                                              const std::vector<SpeedChange>& changes) {
+    CostModel costs = *before.costs;
+    apply(costs, changes);
+    HET_TRY(add_by_priority());
+    for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
+    HET_ASSIGN(const bool is_new, add_plans(costs, /*round=*/0));
+    (void)is_new;
+    // Mixes have other shares now.
+    for (const PlanCandidate& known : before.candidates) {
+      if (known.ways.size() > 1) continue;
+      const CandidateWay& way = known.ways[0];
+      HET_ASSIGN(const bool is_added,
+                 add(costs, known.name, {{costs.assignment(way.placement.devices), 1}}, 0.0,
+                     way.in_stages));
+      (void)is_added;
+    }
+    const auto predict = [&] {
+      for (PlanCandidate& candidate : report_.candidates) {
+        const PlanCandidate* const known = find(before.candidates, candidate);
+        candidate.bias = known != nullptr ? known->bias : usual_bias(before, candidate.is_single);
+        candidate.predicted_ms = candidate.bias * predicted_ms(costs, candidate);
+      }
+    };
+    predict();
+    if (policy_ == Policy::Throughput && options_.mixes) {
+      HET_TRY(add_side_by_side(costs));
+      predict();
+    }
+    choose();
+    const PlanCandidate& runs = before.candidates[before.chosen];
+    if (runs.bias * predicted_ms(costs, runs) <=
+        report_.candidates[report_.chosen].predicted_ms * (1.0 + kLeastGain)) {
+      return std::nullopt;
+    }
+    HET_TRY(compile(report_.candidates[report_.chosen]));
+    report_.costs = std::move(costs);
+    return std::optional<PlanReport>(std::move(report_));
+  }
+
  private:
+  Result<CostModel> measure_costs(TransferTimes& transfers) {
+    HET_ASSIGN(const NodeTimes nodes,
+               measure_nodes(prepared_, table_, stores_.profiles, kProfileSeconds));
+    transfers = measure_transfers(table_, stores_.profiles);
+    stores_.profiles.save();
+    return CostModel(prepared_, nodes, transfers);
+  }
+
+  static void apply(CostModel& costs, const std::vector<SpeedChange>& changes) {
+    for (const SpeedChange& change : changes) {
+      costs.correct(change.nodes, change.device, change.factor);
+    }
+  }
+
+  void drop_others() {
+    for (size_t i = 0; i < report_.candidates.size(); ++i) {
+      if (i == report_.chosen) continue;
+      for (CandidateWay& way : report_.candidates[i].ways) way.compiled = nullptr;
+    }
+  }
+
+  double predicted_ms(const CostModel& costs, const PlanCandidate& candidate) const {
+    const PlanProblem& problem = costs.problem();
+    if (candidate.ways.size() == 1) {
+      return 1e3 * predicted(problem, costs.assignment(candidate.ways[0].placement.devices));
+    }
+    std::vector<PlanShare> shares;
+    double sum = 0;
+    for (const CandidateWay& way : candidate.ways) {
+      shares.push_back({costs.assignment(way.placement.devices), way.share});
+      sum += way.share;
+    }
+    for (PlanShare& part : shares) part.share /= sum;
+    return 1e3 * mix_period(problem, shares);
+  }
+
+  static bool is_same(const PlanCandidate& a, const PlanCandidate& b) {
+    return std::ranges::equal(a.ways, b.ways,
+                              [](const auto& x, const auto& y) { return is_same(x, y); });
+  }
+
+  static const PlanCandidate* find(const std::vector<PlanCandidate>& candidates,
+                                   const PlanCandidate& wanted) {
+    const auto found = std::ranges::find_if(
+        candidates, [&](const PlanCandidate& candidate) { return is_same(candidate, wanted); });
+    return found == candidates.end() ? nullptr : &*found;
+  }
+
+  /// The middle one of those that were measured.
+  static double usual_bias(const PlanReport& before, bool is_single) {
+    std::vector<double> biases;
+    for (const PlanCandidate& candidate : before.candidates) {
+      if (candidate.is_single == is_single) biases.push_back(candidate.bias);
+    }
+    std::ranges::sort(biases);
+    return biases.empty() ? 1.0 : biases[biases.size() / 2];
+  }
+
   double predicted(const PlanProblem& problem, const Assignment& assignment) const {
     return policy_ == Policy::Throughput ? period(problem, assignment, LinkUse::OnePerPair)
                                          : latency(problem, assignment);
@@ -181,6 +285,10 @@ class Planner {
     HET_TRY(compile(candidate));
     report_.candidates.clear();
     report_.candidates.push_back(std::move(candidate));
+    if (options_.keeps_costs) {
+      TransferTimes transfers;
+      HET_ASSIGN(report_.costs, measure_costs(transfers));
+    }
     return true;
   }
 
@@ -240,9 +348,7 @@ class Planner {
 
   /// Mixes of the same ways count as one.
   bool is_known(const PlanCandidate& candidate) const {
-    return std::ranges::any_of(report_.candidates, [&](const PlanCandidate& known) {
-      return std::ranges::equal(known.ways, candidate.ways, is_same);
-    });
+    return find(report_.candidates, candidate) != nullptr;
   }
 
   /// The placement of nodes on these devices; empty reasons say it was the planner.
@@ -320,17 +426,15 @@ class Planner {
     return is_new || is_mixed;
   }
 
-  /// Every device that runs all of the model, by its measured speed: on paper no better than the
-  /// mix, but in fact nothing waits for anything.
+  /// Every device that runs all of the model, by its speed: on paper no better than the mix, but in
+  /// fact nothing waits for anything.
   Status add_side_by_side(const CostModel& costs) {
-    HET_TRY(compile_all());
-    HET_TRY(time_candidates(policy_, report_.candidates, factory_, kFirstTimingSeconds));
     std::vector<PlanShare> shares;
     double sum = 0;
     for (const PlanCandidate& candidate : report_.candidates) {
-      if (!candidate.is_single || !(candidate.measured_ms > 0)) continue;
+      if (!candidate.is_single || !(time_of(candidate) > 0)) continue;
       shares.push_back(
-          {costs.assignment(candidate.ways[0].placement.devices), 1 / candidate.measured_ms});
+          {costs.assignment(candidate.ways[0].placement.devices), 1 / time_of(candidate)});
       sum += shares.back().share;
     }
     for (PlanShare& part : shares) part.share /= sum;
@@ -413,14 +517,18 @@ class Planner {
     return {};
   }
 
+  /// Nothing was measured when a plan is made anew.
+  static double time_of(const PlanCandidate& candidate) {
+    return candidate.measured_ms > 0 ? candidate.measured_ms : candidate.predicted_ms;
+  }
+
   void choose() {
     const std::vector<PlanCandidate>& candidates = report_.candidates;
     const auto best = [&](bool single) {
       size_t found = candidates.size();
       for (size_t i = 0; i < candidates.size(); ++i) {
         if (candidates[i].is_single != single) continue;
-        if (found == candidates.size() ||
-            candidates[i].measured_ms < candidates[found].measured_ms) {
+        if (found == candidates.size() || time_of(candidates[i]) < time_of(candidates[found])) {
           found = i;
         }
       }
@@ -430,7 +538,7 @@ class Planner {
     const size_t several = best(false);
     report_.chosen = single < candidates.size() ? single : several;
     if (single < candidates.size() && several < candidates.size() &&
-        candidates[several].measured_ms * (1.0 + kLeastGain) < candidates[single].measured_ms) {
+        time_of(candidates[several]) * (1.0 + kLeastGain) < time_of(candidates[single])) {
       report_.chosen = several;
     }
   }
@@ -450,6 +558,13 @@ class Planner {
 Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
                                   Stores stores, const PlanFactory& factory) {
   return Planner(options, prepared, table, stores, factory).run();
+}
+
+Result<std::optional<PlanReport>> plan_again(PlanOptions options, const Model& prepared,
+                                             SupportTable& table, Stores stores,
+                                             const PlanFactory& factory, const PlanReport& before,
+                                             const std::vector<SpeedChange>& changes) {
+  return Planner(options, prepared, table, stores, factory).run_again(before, changes);
 }
 
 }  // namespace het::hetero

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "hetero/execution/hetero_plan.h"
 #include "hetero/execution/plan_mix.h"
 #include "hetero/placement/placement.h"
+#include "hetero/placement/plan_drift.h"
 #include "hetero/placement/plan_report.h"
 #include "hetero/placement/plan_store.h"
 #include "hetero/placement/profile_store.h"
@@ -22,6 +26,8 @@ struct PlanOptions {
   bool explain = false;
   /// Throughput: executions may be shared among several placements.
   bool mixes = true;
+  /// For plan_again(): a stored plan comes with costs, too.
+  bool keeps_costs = false;
 };
 
 /// What is known from before, in CACHE_DIR.
@@ -49,5 +55,14 @@ struct PlanFactory {
 /// model cannot run.
 Result<PlanReport> plan_by_policy(PlanOptions options, const Model& prepared, SupportTable& table,
                                   Stores stores, const PlanFactory& factory);
+
+/// Plans anew beside running requests: nothing is measured, since that would measure the requests,
+/// too. What was measured for `before` is taken times what has changed, candidates by what the
+/// costs say times what they were off by then. Empty where the plan that runs is not 3 % worse than
+/// the best. `before` has costs.
+Result<std::optional<PlanReport>> plan_again(PlanOptions options, const Model& prepared,
+                                             SupportTable& table, Stores stores,
+                                             const PlanFactory& factory, const PlanReport& before,
+                                             const std::vector<SpeedChange>& changes);
 
 }  // namespace het::hetero

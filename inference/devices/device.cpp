@@ -51,6 +51,10 @@ Result<Tensor> CompiledModel::allocate_tensor(const TensorDesc& desc) {
   return Tensor::allocate(desc);
 }
 
+std::vector<SubgraphInfo> CompiledModel::subgraphs() const {
+  return {};
+}
+
 std::vector<DeviceEvent> CompiledModel::device_events(uint64_t&) const {
   return {};
 }

@@ -48,6 +48,17 @@ struct NodeSupport {
   bool supported() const { return !device.empty(); }
 };
 
+/// A part of a compiled model that one device runs. Names of nodes are those of the file, of values
+/// those of the model.
+struct SubgraphInfo {
+  std::string name;
+  std::string device;
+  std::vector<std::string> nodes;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<size_t> dependencies;  ///< subgraphs that must have run before; earlier ones
+};
+
 /// A compiled model goes on without a device, or with it again.
 struct DeviceEvent {
   std::string device;
@@ -108,6 +119,11 @@ class HET_API CompiledModel : public std::enable_shared_from_this<CompiledModel>
   /// OPTIMAL_NUMBER_OF_INFER_REQUESTS, EXECUTION_DEVICES, INFERENCE_PRECISION_HINT ...; every
   /// property that it was compiled with reads back.
   virtual Result<std::string> get_property(std::string_view name) const = 0;
+  /// How executions that begin now are split over devices: one row per subgraph, in an order in
+  /// which they can run. Of the placement that most executions take where they take turns. Empty
+  /// for models that are not split, and before the first execution of one that is compiled for the
+  /// shapes of each execution.
+  virtual std::vector<SubgraphInfo> subgraphs() const;
   /// Changes properties while requests may be running; fails with NotSupported for those that count
   /// when a model is compiled, by default all.
   virtual Status set_property(const Properties& properties);

@@ -310,6 +310,15 @@ constexpr std::array kTable = {
                        "one with branches side by side (parallel) or many requests (throughput), "
                        "and never choose a plan that is slower than the best device alone; "
                        "priority with DETERMINISTIC=YES"},
+    PropertyDef{.name = "HETERO_REPLAN_INTERVAL",
+                .type = PropertyType::Integer,
+                .default_value = "0",
+                .minimum = 0,
+                .maximum = std::numeric_limits<int32_t>::max(),
+                .devices = "HETERO",
+                .doc = "every so many milliseconds a plan of the policies latency, parallel and "
+                       "throughput is judged by what its subgraphs take, and made anew beside "
+                       "running requests where that is a third off; 0: never"},
     PropertyDef{.name = "HETERO_RETRY_INTERVAL",
                 .type = PropertyType::Integer,
                 .default_value = "10000",

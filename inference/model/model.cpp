@@ -19,6 +19,28 @@ std::string Node::qualified_type() const {
   return domain_.empty() ? op_type_ : domain_ + "." + op_type_;
 }
 
+const RtInfo& Node::rt_info() const {
+  static const RtInfo none;
+  return rt_info_ ? *rt_info_ : none;
+}
+
+void Node::set_rt_info(std::string_view key, std::string value) {
+  if (value.empty() && !rt_info().contains(key)) return;
+  auto changed = std::make_shared<RtInfo>(rt_info());
+  if (value.empty()) {
+    changed->erase(std::string(key));
+  } else {
+    (*changed)[std::string(key)] = std::move(value);
+  }
+  rt_info_ = std::move(changed);
+}
+
+const std::string& Node::affinity() const {
+  static const std::string none;
+  const auto found = rt_info().find("affinity");
+  return found == rt_info().end() ? none : found->second;
+}
+
 void Node::add_original_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::find(original_names_.begin(), original_names_.end(), name) == original_names_.end()) {

@@ -46,6 +46,10 @@ class HET_API Value {
   bool is_input_ = false;
 };
 
+/// Runtime information of a node, as OpenVINO calls it: key/value pairs that its file has
+/// (`rt_info` of an IR's layer, metadata_props of an ONNX node) or somebody has set.
+using RtInfo = std::map<std::string, std::string, std::less<>>;
+
 /// A vertex of the graph: one operator application. Owned by its Model.
 class HET_API Node {
  public:
@@ -69,9 +73,14 @@ class HET_API Node {
   }
   const Attributes& attributes() const { return attributes_; }
   Attributes& attributes() { return attributes_; }
-  /// Device wish of the user, empty when none: "GPU", "CPU" ...
-  const std::string& affinity() const { return affinity_; }
-  void set_affinity(std::string device) { affinity_ = std::move(device); }
+  const RtInfo& rt_info() const;
+  /// An empty value removes the key.
+  void set_rt_info(std::string_view key, std::string value);
+  /// For nodes that have the same.
+  void set_rt_info(std::shared_ptr<const RtInfo> all) { rt_info_ = std::move(all); }
+  /// Device wish of the user, empty when none: "GPU", "CPU" ... It is rt_info()["affinity"].
+  const std::string& affinity() const;
+  void set_affinity(std::string device) { set_rt_info("affinity", std::move(device)); }
   /// Names of the nodes of the file that this node stands for after fusions; its own at first.
   const std::vector<std::string>& original_names() const { return original_names_; }
   void add_original_names(const std::vector<std::string>& names);
@@ -91,7 +100,7 @@ class HET_API Node {
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   Attributes attributes_;
-  std::string affinity_;
+  std::shared_ptr<const RtInfo> rt_info_;  ///< null when empty; copies of a node share it
   std::vector<std::string> original_names_;
 };
 

@@ -84,6 +84,7 @@ std::string compare_nodes(const Node& a, const Node& b) {
   if (a.affinity() != b.affinity()) {
     return fmt::format("has affinity '{}' and '{}'", a.affinity(), b.affinity());
   }
+  if (a.rt_info() != b.rt_info()) return "has different rt_info";
   if (a.original_names() != b.original_names()) return "has different original names";
   if (present_inputs(a) != present_inputs(b) || a.outputs().size() != b.outputs().size()) {
     return fmt::format("has {} and {} inputs, {} and {} outputs", present_inputs(a),

@@ -195,6 +195,15 @@ Result<std::string> DynamicCompiledModel::get_property(std::string_view name) co
   return probe_->get_property(name);
 }
 
+std::vector<SubgraphInfo> DynamicCompiledModel::subgraphs() const {
+  std::shared_ptr<CompiledModel> last;
+  {
+    std::lock_guard lock(mutex_);
+    if (!plans_.empty()) last = plans_.back().model;
+  }
+  return last ? last->subgraphs() : std::vector<SubgraphInfo>();
+}
+
 std::vector<DeviceEvent> DynamicCompiledModel::device_events(uint64_t& next) const {
   return events_.since(next);
 }

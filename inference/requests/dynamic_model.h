@@ -34,6 +34,8 @@ class HET_API DynamicCompiledModel final : public CompiledModel {
 
   /// As the device answers for a model of one node, but for NETWORK_NAME.
   Result<std::string> get_property(std::string_view name) const override;
+  /// Of the plan that was used last.
+  std::vector<SubgraphInfo> subgraphs() const override;
   /// Of all plans.
   std::vector<DeviceEvent> device_events(uint64_t& next) const override;
   /// Number of plans that exist now.

@@ -17,6 +17,7 @@ class ExclusiveModel final : public CompiledModel {
   Result<std::string> get_property(std::string_view name) const override {
     return inner_->get_property(name);
   }
+  std::vector<SubgraphInfo> subgraphs() const override { return inner_->subgraphs(); }
   Status set_property(const Properties& properties) override {
     return inner_->set_property(properties);
   }

@@ -150,6 +150,10 @@ Result<Tensor> StatefulCompiledModel::allocate_tensor(const TensorDesc& desc) {
   return inner_->allocate_tensor(desc);
 }
 
+std::vector<SubgraphInfo> StatefulCompiledModel::subgraphs() const {
+  return inner_->subgraphs();
+}
+
 std::vector<DeviceEvent> StatefulCompiledModel::device_events(uint64_t& next) const {
   return inner_->device_events(next);
 }

@@ -29,6 +29,7 @@ class HET_API StatefulCompiledModel final : public CompiledModel {
   StatefulCompiledModel(std::shared_ptr<CompiledModel> inner, std::vector<StatePorts> variables);
 
   Result<std::string> get_property(std::string_view name) const override;
+  std::vector<SubgraphInfo> subgraphs() const override;
   Status set_property(const Properties& properties) override;
   Result<std::vector<StateVariable>> query_state(std::string_view stream) const override;
   Status reset_state(std::string_view stream) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "hetinference/cpp.h"
@@ -116,6 +117,171 @@ TEST(CppInterface, TellsWhichDeviceRunsWhichNode) {
   auto node = make_struct<HetNodeSupport>();
   EXPECT_EQ(het_model_query_node(query.get(), names.size(), &node), HET_NOT_FOUND);
   EXPECT_THROW(core.query_model(model, "NO_SUCH_DEVICE"), hetinference::Error);
+}
+
+/// swish(x) with runtime information, then exp: three nodes of two layers.
+test::IrFile swish_and_exp() {
+  test::IrFile ir;
+  const test::IrType type{"FP32", {1, 4}};
+  const auto x = ir.parameter("x", "f32", {1, 4}, "x");
+  const auto swish = ir.layer("Swish", "opset4", "", {x}, {type}, "act",
+                              "<rt_info><attribute name=\"fused_names\" version=\"0\" "
+                              "value=\"a,b\"/></rt_info>");
+  ir.result(ir.layer("Exp", "opset1", "", {swish}, {{"FP32", {1, 4}, "y"}}, "exp"));
+  return ir;
+}
+
+std::map<std::string, std::string> affinities(const hetinference::Model& model) {
+  std::map<std::string, std::string> all;
+  for (const auto& node : model.nodes()) all[node.friendly_name()] = node.affinity();
+  return all;
+}
+
+std::vector<std::string> devices_of(const hetinference::CompiledModel& compiled) {
+  std::vector<std::string> devices;
+  for (const auto& subgraph : compiled.subgraphs()) devices.push_back(subgraph.device);
+  return devices;
+}
+
+TEST(CppInterface, WalksNodes) {
+  const ModelFile file(swish_and_exp());
+  Core core;
+  auto model = core.read_model(file.path());
+  auto nodes = model.nodes();
+  ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes[0].friendly_name(), "act/Sigmoid");
+  EXPECT_EQ(nodes[0].type_name(), "Sigmoid");
+  EXPECT_EQ(nodes[0].domain(), "");
+  ASSERT_EQ(nodes[0].inputs().size(), 1u);
+  const HetValue input = nodes[0].inputs()[0];
+  EXPECT_EQ(input.kind, HET_VALUE_INPUT);
+  EXPECT_STREQ(input.name, "x");
+  EXPECT_EQ(input.type, HET_TYPE_FLOAT32);
+  EXPECT_EQ(std::vector<int64_t>(input.shape, input.shape + input.rank),
+            (std::vector<int64_t>{1, 4}));
+  // act = x * sigmoid(x)
+  EXPECT_EQ(nodes[1].type_name(), "Mul");
+  for (const HetValue& value : nodes[1].inputs()) {
+    if (value.kind == HET_VALUE_INPUT) continue;
+    EXPECT_EQ(value.kind, HET_VALUE_NODE);
+    EXPECT_EQ(value.node, nodes[0].index());
+    EXPECT_EQ(value.output, 0u);
+  }
+  EXPECT_EQ(nodes[2].outputs().at(0).node, 2u);
+  EXPECT_EQ(model.node("exp").index(), 2u);
+  ASSERT_EQ(model.inputs().size(), 1u);
+  EXPECT_STREQ(model.inputs()[0].name, "x");
+  ASSERT_EQ(model.outputs().size(), 1u);
+  EXPECT_STREQ(model.outputs()[0].name, "y");
+  try {
+    model.node("exq");
+    ADD_FAILURE() << "there is no such node";
+  } catch (const hetinference::Error& error) {
+    EXPECT_EQ(error.status(), HET_NOT_FOUND);
+    EXPECT_NE(std::string(error.what()).find("the nearest names are 'exp'"), std::string::npos)
+        << error.what();
+  }
+  auto node = make_struct<HetNode>();
+  EXPECT_EQ(het_model_node(model.get(), 3, &node), HET_NOT_FOUND);
+  auto value = make_struct<HetValue>();
+  EXPECT_EQ(het_model_node_input(model.get(), 0, 1, &value), HET_NOT_FOUND);
+  EXPECT_EQ(het_model_node_output(model.get(), 0, 1, &value), HET_NOT_FOUND);
+  node.struct_size = 8;
+  EXPECT_EQ(het_model_node(model.get(), 0, &node), HET_INVALID_ARGUMENT);
+}
+
+TEST(CppInterface, RuntimeInformationIsReadAndSet) {
+  const ModelFile file(swish_and_exp());
+  Core core;
+  auto model = core.read_model(file.path());
+  using Info = std::map<std::string, std::string>;
+  EXPECT_EQ(model.node("act").rt_info(), (Info{{"fused_names", "a,b"}}));
+  EXPECT_EQ(model.node("act/Sigmoid").rt_info(), (Info{{"fused_names", "a,b"}}));
+  EXPECT_EQ(model.node("exp").rt_info(), Info());
+  auto act = model.node("act");
+  act.set_rt_info("affinity", "REF");
+  act.set_rt_info("note", "mine");
+  EXPECT_EQ(act.affinity(), "REF");
+  EXPECT_EQ(act.rt_info(), (Info{{"affinity", "REF"}, {"fused_names", "a,b"}, {"note", "mine"}}));
+  EXPECT_EQ(model.node("act/Sigmoid").affinity(), "") << "nodes of a layer do not share it";
+  act.set_rt_info("note", "");
+  EXPECT_EQ(act.rt_info().size(), 2u);
+  EXPECT_EQ(het_model_set_node_rt_info(model.get(), 0, "", "x"), HET_INVALID_ARGUMENT);
+  EXPECT_EQ(het_model_set_node_rt_info(model.get(), 9, "a", "x"), HET_NOT_FOUND);
+}
+
+/// The guide's three modes: automatic, manual, combined.
+TEST(CppInterface, AffinitiesDecideWhereNodesRun) {
+  const ModelFile file(swish_and_exp());
+  Core core;
+  const char* device = "HETERO:CPU,REF";
+  const auto compiled = [&](const hetinference::Model& model) {
+    return core.compile_model(model, device);
+  };
+  EXPECT_EQ(devices_of(compiled(core.read_model(file.path()))), std::vector<std::string>{"CPU"});
+
+  auto manual = core.read_model(file.path());
+  for (auto node : manual.nodes()) node.set_affinity("REF");
+  EXPECT_EQ(devices_of(compiled(manual)), std::vector<std::string>{"REF"});
+
+  auto combined = core.read_model(file.path());
+  auto devices = core.query_model(combined, device).devices();
+  EXPECT_EQ(devices, (std::map<std::string, std::string>{
+                         {"act", "CPU"}, {"act/Sigmoid", "CPU"}, {"exp", "CPU"}}));
+  devices["exp"] = "REF";
+  combined.set_affinities(devices);
+  auto model = compiled(combined);
+  const auto subgraphs = model.subgraphs();
+  ASSERT_EQ(subgraphs.size(), 2u);
+  EXPECT_EQ(subgraphs[0].device, "CPU");
+  EXPECT_EQ(subgraphs[0].inputs, std::vector<std::string>{"x"});
+  EXPECT_NE(std::ranges::find(subgraphs[0].nodes, "act"), subgraphs[0].nodes.end());
+  EXPECT_EQ(subgraphs[1].device, "REF");
+  EXPECT_EQ(subgraphs[1].nodes, std::vector<std::string>{"exp"});
+  EXPECT_EQ(subgraphs[1].inputs, subgraphs[0].outputs);
+  EXPECT_EQ(subgraphs[1].outputs, std::vector<std::string>{"y"});
+  EXPECT_EQ(subgraphs[1].dependencies, std::vector<size_t>{0});
+  EXPECT_TRUE(core.compile_model(combined, "CPU").subgraphs().empty()) << "it is not split";
+
+  // Exported and imported, the parts have their names.
+  const std::string blob = file.path() + ".blob";
+  EXPECT_NO_THROW(hetinference::check(het_compiled_model_export(
+      core.compile_model(core.read_model(file.path()), "HETERO:CPU").get(), blob.c_str())));
+  HetCompiledModel* imported = nullptr;
+  hetinference::check(
+      het_core_import_model(core.get(), blob.c_str(), "HETERO", nullptr, 0, &imported));
+  const auto again = hetinference::CompiledModel(imported).subgraphs();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_NE(std::ranges::find(again[0].nodes, "exp"), again[0].nodes.end());
+}
+
+TEST(CppInterface, AffinitiesByName) {
+  const ModelFile file(swish_and_exp());
+  Core core;
+  auto model = core.read_model(file.path());
+  using Map = std::map<std::string, std::string>;
+  model.set_affinities({{"act", "REF"}});
+  EXPECT_EQ(affinities(model), (Map{{"act", "REF"}, {"act/Sigmoid", "REF"}, {"exp", ""}}))
+      << "a layer's name means all that it became";
+  model.set_affinities({{"act", "CPU"}, {"act/Sigmoid", ""}});
+  EXPECT_EQ(affinities(model), (Map{{"act", "CPU"}, {"act/Sigmoid", ""}, {"exp", ""}}));
+  try {
+    model.set_affinities({{"exp", "CPU"}, {"act/Sigmoit", "CPU"}});
+    ADD_FAILURE() << "there is no such node";
+  } catch (const hetinference::Error& error) {
+    EXPECT_EQ(error.status(), HET_NOT_FOUND);
+    EXPECT_NE(std::string(error.what()).find("'act/Sigmoid'"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(model.node("exp").affinity(), "") << "nothing changed";
+  model.set_affinities({{"exp", "NPU"}});
+  try {
+    core.compile_model(model, "HETERO:CPU,REF");
+    ADD_FAILURE() << "there is no such device";
+  } catch (const hetinference::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("node 'exp'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("'NPU'"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(het_model_set_affinities(model.get(), nullptr, 1), HET_INVALID_ARGUMENT);
 }
 
 /// y = x * w, where w is an initialiser that the file lists as an input.

@@ -47,8 +47,12 @@ TEST(OnnxWriter, KeepsEveryKindOfAttribute) {
   attributes.set("tensor", Tensor::from<int16_t>({2}, {-1, 2}));
   Node* node = model.add_node("n", "Anything", "my.domain", {nullptr, x}, {"y"}, attributes);
   model.add_output("y", node->output());
+  node->set_affinity("GPU");
+  node->set_rt_info("namespace", "a/b\n\"c\"");
   const auto copy = round_trip(model);
   EXPECT_EQ(model_difference(model, *copy), "");
+  EXPECT_EQ(copy->nodes()[0]->affinity(), "GPU");
+  EXPECT_EQ(copy->nodes()[0]->rt_info().at("namespace"), "a/b\n\"c\"");
   EXPECT_EQ(std::bit_cast<uint32_t>(copy->nodes()[0]->attributes().get_float("float", 0.0f)),
             0x7fc12345u);
 }

@@ -7,6 +7,7 @@
 #include "inference/ops/sequences/body.h"
 #include "inference/preprocess/preprocess_text.h"
 #include "inference/readers/file_order.h"
+#include "inference/readers/onnx/limits.h"
 #include "inference/readers/onnx/metadata_keys.h"
 
 namespace het::onnx {
@@ -454,7 +455,18 @@ Status GraphBuilder::apply_metadata(const ParsedValue& input, size_t index) {
 }
 
 void GraphBuilder::apply_metadata(const ParsedNode& node, Node& added) {
-  added.set_affinity(std::string(find_own(node.metadata, kAffinityKey)));
+  RtInfo info;
+  for (const auto& [key, value] : node.metadata) {
+    if (key == kAffinityKey) {
+      info["affinity"] = value;
+    } else if (key != "affinity" && !key.starts_with(kOwnPrefix) &&
+               value.size() <= kMaxRtInfoBytes && file_.rt_info_bytes <= kMaxRtInfoBytesTotal) {
+      file_.rt_info_bytes += key.size() + value.size();
+      info.emplace(key, value);
+    }
+  }
+  std::erase_if(info, [](const auto& pair) { return pair.second.empty(); });
+  if (!info.empty()) added.set_rt_info(std::make_shared<const RtInfo>(std::move(info)));
   const std::string_view reason = find_own(node.metadata, kUnsupportedKey);
   if (!reason.empty()) model_->mark_unsupported(&added, std::string(reason));
   const std::string_view names = find_own(node.metadata, kOriginalNamesKey);

@@ -29,6 +29,7 @@ struct FileContext {
   ElementType float_type;  ///< the only floating-point type in the file, or Undefined
   TensorReader tensors;
   std::set<std::string, std::less<>> overridden;  ///< initialisers that stay inputs
+  size_t rt_info_bytes = 0;                       ///< of all nodes
 };
 
 /// Turns one parsed graph into a Model, in numbered steps; bodies of control flow are built by a

@@ -21,6 +21,9 @@ inline constexpr size_t kMaxNameBytes = 65'536;
 inline constexpr size_t kMaxCallDepth = 64;
 inline constexpr size_t kMaxMadeNameBytes = size_t{256} << 20;
 inline constexpr size_t kMaxRank = 64;
+/// Of a node's metadata: longer values, and what comes when all nodes have this much, is left out.
+inline constexpr size_t kMaxRtInfoBytes = 65'536;
+inline constexpr size_t kMaxRtInfoBytesTotal = size_t{256} << 20;
 /// Bytes of tensors that cannot be referenced in a mapped file (typed fields, unaligned raw data),
 /// of the whole file together; and how many of them a byte of the file may turn into.
 inline constexpr size_t kUnpackFactor = 8;

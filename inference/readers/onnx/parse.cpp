@@ -266,7 +266,8 @@ ParsedNode Parser::node(std::string_view bytes, size_t depth) {
                 [&] { node.attributes.push_back(attribute(message.bytes(), depth)); });
         break;
       case node_field::kMetadata:
-        own_entry(message.bytes(), node.metadata);
+        count_object();
+        node.metadata.push_back(entry(message.bytes()));
         break;
       default:
         message.skip();

@@ -62,8 +62,8 @@ struct ParsedNode {
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
   std::vector<ParsedAttribute> attributes;
-  int64_t opset = 0;        ///< of the default domain, from the node's function; 0: the model's
-  ParsedMetadata metadata;  ///< our own keys only, see metadata_keys.h
+  int64_t opset = 0;  ///< of the default domain, from the node's function; 0: the model's
+  ParsedMetadata metadata;
 };
 
 /// A graph input or output with its declared type.
@@ -73,7 +73,7 @@ struct ParsedValue {
   int64_t data_type = 0;                      ///< TensorProto.DataType
   std::optional<std::vector<int64_t>> shape;  ///< -1: symbolic or absent
   std::vector<std::string_view> dim_names;    ///< one per dimension; empty without a name
-  ParsedMetadata metadata;                    ///< our own keys only
+  ParsedMetadata metadata;                    ///< our own keys only, see metadata_keys.h
 };
 
 struct ParsedGraph {

@@ -269,7 +269,7 @@ Node* LayerContext::add_node(std::string name, std::string op_type, std::vector<
                                      std::string(domain), std::move(inputs), std::move(outputs),
                                      std::move(attributes));
   node->add_original_names({std::string(layer_.name)});
-  if (!layer_.affinity.empty()) node->set_affinity(std::string(layer_.affinity));
+  node->set_rt_info(layer_.rt_info);
   return node;
 }
 

@@ -39,6 +39,20 @@ std::string_view rt_attribute(const pugi::xml_node& element, std::string_view na
   return {};
 }
 
+/// What <rt_info><attribute name=KEY value=.../></rt_info> says of a layer; `affinity` is that of
+/// older files.
+std::shared_ptr<const RtInfo> parse_rt_info(const pugi::xml_node& element,
+                                            std::string_view affinity) {
+  RtInfo info;
+  for (const pugi::xml_node& attribute : element.child("rt_info").children("attribute")) {
+    const std::string_view key = text_of(attribute, "name");
+    const std::string_view value = text_of(attribute, "value");
+    if (!key.empty() && !value.empty()) info.emplace(key, value);
+  }
+  if (!affinity.empty()) info.emplace("affinity", affinity);
+  return info.empty() ? nullptr : std::make_shared<const RtInfo>(std::move(info));
+}
+
 Result<ParsedPort> parse_port(const pugi::xml_node& element) {
   ParsedPort port;
   HET_ASSIGN(port.id, id_of(element, "id"));
@@ -80,8 +94,7 @@ Result<ParsedLayer> parse_layer(const pugi::xml_node& element) {
   layer.opset = text_of(element, "version");
   layer.element = element;
   layer.data = element.child("data");
-  layer.affinity = rt_attribute(element, "affinity", "value");
-  if (layer.affinity.empty()) layer.affinity = text_of(layer.data, "affinity");
+  layer.rt_info = parse_rt_info(element, text_of(layer.data, "affinity"));
   const auto fail = [&](const Status& status) {
     return Failure(status.with_context(
         fmt::format("layer {} '{}' ({})", layer.id, layer.name.substr(0, 200), layer.type)));

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "inference/model/model.h"
 #include "inference/tensors/shape.h"
 
 /// An IR file taken apart: layers, ports and edges with their numbers checked, attributes as they
@@ -25,8 +27,8 @@ struct ParsedLayer {
   int64_t id = 0;
   std::string_view name;
   std::string_view type;
-  std::string_view opset;  ///< "opset8", "experimental" ...
-  std::string_view affinity;
+  std::string_view opset;                 ///< "opset8", "experimental" ...
+  std::shared_ptr<const RtInfo> rt_info;  ///< null when there is none
   pugi::xml_node element;
   pugi::xml_node data;  ///< empty when the layer has no attributes
   std::vector<ParsedPort> inputs;

@@ -255,6 +255,9 @@ Status GraphWriter::write_node(protozero::pbf_writer& writer, const Node& node) 
   const auto metadata = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) add_metadata(writer, node_field::kMetadata, key, value);
   };
+  for (const auto& [key, value] : node.rt_info()) {
+    if (key != "affinity" && !key.starts_with(kOwnPrefix)) metadata(key, value);
+  }
   metadata(kAffinityKey, node.affinity());
   metadata(kUnsupportedKey, kept_reason(node));
   std::vector<std::string> others = node.original_names();

@@ -183,6 +183,23 @@ TEST(IrGraph, AffinityReachesEveryNodeOfTheLayer) {
   EXPECT_EQ(model->nodes()[1]->name(), "act");
 }
 
+TEST(IrGraph, RuntimeInformationOfLayers) {
+  IrFile file;
+  const IrPort x = file.parameter("x", "f32", {2});
+  file.result(file.layer("ReLU", "opset1", "", {x}, {{"FP32", {2}}}, "relu",
+                         "<rt_info><attribute name=\"fused_names\" version=\"0\" value=\"a,b\"/>"
+                         "<attribute name=\"order\" version=\"0\" value=\"0,2\"/>"
+                         "<attribute name=\"flag\" version=\"0\"/></rt_info>"));
+  const auto model = read(file);
+  ASSERT_NE(model, nullptr);
+  EXPECT_EQ(model->nodes()[0]->rt_info(), (RtInfo{{"fused_names", "a,b"}, {"order", "0,2"}}));
+  // Copies share it until one is changed.
+  const auto copy = model->clone();
+  copy->nodes()[0]->set_rt_info("order", "1");
+  EXPECT_EQ(model->nodes()[0]->rt_info().at("order"), "0,2");
+  EXPECT_EQ(copy->nodes()[0]->rt_info().at("order"), "1");
+}
+
 TEST(IrGraph, LayersMayShareAName) {
   IrFile file;
   const IrPort x = file.parameter("x", "f32", {2});

@@ -1,0 +1,72 @@
+#include "inference/model/node_names.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "inference/base/edit_distance.h"
+
+namespace het {
+namespace {
+
+/// What an error shows of a name, and what is compared of it.
+constexpr size_t kMaxShownNameBytes = 100;
+constexpr size_t kNearestNames = 3;
+
+std::string_view beginning(std::string_view text) {
+  return text.substr(0, kMaxShownNameBytes);
+}
+
+}  // namespace
+
+NodeNames::NodeNames(const Model& model) {
+  for (size_t i = 0; i < model.nodes().size(); ++i) {
+    const Node& node = *model.nodes()[i];
+    nodes_[node.name()].push_back(i);
+    for (const std::string& name : node.original_names()) {
+      if (name != node.name()) nodes_[name].push_back(i);
+    }
+  }
+}
+
+const std::vector<size_t>& NodeNames::find(std::string_view name) const {
+  static const std::vector<size_t> none;
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? none : found->second;
+}
+
+std::string NodeNames::nearest(std::string_view name) const {
+  std::vector<std::pair<size_t, std::string_view>> nearest;
+  for (const auto& [other, indices] : nodes_) {
+    nearest.emplace_back(edit_distance(beginning(name), beginning(other)), other);
+  }
+  std::ranges::sort(nearest);
+  nearest.resize(std::min(nearest.size(), kNearestNames));
+  std::string text;
+  for (const auto& [distance, other] : nearest) {
+    text += fmt::format("{} '{}{}'", text.empty() ? "" : ",", beginning(other),
+                        other.size() > kMaxShownNameBytes ? "..." : "");
+  }
+  return text.empty() ? "; it has no nodes" : "; the nearest names are" + text;
+}
+
+Status set_affinities(Model& model,
+                      const std::map<std::string, std::string, std::less<>>& devices) {
+  const NodeNames names(model);
+  std::vector<std::pair<Node*, const std::string*>> wishes;
+  for (const auto& [name, device] : devices) {
+    const std::vector<size_t>& found = names.find(name);
+    if (found.empty()) {
+      return error(StatusCode::NotFound, "model '{}' has no node '{}'{}", model.name(),
+                   beginning(name), names.nearest(name));
+    }
+    for (const size_t i : found) wishes.emplace_back(model.nodes()[i].get(), &device);
+  }
+  for (const auto& node : model.nodes()) {
+    const auto own = devices.find(node->name());
+    if (own != devices.end()) wishes.emplace_back(node.get(), &own->second);
+  }
+  for (const auto& [node, device] : wishes) node->set_affinity(*device);
+  return {};
+}
+
+}  // namespace het
