@@ -108,6 +108,17 @@ std::vector<NodeSupport> rows_of(const Model& original, const Model& prepared,
   return rows;
 }
 
+/// Subgraphs are to take what the plan was made from, unless that was measured.
+void expect_costs(const HeteroPlan& plan, const std::vector<size_t>& devices,
+                  const CostModel& costs) {
+  for (const Subgraph& subgraph : plan.split.subgraphs) {
+    const size_t i = static_cast<size_t>(&subgraph - plan.split.subgraphs.data());
+    const std::chrono::duration<double> time(
+        costs.seconds(subgraph.nodes, devices[subgraph.nodes[0]]));
+    plan.times->expect(i, std::chrono::duration_cast<PlanTimes::Duration>(time));
+  }
+}
+
 /// What reads values that are sized at run time is compiled for the sizes that come.
 Result<std::shared_ptr<CompiledModel>> compile_subgraph(const Model& model,
                                                         const MemberDevice& member,
@@ -278,7 +289,9 @@ std::shared_ptr<const PlanMix> HeteroCompiler::take(PlanReport report, const Sup
   const PlanCandidate& chosen = report.candidates[report.chosen];
   first_ = to_stored(chosen);
   for (const CandidateWay& way : chosen.ways) {
-    if (way.compiled->times != nullptr) way.compiled->times->settle();
+    if (!report.costs) break;
+    way.compiled->times->settle();
+    expect_costs(*way.compiled, way.placement.devices, *report.costs);
   }
   auto plan = mix_with_text(report, table, cause);
   report_.reset();
@@ -332,6 +345,7 @@ Result<std::shared_ptr<const PlanMix>> HeteroCompiler::first_plan_again() {
     HET_ASSIGN(const Split split,
                way.in_stages ? split_in_stages(*prepared_, names) : split_model(*prepared_, names));
     HET_ASSIGN(std::shared_ptr<const HeteroPlan> plan, compile_split(split, with_accelerator));
+    if (report_) expect_costs(*plan, way.devices, *report_->costs);
     ways.push_back({std::move(plan), way.share});
   }
   return std::make_shared<const PlanMix>(std::move(ways), first_.requests);

@@ -9,12 +9,17 @@ namespace {
 /// Enough to be settled by; the first execution of a request takes longer.
 constexpr size_t kLeastSettled = 3;
 
-/// Of the first `count`.
-PlanTimes::Duration median_of(std::array<PlanTimes::Duration, PlanTimes::kSamples> times,
+/// The value that this part of the first `count` is below.
+PlanTimes::Duration quantile(std::array<PlanTimes::Duration, PlanTimes::kSamples> times,
+                             size_t count, size_t quarters) {
+  const auto place = times.begin() + static_cast<ptrdiff_t>(count * quarters / 4);
+  std::nth_element(times.begin(), place, times.begin() + static_cast<ptrdiff_t>(count));
+  return std::max(*place, PlanTimes::Duration(1));
+}
+
+PlanTimes::Duration median_of(const std::array<PlanTimes::Duration, PlanTimes::kSamples>& times,
                               size_t count) {
-  const auto middle = times.begin() + static_cast<ptrdiff_t>(count / 2);
-  std::nth_element(times.begin(), middle, times.begin() + static_cast<ptrdiff_t>(count));
-  return std::max(*middle, PlanTimes::Duration(1));
+  return quantile(times, count, 2);
 }
 
 }  // namespace
@@ -54,7 +59,15 @@ std::optional<PlanTimes::Change> PlanTimes::change(size_t subgraph) const {
   std::lock_guard lock(mutex_);
   const Beside& beside = subgraphs_[subgraph].beside[subgraphs_[subgraph].last];
   if (!beside.planned || beside.recent.count < kSamples) return std::nullopt;
-  return Change{*beside.planned, median_of(beside.recent.times, kSamples)};
+  const auto& times = beside.recent.times;
+  return Change{*beside.planned, median_of(times, kSamples), quantile(times, kSamples, 1),
+                quantile(times, kSamples, 3)};
+}
+
+void PlanTimes::expect(size_t subgraph, Duration alone) {
+  std::lock_guard lock(mutex_);
+  Beside& beside = subgraphs_[subgraph].beside[0];
+  if (!beside.planned && alone.count() > 0) beside.planned = alone;
 }
 
 void PlanTimes::settle() {

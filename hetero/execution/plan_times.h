@@ -44,6 +44,9 @@ class PlanTimes {
   struct Change {
     Duration planned{0};
     Duration now{0};
+    /// Quartiles: half of the executions lie between them.
+    Duration low{0};
+    Duration high{0};
     double factor() const {
       return static_cast<double>(now.count()) / static_cast<double>(planned.count());
     }
@@ -58,6 +61,8 @@ class PlanTimes {
   /// Of a subgraph that has run kSamples times more than what the plan knows, else empty.
   std::optional<Change> change(size_t subgraph) const;
   size_t size() const { return subgraphs_.size(); }
+  /// What it should take alone, where nothing was measured.
+  void expect(size_t subgraph, Duration alone);
   /// What few executions took is the plan's, too: those that it was chosen by.
   void settle();
   /// What subgraphs take now is the plan's from here on.
