@@ -85,9 +85,8 @@ Result<const Json*> list(const Json& json, const char* name) {
   return value;
 }
 
-Result<std::vector<std::string>> optional_texts(const Json& json, const char* name) {
+Result<std::vector<std::string>> texts(const Json& json, const char* name) {
   std::vector<std::string> texts;
-  if (!json.is_object() || !json.contains(name)) return texts;
   HET_ASSIGN(const Json* const items, list(json, name));
   for (const Json& item : *items) {
     if (!item.is_string()) return malformed(fmt::format("'{}' has an item that is no text", name));
@@ -217,7 +216,7 @@ class PlanReader {
       HET_ASSIGN(subgraph.name, text(row, "name"));
       HET_ASSIGN(subgraph.device, text(row, "device"));
       ExportedSubgraph exported;
-      HET_ASSIGN(exported.nodes, optional_texts(row, "nodes"));
+      HET_ASSIGN(exported.nodes, texts(row, "nodes"));
       HET_ASSIGN(exported.inputs, read_ports(row, "inputs"));
       HET_ASSIGN(exported.outputs, read_ports(row, "outputs"));
       if (next_content_ == contents_.size()) return malformed("a subgraph has no file");

@@ -17,7 +17,7 @@ namespace het::hetero {
 
 /// A subgraph in the file: what its own device exported, and the ports that the split relies on.
 struct ExportedSubgraph {
-  std::vector<std::string> nodes;  ///< names; empty in files of earlier versions
+  std::vector<std::string> nodes;  ///< names
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::span<const std::byte> content;
