@@ -97,9 +97,8 @@ Status LibraryCall::threw(std::string_view what) const {
 
 Status LibraryCall::outcome(int32_t code) const {
   if (code == HET_CODE_OK) return {};
-  const std::string_view reason = message_.empty() ? "the library gives no reason" : message_;
   return error(status_code(code), "{}: {} failed with code {}: {}", device_, function_, code,
-               reason);
+               message_.empty() ? "the library gives no reason" : message_.c_str());
 }
 
 }  // namespace het::custom

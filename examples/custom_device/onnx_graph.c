@@ -54,6 +54,7 @@ static int next_field(Reader* reader, Field* field) {
   uint64_t key;
   if (reader->at == reader->end) return 0;
   if (read_varint(reader, &key) != 0) return -1;
+  memset(field, 0, sizeof *field);
   field->number = (uint32_t)(key >> 3);
   field->wire = key & 7;
   uint64_t size = 0;

@@ -105,15 +105,17 @@ static const char* refusal(const HetDeviceNode* node, const OnnxNode* onnx, cons
     return "MYDEV_OPERATORS does not list it";
   const char* reason = read_step(onnx, op, &step);
   if (reason != NULL) return reason;
-  if (node->input_count != step.input_count) return "it has an input that is not in the file";
+  if (node->input_count != step.input_count || node->output_count != 1)
+    return "it has an input or output that is not in the file";
+  /* Until the sizes are known, the operator decides. */
   int known = 1;
   for (uint32_t i = 0; i < step.input_count; ++i) {
+    if (node->inputs[i].type == 0) return NULL;
     if (!describe(&node->inputs[i], &inputs[i])) return "float32 of at most 6 dimensions only";
     known = known && is_known(&inputs[i]);
   }
-  if (node->output_count != 1 || !describe(&node->outputs[0], &output))
-    return "float32 of at most 6 dimensions only";
-  /* Until the sizes are known, the operator decides. */
+  if (node->outputs[0].type == 0) return NULL;
+  if (!describe(&node->outputs[0], &output)) return "float32 of at most 6 dimensions only";
   return known && is_known(&output) ? step_problem(&step, pointers, &output) : NULL;
 }
 

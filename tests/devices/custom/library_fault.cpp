@@ -87,13 +87,12 @@ extern "C" __attribute__((visibility("default"))) uint32_t something_else() {
 #else
 extern "C" __attribute__((visibility("default"))) const HetCustomDevice* het_custom_device(
     uint32_t) {
-#if defined HET_FAULT_REFUSAL
-  return nullptr;
-#elif defined HET_FAULT_EXCEPTION
-  throw std::runtime_error("no licence");
-#else
   static const HetCustomDevice table = make_table();
-  return &table;
+#if defined HET_FAULT_REFUSAL
+  if (table.version > 0) return nullptr;
+#elif defined HET_FAULT_EXCEPTION
+  if (table.version > 0) throw std::runtime_error("no licence");
 #endif
+  return &table;
 }
 #endif

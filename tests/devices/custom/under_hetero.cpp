@@ -26,7 +26,7 @@ class LibraryDeviceBesideOthers : public CustomDeviceTest {
   void expect_fail_over(const Model& model, const std::string& devices) {
     const auto compiled = compile(model, devices,
                                   {{"FAULTDEV.FAULT", "lost"},
-                                   {"FAULTDEV.FAULT_AFTER", "5"},
+                                   {"FAULTDEV.FAULT_AFTER", "9"},
                                    {"HETERO_RETRY_INTERVAL", "0"}});
     ASSERT_NE(compiled, nullptr);
     const std::vector<Tensor> expected = expected_of(model);
@@ -42,7 +42,8 @@ class LibraryDeviceBesideOthers : public CustomDeviceTest {
         ASSERT_TRUE(status.ok()) << status.message();
         for (size_t i = 0; i < expected.size(); ++i) expect_near(request->output(i), expected[i]);
       }
-      if (round == 0) EXPECT_THAT(changes(*compiled), IsEmpty()) << "it is there at first";
+      if (round > 0) continue;
+      EXPECT_THAT(changes(*compiled), IsEmpty()) << "it is there at first";
     }
     EXPECT_THAT(changes(*compiled), ElementsAre("-FAULTDEV"));
     uint64_t next = 0;
