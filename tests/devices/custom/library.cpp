@@ -120,6 +120,22 @@ TEST_F(DeviceLibraries, ADeviceThatIsNotThere) {
   EXPECT_THAT(threw.error().message(), HasSubstr("open_device() threw an exception: out of luck"));
 }
 
+TEST_F(DeviceLibraries, ExceptionsOfStartAreErrorsOfTheRequest) {
+  ASSERT_EQ(load_error(test_library("library_start")), "no error");
+  ModelMaker maker("started");
+  maker.output(maker.op("Relu", {maker.input({2, 3})}));
+  const auto compiled = compile(maker.model(), "FAULT_START");
+  ASSERT_NE(compiled, nullptr);
+  auto request = *compiled->create_infer_request();
+  const Status status = request->infer();
+  EXPECT_EQ(status.code(), StatusCode::Internal);
+  EXPECT_THAT(status.message(), HasSubstr("start_request() threw an exception: out of requests"));
+  // HETERO goes on without such a device.
+  const auto split = compile(maker.model(), "HETERO:FAULT_START,CPU");
+  ASSERT_NE(split, nullptr);
+  expect_results_of_ref(maker.model(), *split);
+}
+
 TEST_F(DeviceLibraries, OwnPropertiesAreKnown) {
   EXPECT_THAT(
       property("MYDEV", "SUPPORTED_PROPERTIES"),

@@ -9,6 +9,9 @@ int32_t open_device(uint32_t, const HetDeviceSink* sink, void**) {
 #ifdef HET_FAULT_THROW
   (void)sink;
   throw std::runtime_error("out of luck");
+#elif defined HET_FAULT_START
+  (void)sink;
+  return HET_CODE_OK;
 #else
   sink->set_error(sink->context, "no card in any slot");
   return HET_CODE_NOT_FOUND;
@@ -16,15 +19,20 @@ int32_t open_device(uint32_t, const HetDeviceSink* sink, void**) {
 }
 
 void close_device(void*) {}
-int32_t query_model(void*, const HetDeviceModel*, const HetDeviceProperty*, uint32_t,
-                    const HetDeviceSink*) {
+int32_t query_model(void*, const HetDeviceModel* model, const HetDeviceProperty*, uint32_t,
+                    const HetDeviceSink* sink) {
+  for (uint32_t i = 0; i < model->node_count; ++i) sink->answer_node(sink->context, i, nullptr);
   return HET_CODE_OK;
 }
 int32_t compile_model(void*, const HetDeviceModel*, const HetDeviceProperty*, uint32_t,
                       const HetDeviceSink*, void**) {
   return HET_CODE_OK;
 }
-int32_t describe_model(void*, HetCompiledDesc*, const HetDeviceSink*) {
+int32_t describe_model(void*, HetCompiledDesc* desc, const HetDeviceSink*) {
+  static const int64_t kShape[] = {2, 3};
+  static const HetValueDesc kPort = {HET_TYPE_FLOAT32, 0, 0, 2, kShape};
+  desc->input_count = desc->output_count = 1;
+  desc->inputs = desc->outputs = &kPort;
   return HET_CODE_OK;
 }
 void release_model(void*) {}
@@ -32,7 +40,9 @@ int32_t create_request(void*, const HetDeviceSink*, void**) {
   return HET_CODE_OK;
 }
 void destroy_request(void*) {}
-void start_request(void*, const HetDeviceExecution*) {}
+void start_request(void*, const HetDeviceExecution*) {
+  throw std::runtime_error("out of requests");
+}
 
 #ifdef HET_FAULT_PROPERTY
 const HetDevicePropertyDef kProperty = {sizeof(HetDevicePropertyDef), "has.point", "", "", 0};
@@ -72,6 +82,8 @@ HetCustomDevice make_table() {
   table.properties = kProperties;
 #elif defined HET_FAULT_THROW
   table.name = "FAULT_THROW";
+#elif defined HET_FAULT_START
+  table.name = "FAULT_START";
 #elif defined HET_FAULT_OPEN
   table.name = "FAULT_OPEN";
 #endif
