@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "devices/cpu/cpu_device.h"
+#include "devices/custom/device_library.h"
 #include "devices/gpu/gpu_device.h"
 #include "devices/ref/ref_device.h"
 #include "devices/va/surface_access.h"
@@ -60,6 +61,7 @@ void register_devices(Core& core) {
   core.devices().add("MULTI", hetero::make_multi_device, {}, true);
   core.devices().add("AUTO", hetero::make_auto_device, {}, true);
   core.devices().add("BATCH", hetero::make_batch_device, {}, true);
+  core.devices().set_library_loader(custom::add_device_libraries);
 }
 
 }  // namespace het

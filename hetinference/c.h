@@ -103,6 +103,9 @@ HET_C_API HetStatus het_core_get_property(HetCore* core, const char* device, con
                                           char** value);
 /** Loads a library of custom operators: its code runs in this process. */
 HET_C_API HetStatus het_core_add_extension(HetCore* core, const char* path);
+/** Makes the devices of a library known (inference/custom_device.h), or of all *.so in a folder:
+    their code runs in this process. Since version 4. */
+HET_C_API HetStatus het_core_add_device_library(HetCore* core, const char* path);
 /** Reads an ONNX model or an OpenVINO IR. */
 HET_C_API HetStatus het_core_read_model(HetCore* core, const char* path, HetModel** model);
 /** The same; initialisers that an ONNX file lists among its inputs are constants, but those of

@@ -70,6 +70,14 @@ HetStatus het_core_add_extension(HetCore* core, const char* path) {
   });
 }
 
+HetStatus het_core_add_device_library(HetCore* core, const char* path) {
+  return call("het_core_add_device_library", [&]() -> Status {
+    HET_TRY(not_null(core, "core"));
+    HET_TRY(not_null(path, "path"));
+    return core->core->add_device_library(path);
+  });
+}
+
 HetStatus het_core_read_model(HetCore* core, const char* path, HetModel** model) {
   return het_core_read_model_overriding(core, path, nullptr, 0, model);
 }

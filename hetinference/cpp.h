@@ -355,6 +355,9 @@ class Core : public Handle<HetCore, het_core_release> {
     check(het_core_available_devices(get(), &names));
     return internal::take_text(names);
   }
+  void add_device_library(const std::string& path) {
+    check(het_core_add_device_library(get(), path.c_str()));
+  }
   /// `overridden`: as in het_core_read_model_overriding().
   Model read_model(const std::string& path, const std::vector<std::string>& overridden = {}) {
     std::vector<const char*> names;

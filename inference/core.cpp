@@ -80,6 +80,11 @@ Status Core::add_extension(const std::string& path) const {
   return load_custom_operators(path);
 }
 
+Status Core::add_device_library(const std::string& path) {
+  HET_TRY(check_process());
+  return devices_.add_library(path);
+}
+
 Properties Core::default_properties(std::string_view device) const {
   std::lock_guard lock(mutex_);
   const auto defaults = defaults_.find(parse_device_name(device).kind);

@@ -40,6 +40,11 @@ class HET_API Core {
   /// process; the property EXTENSIONS does the same. Models that were read before know them once
   /// they are compiled.
   Status add_extension(const std::string& path) const;
+  /// Makes the devices of a shared library of the user's own (custom_device.h) known to this core,
+  /// or those of every *.so in a folder. A library that is loaded already is left alone; libraries
+  /// stay loaded until the process ends. Fails when one is not usable, or has the name of a device
+  /// that is there.
+  Status add_device_library(const std::string& path);
 
   /// Per node, in the order of the model: the device that runs it or the reason why not. Properties
   /// that prepare the model (INPUT_TYPES, MEAN_VALUES ...) are applied to a copy first, here and by

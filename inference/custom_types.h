@@ -1,4 +1,4 @@
-/** Types of elements in the C interfaces of custom decoders and operators. */
+/** Types of elements in the C interfaces of custom decoders, devices and operators. */
 #ifndef HET_INFERENCE_CUSTOM_TYPES_H
 #define HET_INFERENCE_CUSTOM_TYPES_H
 

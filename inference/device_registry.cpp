@@ -45,6 +45,24 @@ Result<bool> DeviceRegistry::configure(std::string_view device, const Properties
   return true;
 }
 
+void DeviceRegistry::set_library_loader(LibraryLoader loader) {
+  std::lock_guard lock(mutex_);
+  library_loader_ = std::move(loader);
+}
+
+Status DeviceRegistry::add_library(const std::string& path) {
+  LibraryLoader loader;
+  {
+    std::lock_guard lock(mutex_);
+    loader = library_loader_;
+  }
+  if (loader) return loader(*this, path);
+  return error(StatusCode::NotSupported,
+               "device library '{}' cannot be loaded: nobody has registered the devices of this "
+               "build",
+               path);
+}
+
 DeviceName DeviceRegistry::resolve(std::string_view device) const {
   DeviceName name = parse_device_name(device);
   const auto alias = aliases_.find(name.kind);
@@ -95,6 +113,11 @@ Result<std::shared_ptr<Device>> DeviceRegistry::get(Core& core, std::string_view
   if (queue == nullptr) queue = std::make_shared<ExclusiveQueue>();
   made = with_exclusive_requests(std::move(made), queue);
   return entry.devices.try_emplace(name.id, std::move(made)).first->second;
+}
+
+bool DeviceRegistry::has_name(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  return find(name) != nullptr || aliases_.contains(name);
 }
 
 std::vector<std::string> DeviceRegistry::available() const {

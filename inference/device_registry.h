@@ -46,6 +46,13 @@ class HET_API DeviceRegistry {
   /// Hands properties that were set for `device` over; false where its kind has no use for them.
   Result<bool> configure(std::string_view device, const Properties& properties);
 
+  /// Adds the devices of a user's library (custom_device.h), or of all in a folder, to the registry
+  /// that it is given.
+  using LibraryLoader = std::function<Status(DeviceRegistry& registry, const std::string& path)>;
+  void set_library_loader(LibraryLoader loader);
+  /// Calls the loader. Fails with NotSupported without one.
+  Status add_library(const std::string& path);
+
   /// The device for "CPU", "GPU.1" or "HETERO:GPU,CPU". Fails with NotFound and the list of names
   /// that exist.
   Result<std::shared_ptr<Device>> get(Core& core, std::string_view device);
@@ -54,6 +61,8 @@ class HET_API DeviceRegistry {
   /// Registered kinds, composite ones included.
   std::vector<std::string> kinds() const;
   bool is_composite(std::string_view kind) const;
+  /// True for a registered kind and for an alias.
+  bool has_name(std::string_view name) const;
   /// Fails with NotFound and the kinds of this build where `device` is neither one of them nor an
   /// alias; a device of a known kind may still not be there.
   Status check_kind(std::string_view device) const;
@@ -77,6 +86,7 @@ class HET_API DeviceRegistry {
   std::vector<Entry> entries_;
   std::map<std::string, std::string, std::less<>> aliases_;
   std::map<std::string, Configure, std::less<>> configurations_;
+  LibraryLoader library_loader_;
 };
 
 }  // namespace het

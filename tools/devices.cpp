@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include "devices/register_devices.h"
@@ -27,10 +28,11 @@ int print_devices() {
   const std::shared_ptr<Core> core = het::core();
   for (const std::string& device : core->available_devices()) {
     std::printf("%s\n", device.c_str());
-    for (const PropertyDef& property : property_table()) {
-      const auto value = core->get_property(device, property.name);
+    std::istringstream names(supported_properties(parse_device_name(device).kind));
+    for (std::string name; names >> name;) {
+      const auto value = core->get_property(device, name);
       if (!value) continue;
-      std::printf("  %-34s %s\n", std::string(property.name).c_str(), value->c_str());
+      std::printf("  %-34s %s\n", name.c_str(), value->c_str());
     }
   }
   print_missing(*core);

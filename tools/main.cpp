@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "devices/register_devices.h"
 #include "tools/commands.h"
 
 namespace het {
@@ -31,6 +33,27 @@ std::vector<std::string> with_double_dashes(int argc, char** argv) {
   return arguments;  // CLI11 takes them last first
 }
 
+/// Every subcommand takes --device-library, too. The core that knows the libraries is kept.
+void add_device_library_option(CLI::App& app, std::vector<std::string>& libraries,
+                               std::shared_ptr<Core>& kept, int& exit_status) {
+  app.fallthrough();
+  app.add_option("--device-library", libraries,
+                 "Library with devices of one's own (inference/custom_device.h), or a folder of "
+                 "such; may be repeated")
+      ->allow_extra_args(false);
+  // Before the subcommand runs.
+  app.parse_complete_callback([&] {
+    if (libraries.empty()) return;
+    kept = core();
+    for (const std::string& library : libraries) {
+      const Status status = kept->add_device_library(library);
+      if (status.ok()) continue;
+      exit_status = report(status);
+      throw CLI::RuntimeError(exit_status);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace het
 
@@ -38,6 +61,9 @@ int main(int argc, char** argv) {
   CLI::App app("Runs, measures and verifies models on the devices of this machine.", "hetero");
   app.require_subcommand(1);
   int exit_status = het::kExitOk;
+  std::vector<std::string> device_libraries;
+  std::shared_ptr<het::Core> core;
+  het::add_device_library_option(app, device_libraries, core, exit_status);
   het::add_devices_command(app, exit_status);
   het::add_query_command(app, exit_status);
   het::add_run_command(app, exit_status);
@@ -46,6 +72,8 @@ int main(int argc, char** argv) {
   het::add_verify_command(app, exit_status);
   try {
     app.parse(het::with_double_dashes(argc, argv));
+  } catch (const CLI::RuntimeError&) {
+    return exit_status;
   } catch (const CLI::ParseError& failure) {
     return app.exit(failure) == 0 ? het::kExitOk : het::kExitUsage;
   }

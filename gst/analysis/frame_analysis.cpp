@@ -39,6 +39,8 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
                                                             const SharedDisplay& display) {
   std::unique_ptr<FrameAnalysis> analysis(new FrameAnalysis(std::move(element)));
   analysis->core_ = core();
+  const std::string& library = model_settings.device_library;
+  if (!library.empty()) HET_TRY(analysis->core_->add_device_library(library));
   HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(model_settings));
   if (display.display) {
     analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);

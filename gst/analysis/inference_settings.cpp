@@ -34,6 +34,7 @@ enum {
   kPropReclassifyInterval,
   kPropSkipRawTensors,
   kPropExtensionLib,
+  kPropDeviceLibrary,
   kPropCpuStreams,
   kPropGpuStreams,
   kPropBatchTimeout,
@@ -127,6 +128,11 @@ void install_model_properties(GObjectClass* klass) {
   text(kPropCustomPostprocLib, "custom-postproc-lib", "Decoder library",
        "Path of a shared library with a decoder of your own (inference/custom_decoder.h), for the "
        "converters custom_to_roi and custom_to_tensor. It runs in this process: load only what you "
+       "trust",
+       nullptr);
+  text(kPropDeviceLibrary, "device-library", "Device library",
+       "Path of a shared library with devices of your own (inference/custom_device.h), or of a "
+       "folder of such, which device may then name. They run in this process: load only what you "
        "trust",
        nullptr);
   text(kPropPreProcessConfig, "pre-process-config", "Preprocessing values",
@@ -304,6 +310,8 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.pre_process_config;
     case kPropExtensionLib:
       return &settings.extension_library;
+    case kPropDeviceLibrary:
+      return &settings.device_library;
     case kPropThresholdPerClass:
       return &settings.threshold_per_class;
     default:

@@ -35,6 +35,7 @@ struct InferenceSettings {
   std::string model_instance_id;
   std::string custom_library;
   std::string extension_library;
+  std::string device_library;
   guint cpu_streams = 0;
   guint gpu_streams = 0;
   int pre_process = 0;

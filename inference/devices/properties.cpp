@@ -9,6 +9,7 @@
 
 #include "inference/base/edit_distance.h"
 #include "inference/devices/device_properties.h"
+#include "inference/devices/own_properties.h"
 
 namespace het {
 namespace {
@@ -52,10 +53,22 @@ bool is_open_list(std::string_view device) {
 
 /// True for a row that devices know which compute.
 bool is_of_single_devices(const PropertyDef& def) {
-  for (const std::string_view device : {"CPU", "GPU", "REF", "VPU"}) {
-    if (contains(def.devices, device)) return true;
+  constexpr std::string_view kComposite = "AUTO,BATCH,HETERO,MULTI";
+  for (std::string_view devices = def.devices; !devices.empty();) {
+    const size_t comma = devices.find(',');
+    if (!contains(kComposite, devices.substr(0, comma))) return true;
+    devices.remove_prefix(comma == std::string_view::npos ? devices.size() : comma + 1);
   }
   return false;
+}
+
+/// The table and what users' libraries add to it.
+std::vector<const PropertyDef*> all_rows() {
+  std::vector<const PropertyDef*> rows;
+  for (const PropertyDef& def : property_table()) rows.push_back(&def);
+  const std::vector<const PropertyDef*> own = own_property_rows();
+  rows.insert(rows.end(), own.begin(), own.end());
+  return rows;
 }
 
 /// `device` as users write it; one of its parts suffices: "BATCH:GPU.0(8)" is BATCH and GPU.
@@ -188,9 +201,9 @@ Result<std::pair<std::string, std::string>> validate_member(const MemberProperty
 }
 
 const PropertyDef* table_row(std::string_view name) {
-  const std::span<const PropertyDef> table = property_table();
-  const auto it = std::ranges::find(table, name, &PropertyDef::name);
-  return it == table.end() ? nullptr : &*it;
+  const std::vector<const PropertyDef*> rows = all_rows();
+  const auto it = std::ranges::find(rows, name, &PropertyDef::name);
+  return it == rows.end() ? nullptr : *it;
 }
 
 }  // namespace
@@ -209,15 +222,15 @@ Result<const PropertyDef*> find_property(std::string_view name, std::string_view
   std::string valid;
   std::string_view nearest;
   size_t nearest_distance = std::numeric_limits<size_t>::max();
-  for (const PropertyDef& def : property_table()) {
-    if (!understands(def, device)) continue;
-    if (def.name == name) return &def;
+  for (const PropertyDef* def : all_rows()) {
+    if (!understands(*def, device)) continue;
+    if (def->name == name) return def;
     valid += valid.empty() ? "" : ", ";
-    valid += def.name;
-    const size_t distance = edit_distance(name, def.name);
+    valid += def->name;
+    const size_t distance = edit_distance(name, def->name);
     if (distance < nearest_distance) {
       nearest_distance = distance;
-      nearest = def.name;
+      nearest = def->name;
     }
   }
   const std::string hint = nearest_distance <= 1 + name.size() / 4
@@ -294,10 +307,10 @@ bool property_boolean(const Properties& properties, std::string_view name) {
 
 std::string supported_properties(std::string_view device) {
   std::string names;
-  for (const PropertyDef& def : property_table()) {
-    if (!understands(def, device)) continue;
+  for (const PropertyDef* def : all_rows()) {
+    if (!understands(*def, device)) continue;
     names += names.empty() ? "" : " ";
-    names += def.name;
+    names += def->name;
   }
   return names;
 }

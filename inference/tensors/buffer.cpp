@@ -41,6 +41,8 @@ std::string_view to_string(MemoryKind kind) {
       return "OpenCL buffer";
     case MemoryKind::OpenClImage:
       return "OpenCL image";
+    case MemoryKind::CustomDevice:
+      return "custom device";
   }
   return "unknown";
 }

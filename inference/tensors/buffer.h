@@ -13,8 +13,16 @@
 
 namespace het {
 
-/// Where bytes live. The core passes kinds on without looking inside.
-enum class MemoryKind : uint8_t { Host, DmaBuf, VaSurface, OpenClBuffer, OpenClImage };
+/// Where bytes live. The core passes kinds on without looking inside. Tensors in the memory of a
+/// device of a user's library (CustomDevice) are Host to everybody else.
+enum class MemoryKind : uint8_t {
+  Host,
+  DmaBuf,
+  VaSurface,
+  OpenClBuffer,
+  OpenClImage,
+  CustomDevice
+};
 
 HET_API std::string_view to_string(MemoryKind kind);
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "hetinference/c.h"
+/* Of a program that has a device of its own: the names of both headers go together. */
+#include "inference/custom_device.h"
 
 static int failures = 0;
 
@@ -64,6 +66,19 @@ static void core_errors(HetCore* core) {
   EXPECT_ERROR(het_core_create_context(core, "CPU", &object, 1, &context), HET_NOT_SUPPORTED, "CPU");
   het_context_release(NULL);
   het_request_release(NULL);
+}
+
+static void device_library(HetCore* core) {
+  EXPECT_ERROR(het_core_add_device_library(core, NULL), HET_INVALID_ARGUMENT, "path is null");
+  EXPECT_ERROR(het_core_add_device_library(NULL, "x"), HET_INVALID_ARGUMENT, "core is null");
+  EXPECT_ERROR(het_core_add_device_library(core, "/no/such.so"), HET_NOT_FOUND, "/no/such.so");
+  char path[4096];
+  char* names = NULL;
+  snprintf(path, sizeof path, "%s/examples/custom_device/mydev.so", getenv("HET_BUILD_ROOT"));
+  EXPECT(het_core_add_device_library(core, path) == HET_OK);
+  EXPECT(het_core_available_devices(core, &names) == HET_OK && strstr(names, "MYDEV") != NULL);
+  het_text_free(names);
+  EXPECT(HET_CODE_DEVICE_LOST == (int)HET_DEVICE_LOST && HET_CODE_INTERNAL == (int)HET_INTERNAL);
 }
 
 static void tensors(HetCore* core, const char* path) {
@@ -213,6 +228,7 @@ int main(int argc, char** argv) {
   HetCore* core = NULL;
   EXPECT(het_core_open(&core) == HET_OK);
   core_errors(core);
+  device_library(core);
   tensors(core, argv[1]);
   pictures(core, argv[1], argv[2]);
   het_core_release(core);

@@ -37,13 +37,16 @@ def skip(reason):
 
 
 def build_and_run(flags, folder, env, arguments):
-    """A program in C that lists the devices and one in C++ that finds objects."""
+    """A program in C that lists the devices, one in C++ that finds objects, and a device in C."""
     run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", HERE / "consumer/consumer.c", "-o", folder / "c", *flags)
     devices = run(folder / "c", env=env)
     assert "CPU" in devices, devices
     run("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", HERE / "consumer/consumer.cpp", "-o", folder / "cpp", *flags)
     labels = run(folder / "cpp", *arguments, env=env).split()
     print("found:", labels)
+    device = HERE.parents[1] / "examples/custom_device"
+    run("cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-pthread", *device.glob("*.c"),
+        "-lm", "-o", folder / "mydev.so", *flags)
     assert labels, "no object found in the picture"
 
 

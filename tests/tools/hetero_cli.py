@@ -416,6 +416,62 @@ def verify_onnx_backend_tests(hetero):
         expect(hetero.run("verify", folder / name).stdout, "1 passed, 0 failed, 0 skipped")
 
 
+def tensor_names(sources, targets):
+    return [*((1, name) for name in sources), *((2, name) for name in targets)]
+
+
+@case
+def device_library(hetero):
+    library = pathlib.Path(os.environ["HET_BUILD_ROOT"]) / "examples/custom_device/mydev.so"
+    loaded = ["--device-library", library]
+    expect(hetero.run("devices", *loaded).stdout, "MYDEV\n", "An example of a device in C", "MYDEV_EXECUTIONS")
+    # Before the subcommand, and a folder.
+    expect(hetero.run("--device-library", library.parent, "devices").stdout, "MYDEV\n", "CPU\n")
+    rows = hetero.run("query", hetero.detector, "-d", "HETERO:MYDEV,CPU", *loaded).stdout
+    expect(rows, "MYDEV    Conv", "MYDEV    Relu", "CPU      Resize", "the device has no such operator", "nodes run on HETERO:MYDEV,CPU")
+    plan = hetero.run("query", hetero.detector, "-d", "HETERO:MYDEV,CPU", "--explain", *loaded).stdout
+    expect(plan, "on MYDEV", "on CPU", "because of")
+    print(plan)
+    picture = hetero.root / "docs/demo.jpg"
+    found = hetero.run("run", hetero.detector, "--image", picture, "--model-proc", hetero.detector_proc, "-d", "HETERO:MYDEV,CPU", *loaded).stdout
+    wanted = hetero.run("run", hetero.detector, "--image", picture, "--model-proc", hetero.detector_proc, "-d", "REF").stdout
+    assert [line.split()[0] for line in found.splitlines()] == [line.split()[0] for line in wanted.splitlines()], found + wanted
+    for arguments in (["devices"], ["query", hetero.detector]):
+        missing = hetero.run(*arguments, "--device-library", "/nowhere/npu.so", status=1)
+        expect(missing.stderr, "/nowhere/npu.so", "does not exist")
+        assert missing.stdout == "", missing.stdout
+    expect(hetero.run("devices", "--device-library", hetero.program, status=2).stderr, "cannot load device library")
+    expect(hetero.run("query", hetero.detector, "-d", "MYDEV", status=1).stderr, "MYDEV")
+
+
+@case
+def device_of_the_page(hetero):
+    """The device of docs/writing_a_device.md, compiled from the page."""
+    import numpy  # Debian's, installed for the demo
+
+    page = (hetero.root / "docs/writing_a_device.md").read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        source, library, model = (pathlib.Path(folder) / name for name in ("negator.c", "negator.so", "model.onnx"))
+        source.write_text("\n".join(re.findall(r"^```c\n(.*?)^```", page, re.DOTALL | re.MULTILINE)))
+        flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-pthread"]
+        subprocess.run(["cc", *flags, "-I", str(hetero.root), str(source), "-o", str(library)], check=True, timeout=60)
+        # Neg -> Neg -> Tanh -> Neg, of which the first is an output as well.
+        nodes = [protobuf(*tensor_names([x], [y]), (3, y), (4, kind))
+                 for x, y, kind in (("x", "a", "Neg"), ("a", "b", "Neg"), ("b", "c", "Tanh"), ("c", "d", "Neg"))]
+        graph = protobuf(*((1, node) for node in nodes), (2, "g"), (11, port("x", 2, 3)), (12, port("a", 2, 3)), (12, port("d", 2, 3)))
+        model.write_bytes(protobuf((1, 8), (7, graph), (8, protobuf((2, 13)))))
+        loaded = ["-d", "HETERO:NEGATOR,CPU", "--device-library", library]
+        rows = hetero.run("query", model, *loaded).stdout
+        expect(rows, "NEGATOR  Neg", "CPU      Tanh", "only Neg runs here")
+        expect(hetero.run("query", model, "--explain", *loaded).stdout, "on NEGATOR", "on CPU")
+        value = numpy.array([[-1, 2, -3], [0.5, -0.25, 4]], numpy.float32)
+        numpy.save(f"{folder}/x.npy", value)
+        hetero.run("run", model, "--input", f"x={folder}/x.npy", "--output", f"{folder}/out", *loaded)
+        described = json.loads(pathlib.Path(folder, "out/outputs.json").read_text())["outputs"]
+        for output, wanted in zip(described, (-value, -numpy.tanh(value)), strict=True):
+            numpy.testing.assert_allclose(numpy.load(f"{folder}/out/{output['file']}"), wanted, atol=1e-6)
+
+
 def main():
     if sys.argv[1:] == ["--list"]:
         print("\n".join(CASES))

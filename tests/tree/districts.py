@@ -12,7 +12,7 @@ DISTRICTS = {
         ("passes", "ops"),
         "devices", "model", "preprocess", "tensors", "base",
         # Interfaces of users' libraries, which include nothing of ours but each other.
-        ("custom_decoder.h", "custom_operator.h", "custom_types.h"),
+        ("custom_decoder.h", "custom_device.h", "custom_operator.h", "custom_types.h"),
     ],
     "devices/cpu": ["", "kernels", "plan", "moves", "products", "onednn", "loops", "formats", "threads"],
     "devices/gpu": ["", "kernels", "products", "plan", "memory", "programs", "opencl"],

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tests/gst/element_rig.h"
 #include "tests/gst/pipeline_run.h"
@@ -147,6 +148,27 @@ TEST(HeteroDetect, OlderPropertiesStandForThoseOfTheDevice) {
   EXPECT_NE(streams.find("4000000000"), std::string::npos) << streams;
   const std::string library = errors_of("ov-extension-lib=/absent/operators.so");
   EXPECT_NE(library.find("/absent/operators.so"), std::string::npos) << library;
+}
+
+TEST(HeteroDetect, DevicesOfALibrary) {
+  const std::string head = "videotestsrc num-buffers=1 ! heterodetect name=it " +
+                           detector_properties() + " device=HETERO:MYDEV,CPU ";
+  PipelineRun without(head + "! fakesink");
+  EXPECT_NE(without.play().problem().find("MYDEV"), std::string::npos);
+  PipelineRun missing(head + "device-library=/nowhere/npu.so ! fakesink");
+  EXPECT_NE(missing.play().problem().find("'/nowhere/npu.so' does not exist"), std::string::npos);
+  const std::string library =
+      std::string(std::getenv("HET_BUILD_ROOT")) + "/examples/custom_device/mydev.so";
+  PipelineRun run(head + "device-library=" + library + " ! fakesink name=out");
+  std::string devices;
+  run.on_buffer("out", [&](GstBuffer*) {
+    GstStructure* stats = nullptr;
+    g_object_get(run.element("it"), "stats", &stats, nullptr);
+    devices = gst_structure_get_string(stats, "execution-devices");
+    gst_structure_free(stats);
+  });
+  EXPECT_EQ(run.play().problem(), "");
+  EXPECT_EQ(devices, "MYDEV CPU");
 }
 
 TEST(HeteroDetect, GpuStreamsAreThoseOfTheGpu) {
