@@ -256,6 +256,40 @@ TEST(CoreBudget, ATeamLargerThanAllGetsAll) {
   const CoreLease again(budget, 2);
 }
 
+/// The most threads that compute at once where these many models, each with a thread, leave cores.
+int most_at_once(CoreBudgets& budgets, int models, size_t spare) {
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> threads;
+  for (int model = 0; model < models; ++model) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        const CoreLease lease(budgets.sparing(spare), budgets.all(), 1);
+        const int now = ++running;
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        --running;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return most;
+}
+
+TEST(CoreBudgets, ModelsThatLeaveCoresLeaveThemTogether) {
+  CoreBudgets budgets(4);
+  EXPECT_LE(most_at_once(budgets, 6, 0), 4);
+  EXPECT_LE(most_at_once(budgets, 6, 1), 3);
+  EXPECT_LE(most_at_once(budgets, 6, 3), 1);
+  EXPECT_LE(most_at_once(budgets, 6, 9), 1);
+  EXPECT_EQ(budgets.sparing(0), nullptr) << "nothing is left to others";
+  EXPECT_EQ(budgets.sparing(1), budgets.sparing(1)) << "one for all models";
+  EXPECT_EQ(budgets.sparing(1)->threads(), 3u);
+  EXPECT_EQ(budgets.sparing(9)->threads(), 1u) << "one is always there";
+}
+
 TEST(CoreBudget, ThoseThatWaitAreServedInTurn) {
   CoreBudget budget(2);
   budget.acquire(1);
