@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "cpu_testing.h"
 #include "devices/cpu/plan/stream_settings.h"
@@ -223,6 +227,50 @@ TEST_F(CpuPlacement, TheTeamStartsAndIsBoundWithTheFirstRequest) {
   std::erase_if(made, [&](pid_t thread) { return before.contains(thread); });
   EXPECT_EQ(made.size(), 3u);
   for (const pid_t thread : made) EXPECT_EQ(processors_of(thread), 1u) << thread;
+}
+
+/// From when to when each of some executions computed, by the steady clock.
+std::vector<std::pair<int64_t, int64_t>> executions(CompiledModel& model,
+                                                    const std::vector<Tensor>& inputs) {
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  auto request = model.create_infer_request();
+  EXPECT_TRUE(request) << request.error().message();
+  if (!request) return spans;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_TRUE((*request)->set_input(i, inputs[i]).ok());
+  }
+  for (int run = 0; run < 100; ++run) {
+    EXPECT_TRUE((*request)->infer().ok());
+    int64_t begin = std::numeric_limits<int64_t>::max();
+    int64_t end = 0;
+    for (const ProfileRow& row : (*request)->profiling()) {
+      if (row.status != ProfileStatus::Executed) continue;
+      begin = std::min(begin, row.start_us);
+      end = std::max(end, row.start_us + row.real_us);
+    }
+    spans.emplace_back(begin, end);
+  }
+  return spans;
+}
+
+TEST_F(CpuPlacement, ModelsThatLeaveTheSameCoresTakeTurns) {
+  cpu_testing::ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.conv(maker.input({1, 16, 64, 64}), 16, 32, 3)}));
+  // All but one core are left, and the threads may run on any.
+  const Properties properties{
+      {"SPARE_CORES", "1000"}, {"ENABLE_CPU_PINNING", "NO"}, {"PERF_COUNT", "YES"}};
+  const auto first = compile(maker.model(), properties);
+  const auto second = compile(maker.model(), properties);
+  const std::vector<Tensor> inputs = random_inputs(maker.model());
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  std::thread other([&] { spans = executions(*first, inputs); });
+  const auto mine = executions(*second, inputs);
+  other.join();
+  spans.insert(spans.end(), mine.begin(), mine.end());
+  std::sort(spans.begin(), spans.end());
+  for (size_t i = 1; i < spans.size(); ++i) {
+    EXPECT_LE(spans[i - 1].second, spans[i].first) << "execution " << i;
+  }
 }
 
 TEST(CoreBudget, NoMoreThreadsAtOnceThanItHas) {
