@@ -1,11 +1,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 
 #include "devices/register_devices.h"
 #include "tools/commands.h"
+#include "tools/guides.h"
 
 namespace het {
 namespace {
@@ -43,7 +46,17 @@ int print_devices() {
 
 void add_devices_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("devices", "List the devices and their properties");
-  command->callback([&exit_status] { exit_status = print_devices(); });
+  auto guides = std::make_shared<bool>(false);
+  command->add_flag("--guides", *guides,
+                    "Which property each point of OpenVINO's guides is (query: for one device)");
+  command->callback([guides, &exit_status] {
+    if (!*guides) {
+      exit_status = print_devices();
+      return;
+    }
+    print_guides(std::nullopt, [](std::string_view) { return std::nullopt; });
+    exit_status = kExitOk;
+  });
 }
 
 }  // namespace het

@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "devices/register_devices.h"
 #include "tools/commands.h"
+#include "tools/guides.h"
 #include "tools/model_source.h"
 
 namespace het {
@@ -15,6 +18,7 @@ struct QueryOptions {
   std::string device = "CPU";
   std::string properties;
   bool explain = false;
+  bool guides = false;
   PreparationOptions preparation;
 };
 
@@ -48,6 +52,20 @@ Result<bool> print_support(const QueryOptions& options) {
   return supported == nodes.size();
 }
 
+/// With the values that a compile would use: what was given, else the device's.
+Result<bool> print_guides_of_device(const QueryOptions& options) {
+  const std::shared_ptr<Core> core = het::core();
+  HET_ASSIGN(const Properties given, parse_properties(options.properties));
+  HET_ASSIGN(const Properties properties, validate_properties(given, options.device));
+  print_guides(options.device, [&](std::string_view property) -> std::optional<std::string> {
+    const auto it = properties.find(std::string(property));
+    if (it != properties.end()) return it->second;
+    const auto value = core->get_property(options.device, property);
+    return value ? std::optional(*value) : std::nullopt;
+  });
+  return true;
+}
+
 }  // namespace
 
 void add_query_command(CLI::App& app, int& exit_status) {
@@ -60,9 +78,14 @@ void add_query_command(CLI::App& app, int& exit_status) {
                       "KEY=VALUE,KEY=VALUE such as HETERO_POLICY=latency");
   command->add_flag("--explain", options->explain,
                     "Compile for HETERO, measure, and print why the model was placed as it was");
+  command->add_flag("--guides", options->guides,
+                    "Print instead which property each point of OpenVINO's guides is on this "
+                    "device, with its value");
   add_preparation_options(*command, options->preparation);
   command->callback([options, &exit_status] {
-    const auto all = options->explain ? print_plan(*options) : print_support(*options);
+    const auto all = options->guides    ? print_guides_of_device(*options)
+                     : options->explain ? print_plan(*options)
+                                        : print_support(*options);
     exit_status = !all ? report(all.error()) : *all ? kExitOk : kExitFailed;
   });
 }

@@ -60,8 +60,9 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
   if (store) store->refresh();
   ExportSource source(*prepared);
   std::unique_ptr<Model> exact = prepared->clone();
-  HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *prepared, settings,
-                                                  {.store = store, .budget = device.budget.get()}));
+  HET_ASSIGN(PlannedModel planned,
+             plan_on_stream(*streams, *prepared, settings,
+                            {.store = store, .budget = &device.budgets->all()}));
   if (store) store->save();
   settings.precision = planned.precision;
   if (planned.plan.spoils_constants) {
@@ -141,7 +142,8 @@ CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
       settings_(settings),
       properties_(std::move(properties)),
       profiled_(property_boolean(properties_, "PERF_COUNT")),
-      budget_(device.budget),
+      budgets_(device.budgets),
+      sparing_(budgets_->sparing(settings_.spare_cores)),
       spin_limit_(device.spin_limit),
       streams_(std::move(streams)) {}
 

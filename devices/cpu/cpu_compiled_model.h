@@ -22,7 +22,7 @@ namespace het::cpu {
 struct DeviceParts {
   Topology topology;
   std::string machine;  ///< what choices and packed weights depend on, beside the settings
-  std::shared_ptr<CoreBudget> budget;
+  std::shared_ptr<CoreBudgets> budgets;
   std::shared_ptr<SpinLimit> spin_limit;
 };
 
@@ -50,7 +50,9 @@ class CpuCompiledModel final : public CompiledModel {
   bool profiled() const { return profiled_; }
   StreamExecutor& streams() { return *streams_; }
   /// To be held while a request is executed.
-  CoreLease lease_cores() const { return {*budget_, settings_.threads_per_stream}; }
+  CoreLease lease_cores() const {
+    return {sparing_, budgets_->all(), settings_.threads_per_stream};
+  }
   /// After an execution, on the stream's thread.
   void observe_team() const { spin_limit_->observe_team(); }
 
@@ -70,7 +72,8 @@ class CpuCompiledModel final : public CompiledModel {
   StreamSettings settings_;
   Properties properties_;
   bool profiled_ = false;
-  std::shared_ptr<CoreBudget> budget_;
+  std::shared_ptr<CoreBudgets> budgets_;
+  CoreBudget* sparing_;  ///< of budgets_; null without SPARE_CORES
   std::shared_ptr<SpinLimit> spin_limit_;
   std::unique_ptr<StreamExecutor> streams_;
 };

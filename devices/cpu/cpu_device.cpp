@@ -78,7 +78,7 @@ class CpuDevice final : public Device {
  public:
   explicit CpuDevice(Topology topology)
       : parts_{std::move(topology), machine_description(), nullptr, std::make_shared<SpinLimit>()} {
-    parts_.budget = std::make_shared<CoreBudget>(parts_.topology.max_threads);
+    parts_.budgets = std::make_shared<CoreBudgets>(parts_.topology.max_threads);
   }
 
   std::string_view name() const override { return kName; }

@@ -205,8 +205,8 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const FramePlan& plan) {
       return started ? Status() : started.error();
     }
     if (frame_spans_wanted()) {
-      report_frame_span(
-          {FramePart::Wait, element_, traced_number(frame), waits_since, request->submitted()});
+      report_frame_span({FramePart::Wait, worker_.name(), traced_number(frame), waits_since,
+                         request->submitted()});
       waits_since = std::chrono::steady_clock::now();
     }
     queue_->add_job(frame, {request, region.rect, region.index});
@@ -259,7 +259,8 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     queue_->job_done();
     if (status.ok() && frame_spans_wanted()) {
       const SpanTime now = std::chrono::steady_clock::now();
-      report_frame_span({FramePart::Order, element_, traced_number(frame), request->ended(), now});
+      report_frame_span(
+          {FramePart::Order, worker_.name(), traced_number(frame), request->ended(), now});
     }
     if (!status.ok()) {
       pool_->replace(request);

@@ -95,14 +95,14 @@ class FrameAnalysis {
   const std::string& model_name() const { return model_->compiled().name(); }
   /// To report that something is done to a frame, until the end of the result.
   FrameSpanScope span(FramePart part, const QueuedFrame& frame) const {
-    return FrameSpanScope(part, element_, traced_number(frame));
+    return FrameSpanScope(part, worker_, traced_number(frame));
   }
 
  private:
   uint64_t traced_number(const QueuedFrame& frame) const {
     return frame_of_stream(trace_stream_, frame.number);
   }
-  explicit FrameAnalysis(std::string element) : element_(std::move(element)) {}
+  explicit FrameAnalysis(std::string element) : worker_(std::move(element)) {}
   struct Region {
     Rect rect;
     int index = -1;
@@ -115,7 +115,7 @@ class FrameAnalysis {
   void tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found);
   void keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found);
 
-  const std::string element_;
+  const FrameWorker worker_;
   const uint64_t trace_stream_ = next_trace_stream();
   /// Closes after everything that was made in it.
   std::shared_ptr<GstObject> display_;

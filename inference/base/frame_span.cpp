@@ -1,6 +1,7 @@
 #include "inference/base/frame_span.h"
 
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -19,6 +20,10 @@ struct Listener {
 Listener& listener() {
   static auto* const made = new Listener();
   return *made;
+}
+
+ProfilerTask task_of(const std::string& worker, FramePart part) {
+  return {TaskDomain::Element, worker + " " + std::string(to_string(part))};
 }
 
 }  // namespace
@@ -55,14 +60,26 @@ void report_frame_span(const FrameSpan& span) {
   if (all.sink) all.sink->take(span);
 }
 
-FrameSpanScope::FrameSpanScope(FramePart part, std::string_view where, uint64_t frame)
-    : span_{part, where, frame, {}, {}, {}}, is_wanted_(frame_spans_wanted()) {
+FrameWorker::FrameWorker(std::string name)
+    : name_(std::move(name)),
+      tasks_{task_of(name_, FramePart::Decode), task_of(name_, FramePart::Attach),
+             task_of(name_, FramePart::Push)} {}
+
+const ProfilerTask& FrameWorker::task(FramePart part) const {
+  assert(part >= FramePart::Decode && part <= FramePart::Push);
+  return tasks_[static_cast<size_t>(part) - static_cast<size_t>(FramePart::Decode)];
+}
+
+FrameSpanScope::FrameSpanScope(FramePart part, const FrameWorker& worker, uint64_t frame)
+    : task_(worker.task(part)),
+      span_{part, worker.name_, frame, {}, {}, {}},
+      is_wanted_(frame_spans_wanted()) {
   if (is_wanted_) span_.begin = std::chrono::steady_clock::now();
-  begin_task(part);
+  task_.begin();
 }
 
 FrameSpanScope::~FrameSpanScope() {
-  end_task();
+  task_.end();
   if (!is_wanted_) return;
   span_.end = std::chrono::steady_clock::now();
   report_frame_span(span_);

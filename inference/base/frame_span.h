@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "inference/base/profiler_task.h"
 #include "inference/base/visibility.h"
 
 namespace het {
@@ -66,17 +69,32 @@ inline bool frame_spans_wanted() {
 /// and ns of the steady clock. Frame 0 is nobody's and is left out.
 HET_API void report_frame_span(const FrameSpan& span);
 
-/// What is being done to a frame until the end of a scope; also a task of the ITT interface, which
-/// does not say whether somebody listens.
+/// Who does something to frames, an element for example.
+class HET_API FrameWorker {
+ public:
+  explicit FrameWorker(std::string name);
+  const std::string& name() const { return name_; }
+
+ private:
+  friend class FrameSpanScope;
+  const ProfilerTask& task(FramePart part) const;
+
+  const std::string name_;
+  const std::array<ProfilerTask, 3> tasks_;  ///< of Decode, Attach and Push
+};
+
+/// What a worker does to a frame until the end of a scope, on one thread: Decode, Attach or Push.
+/// Also a task of profilers, which do not say whether somebody listens.
 class HET_API FrameSpanScope {
  public:
-  /// `where` outlives the scope.
-  FrameSpanScope(FramePart part, std::string_view where, uint64_t frame);
+  /// `worker` outlives the scope.
+  FrameSpanScope(FramePart part, const FrameWorker& worker, uint64_t frame);
   ~FrameSpanScope();
   FrameSpanScope(const FrameSpanScope&) = delete;
   FrameSpanScope& operator=(const FrameSpanScope&) = delete;
 
  private:
+  const ProfilerTask& task_;
   FrameSpan span_;
   bool is_wanted_;
 };

@@ -1,9 +1,8 @@
 #pragma once
 
-// What tracing tools see of a frame, as probes.h has it of a node. USDT: provider "hetero",
+// What USDT's tools see of a frame, as probes.h has it of a node: provider "hetero",
 // frame_span(part, where, frame, begin, end) when a part of a frame's way has ended; it has a
-// semaphore, so that nothing is done while nobody has it. ITT: domain "hetero", a task per part
-// that is done by one thread. Included by frame_span.cpp only.
+// semaphore, so that nothing is done while nobody has it. Included by frame_span.cpp only.
 #if __has_include(<sys/sdt.h>)
 // NOLINTNEXTLINE: sys/sdt.h asks for it.
 #define _SDT_HAS_SEMAPHORES 1
@@ -14,11 +13,7 @@ __attribute__((visibility("hidden"),
                section(".probes"))) unsigned short hetero_frame_span_semaphore = 0;
 }
 #endif
-#ifdef HET_ITT
-#include <ittnotify.h>
-#endif
 
-#include <array>
 #include <string>
 
 #include "inference/base/frame_span.h"
@@ -40,27 +35,6 @@ inline void fire_probe([[maybe_unused]] const FrameSpan& span) {
   const std::string where(span.where);
   DTRACE_PROBE5(hetero, frame_span, to_string(span.part).data(), where.c_str(), span.frame,
                 span.begin.time_since_epoch().count(), span.end.time_since_epoch().count());
-#endif
-}
-
-inline void begin_task([[maybe_unused]] FramePart part) {
-#ifdef HET_ITT
-  static __itt_domain* const domain = __itt_domain_create("hetero");
-  static std::array<__itt_string_handle*, 8> const names = [] {
-    std::array<__itt_string_handle*, 8> made{};
-    for (size_t i = 0; i < made.size(); ++i) {
-      made[i] = __itt_string_handle_create(to_string(static_cast<FramePart>(i)).data());
-    }
-    return made;
-  }();
-  __itt_task_begin(domain, __itt_null, __itt_null, names[static_cast<size_t>(part)]);
-#endif
-}
-
-inline void end_task() {
-#ifdef HET_ITT
-  static __itt_domain* const domain = __itt_domain_create("hetero");
-  __itt_task_end(domain);
 #endif
 }
 

@@ -1,38 +1,31 @@
 #pragma once
 
 // What tracing tools see of a node: static probes (USDT) for bpftrace, perf and SystemTap in builds
-// that found <sys/sdt.h>, tasks for VTune and others of the ITT interface in builds that found
-// libittnotify (HET_ITT). Both cost next to nothing while nobody listens. USDT: provider "hetero",
-// node_begin(model, node) and node_end(model, node), all arguments C strings. ITT: domain "hetero",
-// a task per node.
+// that found <sys/sdt.h>, and a task for profilers (profiler_task.h). Both cost next to nothing
+// while nobody listens. USDT: provider "hetero", node_begin(model, node) and node_end(model, node),
+// all arguments C strings.
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 #else
 #define DTRACE_PROBE2(provider, name, first, second) ((void)0)
 #endif
-#ifdef HET_ITT
-#include <ittnotify.h>
-#endif
+
+#include "inference/base/profiler_task.h"
 
 namespace het {
 
-/// A node's names as tools want them. Made once, since ITT looks names up.
+/// A node's names as tools want them.
 class NodeNames {
  public:
   /// Both must outlive this object.
-  NodeNames(const char* model, const char* node) : model_(model), node_(node) {
-#ifdef HET_ITT
-    handle_ = __itt_string_handle_create(node);
-#endif
-  }
+  NodeNames(const char* model, const char* node)
+      : model_(model), node_(node), task_(TaskDomain::Node, node) {}
 
  private:
   friend class NodeProbe;
   const char* model_;
   const char* node_;
-#ifdef HET_ITT
-  __itt_string_handle* handle_;
-#endif
+  ProfilerTask task_;
 };
 
 /// Tells the tools that a node runs while this lives.
@@ -40,26 +33,16 @@ class NodeProbe {
  public:
   explicit NodeProbe(const NodeNames& names) : names_(names) {
     DTRACE_PROBE2(hetero, node_begin, names_.model_, names_.node_);
-#ifdef HET_ITT
-    __itt_task_begin(domain(), __itt_null, __itt_null, names_.handle_);
-#endif
+    names_.task_.begin();
   }
   ~NodeProbe() {
-#ifdef HET_ITT
-    __itt_task_end(domain());
-#endif
+    names_.task_.end();
     DTRACE_PROBE2(hetero, node_end, names_.model_, names_.node_);
   }
   NodeProbe(const NodeProbe&) = delete;
   NodeProbe& operator=(const NodeProbe&) = delete;
 
  private:
-#ifdef HET_ITT
-  static __itt_domain* domain() {
-    static __itt_domain* const made = __itt_domain_create("hetero");
-    return made;
-  }
-#endif
   const NodeNames& names_;
 };
 

@@ -462,9 +462,9 @@ constexpr std::array kTable = {
                 .minimum = 0,
                 .maximum = kMaxStreams,
                 .devices = "CPU",
-                .doc = "cores left to others as far as more than one is there; not with "
-                       "INFERENCE_NUM_THREADS; AUTO, HETERO and MULTI leave one to the thread "
-                       "that feeds an accelerator"},
+                .doc = "cores left to others as far as more than one is there, by all models that "
+                       "leave as many together; not with INFERENCE_NUM_THREADS; AUTO, HETERO and "
+                       "MULTI leave one to the thread that feeds an accelerator"},
     PropertyDef{.name = "SUPPORTED_PROPERTIES",
                 .read_only = true,
                 .devices = "*",

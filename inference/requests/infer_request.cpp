@@ -57,7 +57,10 @@ Result<std::unique_ptr<InferRequest>> InferRequest::create(std::shared_ptr<Compi
 
 InferRequest::InferRequest(std::shared_ptr<CompiledModel> model,
                            std::unique_ptr<DeviceRequest> request, RequestIo io)
-    : model_(std::move(model)), io_(std::move(io)), request_(std::move(request)) {}
+    : model_(std::move(model)),
+      io_(std::move(io)),
+      request_(std::move(request)),
+      task_(TaskDomain::Request, model_->name()) {}
 
 InferRequest::~InferRequest() {
   cancel();
@@ -155,6 +158,7 @@ Status InferRequest::start_async() {
     }
     running_ = true;
     ++executions_;
+    task_.begin(this, ++starts_);
   }
   io_.note_start();
   request_->start(io_, *this);
@@ -184,6 +188,7 @@ void InferRequest::complete(Status status) {
   report_spans();
   {
     std::lock_guard lock(mutex_);
+    task_.end(this, starts_);
     running_ = false;
     last_status_ = status;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "inference/base/profiler_task.h"
 #include "inference/base/visibility.h"
 #include "inference/devices/device.h"
 #include "inference/requests/request_io.h"
@@ -84,9 +85,11 @@ class HET_API InferRequest final : private CompletionSink {
   RequestIo io_;
   std::unique_ptr<DeviceRequest> request_;
   Callback callback_;
+  const ProfilerTask task_;
 
   mutable std::mutex mutex_;  ///< protects the members below; taken alone
   std::condition_variable ended_;
+  uint64_t starts_ = 0;      ///< of all time; tells the profilers' tasks apart
   unsigned executions_ = 0;  ///< running executions plus callbacks that have not returned
   bool running_ = false;
   Status last_status_;

@@ -51,6 +51,16 @@ def devices(hetero):
 
 
 @case
+def guides(hetero):
+    everything = hetero.run("devices", "--guides").stdout
+    expect(everything, "Heterogeneous execution", "TARGET_FALLBACK", "-> MULTI_DEVICE_PRIORITIES", "SCHEDULE_POLICY", "-> not there: ")
+    rows = hetero.run("query", hetero.detector, "-d", "HETERO:CPU,REF", "--guides", "--properties", "NUM_STREAMS=2,HETERO_POLICY=latency").stdout
+    expect(rows, "-> NUM_STREAMS=2", "-> HETERO_POLICY=latency", "-> PERF_COUNT")
+    assert "SCHEDULE_POLICY" not in rows and "GPU_QUEUE_PRIORITY" not in rows, rows
+    expect(hetero.run("query", hetero.detector, "-d", "CPU", "--guides", "--properties", "NUM_STREAMS=x", status=2).stderr, "NUM_STREAMS")
+
+
+@case
 def query(hetero):
     expect(hetero.run("query", hetero.detector, "-d", "CPU").stdout, "Conv", "nodes run on CPU")
     wish = "HETERO_AFFINITY={\"rules\":[{\"type\":\"Conv\",\"device\":\"REF\"}]}"

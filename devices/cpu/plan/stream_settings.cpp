@@ -75,6 +75,7 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
     const size_t unused = topology.cores.size() - cores.size();
     leave_cores(cores, spare - std::min(spare, unused));
     most_threads -= std::min(spare, most_threads - 1);
+    settings.spare_cores = spare;
   }
   const bool hyper_threads = properties.count("ENABLE_HYPER_THREADING") > 0
                                  ? property_boolean(properties, "ENABLE_HYPER_THREADING")

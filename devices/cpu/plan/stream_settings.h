@@ -14,6 +14,8 @@ namespace het::cpu {
 struct StreamSettings {
   size_t streams = 1;
   size_t threads_per_stream = 1;
+  /// Left to others by all models together that leave as many.
+  size_t spare_cores = 0;
   /// Requests in flight that keep all streams busy, also when results leave in order: two a stream,
   /// one where a single stream works for latency.
   size_t optimal_requests = 1;

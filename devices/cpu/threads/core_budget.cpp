@@ -42,4 +42,11 @@ void CoreBudget::release(size_t threads) {
   changed_.notify_all();
 }
 
+CoreBudget* CoreBudgets::sparing(size_t cores) {
+  if (cores == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const size_t left = all_.threads() - std::min(cores, all_.threads() - 1);
+  return &sparing_.try_emplace(cores, left).first->second;
+}
+
 }  // namespace het::cpu

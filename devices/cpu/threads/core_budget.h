@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 
 namespace het::cpu {
@@ -38,19 +39,45 @@ class CoreBudget {
   uint64_t served_turn_ = 0;
 };
 
-/// A share of the budget while a request is executed.
+/// What the models of a device draw on: a budget for all, and one for those that leave the same
+/// number of cores to others (SPARE_CORES), since each of them alone would leave the same cores.
+/// Thread-safe.
+class CoreBudgets {
+ public:
+  /// `threads` of at least 1.
+  explicit CoreBudgets(size_t threads) : all_(threads) {}
+
+  CoreBudget& all() { return all_; }
+  /// For as long as this lives; null where no core is left to others.
+  CoreBudget* sparing(size_t cores);
+
+ private:
+  CoreBudget all_;
+  std::mutex mutex_;                      ///< protects the map; taken alone
+  std::map<size_t, CoreBudget> sparing_;  ///< by the cores that are left
+};
+
+/// A share of a budget, or of two, while a request is executed.
 class CoreLease {
  public:
-  CoreLease(CoreBudget& budget, size_t threads) : budget_(budget), threads_(threads) {
-    budget_.acquire(threads_);
+  CoreLease(CoreBudget& budget, size_t threads) : CoreLease(nullptr, budget, threads) {}
+  /// `sparing` may be null. It comes first: nobody waits for it with a share of `all`.
+  CoreLease(CoreBudget* sparing, CoreBudget& all, size_t threads)
+      : sparing_(sparing), all_(all), threads_(threads) {
+    if (sparing_ != nullptr) sparing_->acquire(threads_);
+    all_.acquire(threads_);
   }
-  ~CoreLease() { budget_.release(threads_); }
+  ~CoreLease() {
+    all_.release(threads_);
+    if (sparing_ != nullptr) sparing_->release(threads_);
+  }
   CoreLease(const CoreLease&) = delete;
   CoreLease& operator=(const CoreLease&) = delete;
 
  private:
-  CoreBudget& budget_;
-  size_t threads_;
+  CoreBudget* const sparing_;
+  CoreBudget& all_;
+  const size_t threads_;
 };
 
 }  // namespace het::cpu

@@ -302,7 +302,7 @@ TEST_F(CpuExport, NoContentDoesHarm) {
   const auto compiled = compile(maker.model(), {{"INFERENCE_NUM_THREADS", "1"}});
   const std::string file = exported(*compiled);
   const Json manifest = manifest_of(file);
-  DeviceParts parts{*read_topology(), manifest["machine"], std::make_shared<CoreBudget>(2),
+  DeviceParts parts{*read_topology(), manifest["machine"], std::make_shared<CoreBudgets>(2),
                     std::make_shared<SpinLimit>()};
   const std::vector<Tensor> inputs = random_inputs(maker.model());
   std::mt19937 random(11);

@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "cpu_testing.h"
 #include "devices/cpu/plan/stream_settings.h"
@@ -225,6 +229,50 @@ TEST_F(CpuPlacement, TheTeamStartsAndIsBoundWithTheFirstRequest) {
   for (const pid_t thread : made) EXPECT_EQ(processors_of(thread), 1u) << thread;
 }
 
+/// From when to when each of some executions computed, by the steady clock.
+std::vector<std::pair<int64_t, int64_t>> executions(CompiledModel& model,
+                                                    const std::vector<Tensor>& inputs) {
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  auto request = model.create_infer_request();
+  EXPECT_TRUE(request) << request.error().message();
+  if (!request) return spans;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_TRUE((*request)->set_input(i, inputs[i]).ok());
+  }
+  for (int run = 0; run < 100; ++run) {
+    EXPECT_TRUE((*request)->infer().ok());
+    int64_t begin = std::numeric_limits<int64_t>::max();
+    int64_t end = 0;
+    for (const ProfileRow& row : (*request)->profiling()) {
+      if (row.status != ProfileStatus::Executed) continue;
+      begin = std::min(begin, row.start_us);
+      end = std::max(end, row.start_us + row.real_us);
+    }
+    spans.emplace_back(begin, end);
+  }
+  return spans;
+}
+
+TEST_F(CpuPlacement, ModelsThatLeaveTheSameCoresTakeTurns) {
+  cpu_testing::ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.conv(maker.input({1, 16, 64, 64}), 16, 32, 3)}));
+  // All but one core are left, and the threads may run on any.
+  const Properties properties{
+      {"SPARE_CORES", "1000"}, {"ENABLE_CPU_PINNING", "NO"}, {"PERF_COUNT", "YES"}};
+  const auto first = compile(maker.model(), properties);
+  const auto second = compile(maker.model(), properties);
+  const std::vector<Tensor> inputs = random_inputs(maker.model());
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  std::thread other([&] { spans = executions(*first, inputs); });
+  const auto mine = executions(*second, inputs);
+  other.join();
+  spans.insert(spans.end(), mine.begin(), mine.end());
+  std::sort(spans.begin(), spans.end());
+  for (size_t i = 1; i < spans.size(); ++i) {
+    EXPECT_LE(spans[i - 1].second, spans[i].first) << "execution " << i;
+  }
+}
+
 TEST(CoreBudget, NoMoreThreadsAtOnceThanItHas) {
   CoreBudget budget(3);
   std::atomic<int> running{0};
@@ -254,6 +302,40 @@ TEST(CoreBudget, ATeamLargerThanAllGetsAll) {
   CoreBudget budget(2);
   { const CoreLease lease(budget, 8); }
   const CoreLease again(budget, 2);
+}
+
+/// The most threads that compute at once where these many models, each with a thread, leave cores.
+int most_at_once(CoreBudgets& budgets, int models, size_t spare) {
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> threads;
+  for (int model = 0; model < models; ++model) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        const CoreLease lease(budgets.sparing(spare), budgets.all(), 1);
+        const int now = ++running;
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        --running;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return most;
+}
+
+TEST(CoreBudgets, ModelsThatLeaveCoresLeaveThemTogether) {
+  CoreBudgets budgets(4);
+  EXPECT_LE(most_at_once(budgets, 6, 0), 4);
+  EXPECT_LE(most_at_once(budgets, 6, 1), 3);
+  EXPECT_LE(most_at_once(budgets, 6, 3), 1);
+  EXPECT_LE(most_at_once(budgets, 6, 9), 1);
+  EXPECT_EQ(budgets.sparing(0), nullptr) << "nothing is left to others";
+  EXPECT_EQ(budgets.sparing(1), budgets.sparing(1)) << "one for all models";
+  EXPECT_EQ(budgets.sparing(1)->threads(), 3u);
+  EXPECT_EQ(budgets.sparing(9)->threads(), 1u) << "one is always there";
 }
 
 TEST(CoreBudget, ThoseThatWaitAreServedInTurn) {

@@ -1,5 +1,6 @@
-/// docs/porting.md: every property of DL Streamer, and what became of it here. Made from
-/// docs/porting_properties.txt and the live elements; HET_WRITE_PORTING=1 writes the page anew.
+/// docs/porting.md: every property of DL Streamer and every point of OpenVINO's guides, and what
+/// became of it here. Made from docs/porting_properties.txt, the live elements and the table of
+/// guides; HET_WRITE_PORTING=1 writes the page anew.
 
 #include <gst/gst.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "inference/devices/guide_table.h"
+#include "inference/devices/properties.h"
 #include "tests/gst/test_files.h"
 
 namespace het::gst_test {
@@ -63,13 +66,54 @@ std::string test_sources() {
   return text;
 }
 
+/// What a guide's row says here: the property and how, or what the property does.
+std::string said_here(const GuideRow& row) {
+  if (row.property.empty()) return std::string(row.here);
+  std::string_view text = row.here;
+  for (const PropertyDef& def : property_table()) {
+    if (text.empty() && def.name == row.property) text = def.doc;
+  }
+  std::string here = "`" + std::string(row.property) + "`: ";
+  for (const char c : text) here += c == '|' ? std::string("\\|") : std::string(1, c);
+  return here;
+}
+
+std::string guides_part() {
+  std::ostringstream text;
+  text
+      << "\n## From OpenVINO's guides\n\n"
+         "What the guides offer, under the names that they give it, and which property it is here: "
+         "those of 2022 and later, and\n"
+         "the keys of those of 2019 to 2021. The last column says whether the key is taken as it "
+         "is "
+         "written. `hetero devices\n"
+         "--guides` prints the same, `hetero query MODEL -d DEVICE --guides` what concerns a "
+         "device, "
+         "with the values; the guides\n"
+         "of HDDL and MYRIAD are in [vpu.md](vpu.md). Made from "
+         "`inference/devices/guide_table.cpp` "
+         "and the table of properties.\n\n"
+         "| guide | its name | for | here | as written |\n| --- | --- | --- | --- | --- |\n";
+  for (const GuideRow& row : guide_table()) {
+    text << "| " << row.guide << " | `" << row.name << "` | " << row.purpose << " | "
+         << said_here(row) << " | "
+         << (!is_property_key(row.name)    ? "-"
+             : is_accepted_as_written(row) ? "yes"
+                                           : "no")
+         << " |\n";
+  }
+  return text.str();
+}
+
 std::string page() {
   const std::map<std::string, std::string> words{{"same", "same; seen by"},
                                                  {"warning", "accepted with a warning:"},
                                                  {"partly", "partly:"},
                                                  {"absent", "not there:"}};
   std::ostringstream text;
-  text << "# From DL Streamer\n\n"
+  text << "# From DL Streamer and OpenVINO\n\n"
+          "[What OpenVINO's guides offer](#from-openvinos-guides) comes behind DL Streamer's "
+          "elements.\n\n## From DL Streamer\n\n"
           "Elements and properties are DL Streamer's with `gva` replaced by `hetero`. Made from "
           "`docs/porting_properties.txt` and\n"
           "the live elements by the test `Porting.ThePageIsFresh` of the suite gst_pipelines (with "
@@ -95,7 +139,7 @@ std::string page() {
          << (type.empty() ? "-" : type) << " | " << words.at(ported.state) << " " << ported.text
          << " |\n";
   }
-  return text.str();
+  return text.str() + guides_part();
 }
 
 TEST(Porting, WhatTheListSaysIsTrue) {
