@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <utility>
 
 #include "inference/base/edit_distance.h"
 #include "inference/base/log.h"
@@ -15,7 +16,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxShownBytes = 100;
-constexpr size_t kNearestNames = 3;
 constexpr std::array<std::string_view, 3> kKinds{"name", "type", "regex"};
 
 std::string shown(std::string_view text) {
@@ -82,16 +82,10 @@ std::unordered_map<std::string_view, std::vector<size_t>> nodes_by_name(const Mo
 /// "; the nearest are 'conv1', 'conv2'"
 std::string nearest_names(const std::unordered_map<std::string_view, std::vector<size_t>>& nodes,
                           std::string_view name) {
-  std::vector<std::pair<size_t, std::string_view>> nearest;
-  for (const auto& [other, indices] : nodes) {
-    const size_t distance =
-        edit_distance(name.substr(0, kMaxShownBytes), other.substr(0, kMaxShownBytes));
-    nearest.emplace_back(distance, other);
-  }
-  std::ranges::sort(nearest);
-  nearest.resize(std::min(nearest.size(), kNearestNames));
+  std::vector<std::string_view> names;
+  for (const auto& [other, indices] : nodes) names.push_back(other);
   std::string text;
-  for (const auto& [distance, other] : nearest) {
+  for (const std::string_view other : het::nearest_names(std::move(names), name)) {
     text += fmt::format("{} '{}'", text.empty() ? "" : ",", shown(other));
   }
   return text.empty() ? "; it has no nodes" : "; the nearest names are" + text;
