@@ -204,7 +204,8 @@ Result<std::string> Core::get_property(std::string_view device, std::string_view
   HET_ASSIGN(const std::string full, full_name(device, {}));
   HET_ASSIGN(const std::shared_ptr<Device> target, devices_.get(*this, full));
   const Properties defaults = default_properties(device);
-  const auto value = defaults.find(std::string(name));
+  const auto def = find_property(name, full);
+  const auto value = defaults.find(std::string(def ? (*def)->name : name));
   return value != defaults.end() ? value->second : target->get_property(name);
 }
 

@@ -1,5 +1,8 @@
 #include "devices/cpu/runnable_plan.h"
 
+#include <fmt/core.h>
+
+#include <string_view>
 #include <unordered_map>
 
 namespace het::cpu {
@@ -37,7 +40,9 @@ RunnablePlan::RunnablePlan(Plan plan, const Model& original)
                    .status = ProfileStatus::NotRun,
                    .layer_type = "Preprocess",
                    .exec_type = "preprocess"});
+  std::unordered_map<std::string_view, std::string_view> fused_into;
   for (const Step& step : plan_.steps) {
+    for (const std::string& name : step.fused_names) fused_into.emplace(name, step.node_name);
     const auto [row, fresh] = rows.emplace(step.node_name, rows_.size());
     if (fresh) rows_.push_back(profile_row(plan_, step));
     step_rows_.push_back(row->second);
@@ -45,10 +50,13 @@ RunnablePlan::RunnablePlan(Plan plan, const Model& original)
   }
   for (const auto& node : original.nodes()) {
     if (rows.count(node->name()) > 0) continue;
+    const auto step = fused_into.find(node->name());
     rows_.push_back({.node_name = node->name(),
                      .status = ProfileStatus::OptimizedOut,
                      .layer_type = node->qualified_type(),
-                     .exec_type = "undef"});
+                     .exec_type = step == fused_into.end()
+                                      ? std::string("undef")
+                                      : fmt::format("fused:{}", step->second)});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "devices/gpu/gpu_compiled_model.h"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 #include "devices/gpu/exported_model.h"
@@ -90,17 +91,22 @@ GpuCompiledModel::GpuCompiledModel(const Model& original, const Model& prepared,
                    .status = ProfileStatus::NotRun,
                    .layer_type = "Preprocess",
                    .exec_type = on_device ? "opencl" : "preprocess"});
+  std::unordered_map<std::string_view, std::string_view> fused_into;
   for (const Step& step : plan_.steps) {
+    for (const std::string& name : step.fused_names) fused_into.emplace(name, step.node_name);
     const auto [row, fresh] = rows.emplace(step.node_name, rows_.size());
     if (fresh) rows_.push_back(profile_row(plan_, step));
     step_rows_.push_back(row->second);
   }
   for (const auto& node : original.nodes()) {
     if (rows.count(node->name()) > 0) continue;
+    const auto step = fused_into.find(node->name());
     rows_.push_back({.node_name = node->name(),
                      .status = ProfileStatus::OptimizedOut,
                      .layer_type = node->qualified_type(),
-                     .exec_type = "undef"});
+                     .exec_type = step == fused_into.end()
+                                      ? std::string("undef")
+                                      : fmt::format("fused:{}", step->second)});
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "gst/frames/picture_source.h"
 #include "inference/decoders/model_proc.h"
+#include "inference/devices/older_names.h"
 
 namespace het::gst {
 namespace {
@@ -523,24 +524,25 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   const guint streams = kind == "CPU"   ? settings.cpu_streams
                         : kind == "GPU" ? settings.gpu_streams
                                         : 0;
-  if (streams > 0) wanted.properties.try_emplace("NUM_STREAMS", std::to_string(streams));
+  if (streams > 0) set_default(wanted.properties, "NUM_STREAMS", std::to_string(streams));
   if (!settings.extension_library.empty())
-    wanted.properties.try_emplace("EXTENSIONS", settings.extension_library);
+    set_default(wanted.properties, "EXTENSIONS", settings.extension_library);
   if (is_batched && settings.batch_timeout >= 0) {
-    wanted.properties["AUTO_BATCH_TIMEOUT"] = std::to_string(settings.batch_timeout);
+    replace_property(wanted.properties, "AUTO_BATCH_TIMEOUT",
+                     std::to_string(settings.batch_timeout));
   }
   // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
   // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
-  wanted.properties.try_emplace("PERFORMANCE_HINT", "THROUGHPUT");
+  set_default(wanted.properties, "PERFORMANCE_HINT", "THROUGHPUT");
   // Several instances on one machine would all be bound to its first cores.
   if (kind == "CPU") {
-    wanted.properties.try_emplace("ENABLE_CPU_PINNING", "NUMA");
+    set_default(wanted.properties, "ENABLE_CPU_PINNING", "NUMA");
   }
   // Devices that convert pictures themselves are told not to.
   constexpr std::string_view kConversion = "GPU_PICTURE_CONVERSION";
   if (without_alias(settings.pre_process) == kPreProcessCpu &&
       find_property(kConversion, settings.device)) {
-    wanted.properties.try_emplace(std::string(kConversion), "HOST");
+    set_default(wanted.properties, kConversion, "HOST");
   }
   wanted.picture_width = static_cast<int>(settings.reshape_width);
   wanted.picture_height = static_cast<int>(settings.reshape_height);

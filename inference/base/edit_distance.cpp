@@ -1,6 +1,7 @@
 #include "inference/base/edit_distance.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace het {
@@ -18,6 +19,22 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+std::vector<std::string_view> nearest_names(std::vector<std::string_view> names,
+                                            std::string_view name) {
+  constexpr size_t kCompared = 100;
+  constexpr size_t kCount = 3;
+  std::vector<std::pair<size_t, std::string_view>> ranked;
+  for (const std::string_view other : names) {
+    ranked.emplace_back(edit_distance(name.substr(0, kCompared), other.substr(0, kCompared)),
+                        other);
+  }
+  std::ranges::sort(ranked);
+  ranked.resize(std::min(ranked.size(), kCount));
+  names.clear();
+  for (const auto& [distance, other] : ranked) names.push_back(other);
+  return names;
 }
 
 }  // namespace het

@@ -9,31 +9,11 @@
 
 #include "inference/base/edit_distance.h"
 #include "inference/devices/device_properties.h"
+#include "inference/devices/older_names.h"
 #include "inference/devices/own_properties.h"
 
 namespace het {
 namespace {
-
-struct Alias {
-  std::string_view old_name;
-  std::string_view name;
-};
-
-/// Names of OpenVINO's older guides.
-constexpr std::array kAliases = {
-    Alias{"AUTO_BATCH_DEVICE_CONFIG", "MULTI_DEVICE_PRIORITIES"},
-    Alias{"CLDNN_PLUGIN_PRIORITY", "GPU_QUEUE_PRIORITY"},
-    Alias{"CLDNN_PLUGIN_THROTTLE", "GPU_QUEUE_THROTTLE"},
-    Alias{"CPU_BIND_THREAD", "ENABLE_CPU_PINNING"},
-    Alias{"CPU_BIND_THREADS", "ENABLE_CPU_PINNING"},
-    Alias{"CPU_THREADS_NUM", "INFERENCE_NUM_THREADS"},
-    Alias{"CPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
-    Alias{"ENFORCE_BF16", "INFERENCE_PRECISION_HINT"},
-    Alias{"GPU_PLUGIN_PRIORITY", "GPU_QUEUE_PRIORITY"},
-    Alias{"GPU_PLUGIN_THROTTLE", "GPU_QUEUE_THROTTLE"},
-    Alias{"GPU_THROUGHPUT_STREAMS", "NUM_STREAMS"},
-    Alias{"TARGET_FALLBACK", "MULTI_DEVICE_PRIORITIES"},
-};
 
 bool contains(std::string_view list, std::string_view word) {
   while (!list.empty()) {
@@ -185,6 +165,43 @@ bool is_member(std::string_view member, std::string_view device) {
   return false;
 }
 
+/// What a list "OLD=NEW|OLD=NEW" has for a word; the word where it has nothing.
+std::string current_value(std::string_view list, const std::string& value) {
+  for (const std::string& word :
+       {value, std::string(without_key_prefix(value)), plain_boolean(value)}) {
+    for (std::string_view rest = list; !rest.empty();) {
+      const std::string_view entry = rest.substr(0, rest.find('|'));
+      if (entry.substr(0, entry.find('=')) == word) {
+        return std::string(entry.substr(word.size() + 1));
+      }
+      rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    }
+  }
+  return value;
+}
+
+Failure gone(const OlderName& older, std::string_view given) {
+  return error(StatusCode::InvalidArgument,
+               "property '{}' of OpenVINO's older guides does not exist here. It was {}{}{}", given,
+               older.doc, older.values.empty() ? "" : "; taken is only ",
+               describe_choices(older.values));
+}
+
+/// The name with which a property of `older.device` is given to `device`.
+Result<std::string> scoped_name(const OlderName& older, std::string_view given,
+                                std::string_view device) {
+  const std::string_view kind = device.substr(0, device.find_first_of(":."));
+  if (older.device.empty() || device == "*" || kind == older.device) return std::string(older.name);
+  if (!is_member(older.device, device)) {
+    return error(StatusCode::InvalidArgument,
+                 "property '{}' of OpenVINO's older guides is {} of device {}, which is not in {}",
+                 given, older.name, older.device, device);
+  }
+  // BATCH gives all its properties to the one device behind it.
+  if (kind == "BATCH") return std::string(older.name);
+  return fmt::format("{}.{}", older.device, older.name);
+}
+
 /// The normal form of one property of one device in a composite one.
 Result<std::pair<std::string, std::string>> validate_member(const MemberProperty& property,
                                                             const std::string& value,
@@ -206,6 +223,40 @@ const PropertyDef* table_row(std::string_view name) {
   return it == rows.end() ? nullptr : *it;
 }
 
+/// The properties with the names and the words for values that the table has instead of older ones.
+/// Names and values that are not known stay.
+Result<Properties> with_current_names(const Properties& properties, std::string_view device) {
+  Properties current;
+  std::map<std::string, std::string> sources;
+  for (const auto& [given, value] : properties) {
+    const auto member = split_member_property(given);
+    const std::string prefix = member ? member->device + "." : std::string();
+    const std::string_view plain = without_key_prefix(member ? member->name : given);
+    const OlderName* older = find_older_name(plain);
+    std::string name = prefix + std::string(plain);
+    if (older && older->name.empty()) {
+      const bool is_so_here =
+          is_one_of(value, older->values) || is_one_of(plain_boolean(value), older->values);
+      if (!is_so_here) return gone(*older, given);
+      continue;
+    }
+    if (older) {
+      HET_ASSIGN(const std::string scoped,
+                 scoped_name(*older, given, member ? std::string_view(member->device) : device));
+      name = prefix + scoped;
+    }
+    const std::string text = current_value(older ? older->values : std::string_view(), value);
+    const auto [it, is_new] = current.emplace(name, text);
+    if (!is_new && it->second != text) {
+      return error(StatusCode::InvalidArgument,
+                   "property {} is given twice: {}={} and {}={}; leave one of them out", name,
+                   sources.at(name), it->second, given, value);
+    }
+    sources.emplace(name, given);
+  }
+  return current;
+}
+
 }  // namespace
 
 std::optional<MemberProperty> split_member_property(std::string_view name) {
@@ -216,8 +267,10 @@ std::optional<MemberProperty> split_member_property(std::string_view name) {
 
 Result<const PropertyDef*> find_property(std::string_view name, std::string_view device) {
   const std::string_view given = name;
-  for (const Alias& alias : kAliases) {
-    if (alias.old_name == name) name = alias.name;
+  name = without_key_prefix(name);
+  if (const OlderName* older = find_older_name(name)) {
+    if (older->name.empty()) return gone(*older, given);
+    name = older->name;
   }
   std::string valid;
   std::string_view nearest;
@@ -241,8 +294,9 @@ Result<const PropertyDef*> find_property(std::string_view name, std::string_view
 }
 
 Result<Properties> validate_properties(const Properties& properties, std::string_view device) {
+  HET_ASSIGN(const Properties current, with_current_names(properties, device));
   Properties checked;
-  for (const auto& [name, value] : properties) {
+  for (const auto& [name, value] : current) {
     if (const auto member = split_member_property(name)) {
       HET_ASSIGN(const auto single, validate_member(*member, value, device));
       // What is said of one property alone counts more than DEVICE_PROPERTIES.
@@ -253,37 +307,25 @@ Result<Properties> validate_properties(const Properties& properties, std::string
     if (def->read_only) {
       return error(StatusCode::InvalidArgument, "property {} can only be read", def->name);
     }
-    std::string text = value;
-    if (name == "ENFORCE_BF16") text = value == "YES" ? "bf16" : "f32";
-    if (name == "GPU_THROUGHPUT_STREAMS" && value == "GPU_THROUGHPUT_AUTO") text = "AUTO";
-    if (name == "CPU_THROUGHPUT_STREAMS") {
-      // The old guides' prefixed words.
-      if (value == "CPU_THROUGHPUT_AUTO") text = "AUTO";
-      if (value == "CPU_THROUGHPUT_NUMA") text = "NUMA";
-    }
-    if (def->name == "GPU_QUEUE_PRIORITY" || def->name == "GPU_QUEUE_THROTTLE") {
-      // The old guides' numbers.
-      constexpr std::array<std::string_view, 4> kWords = {"DEFAULT", "LOW", "MEDIUM", "HIGH"};
-      if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') text = kWords[text[0] - '0'];
-    }
     if (def->name == "DEVICE_PROPERTIES") {
       HET_ASSIGN(const auto listed, parse_device_properties(value));
       for (const auto& [member, its] : listed) {
-        for (const auto& [key, its_value] : its) {
+        HET_ASSIGN(const Properties its_current, with_current_names(its, member));
+        for (const auto& [key, its_value] : its_current) {
           HET_ASSIGN(const auto single, validate_member({member, key}, its_value, device));
           checked.try_emplace(fmt::format("{}.{}", member, single.first), single.second);
         }
       }
       continue;
     }
-    HET_ASSIGN(text, check_value(*def, text));
+    HET_ASSIGN(const std::string text, check_value(*def, value));
     checked[std::string(def->name)] = text;
   }
   return checked;
 }
 
 bool is_preparation_property(std::string_view name) {
-  const PropertyDef* def = table_row(name);
+  const PropertyDef* def = table_row(without_key_prefix(name));
   return def != nullptr && def->is_preparation;
 }
 

@@ -1,6 +1,5 @@
 #include "inference/model/node_names.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "inference/base/edit_distance.h"
@@ -8,9 +7,8 @@
 namespace het {
 namespace {
 
-/// What an error shows of a name, and what is compared of it.
+/// What an error shows of a name.
 constexpr size_t kMaxShownNameBytes = 100;
-constexpr size_t kNearestNames = 3;
 
 std::string_view beginning(std::string_view text) {
   return text.substr(0, kMaxShownNameBytes);
@@ -35,14 +33,10 @@ const std::vector<size_t>& NodeNames::find(std::string_view name) const {
 }
 
 std::string NodeNames::nearest(std::string_view name) const {
-  std::vector<std::pair<size_t, std::string_view>> nearest;
-  for (const auto& [other, indices] : nodes_) {
-    nearest.emplace_back(edit_distance(beginning(name), beginning(other)), other);
-  }
-  std::ranges::sort(nearest);
-  nearest.resize(std::min(nearest.size(), kNearestNames));
+  std::vector<std::string_view> names;
+  for (const auto& [other, indices] : nodes_) names.push_back(other);
   std::string text;
-  for (const auto& [distance, other] : nearest) {
+  for (const std::string_view other : nearest_names(std::move(names), name)) {
     text += fmt::format("{} '{}{}'", text.empty() ? "" : ",", beginning(other),
                         other.size() > kMaxShownNameBytes ? "..." : "");
   }

@@ -55,7 +55,15 @@ static void core_errors(HetCore* core) {
   EXPECT(het_core_set_properties(core, "CPU", &larger.known, 1) == HET_OK);
   larger.later = 1;
   EXPECT_ERROR(het_core_set_properties(core, "CPU", &larger.known, 1), HET_NOT_SUPPORTED, "not zero");
+  HetProperty older = {sizeof older, "KEY_CPU_THREADS_NUM", "many"};
+  EXPECT_ERROR(het_core_set_properties(core, "CPU", &older, 1), HET_INVALID_ARGUMENT, "INFERENCE_NUM_THREADS");
+  older.value = "2";
+  EXPECT(het_core_set_properties(core, "CPU", &older, 1) == HET_OK);
   char* text = NULL;
+  EXPECT(het_core_get_property(core, "CPU", "KEY_CPU_THREADS_NUM", &text) == HET_OK && strcmp(text, "2") == 0);
+  het_text_free(text);
+  older.value = "0";
+  EXPECT(het_core_set_properties(core, "CPU", &older, 1) == HET_OK);
   EXPECT(het_core_available_devices(core, &text) == HET_OK && strstr(text, "CPU") != NULL);
   het_text_free(text);
   EXPECT(het_core_get_property(core, "CPU", "FULL_DEVICE_NAME", &text) == HET_OK && text[0] != 0);

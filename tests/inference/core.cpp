@@ -43,6 +43,7 @@ TEST(Core, DefaultsOfADeviceReadBack) {
   const std::shared_ptr<Core> shared = core();
   ASSERT_TRUE(shared->set_property("CPU", {{"NUM_STREAMS", "2"}}).ok());
   EXPECT_EQ(*shared->get_property("CPU", "NUM_STREAMS"), "2");
+  EXPECT_EQ(*shared->get_property("CPU", "KEY_CPU_THROUGHPUT_STREAMS"), "2") << "an older name";
   EXPECT_FALSE(shared->set_property("CPU", {{"NO_SUCH", "2"}}).ok());
 }
 

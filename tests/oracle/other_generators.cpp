@@ -131,6 +131,25 @@ void state(Draw& d) {
   d.attribute("variable_id", std::string("v"));
 }
 
+/// Any inputs; the outputs are what the attributes say.
+void stub(Draw& d) {
+  const int64_t inputs = d.between(1, 3);
+  for (int64_t i = 0; i < inputs; ++i) d.input(d.type(), d.shape());
+  d.call().outputs = static_cast<size_t>(d.between(1, 2));
+  std::vector<std::string> types;
+  Ints ranks;
+  Ints dims;
+  for (size_t i = 0; i < d.call().outputs; ++i) {
+    const Shape shape = d.shape();
+    types.emplace_back(to_string(d.type()));
+    ranks.push_back(static_cast<int64_t>(shape.size()));
+    dims.insert(dims.end(), shape.begin(), shape.end());
+  }
+  d.attribute("output_types", types);
+  d.attribute("output_ranks", ranks);
+  d.attribute("output_dims", dims);
+}
+
 constexpr Generator kOtherTable[] = {
     {"", "Constant", constant, kEveryType},
     {"", "Cast", cast, kEveryType},
@@ -152,6 +171,7 @@ constexpr Generator kOtherTable[] = {
     {"", "RandomUniformLike", random_like, kFloats, -2, 2, "low:f=|-1 high:f=|3"},
     {"", "Bernoulli", bernoulli, kFloats},
     {"", "Multinomial", multinomial, kFloats},
+    {"het", "Stub", stub, "f32 f16 i64 i32 u8 bool"},
     {"het", "ReadValue", state, kFloats},
     {"het", "Assign", state, kFloats},
 };

@@ -242,6 +242,108 @@ def bench_json(hetero):
     latency = out["latency_ms"]
     assert latency["min"] <= latency["median"] <= latency["p90"] <= latency["p99"] <= latency["max"]
     assert out["device"] == "CPU" and out["precision"] and out["compile_ms"] > 0 and out["first_inference_ms"] > 0
+    assert len(out["rounds"]) == 5 and all(r["latency_ms"] > 0 and r["throughput_fps"] > 0 for r in out["rounds"]), out["rounds"]
+    for key in ("latency_ms", "throughput_fps"):
+        values, spread = [r[key] for r in out["rounds"]], out["spread"][key]
+        assert spread["min"] == min(values) and spread["max"] == max(values) and spread["min"] <= spread["median"] <= spread["max"], out["spread"]
+    lines = hetero.run("bench", hetero.detector, "-niter", 6, "-rounds", 3).stdout
+    assert re.search(r"Median: +[\d.]+ ms \[[\d.]+ [\d.]+ of 3 rounds\]", lines) and re.search(r"Throughput: +[\d.]+ FPS \[", lines), lines
+    assert "rounds]" not in hetero.run("bench", hetero.detector, "-niter", 1).stdout, "one inference spreads over nothing"
+
+
+@case
+def bench_models(hetero):
+    classifier = hetero.detector.replace("scene_detector", "scene_attributes")
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        lines = hetero.run("bench", hetero.detector, classifier, "-niter", 10, "-report", report).stdout
+        out = json.loads(report.read_text())
+        assert list(pathlib.Path(folder).iterdir()) == [report], "it is written aside and renamed"
+    expect(lines, f"Model {hetero.detector}", f"Model {classifier}", "Geometric means of 2 models", "rounds]")
+    assert [m["model"] for m in out["models"]] == [hetero.detector, classifier], out["models"]
+    mean = out["geometric_mean"]
+    for key, values in (("latency_ms", [m["latency_ms"]["median"] for m in out["models"]]), ("throughput_fps", [m["throughput_fps"] for m in out["models"]])):
+        assert abs(mean[key] / (values[0] * values[1]) ** 0.5 - 1) < 1e-6, (mean, values)
+        assert mean["spread"][key]["min"] <= mean["spread"][key]["max"], mean
+    expect(hetero.run("bench", hetero.detector, classifier, "-niter", 1, "-trace", "t.json", status=2).stderr, "one model, not 2")
+    expect(hetero.run("bench", hetero.detector, "-niter", 1, "-report", "/no/such/r.json", status=1).stderr, "/no/such/r.json")
+
+
+@case
+def bench_sweep(hetero):
+    import xml.etree.ElementTree
+
+    with tempfile.TemporaryDirectory() as folder:
+        report, chart = pathlib.Path(folder, "sweep.json"), pathlib.Path(folder, "sweep.svg")
+        table = hetero.run("bench", hetero.detector, "--sweep", "streams=1,2", "requests=1,2,4", "batch=1,2", "-niter", 8, "-rounds", 2,
+                           "-report", report, "--chart", chart).stdout
+        out = json.loads(report.read_text())
+        svg = xml.etree.ElementTree.parse(chart).getroot()
+    settings = [(s["streams"], s["requests"], s["batch"]) for s in out["sweep"]]
+    assert sorted(settings) == sorted((s, r, b) for s in ("1", "2") for r in (1, 2, 4) for b in (1, 2)), settings
+    assert all(len(s["rounds"]) == 2 and s["latency_ms"]["min"] > 0 for s in out["sweep"]), out["sweep"][0]
+    front = [s for s in out["sweep"] if s["is_on_front"]]
+    for s in out["sweep"]:
+        better = [f for f in front if f["latency_ms"]["median"] <= s["latency_ms"]["median"] and f["throughput_fps"]["median"] >= s["throughput_fps"]["median"]]
+        assert better, s
+    expect(table, "latency, median ms [rounds]", "front", "knee")
+    assert len(table.splitlines()) == 1 + 12 + 2, table
+    texts = [t.text for t in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert any("ms" in t for t in texts) and "throughput, items/s" in texts and "2 streams, batch 2" in texts and "scene_detector.onnx on CPU" in texts, texts
+    assert len(list(svg.iter("{http://www.w3.org/2000/svg}circle"))) >= 12 + 4
+    assert ("knee" in " ".join(texts)) == (out["knee"] is not None), (texts, out["knee"])
+
+    # What does not fit together, before anything is measured.
+    for options, part in ((("--sweep", "threads=2"), "threads=2"), (("--sweep", "requests=1,1"), "1 twice"), (("--sweep", "requests="), "not ''"),
+                          (("--sweep", "requests=1,2", "-nireq", 2), "-nireq"), (("--sweep", "streams=1", "-nstreams", 2), "-nstreams"),
+                          (("--sweep", "batch=1", "-b", 2), "-b"), (("--sweep", "requests=1", "-api", "sync"), "sync"),
+                          (("--sweep", "requests=1", "-pc"), "-pc"), (("--sweep", "requests=1", "--chart", "x.png"), ".svg"),
+                          (("--chart", "x.svg"), "--sweep"), (("--sweep", "requests=1", "--stub", "Conv"), "two measurements"),
+                          (("--sweep", "batch=1", "-layout", "CHW"), "batch=1")):
+        expect(hetero.run("bench", hetero.detector, "-niter", 1, *options, status=2).stderr, part)
+
+
+@case
+def bench_stub(hetero):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "stub.json")
+        text = hetero.run("bench", "--stub", "Conv", hetero.detector, "-d", "REF", "-hint", "latency", "-niter", 1, "-rounds", 2, "-report", report).stdout
+        out = json.loads(report.read_text())
+    expect(text, "took no time (Conv", "as it is", "with stubs", "gain at most", "(PERF_COUNT)", "latency at least")
+    before, after = out["baseline"]["latency_ms"]["median"], out["with_stubs"]["latency_ms"]["median"]
+    assert after < 0.5 * before, (before, after)
+    assert 0.5 < out["share"] <= 1 and out["latency_bound_ms"] < 0.5 * before, out
+    assert out["inseparable"] == [] and [p["device"] for p in out["parts"]] == ["REF"], out
+    out = json.loads(hetero.run("bench", "--stub", "Conv", hetero.detector, "-hint", "latency", "-niter", 3, "-rounds", 1, "-json").stdout)
+    assert any("runs in the kernel of" in line for line in out["inseparable"]), "activations are fused into convolutions"
+
+    # A node that the first device of HETERO does not run, here by the user's wish: with the stub all is in one piece there.
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "config.json")
+        config.write_text(json.dumps({"HETERO": {"HETERO_AFFINITY": json.dumps({"rules": [{"type": "Resize", "device": "REF"}]})}}))
+        out = json.loads(hetero.run("bench", hetero.detector, "-d", "HETERO:CPU,REF", "-load_config", config, "--stub", "Resize", "-niter", 5, "-rounds", 2, "-json").stdout)
+    assert int(out["subgraphs"]["before"]) > int(out["subgraphs"]["after"]) == 1, out["subgraphs"]
+    assert {p["device"] for p in out["parts"]} == {"CPU", "REF"} and out["first_device"] == "CPU", out["parts"]
+    assert sum(p["stubbed_ms"] for p in out["parts"] if p["device"] == "REF") > 0, out["parts"]
+
+    expect(hetero.run("bench", hetero.detector, "--stub", "Cnov", status=1).stderr, "'Cnov'", "nearest names", "'Conv'")
+
+
+@case
+def bench_older_names(hetero):
+    """Names and values as the guides of 2019 to 2022 print them."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "config.json")
+        config.write_text('{"CPU": {"KEY_CPU_THROUGHPUT_STREAMS": "2", "KEY_PERFORMANCE_HINT": "THROUGHPUT", "KEY_DYN_BATCH_ENABLED": "NO"}}')
+        out = json.loads(hetero.run("bench", hetero.detector, "-niter", 2, "-load_config", config, "-json").stdout)
+        assert out["streams"] == "2", out["properties"]
+        # An option counts more than the file, whatever the file calls it.
+        out = json.loads(hetero.run("bench", hetero.detector, "-niter", 2, "-load_config", config, "-nstreams", 1, "-hint", "latency", "-json").stdout)
+        assert out["streams"] == "1" and out["properties"]["PERFORMANCE_HINT"] == "LATENCY", out["properties"]
+        config.write_text('{"CPU": {"KEY_TUNING_MODE": "TUNING_CREATE"}}')
+        expect(hetero.run("bench", hetero.detector, "-load_config", config, status=2).stderr, "KEY_TUNING_MODE", "CACHE_DIR", "TUNING_DISABLED")
+    rows = hetero.run("query", hetero.detector, "-d", "HETERO:CPU,REF", "--properties", "REF.KEY_PERF_COUNT=YES").stdout
+    expect(rows, "nodes run on HETERO:CPU,REF")
 
 
 @case

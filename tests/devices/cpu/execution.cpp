@@ -188,7 +188,7 @@ TEST_F(CpuTest, ProfileNamesEveryNode) {
     ASSERT_NE(row, rows.end()) << node->name();
     EXPECT_NE(row->status, ProfileStatus::NotRun) << node->name();
   }
-  EXPECT_EQ(implementation(rows, "Relu1"), "undef") << "part of the convolution";
+  EXPECT_EQ(implementation(rows, "Relu1"), "fused:Conv0");
   ModelMaker quiet;
   build_network(quiet);
   auto request = *compile(quiet.model())->create_infer_request();

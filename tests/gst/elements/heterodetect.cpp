@@ -146,6 +146,10 @@ TEST(HeteroDetect, OlderPropertiesStandForThoseOfTheDevice) {
   const std::string streams = errors_of("device=CPU cpu-throughput-streams=4000000000");
   EXPECT_NE(streams.find("NUM_STREAMS"), std::string::npos) << streams;
   EXPECT_NE(streams.find("4000000000"), std::string::npos) << streams;
+  const std::string older = errors_of("device=CPU ie-config=KEY_CPU_THROUGHPUT_STREAMS=4000000000");
+  EXPECT_NE(older.find("NUM_STREAMS"), std::string::npos) << older;
+  const std::string gone = errors_of("device=CPU ie-config=KEY_TUNING_FILE=tuning.json");
+  EXPECT_NE(gone.find("CACHE_DIR"), std::string::npos) << gone;
   const std::string library = errors_of("ov-extension-lib=/absent/operators.so");
   EXPECT_NE(library.find("/absent/operators.so"), std::string::npos) << library;
 }
