@@ -145,7 +145,7 @@ HetStatus het_model_find_node(const HetModel* model, const char* name, size_t* i
         std::ranges::find_if(nodes, [&](const auto& node) { return node->name() == name; });
     if (found == nodes.end()) {
       return error(StatusCode::NotFound, "model '{}' has no node '{}'{}", model->model->name(),
-                   name, NodeNames(*model->model).nearest(name));
+                   name, NodesByName(*model->model).nearest(name));
     }
     *index = static_cast<size_t>(found - nodes.begin());
     return {};

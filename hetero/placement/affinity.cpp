@@ -148,7 +148,7 @@ Result<std::vector<AffinityWish>> find_wishes(const Model& model, const Affinity
   for (const auto& node : model.nodes()) {
     wishes.push_back({node->affinity(), node->affinity().empty() ? "" : "affinity of the model"});
   }
-  const NodeNames names(model);
+  const NodesByName names(model);
   for (size_t r = 0; r < rules.rules().size(); ++r) {
     const AffinityRule& rule = rules.rules()[r];
     HET_TRY(check_device(rule.device, devices, rules.describe(r)));

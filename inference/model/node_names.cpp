@@ -16,7 +16,7 @@ std::string_view beginning(std::string_view text) {
 
 }  // namespace
 
-NodeNames::NodeNames(const Model& model) {
+NodesByName::NodesByName(const Model& model) {
   for (size_t i = 0; i < model.nodes().size(); ++i) {
     const Node& node = *model.nodes()[i];
     nodes_[node.name()].push_back(i);
@@ -26,13 +26,13 @@ NodeNames::NodeNames(const Model& model) {
   }
 }
 
-const std::vector<size_t>& NodeNames::find(std::string_view name) const {
+const std::vector<size_t>& NodesByName::find(std::string_view name) const {
   static const std::vector<size_t> none;
   const auto found = nodes_.find(name);
   return found == nodes_.end() ? none : found->second;
 }
 
-std::string NodeNames::nearest(std::string_view name) const {
+std::string NodesByName::nearest(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const auto& [other, indices] : nodes_) names.push_back(other);
   std::string text;
@@ -45,7 +45,7 @@ std::string NodeNames::nearest(std::string_view name) const {
 
 Status set_affinities(Model& model,
                       const std::map<std::string, std::string, std::less<>>& devices) {
-  const NodeNames names(model);
+  const NodesByName names(model);
   std::vector<std::pair<Node*, const std::string*>> wishes;
   for (const auto& [name, device] : devices) {
     const std::vector<size_t>& found = names.find(name);

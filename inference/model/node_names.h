@@ -15,9 +15,9 @@ namespace het {
 
 /// Finds nodes as users name them: by their own names and by those of the file's nodes that they
 /// stand for. Refers to the model, which may not change meanwhile.
-class HET_API NodeNames {
+class HET_API NodesByName {
  public:
-  explicit NodeNames(const Model& model);
+  explicit NodesByName(const Model& model);
 
   /// Indices of model.nodes(), ascending; empty when no node has the name.
   const std::vector<size_t>& find(std::string_view name) const;
