@@ -33,7 +33,8 @@ struct PropertyDef {
   std::string_view doc;  ///< one line
 };
 
-/// Every property, in alphabetical order.
+/// Every property of this build, in alphabetical order. Devices of users' libraries have more
+/// (own_properties.h), which all functions below know.
 HET_API std::span<const PropertyDef> property_table();
 
 /// A property of one device in a composite one.

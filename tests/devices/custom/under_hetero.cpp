@@ -121,7 +121,9 @@ TEST_F(LibraryDeviceBesideOthers, TheFailOverOfAuto) {
 TEST_F(LibraryDeviceBesideOthers, MultiAndBatchRunIt) {
   const auto model = everything();
   for (const char* device : {"MULTI:MYDEV,CPU", "AUTO:MYDEV,CPU", "BATCH:MYDEV(2)"}) {
-    const auto compiled = compile(*model, device, {{"PERFORMANCE_HINT", "THROUGHPUT"}});
+    Properties properties{{"PERFORMANCE_HINT", "THROUGHPUT"}};
+    if (std::string_view(device).starts_with("BATCH")) properties["AUTO_BATCH_TIMEOUT"] = "10";
+    const auto compiled = compile(*model, device, properties);
     ASSERT_NE(compiled, nullptr) << device;
     expect_results_of_ref(*model, *compiled);
   }
