@@ -118,7 +118,7 @@ void print_gain(const BenchOptions& options, const StubGain& gain) {
   for (const std::string& type : gain.types) types += (types.empty() ? "" : ", ") + type;
   std::printf("If %zu node%s took no time (%s), on %s\n", gain.nodes, gain.nodes == 1 ? "" : "s",
               types.c_str(), options.device.c_str());
-  std::printf("Measured in turn, %d rounds:\n", options.rounds);
+  std::printf("Measured in turn, %d round%s:\n", options.rounds, options.rounds == 1 ? "" : "s");
   std::printf("  %-14s %26s %30s\n", "", "latency, ms [rounds]", "throughput, items/s [rounds]");
   if (gain.baseline_failure.empty()) print_measured("as it is", gain.baseline);
   print_measured("with stubs", gain.stubbed);
