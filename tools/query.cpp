@@ -6,6 +6,7 @@
 #include <string>
 
 #include "devices/register_devices.h"
+#include "inference/devices/older_names.h"
 #include "tools/commands.h"
 #include "tools/guides.h"
 #include "tools/model_source.h"
@@ -27,7 +28,7 @@ Result<bool> print_plan(const QueryOptions& options) {
   const std::shared_ptr<Core> core = het::core();
   HET_ASSIGN(const auto model, load_model(*core, options.model, options.preparation));
   HET_ASSIGN(Properties properties, parse_properties(options.properties));
-  properties["HETERO_EXPLAIN"] = "YES";
+  replace_property(properties, "HETERO_EXPLAIN", "YES");
   HET_ASSIGN(const auto compiled, core->compile_model(*model, options.device, properties));
   HET_ASSIGN(const std::string plan, compiled->get_property("HETERO_PLAN"));
   std::printf("%s\n", plan.c_str());

@@ -1,6 +1,7 @@
 #include "tools/stub_gain.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::string_view kFused = "fused:";
 constexpr double kProfileSeconds = 1.0;
+constexpr size_t kShownRows = 5;
 
 /// "subgraph2: conv1" is conv1 in subgraph2.
 std::pair<std::string, std::string> split_row_name(const std::string& name) {
@@ -82,6 +84,20 @@ Status find_refused(Core& core, const BenchOptions& options, const Model& model,
   return {};
 }
 
+/// What takes the time once the stubs are in.
+void count_left(std::vector<ProfileRow>& rows, StubGain& gain) {
+  std::ranges::stable_sort(rows, std::ranges::greater(), &ProfileRow::real_us);
+  for (const ProfileRow& row : rows) {
+    gain.left_us += row.real_us;
+    const bool is_stub = row.layer_type == "Stub" || row.layer_type == "het.Stub";
+    if (is_stub) gain.stub_us += row.real_us;
+    if (is_stub || gain.left.size() == kShownRows || row.real_us == 0) continue;
+    gain.left.push_back(fmt::format("{:.3f} ms {} {} ({})",
+                                    static_cast<double>(row.real_us) / 1000.0, row.layer_type,
+                                    row.node_name, row.exec_type));
+  }
+}
+
 void count_types(const std::vector<const Node*>& nodes, StubGain& gain) {
   std::map<std::string, size_t> counts;
   for (const Node* node : nodes) ++counts[node->qualified_type()];
@@ -128,10 +144,8 @@ Result<StubGain> measure_stub_gain(Core& core, const BenchOptions& options) {
     gain.stubbed.push_back(one_round(run, stubbed->result().batch));
   }
 
-  HET_ASSIGN(const auto stub_rows, profile(core, options, *with));
-  for (const ProfileRow& row : stub_rows) {
-    if (row.layer_type == "Stub" || row.layer_type == "het.Stub") gain.stub_us += row.real_us;
-  }
+  HET_ASSIGN(auto stub_rows, profile(core, options, *with));
+  count_left(stub_rows, gain);
   if (!baseline) return gain;
   HET_ASSIGN(const Properties properties, bench_properties(core, options));
   HET_ASSIGN(const auto support, core.query_model(*model, options.device, properties));

@@ -26,7 +26,9 @@ struct StubGain {
   std::string baseline_failure;  ///< why the model as it is does not run; empty when it does
   std::vector<BenchRound> baseline;
   std::vector<BenchRound> stubbed;
-  int64_t stub_us = 0;  ///< that het.Stub took in a request: writing zeros
+  int64_t stub_us = 0;            ///< that het.Stub took in a request: writing zeros
+  int64_t left_us = 0;            ///< of all rows of a request with stubs
+  std::vector<std::string> left;  ///< the largest of them, "0.250 ms MaxPool pool1 (jit)"
   std::string subgraphs_before;
   std::string subgraphs_after;
   std::vector<StubPart> parts;

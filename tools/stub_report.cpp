@@ -44,6 +44,8 @@ nlohmann::json gain_json(const BenchOptions& options, const StubGain& gain) {
       {"types", gain.types},
       {"with_stubs", measured_json(gain.stubbed)},
       {"stub_ms", ms(gain.stub_us)},
+      {"left_ms", ms(gain.left_us)},
+      {"left", gain.left},
       {"subgraphs", {{"before", gain.subgraphs_before}, {"after", gain.subgraphs_after}}},
       {"inseparable", gain.inseparable},
       {"first_device", gain.first_device},
@@ -114,9 +116,9 @@ void print_parts(const StubGain& gain) {
 void print_gain(const BenchOptions& options, const StubGain& gain) {
   std::string types;
   for (const std::string& type : gain.types) types += (types.empty() ? "" : ", ") + type;
-  std::printf("If %zu nodes took no time (%s), on %s\n", gain.nodes, types.c_str(),
-              options.device.c_str());
-  std::printf("Measured in turn, %d rounds:\n", options.rounds);
+  std::printf("If %zu node%s took no time (%s), on %s\n", gain.nodes, gain.nodes == 1 ? "" : "s",
+              types.c_str(), options.device.c_str());
+  std::printf("Measured in turn, %d round%s:\n", options.rounds, options.rounds == 1 ? "" : "s");
   std::printf("  %-14s %26s %30s\n", "", "latency, ms [rounds]", "throughput, items/s [rounds]");
   if (gain.baseline_failure.empty()) print_measured("as it is", gain.baseline);
   print_measured("with stubs", gain.stubbed);
@@ -131,6 +133,10 @@ void print_gain(const BenchOptions& options, const StubGain& gain) {
     std::printf("  as it is, the model does not run: %s\n", gain.baseline_failure.c_str());
   }
   std::printf("  the stubs' own time, writing zeros, is in it: %.3f ms\n", ms(gain.stub_us));
+  print_list(
+      fmt::format("What is left with stubs, {:.3f} ms in nodes, most of it in", ms(gain.left_us))
+          .c_str(),
+      gain.left);
   if (!gain.subgraphs_after.empty()) {
     std::printf("Subgraphs: %s, with stubs %s\n",
                 gain.subgraphs_before.empty() ? "-" : gain.subgraphs_before.c_str(),

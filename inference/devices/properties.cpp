@@ -187,6 +187,11 @@ Failure gone(const OlderName& older, std::string_view given) {
                describe_choices(older.values));
 }
 
+/// BATCH gives all its properties to the device behind it; a single one knows none of members.
+bool is_batch_of_one(std::string_view device) {
+  return device.starts_with("BATCH:") && std::ranges::count(device, ':') == 1;
+}
+
 /// The name with which a property of `older.device` is given to `device`.
 Result<std::string> scoped_name(const OlderName& older, std::string_view given,
                                 std::string_view device) {
@@ -197,8 +202,7 @@ Result<std::string> scoped_name(const OlderName& older, std::string_view given,
                  "property '{}' of OpenVINO's older guides is {} of device {}, which is not in {}",
                  given, older.name, older.device, device);
   }
-  // BATCH gives all its properties to the one device behind it.
-  if (kind == "BATCH") return std::string(older.name);
+  if (is_batch_of_one(device)) return std::string(older.name);
   return fmt::format("{}.{}", older.device, older.name);
 }
 
@@ -300,7 +304,9 @@ Result<Properties> validate_properties(const Properties& properties, std::string
     if (const auto member = split_member_property(name)) {
       HET_ASSIGN(const auto single, validate_member(*member, value, device));
       // What is said of one property alone counts more than DEVICE_PROPERTIES.
-      checked[fmt::format("{}.{}", member->device, single.first)] = single.second;
+      checked[is_batch_of_one(device) ? single.first
+                                      : fmt::format("{}.{}", member->device, single.first)] =
+          single.second;
       continue;
     }
     HET_ASSIGN(const PropertyDef* def, find_property(name, device));
@@ -319,7 +325,7 @@ Result<Properties> validate_properties(const Properties& properties, std::string
       continue;
     }
     HET_ASSIGN(const std::string text, check_value(*def, value));
-    checked[std::string(def->name)] = text;
+    checked.emplace(def->name, text);
   }
   return checked;
 }

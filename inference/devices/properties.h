@@ -45,16 +45,18 @@ struct MemberProperty {
 /// "GPU.0.NUM_STREAMS" is NUM_STREAMS of GPU.0; nothing for a name without a point.
 HET_API std::optional<MemberProperty> split_member_property(std::string_view name);
 
-/// Looks a name or an older alias (CPU_THREADS_NUM, CPU_THROUGHPUT_STREAMS ...) up. Here and below
+/// Looks a name up, with KEY_ in front or without, or an older one (older_names.h). Here and below
 /// `device` is a name as users write it; composite ones ("BATCH:GPU(8)") understand what the
 /// devices in them understand, too. Fails with the list of valid names of this device (a near miss
-/// is suggested).
+/// is suggested), or saying what became of an older one.
 HET_API Result<const PropertyDef*> find_property(std::string_view name, std::string_view device);
 
-/// Checks every name and value for a device, replaces aliases by their names and booleans by
-/// YES/NO. Of a composite device, properties of single members ("GPU.NUM_STREAMS") are checked for
-/// them, and DEVICE_PROPERTIES becomes such ones. Fails on the first unknown, read-only or
-/// malformed one, listing what is valid.
+/// Checks every name and value for a device, replaces older names and values by the table's and
+/// booleans by YES/NO. Of a composite device, properties of single members ("GPU.NUM_STREAMS") are
+/// checked for them, and DEVICE_PROPERTIES and older names of one device's properties
+/// (CPU_THROUGHPUT_STREAMS) become such ones. Fails on the first unknown, read-only or malformed
+/// one, listing what is valid; on an older name that nothing here stands for; and when two names of
+/// one property are given with two values.
 HET_API Result<Properties> validate_properties(const Properties& properties,
                                                std::string_view device);
 

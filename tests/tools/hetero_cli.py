@@ -330,6 +330,30 @@ def bench_stub(hetero):
 
 
 @case
+def bench_stub_of_what_gpu_lacks(hetero):
+    """What a kernel of one's own could give under HETERO:GPU,CPU, before it is written."""
+    if "GPU (not available)" in hetero.run("devices").stdout:
+        print("skipped: OpenCL finds no device")
+        sys.exit(77)
+
+    def node(name, operator, source, target):
+        return protobuf((1, source), (2, target), (3, name), (4, operator))
+
+    graph = protobuf((1, node("first", "Relu", "x", "a")), (1, node("det", "Det", "a", "b")), (1, node("last", "Sigmoid", "b", "y")),
+                     (2, "g"), (11, port("x", 64, 3, 3)), (12, port("y", 64)))
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "det.onnx"
+        model.write_bytes(protobuf((1, 8), (7, graph), (8, protobuf((2, 13)))))
+        out = json.loads(hetero.run("bench", model, "-d", "HETERO:GPU,CPU", "--stub", "Det", "-niter", 3, "-rounds", 1, "-json").stdout)
+        assert out["subgraphs"] == {"before": "3", "after": "1"}, out["subgraphs"]
+        assert out["first_device"] == "GPU" and [r.split(":")[0] for r in out["refused"]] == ["det (Det)"], out
+        assert [(p["device"], p["rows"]) for p in out["parts"]] == [("GPU", 0), ("CPU", 1), ("GPU", 0)], out["parts"]
+        # GPU alone does not run the model today.
+        text = hetero.run("bench", model, "-d", "GPU", "--stub", "det", "-niter", 3, "-rounds", 1).stdout
+        expect(text, "If 1 node took no time (Det 1), on GPU", "with stubs", "as it is, the model does not run", "no GPU kernel for Det")
+
+
+@case
 def bench_older_names(hetero):
     """Names and values as the guides of 2019 to 2022 print them."""
     with tempfile.TemporaryDirectory() as folder:

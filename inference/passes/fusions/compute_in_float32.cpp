@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "inference/ops/elementwise/cast.h"
 #include "inference/passes/fusions/passes.h"
@@ -20,6 +23,11 @@ int64_t onnx_number(ElementType type) {
   return type == ElementType::Float16 ? kOnnxFloat16 : kOnnxBFloat16;
 }
 
+/// het.Stub, whose attributes name the types of its outputs.
+bool is_stub(const Node& node) {
+  return node.domain() == "het" && node.op_type() == "Stub";
+}
+
 /// Operators that look at a float type itself, or have bodies that do.
 bool depends_on_type(const Node& node) {
   const std::string& type = node.op_type();
@@ -27,6 +35,7 @@ bool depends_on_type(const Node& node) {
     if (std::holds_alternative<std::shared_ptr<Model>>(attribute)) return true;
     if ((name == "dtype" || name == "output_dtype") && node.op_type() != "Cast") return true;
   }
+  if (is_stub(node)) return false;
   return !node.domain().empty() || type == "CastLike" || type == "BitCast" || node.op() == nullptr;
 }
 
@@ -46,6 +55,13 @@ Status widen(Model& model) {
     if (node->op_type() == "Cast" && (to == kOnnxFloat16 || to == kOnnxBFloat16)) {
       node->attributes().set("to", kOnnxFloat);
     }
+    if (!is_stub(*node)) continue;
+    std::vector<std::string> types = node->attributes().get_strings("output_types");
+    for (std::string& name : types) {
+      const auto type = parse_element_type(name);
+      if (type && is_narrow(*type)) name = to_string(ElementType::Float32);
+    }
+    node->attributes().set("output_types", std::move(types));
   }
   return {};
 }

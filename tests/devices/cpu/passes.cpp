@@ -678,5 +678,23 @@ output y0 = y0/narrow
   EXPECT_EQ(*to_float_vector(out[0]), (std::vector<float>{0, 1, 2, 3, 4, 5}));
 }
 
+TEST_F(CpuPasses, Float16ModelsWithStubsComputeInFloat32) {
+  Model model("net");
+  Value* x = model.add_input("x", {ElementType::Float16, {2}});
+  Attributes attributes;
+  attributes.set("output_types", std::vector<std::string>{"float16", "int64"});
+  attributes.set("output_ranks", std::vector<int64_t>{1, 0});
+  attributes.set("output_dims", std::vector<int64_t>{3});
+  Node* stub = model.add_node("stub", "Stub", "het", {x}, {"a", "b"}, attributes);
+  model.add_output("y", model.add_node("relu", "Relu", "", {stub->output(0)}, {"c"})->output());
+  model.add_output("z", stub->output(1));
+  ASSERT_TRUE(prepare_model(model).ok());
+  ASSERT_TRUE(compute_in_float32(model).ok());
+  EXPECT_EQ(model.find_value("a")->desc(), (TensorDesc{ElementType::Float32, {3}}));
+  EXPECT_EQ(model.find_value("b")->desc().type, ElementType::Int64);
+  EXPECT_EQ(model.find_value("c")->desc().type, ElementType::Float32);
+  EXPECT_EQ(model.outputs()[0].value->desc().type, ElementType::Float16);
+}
+
 }  // namespace
 }  // namespace het

@@ -29,6 +29,16 @@ TEST(Properties, AliasesOfOlderGuidesAreAccepted) {
   EXPECT_EQ(property_integer(*checked, "NUM_STREAMS"), 2);
 }
 
+TEST(Properties, ThoseOfTheDeviceBehindBatchReachIt) {
+  const Properties wanted{{"NUM_STREAMS", "3"}};
+  EXPECT_EQ(*validate_properties({{"GPU.NUM_STREAMS", "3"}}, "BATCH:GPU(8)"), wanted);
+  EXPECT_EQ(*validate_properties({{"GPU.NUM_STREAMS", "3"}, {"NUM_STREAMS", "2"}}, "BATCH:GPU(8)"),
+            wanted)
+      << "what is said of one device counts more";
+  EXPECT_EQ(*validate_properties({{"CPU.NUM_STREAMS", "3"}}, "BATCH:HETERO:GPU,CPU(2)"),
+            (Properties{{"CPU.NUM_STREAMS", "3"}}));
+}
+
 TEST(Properties, AutoReadsAsMinusOne) {
   const auto checked = validate_properties({{"NUM_STREAMS", "AUTO"}}, "CPU");
   ASSERT_TRUE(checked);
