@@ -54,6 +54,8 @@ class Handle {
 using Properties = std::vector<std::pair<std::string, std::string>>;
 
 namespace internal {
+/// Points into `properties`.
+std::vector<HetProperty> c_properties(Properties&&) = delete;
 inline std::vector<HetProperty> c_properties(const Properties& properties) {
   std::vector<HetProperty> result;
   for (const auto& [name, value] : properties) {
@@ -308,7 +310,8 @@ class Model : public Handle<HetModel, het_model_release> {
   void reshape(const std::string& shapes) { check(het_model_reshape(get(), shapes.c_str())); }
   /// By name, "" takes a wish away; fails, changing nothing, when no node has one of the names.
   void set_affinities(const std::map<std::string, std::string>& devices) {
-    const auto pairs = internal::c_properties({devices.begin(), devices.end()});
+    const Properties wishes(devices.begin(), devices.end());
+    const auto pairs = internal::c_properties(wishes);
     check(het_model_set_affinities(get(), pairs.data(), pairs.size()));
   }
 

@@ -55,14 +55,14 @@ CompiledModel priorities_as_defaults(Core& core, const Model& model, const std::
 }
 
 /// Combined: what the devices say, but for single nodes.
-CompiledModel combined(Core& core, const std::string& path, const std::string& devices) {
+Model combined(Core& core, const std::string& path, const std::string& devices) {
   Model model = core.read_model(path);
-  const std::string device = "HETERO:" + devices;
-  std::map<std::string, std::string> supported = core.query_model(model, device).devices();
+  std::map<std::string, std::string> supported =
+      core.query_model(model, "HETERO:" + devices).devices();
   const std::string last = model.nodes().back().friendly_name();
   supported[last] = "CPU";
   model.set_affinities(supported);
-  return core.compile_model(model, device);
+  return model;
 }
 
 /// Each device has properties of its own; others were set beforehand and hold for what comes.
@@ -90,8 +90,9 @@ int main(int argc, char** argv) try {
   print("automatic", automatic(core, model, devices));
   print("priorities in a property", priorities_in_a_property(core, model, devices));
   print("priorities as defaults", priorities_as_defaults(core, model, devices));
-  print("combined", combined(core, path, devices));
-  const CompiledModel compiled = properties_of_devices(core, model, devices);
+  const Model changed = combined(core, path, devices);
+  print("combined", core.compile_model(changed, "HETERO:" + devices));
+  const CompiledModel compiled = properties_of_devices(core, changed, devices);
   print("properties of devices", compiled);
   for (const char* name : {"CPU.PERF_COUNT", "CPU.INFERENCE_PRECISION_HINT"}) {
     std::printf("  %s is %s\n", name, compiled.property(name).c_str());
