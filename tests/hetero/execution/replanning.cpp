@@ -45,7 +45,7 @@ class Replanning : public HeteroDeviceTest {
  protected:
   void SetUp() override {
     HeteroDeviceTest::SetUp();
-    set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 6}, {"Neg", 4}});
+    set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 7}, {"Neg", 4}});
     set_speed(*other_, {{"Tanh", 12}, {"Sigmoid", 4}, {"Neg", 4}});
     other_->before = [this] { std::this_thread::sleep_for(other_late_.load()); };
     fast_->before = [this] { std::this_thread::sleep_for(fast_late_.load()); };
