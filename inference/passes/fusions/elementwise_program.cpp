@@ -116,7 +116,10 @@ std::optional<ElementwiseInstruction> unary_instruction(const Node& node) {
 std::optional<ElementwiseNode> clip_of(const Node& node) {
   // Older opsets are lifted to inputs by the reader; absent bounds are infinite.
   const auto bound = [&](size_t index, float fallback) -> std::optional<float> {
-    return node.input(index) == nullptr ? fallback : scalar(node.input(index));
+    if (node.input(index) == nullptr) return fallback;
+    const auto value = scalar(node.input(index));
+    // No comparison with NaN holds, so it bounds nothing.
+    return value && std::isnan(*value) ? fallback : value;
   };
   const auto low = bound(1, -std::numeric_limits<float>::infinity());
   const auto high = bound(2, std::numeric_limits<float>::infinity());

@@ -69,6 +69,18 @@ TEST_F(GpuSpecialValues, RowsOfAttention) {
   expect_rows_of_attention();
 }
 
+/// A limit that is NaN bounds nothing, on its own or fused behind something.
+TEST_F(GpuSpecialValues, LimitsThatAreNaN) {
+  ModelMaker maker;
+  Value* x = maker.input({3, 37});
+  Value* nan = maker.constant(Tensor::scalar(kNan));
+  Value* one = maker.constant(Tensor::scalar(1.0f));
+  maker.output(maker.op("Clip", {x, nan}));
+  maker.output(maker.op("Clip", {x, nan, one}));
+  maker.output(maker.op("Clip", {maker.op("Neg", {x}), one, nan}));
+  expect_same(maker.model(), {values({3, 37}, 1)});
+}
+
 /// Sums of values, of squares and of exponentials that half cannot hold, with results that it can.
 TEST_F(GpuSpecialValues, SumsBeyondHalf) {
   ModelMaker maker;
