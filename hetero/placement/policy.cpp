@@ -8,6 +8,7 @@
 
 #include "hetero/members/zero_request.h"
 #include "hetero/placement/candidate_timing.h"
+#include "hetero/placement/candidates.h"
 #include "hetero/placement/cost_model.h"
 #include "hetero/placement/device_profile.h"
 #include "hetero/planner/fewer_cuts.h"
@@ -37,19 +38,6 @@ constexpr size_t kMostFlowRequests = 32;
 constexpr double kSlack = 0.1;
 /// A plan of several devices has to be better than one device by this.
 constexpr double kLeastGain = 0.03;
-
-/// Seconds from frame to frame where placements take these parts of the frames.
-double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shares) {
-  Loads sum;
-  for (const PlanShare& part : shares) {
-    const Loads one = loads(problem, part.assignment, LinkUse::OnePerPair);
-    sum.devices.resize(one.devices.size());
-    sum.links.resize(one.links.size());
-    for (size_t i = 0; i < one.devices.size(); ++i) sum.devices[i] += part.share * one.devices[i];
-    for (size_t i = 0; i < one.links.size(); ++i) sum.links[i] += part.share * one.links[i];
-  }
-  return std::max(std::ranges::max(sum.devices), std::ranges::max(sum.links));
-}
 
 class Planner {
  public:
@@ -102,7 +90,7 @@ class Planner {
     // Pass 4: what is faster in fact.
     HET_TRY(compile_all());
     HET_TRY(time_candidates(policy_, report_.candidates, factory_, kTimingSeconds));
-    choose();
+    report_.chosen = best_candidate(report_.candidates, kLeastGain);
     if (is_by_priority) {
       tell_of_better();
       report_.chosen = 0;
@@ -128,21 +116,19 @@ class Planner {
     apply(costs, changes);
     HET_TRY(add_by_priority());
     for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
-    HET_ASSIGN(const bool is_new, add_plans(costs, /*round=*/0));
-    (void)is_new;
+    HET_TRY(add_plans(costs, /*round=*/0));
     // Mixes have other shares now.
     for (const PlanCandidate& known : before.candidates) {
       if (known.ways.size() > 1) continue;
       const CandidateWay& way = known.ways[0];
-      HET_ASSIGN(const bool is_added,
-                 add(costs, known.name, {{costs.assignment(way.placement.devices), 1}}, 0.0,
-                     way.in_stages));
-      (void)is_added;
+      HET_TRY(add(costs, known.name, {{costs.assignment(way.placement.devices), 1}}, 0.0,
+                  way.in_stages));
     }
     const auto predict = [&] {
       for (PlanCandidate& candidate : report_.candidates) {
-        const PlanCandidate* const known = find(before.candidates, candidate);
-        candidate.bias = known != nullptr ? known->bias : usual_bias(before, candidate.is_single);
+        const PlanCandidate* const known = find_same(before.candidates, candidate);
+        candidate.bias =
+            known != nullptr ? known->bias : usual_bias(before.candidates, candidate.is_single);
         candidate.predicted_ms = candidate.bias * predicted_ms(costs, candidate);
       }
     };
@@ -151,7 +137,7 @@ class Planner {
       HET_TRY(add_side_by_side(costs));
       predict();
     }
-    choose();
+    report_.chosen = best_candidate(report_.candidates, kLeastGain);
     const PlanCandidate& runs = before.candidates[before.chosen];
     if (runs.bias * predicted_ms(costs, runs) <=
         report_.candidates[report_.chosen].predicted_ms * (1.0 + kLeastGain)) {
@@ -190,35 +176,11 @@ class Planner {
       return 1e3 * predicted(problem, costs.assignment(candidate.ways[0].placement.devices));
     }
     std::vector<PlanShare> shares;
-    double sum = 0;
     for (const CandidateWay& way : candidate.ways) {
       shares.push_back({costs.assignment(way.placement.devices), way.share});
-      sum += way.share;
     }
-    for (PlanShare& part : shares) part.share /= sum;
+    normalise(shares);
     return 1e3 * mix_period(problem, shares);
-  }
-
-  static bool is_same(const PlanCandidate& a, const PlanCandidate& b) {
-    return std::ranges::equal(a.ways, b.ways,
-                              [](const auto& x, const auto& y) { return is_same(x, y); });
-  }
-
-  static const PlanCandidate* find(const std::vector<PlanCandidate>& candidates,
-                                   const PlanCandidate& wanted) {
-    const auto found = std::ranges::find_if(
-        candidates, [&](const PlanCandidate& candidate) { return is_same(candidate, wanted); });
-    return found == candidates.end() ? nullptr : &*found;
-  }
-
-  /// The middle one of those that were measured.
-  static double usual_bias(const PlanReport& before, bool is_single) {
-    std::vector<double> biases;
-    for (const PlanCandidate& candidate : before.candidates) {
-      if (candidate.is_single == is_single) biases.push_back(candidate.bias);
-    }
-    std::ranges::sort(biases);
-    return biases.empty() ? 1.0 : biases[biases.size() / 2];
   }
 
   double predicted(const PlanProblem& problem, const Assignment& assignment) const {
@@ -333,24 +295,6 @@ class Planner {
     candidate.requests = frames_in_flight(flow, kMostFlowRequests) + 1;
   }
 
-  static bool uses_one_device(const PlanCandidate& candidate) {
-    if (candidate.ways[0].placement.devices.empty()) return true;
-    const size_t first = candidate.ways[0].placement.devices[0];
-    return std::ranges::all_of(candidate.ways, [&](const CandidateWay& way) {
-      return std::ranges::count(way.placement.devices, first) == std::ssize(way.placement.devices);
-    });
-  }
-
-  static bool is_same(const CandidateWay& a, const CandidateWay& b) {
-    return a.placement.devices == b.placement.devices &&
-           a.placement.split.subgraphs.size() == b.placement.split.subgraphs.size();
-  }
-
-  /// Mixes of the same ways count as one.
-  bool is_known(const PlanCandidate& candidate) const {
-    return find(report_.candidates, candidate) != nullptr;
-  }
-
   /// The placement of nodes on these devices; empty reasons say it was the planner.
   Result<CandidateWay> make_way(std::vector<size_t> devices, bool in_stages) const {
     CandidateWay way;
@@ -413,13 +357,11 @@ class Planner {
     if (!options_.mixes || round > 0) return is_new;
     HET_ASSIGN(const ThroughputPlan mix, throughput_plan(problem));
     std::vector<PlanShare> shares;
-    double sum = 0;
     for (const PlanShare& part : mix.plans) {
       if (shares.size() == kMostPolicyWays || part.share < kLeastShare) break;
       shares.push_back(part);
-      sum += part.share;
     }
-    for (PlanShare& part : shares) part.share /= sum;
+    normalise(shares);
     if (shares.size() < 2) return is_new;
     HET_ASSIGN(const bool is_mixed,
                add(costs, "mix" + suffix, shares, mix_period(problem, shares)));
@@ -432,17 +374,17 @@ class Planner {
     std::vector<PlanShare> shares;
     double sum = 0;
     for (const PlanCandidate& candidate : report_.candidates) {
-      if (!candidate.is_single || !(time_of(candidate) > 0)) continue;
+      if (!candidate.is_single || !(milliseconds_of(candidate) > 0)) continue;
       shares.push_back(
-          {costs.assignment(candidate.ways[0].placement.devices), 1 / time_of(candidate)});
+          {costs.assignment(candidate.ways[0].placement.devices), 1 / milliseconds_of(candidate)});
       sum += shares.back().share;
     }
-    for (PlanShare& part : shares) part.share /= sum;
+    normalise(shares);
     std::erase_if(shares, [](const PlanShare& part) { return part.share < kLeastShare; });
     if (shares.size() < 2) return {};
     std::ranges::stable_sort(shares, std::greater<>(), &PlanShare::share);
-    const auto added = add(costs, "side by side", shares, 1e-3 / sum);
-    return added ? Status() : Status(added.error());
+    HET_TRY(add(costs, "side by side", shares, 1e-3 / sum));
+    return {};
   }
 
   /// True where it is a candidate now that was none before.
@@ -458,7 +400,7 @@ class Planner {
     }
     candidate.is_single = uses_one_device(candidate);
     advise_requests(costs, candidate);
-    if (is_known(candidate)) return false;
+    if (find_same(report_.candidates, candidate) != nullptr) return false;
     for (const CandidateWay& way : candidate.ways) {
       HET_ASSIGN(const bool taken, table_.confirm(way.placement.split));
       if (!taken) return false;
@@ -502,7 +444,7 @@ class Planner {
       for (const PlanCandidate& other : report_.candidates) {
         if (uses_accelerator(other) != with_accelerator) continue;
         for (const CandidateWay& known : other.ways) {
-          if (known.compiled != nullptr && is_same(known, way)) way.compiled = known.compiled;
+          if (known.compiled != nullptr && is_same_way(known, way)) way.compiled = known.compiled;
         }
       }
       if (way.compiled == nullptr) {
@@ -515,32 +457,6 @@ class Planner {
   Status compile_all() {
     for (PlanCandidate& candidate : report_.candidates) HET_TRY(compile(candidate));
     return {};
-  }
-
-  /// Nothing was measured when a plan is made anew.
-  static double time_of(const PlanCandidate& candidate) {
-    return candidate.measured_ms > 0 ? candidate.measured_ms : candidate.predicted_ms;
-  }
-
-  void choose() {
-    const std::vector<PlanCandidate>& candidates = report_.candidates;
-    const auto best = [&](bool single) {
-      size_t found = candidates.size();
-      for (size_t i = 0; i < candidates.size(); ++i) {
-        if (candidates[i].is_single != single) continue;
-        if (found == candidates.size() || time_of(candidates[i]) < time_of(candidates[found])) {
-          found = i;
-        }
-      }
-      return found;
-    };
-    const size_t single = best(true);
-    const size_t several = best(false);
-    report_.chosen = single < candidates.size() ? single : several;
-    if (single < candidates.size() && several < candidates.size() &&
-        time_of(candidates[several]) * (1.0 + kLeastGain) < time_of(candidates[single])) {
-      report_.chosen = several;
-    }
   }
 
   const PlanOptions options_;

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hetero/placement/plan_report.h"
+#include "hetero/planner/plan_problem.h"
+#include "hetero/planner/throughput_plan.h"
+
+namespace het::hetero {
+
+/// The same devices for the same nodes, in as many subgraphs.
+bool is_same_way(const CandidateWay& a, const CandidateWay& b);
+/// The one of `candidates` that has the ways of `wanted`, if with other shares, or null.
+const PlanCandidate* find_same(const std::vector<PlanCandidate>& candidates,
+                               const PlanCandidate& wanted);
+
+bool uses_one_device(const PlanCandidate& candidate);
+
+/// Milliseconds: what was measured or, where nothing was, what the costs say.
+double milliseconds_of(const PlanCandidate& candidate);
+
+/// The index of the fastest. One that uses several devices has to be better than the best single
+/// device by `least_gain`, a share.
+size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least_gain);
+
+/// The middle of the biases of those that use one device or, with `is_single` false, several; 1
+/// where there are none.
+double usual_bias(const std::vector<PlanCandidate>& candidates, bool is_single);
+
+/// Seconds from frame to frame where placements take these parts of the frames.
+double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shares);
+
+/// Shares that add up to 1.
+void normalise(std::vector<PlanShare>& shares);
+
+}  // namespace het::hetero
