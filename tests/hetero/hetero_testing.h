@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/register_devices.h"
 #include "inference/requests/infer_request.h"
+#include "tests/devices/core_testing.h"
 #include "tests/devices/device_testing.h"
 #include "tests/hetero/wrapped_device.h"
 
@@ -22,10 +22,10 @@ using device_testing::ModelMaker;
 using device_testing::random_tensor;
 
 /// FAST and OTHER stand for accelerators beside the real devices.
-class HeteroDeviceTest : public testing::Test {
+class HeteroDeviceTest : public device_testing::CoreTest {
  protected:
   void SetUp() override {
-    register_devices(core_);
+    CoreTest::SetUp();
     add_wrapped_device(core_, "FAST", fast_);
     add_wrapped_device(core_, "OTHER", other_);
   }
@@ -34,22 +34,6 @@ class HeteroDeviceTest : public testing::Test {
     behaviour.refuse = [types](const Model&, const Node& node) -> std::string {
       return std::ranges::count(types, node.op_type()) > 0 ? "no " + node.op_type() + " here" : "";
     };
-  }
-
-  std::shared_ptr<CompiledModel> compile(const Model& model, const std::string& device,
-                                         const Properties& properties = {}) {
-    auto compiled = core_.compile_model(model, device, properties);
-    EXPECT_TRUE(compiled) << compiled.error().message();
-    return compiled ? *compiled : nullptr;
-  }
-  std::string compile_error(const Model& model, const std::string& device,
-                            const Properties& properties = {}) {
-    auto compiled = core_.compile_model(model, device, properties);
-    return compiled ? "no error" : compiled.error().message();
-  }
-  static std::string property(const CompiledModel& model, std::string_view name) {
-    auto value = model.get_property(name);
-    return value ? *value : value.error().message();
   }
 
   static std::vector<Tensor> inputs_of(const CompiledModel& model) {
@@ -99,7 +83,6 @@ class HeteroDeviceTest : public testing::Test {
     return maker.model().clone();
   }
 
-  Core core_;
   std::shared_ptr<WrappedBehaviour> fast_ = std::make_shared<WrappedBehaviour>();
   std::shared_ptr<WrappedBehaviour> other_ = std::make_shared<WrappedBehaviour>();
 };

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/register_devices.h"
-#include "inference/core.h"
 #include "inference/requests/infer_request.h"
+#include "tests/devices/core_testing.h"
 #include "tests/devices/device_testing.h"
 
 /// Devices of users' libraries: MYDEV of examples/custom_device, and FAULTDEV, which is the same
@@ -40,34 +39,14 @@ inline std::string test_library(const std::string& name) {
 }
 
 /// A core of its own that knows both devices.
-class CustomDeviceTest : public testing::Test {
+class CustomDeviceTest : public device_testing::CoreTest {
  protected:
   void SetUp() override {
-    register_devices(core_);
+    CoreTest::SetUp();
     for (const std::string& library : {mydev(), test_library("fault_device")}) {
       const Status status = core_.add_device_library(library);
       ASSERT_TRUE(status.ok()) << status.message();
     }
-  }
-
-  std::shared_ptr<CompiledModel> compile(const Model& model, const std::string& device,
-                                         const Properties& properties = {}) {
-    auto compiled = core_.compile_model(model, device, properties);
-    EXPECT_TRUE(compiled) << compiled.error().message();
-    return compiled ? *compiled : nullptr;
-  }
-  std::string compile_error(const Model& model, const std::string& device,
-                            const Properties& properties = {}) {
-    auto compiled = core_.compile_model(model, device, properties);
-    return compiled ? "no error" : compiled.error().message();
-  }
-  std::string property(const std::string& device, std::string_view name) {
-    auto value = core_.get_property(device, name);
-    return value ? *value : value.error().message();
-  }
-  static std::string property(const CompiledModel& model, std::string_view name) {
-    auto value = model.get_property(name);
-    return value ? *value : value.error().message();
   }
 
   static std::vector<Tensor> inputs_of(const Model& model) {
@@ -134,8 +113,6 @@ class CustomDeviceTest : public testing::Test {
     maker.output(maker.op("Softmax", {maker.op("Relu", {maker.conv(x, 4, 4)})}));
     return maker.model().clone();
   }
-
-  Core core_;
 };
 
 }  // namespace het::custom_testing
