@@ -20,17 +20,17 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:fast_unwind_on_malloc=
 export LSAN_OPTIONS=suppressions=$root/scripts/long/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
-# Its results are kept apart: meson's log is that of the last run.
 run_test() {
   local status=0
-  meson test -C build-asan --no-rebuild --timeout-multiplier 5 --print-errorlogs "$1" || status=$?
-  cp build-asan/meson-logs/testlog.junit.xml "build-asan/pieces/$1.xml"
+  meson test -C build-asan --no-rebuild --timeout-multiplier 5 --print-errorlogs --logbase "piece-$1" "$1" || status=$?
+  cp "build-asan/meson-logs/piece-$1.junit.xml" "build-asan/pieces/$1.xml"
   return $status
 }
 for name in $(meson introspect --tests build-asan | /usr/bin/python3 -c '
 import json, sys
 print(*(test["name"] for test in json.load(sys.stdin) if "tree" not in " ".join(test["suite"])))'); do
-  piece "$name" run_test "$name"
+  piece_beside "$name" run_test "$name"
 done
+wait
 [ ${#pieces_left[@]} -gt 0 ] || exec /usr/bin/python3 scripts/test_summary.py build-asan/pieces/*.xml
 pieces_end

@@ -32,7 +32,32 @@ piece() {
     pieces_left+=("$name")
     return 0
   fi
-  if "$@"; then echo "passed $name" >>"$pieces_folder/progress"; else echo "failed $name" >>"$pieces_folder/progress"; fi
+  piece_run "$name" "$@"
+}
+
+# piece_run NAME COMMAND...: runs it, whatever the time.
+piece_run() {
+  local name=$1 result=passed
+  shift
+  "$@" || result=failed
+  echo "$result $name" >>"$pieces_folder/progress"
+}
+
+# piece_beside NAME COMMAND...: as piece, while others run, one for a processor. Begins when one of them has ended; what it prints comes
+# when it ends itself.
+piece_beside() {
+  local name=$1
+  [ -z "$(piece_result "$name")" ] || return 0
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+  if [ "$SECONDS" -ge "$pieces_until" ]; then
+    pieces_left+=("$name")
+    return 0
+  fi
+  {
+    local output
+    output=$(piece_run "$@" 2>&1)
+    printf '%s\n' "$output"
+  } &
 }
 
 # piece_build DIR TARGET...: a build, which goes on where it was stopped.
@@ -56,6 +81,7 @@ make_generated_sources() {
 # pieces_end: what has failed and what is left. Ends the script unless all pieces have passed.
 pieces_end() {
   local failed
+  wait
   if [ ${#pieces_left[@]} -gt 0 ]; then
     echo "Not yet done: ${#pieces_left[@]} pieces, the next is ${pieces_left[0]}. Run the same command again to go on."
     exit 75
