@@ -63,6 +63,13 @@ Status check_rank(const InferContext& context, size_t index, std::string_view na
                index, name, to_string(context.shape(index)), wanted);
 }
 
+Status check_input_shape(const InferContext& context, size_t index, std::string_view name,
+                         const Shape& wanted) {
+  if (!context.has_input(index) || context.shape(index) == wanted) return {};
+  return error(StatusCode::ShapeMismatch, "input {} '{}' has shape {}, but must have {}", index,
+               name, to_string(context.shape(index)), to_string(wanted));
+}
+
 Result<std::optional<std::vector<int64_t>>> known_ints(const InferContext& context, size_t index,
                                                        std::string_view name) {
   HET_TRY(check_input(context, index, name, kIndexTypes));

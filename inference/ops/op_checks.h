@@ -77,6 +77,10 @@ Status check_same_type(const InferContext& context, size_t first, size_t second)
 Status check_rank(const InferContext& context, size_t index, std::string_view name,
                   int64_t min_rank, int64_t max_rank);
 
+/// Fails when a present input has another shape.
+Status check_input_shape(const InferContext& context, size_t index, std::string_view name,
+                         const Shape& wanted);
+
 inline constexpr int64_t kAnyRank = INT64_MAX;
 
 /// Checks that an input is a list of integers (rank 1, or a scalar where ONNX' tools write one) and

@@ -52,6 +52,37 @@ void recurrent(Draw& d) {
   d.call().outputs = lstm ? 3 : 2;
 }
 
+/// Weights of 8 bits with a scale for each direction or for each column.
+void dynamic_quantize_lstm(Draw& d) {
+  const std::string direction = d.word("forward reverse bidirectional");
+  const int64_t directions = direction == "bidirectional" ? 2 : 1;
+  const int64_t steps = d.between(1, 6);
+  const int64_t n = d.dim();
+  const int64_t input = d.size();
+  const int64_t hidden = d.pick<int64_t>({1, 2, 3, 5, 8, 16});
+  const ElementType type = d.flag() ? ElementType::Int8 : ElementType::UInt8;
+  const double middle = type == ElementType::Int8 ? 0 : 128;
+  d.input(ElementType::Float32, {steps, n, input}, -1, 1);
+  d.weights(type, {directions, input, 4 * hidden}, middle - 127, middle + 127);
+  d.weights(type, {directions, hidden, 4 * hidden}, middle - 127, middle + 127);
+  d.flag() ? d.weights(ElementType::Float32, {directions, 8 * hidden}, -1, 1) : d.omit();
+  d.below(4) == 3 ? d.input(ElementType::Int32, {n}, 1, static_cast<double>(steps)) : d.omit();
+  const Shape state{directions, n, hidden};
+  d.flag() ? d.input(ElementType::Float32, state, -1, 1) : d.omit();
+  d.flag() ? d.input(ElementType::Float32, state, -1, 1) : d.omit();
+  d.below(4) == 3 ? d.weights(ElementType::Float32, {directions, 3 * hidden}, -1, 1) : d.omit();
+  for (int i = 0; i < 2; ++i) {
+    const Shape grid = d.flag() ? Shape{directions} : Shape{directions, 4 * hidden};
+    d.ordinary_weights(ElementType::Float32, grid, 0.001, 0.01);
+    d.weights(type, grid, middle, middle);
+  }
+  d.attribute("hidden_size", hidden);
+  if (direction != "forward") d.attribute("direction", direction);
+  d.attributes("clip:f=||||0.5");
+  d.attributes("input_forget:i=|||1");
+  d.call().outputs = 3;
+}
+
 void attention(Draw& d) {
   const ElementType type = d.type();
   const int64_t n = d.dim();
@@ -185,6 +216,7 @@ constexpr Generator kSequenceTable[] = {
     {"", "RNN", recurrent, kFloats},
     {"", "GRU", recurrent, kFloats},
     {"", "LSTM", recurrent, kFloats},
+    {"com.microsoft", "DynamicQuantizeLSTM", dynamic_quantize_lstm, "f32"},
     {"", "Attention", attention, kFloats},
     {"", "RotaryEmbedding", rotary_embedding, "f32 f16 bf16"},
     {"", "LinearAttention", linear_attention, "f32 f16 bf16"},

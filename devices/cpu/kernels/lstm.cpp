@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <optional>
 
 #include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/loops/row_loops.h"
@@ -7,6 +9,8 @@
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
+#include "inference/ops/quantisation/quantization.h"
+#include "inference/ops/sequences/dynamic_quantize_lstm.h"
 #include "inference/ops/sequences/recurrent.h"
 
 namespace het::cpu {
@@ -21,18 +25,39 @@ void apply(ElementwiseKind kind, float* row, size_t count) {
   }
 }
 
+/// A float tensor rounded to the 8-bit numbers of its dynamic_scale().
+class RoundToDynamicScale final : public Kernel {
+ public:
+  explicit RoundToDynamicScale(size_t count) : count_(count) {}
+
+  std::string_view implementation() const override { return "own_simd"; }
+
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    auto* y = reinterpret_cast<float*>(args.outputs[0]);
+    std::copy_n(reinterpret_cast<const float*>(args.inputs[0]), count_, y);
+    round_to_dynamic_scale({y, count_});
+    return {};
+  }
+
+ private:
+  size_t count_;
+};
+
 /// The recurrence of an LSTM over gates to which the inputs' part was added before: input 0 is
 /// [sequence, batch, directions, 4, hidden]; then, where given, the initial h and c. Loop order:
-/// direction and batch item (in parallel), then time.
+/// direction and batch item (in parallel), then time. With `rounds_state` the state before a step
+/// goes through 8 bits.
 class LstmKernel final : public Kernel {
  public:
   LstmKernel(const RecurrentAttributes& lstm, std::vector<float> recurrence,
-             std::optional<size_t> initial_h, std::optional<size_t> initial_c, size_t outputs)
+             std::optional<size_t> initial_h, std::optional<size_t> initial_c, size_t outputs,
+             bool rounds_state)
       : lstm_(lstm),
         recurrence_(std::move(recurrence)),
         initial_h_(initial_h),
         initial_c_(initial_c),
-        outputs_(outputs) {}
+        outputs_(outputs),
+        rounds_state_(rounds_state) {}
 
   std::string_view implementation() const override { return "own_simd"; }
   size_t scratch_bytes() const override {
@@ -86,6 +111,7 @@ class LstmKernel final : public Kernel {
       rows[0] =
           inputs + static_cast<size_t>((t * lstm_.batch + item) * lstm_.directions() + direction) *
                        4 * hidden;
+      if (rounds_state_) round_to_dynamic_scale({h, hidden});
       weigh_rows(rows, weights, hidden + 1, 4 * hidden, gates);
       // ONNX' order: i o f c.
       apply(ElementwiseKind::Sigmoid, gates, 3 * hidden);
@@ -115,6 +141,7 @@ class LstmKernel final : public Kernel {
   std::optional<size_t> initial_h_;
   std::optional<size_t> initial_c_;
   size_t outputs_;
+  bool rounds_state_;
 };
 
 bool has_default_activations(const RecurrentAttributes& lstm) {
@@ -166,24 +193,63 @@ std::vector<float> turned_recurrence(const RecurrentAttributes& lstm, const Tens
   return turned;
 }
 
+/// W and R as ONNX' LSTM has them, in float.
+struct LstmWeights {
+  Tensor w;
+  Tensor r;
+};
+
+bool are_constant(const Node& node, std::initializer_list<QuantizedLstmInput> inputs) {
+  return std::ranges::all_of(inputs, [&](QuantizedLstmInput input) {
+    return node.input(static_cast<size_t>(input))->is_constant();
+  });
+}
+
+Result<Tensor> unpacked_weights(const Node& node, QuantizedLstmInput values,
+                                QuantizedLstmInput scale, QuantizedLstmInput zero_point) {
+  const auto content = [&](QuantizedLstmInput input) {
+    return node.input(static_cast<size_t>(input))->constant();
+  };
+  const Tensor weights = content(values);
+  HET_ASSIGN(const std::vector<float> real,
+             lstm_weights(weights, content(scale), content(zero_point)));
+  return Tensor::from<float>(lstm_recurrence_shape(weights.shape()), real);
+}
+
+/// Nothing where they are known with the request only.
+Result<std::optional<LstmWeights>> constant_weights(const Node& node, bool is_quantised) {
+  using enum QuantizedLstmInput;
+  if (!are_constant(node, {W, R})) return std::nullopt;
+  if (!is_quantised) return LstmWeights{node.input(1)->constant(), node.input(2)->constant()};
+  if (!are_constant(node, {WeightScale, WeightZeroPoint, RecurrenceScale, RecurrenceZeroPoint})) {
+    return std::nullopt;
+  }
+  LstmWeights weights;
+  HET_ASSIGN(weights.w, unpacked_weights(node, W, WeightScale, WeightZeroPoint));
+  HET_ASSIGN(weights.r, unpacked_weights(node, R, RecurrenceScale, RecurrenceZeroPoint));
+  return weights;
+}
+
 Result<bool> plan_lstm(PlanBuilder& builder, const Node& node) {
   const Value& x = *node.input(0);
-  const Value* w = node.input(1);
-  const Value* r = node.input(2);
   const Value* b = node.input(3);
-  if (x.desc().type != ElementType::Float32 || !w->is_constant() || !r->is_constant() ||
-      (b != nullptr && !b->is_constant()) || node.input(4) != nullptr || node.input(7) != nullptr) {
+  if (x.desc().type != ElementType::Float32 || (b != nullptr && !b->is_constant()) ||
+      node.input(4) != nullptr || node.input(7) != nullptr) {
     return false;
   }
-  HET_ASSIGN(const RecurrentAttributes lstm,
-             recurrent_attributes(node, x.desc().shape, r->desc().shape));
+  const bool is_quantised = node.op_type() == "DynamicQuantizeLSTM";
+  HET_ASSIGN(const std::optional<LstmWeights> found, constant_weights(node, is_quantised));
+  if (!found) return false;
+  const Tensor& w = found->w;
+  const Tensor& r = found->r;
+  HET_ASSIGN(const RecurrentAttributes lstm, recurrent_attributes(node, x.desc().shape, r.shape()));
   if (lstm.batch_first || lstm.input_forget || !std::isinf(lstm.clip) ||
       !has_default_activations(lstm) || lstm.sequence == 0) {
     return false;
   }
   const int64_t rows = lstm.sequence * lstm.batch;
   const int64_t columns = lstm.directions() * 4 * lstm.hidden;
-  const InputProduct product = input_product(lstm, w->constant(), b);
+  const InputProduct product = input_product(lstm, w, b);
   MatMulSpec spec;
   spec.src = {ElementType::Float32, {rows, lstm.input}, Format::Plain};
   spec.weights = {ElementType::Float32, {lstm.input, columns}, Format::Plain};
@@ -196,7 +262,15 @@ Result<bool> plan_lstm(PlanBuilder& builder, const Node& node) {
                                                  *primitive.desc(DNNL_ARG_WEIGHTS)));
   const dnnl::memory::desc bias_desc = *primitive.desc(DNNL_ARG_BIAS);
   HET_ASSIGN(dnnl::memory bias, pack_constant(product.bias, bias_desc, bias_desc));
-  HET_ASSIGN(const TensorId src, builder.read(x, Format::Plain, ElementType::Float32));
+  HET_ASSIGN(TensorId src, builder.read(x, Format::Plain, ElementType::Float32));
+  if (is_quantised) {
+    const TensorId rounded = builder.temporary(spec.src);
+    builder.add_step(node,
+                     std::make_unique<RoundToDynamicScale>(
+                         static_cast<size_t>(lstm.sequence * lstm.batch * lstm.input)),
+                     {src}, {rounded});
+    src = rounded;
+  }
   const TensorId gates = builder.temporary(spec.dst);
   builder.add_step(
       node,
@@ -221,8 +295,8 @@ Result<bool> plan_lstm(PlanBuilder& builder, const Node& node) {
     outputs.push_back(
         builder.write(*output, {ElementType::Float32, output->desc().shape, Format::Plain}));
   }
-  auto kernel = std::make_unique<LstmKernel>(lstm, turned_recurrence(lstm, r->constant()),
-                                             initial[0], initial[1], outputs.size());
+  auto kernel = std::make_unique<LstmKernel>(lstm, turned_recurrence(lstm, r), initial[0],
+                                             initial[1], outputs.size(), is_quantised);
   builder.add_step(node, std::move(kernel), std::move(inputs), std::move(outputs));
   return true;
 }
@@ -231,6 +305,7 @@ Result<bool> plan_lstm(PlanBuilder& builder, const Node& node) {
 
 HET_REGISTRATION void register_lstm(KernelRegistry& registry) {
   registry.add("", "LSTM", plan_lstm);
+  registry.add("com.microsoft", "DynamicQuantizeLSTM", plan_lstm);
 }
 
 }  // namespace het::cpu

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "inference/base/registration.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/quantisation/quantization.h"
@@ -15,17 +13,10 @@ Status infer_dynamic_quantize_linear(InferContext& context) {
   return {};
 }
 
-/// The scale maps [min(x, 0), max(x, 0)] onto 0 to 255; it is 1 where x has only zeros. In float.
+/// In float.
 Status evaluate_dynamic_quantize_linear(EvaluateContext& context) {
   const std::span<float> x = context.input(0).values<float>();
-  float lowest = 0;
-  float highest = 0;
-  for (const float value : x) {
-    lowest = std::min(lowest, value);
-    highest = std::max(highest, value);
-  }
-  const float scale = lowest == highest ? 1.0f : (highest - lowest) / 255.0f;
-  const auto zero_point = saturate_quantized<uint8_t>(-lowest / scale, 0);
+  const auto [scale, zero_point] = dynamic_scale(x);
   uint8_t* y = context.output(0).data<uint8_t>();
   for (size_t i = 0; i < x.size(); ++i)
     y[i] = saturate_quantized<uint8_t>(x[i] / scale, zero_point);

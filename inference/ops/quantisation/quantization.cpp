@@ -1,5 +1,7 @@
 #include "inference/ops/quantisation/quantization.h"
 
+#include <algorithm>
+
 #include "inference/ops/axis_split.h"
 #include "inference/ops/packed_integer.h"
 #include "inference/ops/type_dispatch.h"
@@ -113,6 +115,25 @@ std::vector<int32_t> centered_values(const Tensor& tensor,
     values[i] = static_cast<int32_t>(stored - zero_points[i / part]);
   }
   return values;
+}
+
+DynamicScale dynamic_scale(std::span<const float> x) {
+  float lowest = 0;
+  float highest = 0;
+  for (const float value : x) {
+    lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  const float scale = lowest == highest ? 1.0f : (highest - lowest) / 255.0f;
+  return {scale, saturate_quantized<uint8_t>(-lowest / scale, 0)};
+}
+
+void round_to_dynamic_scale(std::span<float> x) {
+  const DynamicScale grid = dynamic_scale(x);
+  const AffineScale real{grid.scale, grid.zero_point};
+  for (float& value : x) {
+    value = real.real(saturate_quantized<uint8_t>(value / grid.scale, grid.zero_point));
+  }
 }
 
 }  // namespace het

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -86,5 +87,15 @@ T saturate_quantized(float value, int64_t zero_point) {
   return static_cast<T>(saturate_quantized(value, zero_point, std::numeric_limits<T>::min(),
                                            std::numeric_limits<T>::max()));
 }
+
+/// What DynamicQuantizeLinear maps [min(x, 0), max(x, 0)] onto 0 to 255 with.
+struct DynamicScale {
+  float scale = 1;  ///< 1 where x has only zeros
+  uint8_t zero_point = 0;
+};
+DynamicScale dynamic_scale(std::span<const float> x);
+
+/// x as the 8-bit numbers of its dynamic_scale() and back.
+void round_to_dynamic_scale(std::span<float> x);
 
 }  // namespace het

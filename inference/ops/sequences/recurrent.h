@@ -36,8 +36,8 @@ struct RecurrentActivation {
   double operator()(double x) const;
 };
 
-/// LSTM, GRU and RNN with everything resolved and checked. Gates follow each other in the rows of W
-/// and R in ONNX' order: i o f c (LSTM), z r h (GRU), i (RNN).
+/// LSTM (also DynamicQuantizeLSTM), GRU and RNN with everything resolved and checked. Gates follow
+/// each other in the rows of W and R in ONNX' order: i o f c (LSTM), z r h (GRU), i (RNN).
 struct RecurrentAttributes {
   RecurrentKind kind = RecurrentKind::Rnn;
   int64_t gates = 1;                             ///< 4, 3 or 1

@@ -138,7 +138,7 @@ Result<RecurrentAttributes> recurrent_attributes(const Node& node, const Shape& 
   }
   RecurrentAttributes recurrent;
   std::vector<std::string> defaults{"Tanh"};
-  if (node.op_type() == "LSTM") {
+  if (node.op_type() == "LSTM" || node.op_type() == "DynamicQuantizeLSTM") {
     recurrent.kind = RecurrentKind::Lstm;
     recurrent.gates = 4;
     defaults = {"Sigmoid", "Tanh", "Tanh"};
