@@ -92,6 +92,8 @@ MICROSOFT = {
     "FusedMatMul": ({"alpha": 0.5, "transA": 1, "transBatchA": 1, "transBatchB": 1}, [(2, 3, 4), (2, 4, 4)]), "GatherND": ({}, [(2, 4), (1, 1)]),
     "Gelu": ({}, [(2, 4)]), "GridSample": ({"mode": "bicubic", "align_corners": 1}, [(1, 1, 4, 4), (1, 2, 2, 2)]),
     "GroupNorm": ({"groups": 2, "activation": 1, "epsilon": 1e-5}, [(1, 2, 2, 4), (4,), (4,)]), "Inverse": ({}, [(2, 2)]),
+    "DynamicQuantizeLSTM": ({"hidden_size": 1}, [(2, 1, 1), (1, 1, 4), (1, 1, 4), (1, 8), (1,), (1, 1, 1), (1, 1, 1), (1, 3), (1,), (1,), (1, 4), (1, 4)]),
+    "EmbedLayerNormalization": ({"epsilon": 1e-5}, [(1, 2), (1, 2), (4, 4), (2, 4), (2, 4), (4,), (4,), (1, 2), (1, 2)]),
     "MatMulIntegerToFloat": ({}, [(2, 4), (4, 4), (1,), (4,), (1,), (4,), (4,)]),
     "MatMulNBits": ({"K": 16, "N": 4, "bits": 4, "block_size": 16}, [(2, 16), (4, 1, 8), (4,), (4, 1), (16,), (4,)]),
     "MultiHeadAttention": ({"num_heads": 2, "scale": 0.5, "unidirectional": 1}, [(1, 2, 4), (1, 2, 4), (1, 2, 4), (12,), (1, 2), (1, 2, 2, 2)]),

@@ -87,6 +87,7 @@ constexpr std::array kForeignRules = {
     ForeignRule{kMicrosoft, "BiasSplitGelu", lift_bias_split_gelu},
     ForeignRule{kMicrosoft, "ConvTransposeWithDynamicPads", lift_conv_transpose_with_pads},
     ForeignRule{kMicrosoft, "DynamicQuantizeMatMul", lift_dynamic_quantize_matmul},
+    ForeignRule{kMicrosoft, "EmbedLayerNormalization", lift_embed_layer_normalization},
     ForeignRule{kMicrosoft, "ExpandDims", lift_same_operator},
     ForeignRule{kMicrosoft, "FastGelu", lift_bias_gelu},
     ForeignRule{kMicrosoft, "FusedConv", lift_fused_conv},

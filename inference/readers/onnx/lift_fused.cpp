@@ -25,6 +25,25 @@ Value* sum(LiftContext& context, Value* first, std::initializer_list<Value*> oth
   return first;
 }
 
+/// Dimensions [first, first + 1) of a value as a list.
+Value* one_dimension(LiftContext& context, Value* x, int64_t first) {
+  Attributes attributes;
+  attributes.set("start", first);
+  attributes.set("end", first + 1);
+  return context.insert("Shape", {x}, std::move(attributes));
+}
+
+/// How many words of a row the mask has; 0 of every row where there is none.
+Value* words_of_rows(LiftContext& context, Value* ids, Value* mask) {
+  if (mask == nullptr) {
+    return context.insert("Expand", {context.constant("no_words", Tensor::scalar(int32_t{0})),
+                                     one_dimension(context, ids, 0)});
+  }
+  Attributes attributes;
+  attributes.set("keepdims", int64_t{0});
+  return context.insert("ReduceSum", {mask, context.constant("words", {1})}, std::move(attributes));
+}
+
 /// Names of an activation's parameters, in the order of FusedConv's activation_params.
 std::array<const char*, 2> parameter_names(std::string_view activation) {
   if (activation == "HardSigmoid") return {"alpha", "beta"};
@@ -86,14 +105,18 @@ void lift_fused_gemm(LiftContext& context) {
 void lift_fused_matmul(LiftContext& context) {
   PendingNode& node = context.node();
   const Attributes attributes = node.attributes;
-  if (attributes.get_int("transBatchA", 0) != 0 || attributes.get_int("transBatchB", 0) != 0) {
-    return context.refuse("FusedMatMul with transBatchA or transBatchB is not supported");
-  }
   std::vector<Value*> operands{node.input(0), node.input(1)};
   for (size_t i = 0; i < 2; ++i) {
     if (operands[i] == nullptr) return context.refuse("FusedMatMul needs A and B");
-    if (attributes.get_int(i == 0 ? "transA" : "transB", 0) == 0) continue;
-    operands[i] = context.swap_last_two(operands[i]);
+    const bool is_turned = attributes.get_int(i == 0 ? "transA" : "transB", 0) != 0;
+    if (attributes.get_int(i == 0 ? "transBatchA" : "transBatchB", 0) != 0) {
+      // Rows come before the batch.
+      Attributes moves;
+      moves.set("equation", std::string(is_turned ? "i...j->...ji" : "i...j->...ij"));
+      operands[i] = context.insert("Einsum", {operands[i]}, std::move(moves));
+    } else if (is_turned) {
+      operands[i] = context.swap_last_two(operands[i]);
+    }
   }
   const float alpha = attributes.get_float("alpha", 1.0f);
   if (alpha == 1.0f) return context.become("MatMul", std::move(operands));
@@ -145,6 +168,42 @@ void lift_skip_layer_normalization(LiftContext& context) {
     return context.become("RMSNormalization", {total, node.input(2)}, std::move(attributes));
   }
   context.become("LayerNormalization", {total, node.input(2), node.input(3)},
+                 std::move(attributes));
+}
+
+/// LayerNormalization of the sum of the embeddings of words, positions and segments. Inputs:
+/// input_ids, segment_ids, the three tables, gamma, beta, mask and position_ids, by default 0, 1
+/// and so on; outputs: the result, words_of_rows(), the sum.
+void lift_embed_layer_normalization(LiftContext& context) {
+  PendingNode& node = context.node();
+  for (const size_t needed : {0, 2, 3, 5, 6}) {
+    if (node.input(needed) == nullptr) {
+      return context.refuse(fmt::format("input {} of EmbedLayerNormalization is missing", needed));
+    }
+  }
+  Value* const ids = node.input(0);
+  Value* const position_table = node.input(3);
+  Value* const positions =
+      node.input(8) != nullptr
+          ? context.insert("Gather", {position_table, node.input(8)})
+          : context.insert("Slice",
+                           {position_table, context.constant("begin", {0}),
+                            one_dimension(context, ids, 1), context.constant("rows", {0})});
+  Value* const segments = node.input(1) != nullptr && node.input(4) != nullptr
+                              ? context.insert("Gather", {node.input(4), node.input(1)})
+                              : nullptr;
+  Value* const total =
+      sum(context, context.insert("Gather", {node.input(2), ids}), {positions, segments});
+  const bool counts = node.attributes.get_int("mask_index_type", 1) != 0;
+  if (node.outputs.size() > 1) {
+    context.bind_output(1, words_of_rows(context, ids, counts ? node.input(7) : nullptr));
+  }
+  if (node.outputs.size() > 2) context.bind_output(2, total);
+  node.outputs.resize(1);
+  Attributes attributes;
+  attributes.set("axis", int64_t{-1});
+  attributes.set("epsilon", node.attributes.get_float("epsilon", 1e-12f));
+  context.become("LayerNormalization", {total, node.input(5), node.input(6)},
                  std::move(attributes));
 }
 

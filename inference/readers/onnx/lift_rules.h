@@ -57,6 +57,7 @@ void lift_scaled_tanh(LiftContext& context);
 void lift_bias_gelu(LiftContext& context);
 void lift_bias_split_gelu(LiftContext& context);
 void lift_conv_transpose_with_pads(LiftContext& context);
+void lift_embed_layer_normalization(LiftContext& context);
 void lift_fused_conv(LiftContext& context);
 void lift_fused_gemm(LiftContext& context);
 void lift_fused_matmul(LiftContext& context);

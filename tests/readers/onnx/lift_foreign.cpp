@@ -102,6 +102,21 @@ TEST(OnnxForeign, FusedMatMulTransposesAndScales) {
   expect_run(graph, floats({2, 1}, {1, 2}), {22});
 }
 
+/// Two matrices whose rows lie before the batch: x[row][matrix][column].
+TEST(OnnxForeign, FusedMatMulWithRowsBeforeTheBatch) {
+  const auto expect = [](int64_t turned, const Floats& expected) {
+    Graph graph;
+    graph.input("x", {{2, 2, 2}})
+        .initializer(test::float_tensor("w", {2, 2, 1}, {1, 10, 100, 1000}))
+        .node("FusedMatMul", {"x", "w"}, {"y"}, {Attr("transBatchA", 1), Attr("transA", turned)},
+              kMicrosoft)
+        .output("y");
+    expect_run(graph, floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), expected);
+  };
+  expect(0, {21, 65, 4300, 8700});
+  expect(1, {51, 62, 7300, 8400});
+}
+
 TEST(OnnxForeign, SkipLayerNormalizationGivesItsSumToo) {
   for (const bool of_sum : {false, true}) {
     Graph graph;
@@ -115,6 +130,36 @@ TEST(OnnxForeign, SkipLayerNormalizationGivesItsSumToo) {
         .output(of_sum ? "sum" : "y");
     // 1 + 1 + 1 = 3 and 3 + 1 + 3 = 7: mean 5, deviation 2.
     expect_run(graph, floats({1, 1, 2}, {1, 3}), of_sum ? Floats{3, 7} : Floats{-1, 3});
+  }
+}
+
+/// Three words of two rows; positions are counted or given.
+TEST(OnnxForeign, EmbedLayerNormalizationAddsTables) {
+  for (const std::string wanted : {"y", "words", "sum"}) {
+    for (const bool has_positions : {false, true}) {
+      Graph graph;
+      graph.input("x", {{2, 3}}, test::kInt64)
+          .initializer(test::int64_tensor("segments", {2, 3}, {0, 0, 1, 1, 1, 0}))
+          .initializer(test::float_tensor("word_table", {2, 2}, {1, 3, 10, 20}))
+          .initializer(
+              test::float_tensor("position_table", {4, 2}, {0, 0, 100, 200, 300, 400, 9, 9}))
+          .initializer(test::float_tensor("segment_table", {2, 2}, {0, 0, 1000, 5000}))
+          .initializer(test::float_tensor("gamma", {2}, {2, 2}))
+          .initializer(test::float_tensor("beta", {2}, {1, 1}))
+          .initializer(test::int32_data_tensor("mask", test::kInt32, {2, 3}, {1, 1, 0, 1, 1, 1}))
+          .initializer(test::int64_tensor("positions", {2, 3}, {0, 1, 2, 0, 1, 2}))
+          .node("EmbedLayerNormalization",
+                {"x", "segments", "word_table", "position_table", "segment_table", "gamma", "beta",
+                 "mask", has_positions ? "positions" : ""},
+                {"y", "words", "sum"}, {}, kMicrosoft)
+          .output(wanted, std::nullopt, wanted == "words" ? test::kInt32 : test::kFloat);
+      const Tensor ids = Tensor::from<int64_t>({2, 3}, std::vector<int64_t>{0, 1, 1, 1, 0, 0});
+      const Floats sums{1, 3, 110, 220, 1310, 5420, 1010, 5020, 1101, 5203, 301, 403};
+      expect_run(graph, ids,
+                 wanted == "sum"     ? sums
+                 : wanted == "words" ? Floats{2, 3}
+                                     : Floats{-1, 3, -1, 3, -1, 3, -1, 3, -1, 3, -1, 3});
+    }
   }
 }
 

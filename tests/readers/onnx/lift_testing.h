@@ -57,7 +57,8 @@ inline std::vector<float> run(const Graph& graph, int64_t opset, const Tensor& x
     }
     for (size_t i = 0; i < outputs->size(); ++i) tensors[node->output(i)] = (*outputs)[i];
   }
-  return *to_float_vector(tensors.at((*model)->outputs()[0].value));
+  const Value* const output = (*model)->outputs()[0].value;
+  return *to_float_vector(output->is_constant() ? output->constant() : tensors.at(output));
 }
 
 }  // namespace het::test
