@@ -4,6 +4,7 @@
 #include <string>
 
 #include "devices/register_devices.h"
+#include "inference/writers/express_in_onnx.h"
 #include "inference/writers/onnx_writer.h"
 #include "tools/commands.h"
 #include "tools/model_source.h"
@@ -24,12 +25,17 @@ Status convert(const ConvertOptions& options) {
   HET_ASSIGN(const auto model, read_model(*core, options.model, options.preparation));
   HET_TRY(prepare(options.preparation, *model)
               .with_context(fmt::format("cannot prepare model '{}'", options.model)));
+  HET_TRY(express_in_onnx(*model));
   size_t kept = 0;
   for (const auto& node : model->nodes()) {
     if (node->op() != nullptr) continue;
     ++kept;
     std::fprintf(stderr, "hetero: node '%s' is written as it was read: %s\n", node->name().c_str(),
                  node->unsupported_reason().c_str());
+  }
+  for (const std::string& reason : unknown_to_onnx_runtime(*model)) {
+    std::fprintf(stderr, "hetero: only this build loads %s: %s\n", options.output.c_str(),
+                 reason.c_str());
   }
   HET_TRY(write_onnx(*model, options.output, options.write));
   std::printf("%s: %zu nodes, %zu of them not supported by this build\n", options.output.c_str(),

@@ -1,0 +1,77 @@
+#include "inference/writers/express_in_onnx.h"
+
+#include <map>
+
+#include "inference/passes/fusions/int8/int8_passes.h"
+#include "inference/passes/fusions/rewrite.h"
+#include "inference/writers/express_fake_quantize.h"
+
+namespace het {
+namespace {
+
+bool knows(const Node& node) {
+  const std::string& domain = node.domain();
+  return domain.empty() || domain == "ai.onnx.ml" || domain == "com.microsoft";
+}
+
+/// x / sqrt(sum of squares + eps), or with the larger of both.
+void express_normalize_l2(Model& model, Node& node) {
+  const auto add = [&](const std::string& suffix, const char* type, std::vector<Value*> inputs,
+                       Attributes attributes = {}) {
+    Node* added = model.add_node(node.name() + suffix, type, "", std::move(inputs),
+                                 {node.output()->name() + suffix}, std::move(attributes));
+    return added->output();
+  };
+  Value* const x = node.input(0);
+  const bool adds = node.attributes().get_string("eps_mode", "") == "add";
+  Value* eps = model.add_constant(node.name() + "/eps",
+                                  Tensor::scalar(node.attributes().get_float("eps", 0)));
+  Attributes keep;
+  keep.set("keepdims", int64_t{1});
+  keep.set("noop_with_empty_axes", int64_t{1});
+  Value* const squares = add("/squares", "Mul", {x, x});
+  Value* const sum = add("/sum", "ReduceSum", {squares, node.input(1)}, std::move(keep));
+  Value* const bounded =
+      add("/bounded", adds ? "Add" : "Max", {sum, add("/eps_as", "CastLike", {eps, x})});
+  replace(model, {&node, &node, "Div", "", {x, add("/norm", "Sqrt", {bounded})}, {}});
+}
+
+Status express_nodes(Model& model) {
+  const size_t count = model.nodes().size();
+  for (size_t k = 0; k < count; ++k) {
+    Node& node = *model.nodes()[k];
+    if (node.domain() != "het" || is_detached(node) || node.op() == nullptr) continue;
+    if (node.op_type() == "FakeQuantize") HET_TRY(express_fake_quantize(model, node));
+    if (node.op_type() == "NormalizeL2") express_normalize_l2(model, node);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status express_in_onnx(Model& model) {
+  return run_rewrites(model, {restore_dequantisation, express_nodes});
+}
+
+std::vector<std::string> unknown_to_onnx_runtime(const Model& model) {
+  struct Found {
+    std::string first;
+    size_t count = 0;
+  };
+  std::map<std::string, Found> found;
+  for (const auto& node : model.nodes()) {
+    if (knows(*node)) continue;
+    Found& entry = found[node->domain() + "." + node->op_type()];
+    if (entry.count++ == 0) entry.first = node->name();
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [type, entry] : found) {
+    const std::string others =
+        entry.count > 1 ? fmt::format(" and {} more", entry.count - 1) : std::string();
+    sentences.push_back(
+        fmt::format("{} (node '{}'{}) is no operator of ONNX Runtime", type, entry.first, others));
+  }
+  return sentences;
+}
+
+}  // namespace het

@@ -1,0 +1,194 @@
+#include "inference/writers/express_in_onnx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "inference/ops/op.h"
+#include "inference/passes/prepare_model.h"
+
+/// The model computes the same afterwards, with operators of ONNX only.
+namespace het {
+namespace {
+
+using testing::ElementsAre;
+
+Tensor floats(const Shape& shape, const std::vector<float>& values) {
+  return Tensor::from<float>(shape, values);
+}
+
+/// Numbers between the levels and beyond the limits.
+Tensor ramp(const Shape& shape) {
+  std::vector<float> values(static_cast<size_t>(element_count(shape)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = -3.3f + 6.7f * static_cast<float>(i * 37 % values.size()) /
+                            static_cast<float>(values.size());
+  }
+  return floats(shape, values);
+}
+
+std::vector<float> run(const Model& model, const Tensor& x) {
+  const auto prepared = model.clone();
+  EXPECT_TRUE(prepare_model(*prepared).ok());
+  std::map<const Value*, Tensor> tensors;
+  if (!prepared->inputs().empty()) tensors[prepared->inputs()[0].value] = x;
+  for (const auto& node : prepared->nodes()) {
+    std::vector<const Tensor*> inputs;
+    for (const Value* input : node->inputs()) {
+      inputs.push_back(input->is_constant() ? &input->constant() : &tensors.at(input));
+    }
+    auto outputs = evaluate_node(*node, inputs);
+    if (!outputs) {
+      ADD_FAILURE() << outputs.error().message();
+      return {};
+    }
+    tensors[node->output()] = (*outputs)[0];
+  }
+  const Value* const output = prepared->outputs()[0].value;
+  return *to_float_vector(output->is_constant() ? output->constant() : tensors.at(output));
+}
+
+std::vector<std::string> types(const Model& model) {
+  std::vector<std::string> list;
+  for (const auto& node : model.nodes()) list.push_back(node->op_type());
+  return list;
+}
+
+/// Limits as {shape, low, high}, of the input and the output alike unless `output` is given.
+struct Limits {
+  Shape shape;
+  std::vector<float> low;
+  std::vector<float> high;
+};
+
+std::unique_ptr<Model> fake_quantize(const Shape& shape, bool is_weight, int64_t levels,
+                                     const Limits& input, const Limits& output) {
+  auto model = std::make_unique<Model>("m");
+  Value* const x = is_weight ? model->add_constant("w", ramp(shape))
+                             : model->add_input("x", {ElementType::Float32, shape});
+  std::vector<Value*> inputs{x};
+  for (const Limits& limits : {input, output}) {
+    for (const auto& values : {limits.low, limits.high}) {
+      inputs.push_back(model->add_constant("limit" + std::to_string(inputs.size()),
+                                           floats(limits.shape, values)));
+    }
+  }
+  Attributes attributes;
+  attributes.set("levels", levels);
+  Node* const node = model->add_node("quantise", "FakeQuantize", "het", inputs, {"y"}, attributes);
+  model->add_output("y", node->output());
+  return model;
+}
+
+/// `step` is the largest difference that may be: none, or a level where a number lies between two.
+void expect_expressed(Model& model, const Tensor& x, float step,
+                      const std::vector<std::string>& expected_types) {
+  const std::vector<float> before = run(model, x);
+  ASSERT_TRUE(express_in_onnx(model).ok());
+  EXPECT_EQ(types(model), expected_types);
+  EXPECT_TRUE(unknown_to_onnx_runtime(model).empty());
+  const std::vector<float> after = run(model, x);
+  ASSERT_EQ(after.size(), before.size());
+  size_t other_levels = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    ASSERT_NEAR(after[i], before[i], step * 1.001f + 1e-6f) << i;
+    if (std::abs(after[i] - before[i]) > step / 2 + 1e-6f) ++other_levels;
+  }
+  EXPECT_LE(other_levels, before.size() / 50);
+}
+
+TEST(ExpressInOnnx, LevelsOfUnsignedBytes) {
+  const Limits limits{{}, {0}, {2.55f}};
+  const auto model = fake_quantize({1, 4, 5, 5}, false, 256, limits, limits);
+  expect_expressed(*model, ramp({1, 4, 5, 5}), 0.01f, {"QuantizeLinear", "DequantizeLinear"});
+  EXPECT_EQ(model->nodes()[0]->input(2)->constant().type(), ElementType::UInt8);
+}
+
+TEST(ExpressInOnnx, LevelsOfSignedBytesForEachChannel) {
+  const Limits limits{{1, 2, 1, 1}, {-1.28f, -2.56f}, {1.27f, 2.54f}};
+  const auto model = fake_quantize({1, 2, 5, 5}, false, 256, limits, limits);
+  expect_expressed(*model, ramp({1, 2, 5, 5}), 0.02f, {"QuantizeLinear", "DequantizeLinear"});
+  const Tensor& zero = model->nodes()[0]->input(2)->constant();
+  EXPECT_EQ(zero.type(), ElementType::Int8);
+  EXPECT_THAT(*to_float_vector(zero), ElementsAre(0, 0));
+  EXPECT_EQ(model->nodes()[0]->attributes().get_int("axis", 0), -3);
+}
+
+TEST(ExpressInOnnx, FewerLevelsAreBounded) {
+  const Limits limits{{}, {-1.27f}, {1.27f}};
+  const auto model = fake_quantize({1, 2, 5, 5}, false, 255, limits, limits);
+  expect_expressed(*model, ramp({1, 2, 5, 5}), 0.01f,
+                   {"Max", "Min", "QuantizeLinear", "DequantizeLinear"});
+}
+
+TEST(ExpressInOnnx, WeightsBecomeStoredBytes) {
+  const Limits limits{{2, 1, 1, 1}, {-1.27f, -2.54f}, {1.27f, 2.54f}};
+  const auto model = fake_quantize({2, 3, 3, 3}, true, 255, limits, limits);
+  expect_expressed(*model, {}, 0.02f, {"DequantizeLinear"});
+  const Tensor& stored = model->nodes()[0]->input(0)->constant();
+  EXPECT_EQ(stored.type(), ElementType::Int8);
+  EXPECT_EQ(stored.shape(), (Shape{2, 3, 3, 3}));
+}
+
+/// Other limits of the output, with another zero.
+TEST(ExpressInOnnx, OutputLimitsAreThoseOfDequantizeLinear) {
+  const auto model =
+      fake_quantize({1, 2, 5, 5}, false, 256, {{}, {0}, {2.55f}}, {{}, {-1.0f}, {4.1f}});
+  expect_expressed(*model, ramp({1, 2, 5, 5}), 0.02f, {"QuantizeLinear", "DequantizeLinear"});
+}
+
+/// No level is zero; limits the wrong way round; more levels than a byte holds.
+TEST(ExpressInOnnx, OtherLevelsAreArithmetic) {
+  const std::vector<std::string> arithmetic{
+      "CastLike", "Sub", "Sub", "Div",         "Mul", "Round",   "Div",   "Sub",
+      "Mul",      "Add", "Min", "LessOrEqual", "Max", "Greater", "Where", "Where"};
+  const auto expect = [&](int64_t levels, const Limits& limits, float step) {
+    SCOPED_TRACE(levels);
+    const auto model = fake_quantize({1, 2, 5, 5}, false, levels, limits, limits);
+    const std::vector<float> before = run(*model, ramp({1, 2, 5, 5}));
+    ASSERT_TRUE(express_in_onnx(*model).ok());
+    EXPECT_THAT(types(*model), testing::UnorderedElementsAreArray(arithmetic));
+    const std::vector<float> after = run(*model, ramp({1, 2, 5, 5}));
+    for (size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i], step) << i;
+  };
+  expect(256, {{}, {0.3f}, {2.0f}}, 1e-5f);
+  expect(4, {{}, {-0.5f}, {2.0f}}, 1e-5f);
+  expect(256, {{}, {2.0f}, {-1.0f}}, 1e-5f);
+  expect(65536, {{}, {-2.0f}, {2.0f}}, 1e-3f);
+}
+
+TEST(ExpressInOnnx, NormalizeL2) {
+  for (const std::string mode : {"add", "max"}) {
+    Model model("m");
+    Value* const x = model.add_input("x", {ElementType::Float32, {1, 4, 3}});
+    Value* const axes =
+        model.add_constant("axes", Tensor::from<int64_t>({1}, std::vector<int64_t>{1}));
+    Attributes attributes;
+    attributes.set("eps", 0.5f);
+    attributes.set("eps_mode", mode);
+    model.add_output(
+        "y", model.add_node("norm", "NormalizeL2", "het", {x, axes}, {"y"}, attributes)->output());
+    expect_expressed(
+        model, ramp({1, 4, 3}), 0,
+        {"Mul", "ReduceSum", "CastLike", mode == "add" ? "Add" : "Max", "Sqrt", "Div"});
+  }
+}
+
+TEST(ExpressInOnnx, TellsWhatOnnxRuntimeLacks) {
+  Model model("m");
+  Value* x = model.add_input("x", {ElementType::Float32, {1, 4, 2, 2}});
+  for (const char* name : {"first", "second"}) {
+    Attributes attributes;
+    attributes.set("stride", int64_t{1});
+    x = model.add_node(name, "ReorgYolo", "het", {x}, {name}, attributes)->output();
+  }
+  model.add_output("y", x);
+  ASSERT_TRUE(express_in_onnx(model).ok());
+  EXPECT_THAT(
+      unknown_to_onnx_runtime(model),
+      ElementsAre("het.ReorgYolo (node 'first' and 1 more) is no operator of ONNX Runtime"));
+}
+
+}  // namespace
+}  // namespace het
