@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Makes exports, records what their peers compute and compares every device of ours with that.
+
+usage: run.py HETERO FOLDER RESULTS EXPORTER [--only PATTERN] [--minutes N] [--keep]
+
+HETERO is the command line tool. FOLDER takes the files of one export at a time; those of an export that is right are
+removed unless --keep. RESULTS is a JSON file with a row per export, added to as exports end; what it holds is not made
+again, and so an interrupted run goes on. Ends with 75 when the minutes are over before the list is.
+"""
+
+import argparse
+import fnmatch
+import importlib
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import record
+from catalogue import EXPORTS, Input
+
+DEVICES = ("CPU", "REF")
+SLOW_DEVICES = ("GPU", "HETERO:GPU,CPU")
+SECONDS = 600  # an export, or a verification
+DEFAULT_INPUTS = {"": Input()}
+
+
+def last_line(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else "no message"
+
+
+def convert(file, folder, compress):
+    import openvino
+
+    target = folder / ("model-f16.xml" if compress else "model-f32.xml")
+    openvino.save_model(openvino.convert_model(file), target, compress_to_fp16=compress)
+    return target
+
+
+def peers_of(file):
+    """The peer that reads this form itself comes first; the other says whether both agree."""
+    return (record.OpenVino,) if file.suffix == ".xml" else (record.OnnxRuntime, record.OpenVino)
+
+
+def record_peer(file, inputs, folder):
+    """Writes a golden folder. Returns what is to be said of the peers, the inputs' descriptions and the outputs."""
+    said, kept = [], None
+    for kind in peers_of(file):
+        try:
+            peer = kind(file, None if kept is None else {i["name"]: i["shape"] for i in kept[0]})
+            values, described = record.fill(peer, inputs)
+            outputs = peer.run(values)
+        except Exception as error:  # what peers throw has no type of its own
+            said.append(f"{kind.__name__} fails: {last_line(str(error))}")
+            continue
+        if kept is None:
+            record.golden(file, peer, described, outputs, folder)
+            kept = described, outputs
+        elif reason := record.difference(outputs, kept[1]):
+            said.append(f"peers disagree: {reason}")
+    if kept is None:
+        raise RuntimeError("; ".join(said))
+    return said, *kept
+
+
+def verify(hetero, device, folder, golden):
+    """"ok", or why not."""
+    command = [hetero, "verify", str(golden), "--root", str(folder), "-d", device]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    if done.returncode < 0:
+        return f"signal {-done.returncode}"
+    if done.returncode == 0 and re.search(r"^1 passed, 0 failed, 0 skipped", last_line(done.stdout)):
+        return "ok"
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if "FAIL" in line or "SKIP" in line or "error" in line]
+    return (lines or [last_line(done.stdout + done.stderr)])[0].replace(str(folder) + "/", "")[:400]
+
+
+def convert_back(hetero, file, described, outputs, folder):
+    """Whether ONNX Runtime loads what `hetero convert` writes and gives the same: "ok", "refused: ..." where the command says that it
+    does not, or what is wrong."""
+    target = folder / "converted.onnx"
+    done = subprocess.run([hetero, "convert", str(file), "-o", str(target)], capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode != 0:
+        return f"convert ends with {done.returncode}: {last_line(done.stderr)}"
+    reasons = [line for line in done.stderr.splitlines() if "only this build loads" in line]
+    try:
+        peer = record.OnnxRuntime(target)
+    except Exception as error:
+        return f"refused: {reasons[0]}" if reasons else f"ONNX Runtime does not load it: {last_line(str(error))}"
+    if reasons:
+        return f"ONNX Runtime loads it although: {reasons[0]}"
+    try:
+        values = {name: record.formula(i["shape"], dtype, i["lo"], i["hi"]) for i, (name, _, dtype) in zip(described, peer.inputs)}
+        found = peer.run(values)
+    except Exception as error:
+        return f"ONNX Runtime does not run it: {last_line(str(error))}"
+    return record.difference(found, outputs) or "ok"
+
+
+def make_and_compare(export, hetero, folder, queue):
+    """Runs in a process of its own: exporters and peers crash, and keep memory."""
+    row = {"exporter": export.exporter, "task": export.task, "name": export.name, "options": export.options,
+           "known": export.known, "peers": [], "forms": {}, "converted": {}}
+    try:
+        file = export.make(folder)
+    except BaseException as error:
+        traceback.print_exc()
+        row["not made"] = f"{type(error).__name__}: {last_line(str(error))}"
+        queue.put(row)
+        return
+    made = file
+    forms = {"IR" if made.suffix == ".xml" else "ONNX": lambda: made}
+    if file.suffix == ".onnx" and export.converts:
+        forms["IR f32"] = lambda: convert(made, folder, compress=False)
+        forms["IR f16"] = lambda: convert(made, folder, compress=True)
+    for form, source in forms.items():
+        golden = folder / f"golden {form}"
+        try:
+            file = source()
+            said, described, outputs = record_peer(file, export.inputs or DEFAULT_INPUTS, golden)
+            row["peers"] += [f"{form}: {text}" for text in said]
+        except Exception as error:
+            row["peers"].append(f"{form}: no peer gives a result: {last_line(str(error))}")
+            continue
+        devices = DEVICES + (SLOW_DEVICES if export.is_small and form in ("ONNX", "IR") else ())
+        row["forms"][form] = {device: verify(hetero, device, folder, golden) for device in devices}
+        row["converted"][form] = convert_back(hetero, file, described, outputs, folder)
+    queue.put(row)
+
+
+def is_right(row):
+    return "not made" not in row and row["forms"] and all(
+        result == "ok" for form in row["forms"].values() for result in form.values())
+
+
+def run(export, hetero, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    queue = multiprocessing.Queue()
+    log = open(folder / "log", "w")
+
+    def child():
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        os.chdir(folder)
+        make_and_compare(export, hetero, folder, queue)
+
+    process = multiprocessing.Process(target=child)
+    process.start()
+    row, end = None, time.monotonic() + 4 * SECONDS
+    while row is None and time.monotonic() < end:
+        try:
+            row = queue.get(timeout=1)
+        except Exception:  # Empty
+            if not process.is_alive():
+                break
+    if row is None:
+        process.kill()
+        row = {"exporter": export.exporter, "task": export.task, "name": export.name, "options": export.options,
+               "known": export.known, "peers": [], "forms": {}, "converted": {}, "not made": f"the exporter or a peer ended with {process.exitcode}"}
+    process.join()
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("hetero")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("exporter")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    multiprocessing.set_start_method("fork")
+    until = time.monotonic() + 60 * options.minutes
+    importlib.import_module(f"{options.exporter}_exports").list_exports()
+    results = json.loads(options.results.read_text()) if options.results.exists() else {}
+    for export in EXPORTS:
+        if export.key in results or not fnmatch.fnmatch(export.key, options.only):
+            continue
+        if time.monotonic() > until:
+            return 75
+        folder = (options.folder / export.key).resolve()
+        start = time.monotonic()
+        row = run(export, str(Path(options.hetero).resolve()), folder)
+        row["seconds"] = round(time.monotonic() - start)
+        results[export.key] = row
+        aside = options.results.with_suffix(".part")
+        aside.write_text(json.dumps(results, indent=1))
+        aside.replace(options.results)
+        print(f"{'ok' if is_right(row) else 'NOT OK'} {export.key} ({row['seconds']} s)", flush=True)
+        if not is_right(row):
+            print(json.dumps({k: row[k] for k in ("not made", "peers", "forms", "converted") if row.get(k)}, indent=1), flush=True)
+        elif not options.keep:
+            shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
