@@ -27,7 +27,7 @@ import numpy as np
 import openvino as ov
 from case import CASES
 
-for module in ("arithmetic", "shape", "windows", "detection", "control", "random", "types"):
+for module in ("arithmetic", "shape", "windows", "detection", "control", "random", "types", "exporters"):
     importlib.import_module(f"cases_{module}")
 
 # Models whose results differ on purpose, and why.

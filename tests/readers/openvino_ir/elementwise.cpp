@@ -244,6 +244,17 @@ TEST(IrElementwise, PReluSlopesBelongToTheChannels) {
   EXPECT_THAT(out, ElementsAre(-0.5f, 2, -6, -8));
 }
 
+/// As many slopes as the last dimension, not the channels, has: NumPy's rules.
+TEST(IrElementwise, PReluSlopesOfTheLastDimension) {
+  const auto out =
+      evaluate_layer({"PReLU"}, Tensor::from<float>({1, 2, 3}, {-1, -1, -1, 2, -2, -2}),
+                     [](IrFile& f) {
+                       return std::vector{f.floats({3}, {1, 2, 3})};
+                     },
+                     {1, 2, 3});
+  EXPECT_THAT(out, ElementsAre(-1, -2, -3, 2, -4, -6));
+}
+
 TEST(IrElementwise, MatMulTransposes) {
   // A = [[1,2],[3,4]], B = [[5,6],[7,8]]: A^T B^T = [[1*5+3*6, 1*7+3*8], [2*5+4*6, 2*7+4*8]]
   const auto out = evaluate_layer({"MatMul", "opset1", "transpose_a=\"true\" transpose_b=\"True\""},

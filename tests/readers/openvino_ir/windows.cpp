@@ -279,6 +279,25 @@ TEST(IrWindows, InterpolateOfOpset1AndOfOpset11) {
   EXPECT_THAT(newest, ElementsAre(7, 7, 8, 8));
 }
 
+/// Scales that do not lead to a whole size: corners lie on corners all the same, and Pillow's
+/// filter follows from the sizes, 3 of 2.
+TEST(IrWindows, InterpolateByScalesOfOtherThanWholeSizes) {
+  const auto run = [](const std::string& attributes) {
+    return evaluate_layer({"Interpolate", "opset11",
+                           attributes + " shape_calculation_mode=\"scales\" pads_begin=\"0\" "
+                                        "pads_end=\"0\""},
+                          image({1, 1, 1, 2}, {0, 3}),
+                          [](IrFile& f) {
+                            return std::vector{f.floats({1}, {1.75f}), f.integers({3})};
+                          },
+                          {1, 1, 1, 3});
+  };
+  EXPECT_THAT(run("mode=\"linear_onnx\" coordinate_transformation_mode=\"align_corners\""),
+              ElementsAre(0, 1.5f, 3));
+  EXPECT_THAT(run("mode=\"bilinear_pillow\" coordinate_transformation_mode=\"half_pixel\""),
+              ElementsAre(0, 1.5f, 3));
+}
+
 TEST(IrWindows, SimpleRoundingOfGrowingAndShrinkingDimensions) {
   // Column places 0.5 and 2.5 rounded up: 1 and 3.
   const auto out = evaluate_layer({"Interpolate", "opset11",

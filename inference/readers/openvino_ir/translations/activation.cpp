@@ -17,11 +17,14 @@ void plain(LayerContext& context) {
   }
 }
 
-/// A slope of one dimension belongs to the channels (dimension 1), others follow NumPy's rules.
+/// A slope of one dimension belongs to the channels (dimension 1) where it has as many values,
+/// others follow NumPy's rules.
 void prelu(LayerContext& context) {
   Value* slope = context.input(1);
   const int64_t rank = context.input_rank(0);
-  if (context.input_rank(1) == 1 && context.input_shape(1)[0] != 1 && rank > 2) {
+  const int64_t channels = rank > 2 ? context.input_shape(0)[1] : kUnknownDim;
+  const int64_t slopes = context.input_rank(1) == 1 ? context.input_shape(1)[0] : 1;
+  if (rank > 2 && slopes != 1 && (channels == kUnknownDim || channels == slopes)) {
     std::vector<int64_t> axes;
     for (int64_t i = 1; i < rank - 1; ++i) axes.push_back(i);
     slope = context.unsqueezed(slope, axes);

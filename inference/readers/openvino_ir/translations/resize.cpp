@@ -69,6 +69,26 @@ Interpolation read_later_form(LayerContext& context) {
   return form;
 }
 
+/// Entries of a list of one entry per axis.
+Value* entries(LayerContext& context, Value* list, const std::vector<int64_t>& which) {
+  return context.add("Gather", {list, context.integers_constant("which", which)});
+}
+
+/// The places of these forms follow from both sizes, which are whole numbers, not from the scale.
+bool is_placed_by_sizes(const Interpolation& form) {
+  return form.pillow || form.coordinates == "align_corners";
+}
+
+/// The whole sizes that scales lead to.
+Value* sizes_of_scales(LayerContext& context, const Interpolation& form, Value* data) {
+  constexpr float kEpsilon = 1e-6f;  // OpenVINO's, for scales like 7/5
+  Value* const whole = context.cast(context.add("Shape", {data}), ElementType::Float32);
+  Value* const from = entries(context, whole, form.axes);
+  Value* const to = context.add("Add", {context.add("Mul", {from, form.scales}),
+                                        context.constant("epsilon", Tensor::scalar(kEpsilon))});
+  return context.cast(context.add("Floor", {to}), ElementType::Int64);
+}
+
 bool is_zero(const std::vector<int64_t>& values) {
   return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 0; });
 }
@@ -97,11 +117,6 @@ bool split_axes(LayerContext& context, const Interpolation& form, std::vector<in
     (to[at] - added >= from[at] ? enlarged : shrunk).push_back(static_cast<int64_t>(i));
   }
   return true;
-}
-
-/// Entries of a list of one entry per axis.
-Value* entries(LayerContext& context, Value* list, const std::vector<int64_t>& which) {
-  return context.add("Gather", {list, context.integers_constant("which", which)});
 }
 
 struct ResizeNode {
@@ -179,6 +194,10 @@ void interpolate(LayerContext& context) {
   }
   if (form.by_scales && context.input_type(context.opset() >= 11 ? 1 : 2) != ElementType::Float32) {
     form.scales = context.cast(form.scales, ElementType::Float32);
+  }
+  if (form.by_scales && is_placed_by_sizes(form)) {
+    form.sizes = sizes_of_scales(context, form, data);
+    form.scales = nullptr;
   }
   if (form.mode == "nearest" && form.nearest == "simple") return resize_simply(context, form, data);
   ResizeNode node = resize_node(form, data);
