@@ -95,7 +95,7 @@ def golden(file, peer, described, outputs, folder):
         row["argmax"] = int(np.argmax(flat)) if flat.size else 0
         rows.append(row)
     (folder / "golden.json").write_text(json.dumps(
-        {"model": file.name, "source": peer.title, "inputs": described, "outputs": rows}, indent=1))
+        {"model": str(file), "source": peer.title, "inputs": described, "outputs": rows}, indent=1))
 
 
 def difference(actual, expected):

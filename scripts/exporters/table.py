@@ -12,6 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+UNDECIDED = "peers disagree, too"  # of run.py
 COLUMNS = (("ONNX",), ("IR", "IR f32"), ("IR f16",))
 
 
@@ -20,15 +21,22 @@ def is_made(row):
 
 
 def is_right(row):
-    return is_made(row) and all(result == "ok" for form in row["forms"].values() for result in form.values())
+    return is_made(row) and all(fits(result) for form in row["forms"].values() for result in form.values())
+
+
+def fits(result):
+    return result == "ok" or result.startswith(UNDECIDED)
 
 
 def cell(row, forms):
     found = [row["forms"][form] for form in forms if form in row["forms"]]
     if not found:
         return "-"
-    if any(result != "ok" for form in found for result in form.values()):
+    results = [result for form in found for result in form.values()]
+    if not all(fits(result) for result in results):
         return "**differs**"
+    if any(result != "ok" for result in results):
+        return "peers disagree"
     return "right, GPU too" if any("GPU" in form for form in found) else "right"
 
 
@@ -59,7 +67,7 @@ def main():
     misses = [row for row in made if not is_right(row)]
     text += "\n## Misses\n\n" + ("" if misses else "None.\n")
     for row in misses:
-        reasons = {f"{form} on {device}: {result}" for form, devices in row["forms"].items() for device, result in devices.items() if result != "ok"}
+        reasons = {f"{form} on {device}: {result}" for form, devices in row["forms"].items() for device, result in devices.items() if not fits(result)}
         text += bullet(f"{title(row)}: " + (row["known"] + ". " if row["known"] else "") + "; ".join(sorted(reasons)))
     converted = [(row, form, result) for row in made for form, result in row["converted"].items()]
     loaded = sum(result == "ok" for _, _, result in converted)

@@ -34,7 +34,7 @@ def make(name, size, how, is_detector=False):
             more = {"init_weights": True}
         group = torchvision.models.detection if is_detector else torchvision.models.segmentation if name in SEGMENTATION else torchvision.models
         model = getattr(group, name)(weights=None, **more).eval()
-        example = torch.zeros(1 if is_detector else 2, 3, size, size)
+        example = torch.zeros(2, 3, size, size)
         weights.settle(model, example)
         if is_detector:
             weights.sharpen(model, *HEADS)

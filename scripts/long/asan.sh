@@ -13,6 +13,8 @@ require build demo check
 configure build-asan -Dtests=true -Ddispatch=native -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=address,undefined -Db_lundef=false
 pieces_begin "$root/build-asan/pieces"
 piece_build build-asan
+# What PoCL has compiled for the tests of ./check.sh, if they have run here: its compiler takes many times as long under this allocator.
+[ ! -d build-check/pocl-cache ] || [ -e build-asan/pocl-cache ] || cp -r build-check/pocl-cache build-asan/pocl-cache
 # GStreamer's registry scanner and Python load our instrumented plugin: the runtime has to come first.
 export HET_PRELOAD
 HET_PRELOAD=$(g++ -print-file-name=libasan.so)
