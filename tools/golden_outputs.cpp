@@ -132,8 +132,9 @@ Result<std::vector<ReferenceOutput>> reference_outputs(const InferRequest& reque
 
 bool is_quantised(const Model& model) {
   return std::any_of(model.nodes().begin(), model.nodes().end(), [](const auto& node) {
-    return node->op_type().rfind("QLinear", 0) == 0 || node->op_type() == "QuantizeLinear" ||
-           node->op_type() == "FakeQuantize";
+    return node->op_type().rfind("QLinear", 0) == 0 ||
+           node->op_type().rfind("DynamicQuantize", 0) == 0 ||
+           node->op_type() == "QuantizeLinear" || node->op_type() == "FakeQuantize";
   });
 }
 

@@ -1,9 +1,10 @@
 /// fill_weights SOURCE TARGET: models of the folder SOURCE as whole files in TARGET.
 ///
-/// Files of tests/exports have no large weights: each says how they are drawn, "drawn MEAN DEVIATION
-/// NUMBER", in an ONNX tensor's doc_string or in the attribute `drawn` of a layer's <data>. Element i
-/// of them is MEAN + DEVIATION * sqrt(3) * (noise / 127.5 - 1), where noise is the highest byte of
-/// the 32-bit number (i + 7919 * NUMBER) * 2654435761; scripts/exporters/strip.py draws the same.
+/// Files of tests/exports have no large weights: each says how they are drawn, "drawn MEAN
+/// DEVIATION NUMBER", in an ONNX tensor's doc_string or in the attribute `drawn` of a layer's
+/// <data>. Element i of them is MEAN + DEVIATION * sqrt(3) * (noise / 127.5 - 1), where noise is
+/// the highest byte of the 32-bit number (i + 7919 * NUMBER) * 2654435761;
+/// scripts/exporters/strip.py draws the same.
 #include <charconv>
 #include <cmath>
 #include <cstdio>
