@@ -57,8 +57,8 @@ OURS = {
     "tests/": ("inference/", "devices/", "hetero/", "hetinference/", "gst/", "tools/"),
 }
 
-# Tracked files that are no text: the demo's models, trained by pipelines/demo/train/, and pictures of pages.
-BINARIES = ("pipelines/demo/models/", "docs/demo.jpg", "docs/vpu_depth.png")
+# Tracked files that are no text: the demo's models, trained by pipelines/demo/train/, exports without weights, and pictures of pages.
+BINARIES = ("pipelines/demo/models/", "tests/exports/", "docs/demo.jpg", "docs/vpu_depth.png")
 
 
 def tracked(root, *suffixes):

@@ -131,6 +131,7 @@ std::vector<RuleRow> elementwise_rules() {
     rows.push_back({"DequantizeLinear", domain, follow_first});
   }
   rows.push_back({"DynamicQuantizeLinear", "", quantize_by_range});
+  rows.push_back({"DynamicQuantizeLSTM", "com.microsoft", quantize_by_range});
   for (const std::string_view type : {"QLinearAdd", "QLinearMul"}) {
     rows.push_back({type, "com.microsoft", qlinear_binary});
   }
