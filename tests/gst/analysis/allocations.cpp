@@ -69,6 +69,10 @@ void* operator new(size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  if (g_counting) ++(is_in_onednn(__builtin_return_address(0)) ? g_of_onednn : g_own);
+  return std::malloc(size);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }

@@ -198,6 +198,7 @@ TEST(NamePattern, WrongPatternsAreRefused) {
   EXPECT_FALSE(NamePattern::parse("((a{100}){100}){100}")) << "a million steps";
 }
 
+/// Steps that double with every letter would not end; sanitizers on a busy machine may take a while.
 TEST(NamePattern, NothingTakesLong) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name(100'000, 'a');
@@ -212,7 +213,7 @@ TEST(NamePattern, NothingTakesLong) {
   EXPECT_TRUE(matches(nested, name));
   matches("a" + std::string(900, '*'), "aaa");
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(taken.count(), 10.0);
+  EXPECT_LT(taken.count(), 60.0);
 }
 
 }  // namespace
