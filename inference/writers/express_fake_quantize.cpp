@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "inference/ops/op.h"
 #include "inference/passes/fusions/rewrite.h"

@@ -1,6 +1,8 @@
 #include "inference/writers/express_in_onnx.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/rewrite.h"

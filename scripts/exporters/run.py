@@ -114,7 +114,7 @@ def run_with(peer, described):
     return peer.run({name: record.formula(i["shape"], dtype, i["lo"], i["hi"]) for i, (name, _, dtype) in zip(described, peer.inputs)})
 
 
-def make_and_compare(export, hetero, folder, queue):
+def make_and_compare(export, hetero, folder, chosen, queue):
     """Runs in a process of its own: exporters and peers crash, and keep memory."""
     row = {"exporter": export.exporter, "task": export.task, "name": export.name, "options": export.options,
            "known": export.known, "peers": [], "forms": {}, "converted": {}, "operations": []}
@@ -141,7 +141,7 @@ def make_and_compare(export, hetero, folder, queue):
         except Exception as error:
             row["peers"].append(f"{form}: no peer gives a result: {last_line(str(error))}")
             continue
-        devices = DEVICES + (SLOW_DEVICES if export.is_small and form in ("ONNX", "IR") else ())
+        devices = chosen or DEVICES + (SLOW_DEVICES if export.is_small and form in ("ONNX", "IR") else ())
         row["forms"][form] = {device: verify(hetero, device, folder, golden) for device in devices}
         row["converted"][form], difference = convert_back(hetero, file, described, outputs, folder)
         if difference:
@@ -156,7 +156,7 @@ def is_right(row):
         result == "ok" or result.startswith(UNDECIDED) for form in row["forms"].values() for result in form.values())
 
 
-def run(export, hetero, folder):
+def run(export, hetero, folder, chosen):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     queue = multiprocessing.Queue()
@@ -166,7 +166,7 @@ def run(export, hetero, folder):
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         os.chdir(folder)
-        make_and_compare(export, hetero, folder, queue)
+        make_and_compare(export, hetero, folder, chosen, queue)
 
     process = multiprocessing.Process(target=child)
     process.start()
@@ -194,6 +194,7 @@ def main():
     parser.add_argument("--only", default="*")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--devices", nargs="+", help="these instead of all")
     options = parser.parse_args()
     multiprocessing.set_start_method("fork")
     until = time.monotonic() + 60 * options.minutes
@@ -206,7 +207,7 @@ def main():
             return 75
         folder = (options.folder / export.key).resolve()
         start = time.monotonic()
-        row = run(export, str(Path(options.hetero).resolve()), folder)
+        row = run(export, str(Path(options.hetero).resolve()), folder, options.devices)
         row["seconds"] = round(time.monotonic() - start)
         results[export.key] = row
         aside = options.results.with_suffix(".part")

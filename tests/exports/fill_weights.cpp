@@ -7,6 +7,7 @@
 /// scripts/exporters/strip.py draws the same.
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "inference/tensors/element_type.h"
 

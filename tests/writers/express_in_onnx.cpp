@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "inference/ops/op.h"
 #include "inference/passes/prepare_model.h"

@@ -1,5 +1,8 @@
 #include "inference/ops/sequences/dynamic_quantize_lstm.h"
 
+#include <span>
+#include <string_view>
+
 #include "inference/base/registration.h"
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"

@@ -1,5 +1,7 @@
 #include "inference/ops/sequences/recurrent.h"
 
+#include <utility>
+
 #include "inference/base/registration.h"
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include "inference/ops/double_values.h"
 #include "inference/ops/numeric_cast.h"
