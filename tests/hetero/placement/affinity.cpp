@@ -198,7 +198,8 @@ TEST(NamePattern, WrongPatternsAreRefused) {
   EXPECT_FALSE(NamePattern::parse("((a{100}){100}){100}")) << "a million steps";
 }
 
-/// Steps that double with every letter would not end; sanitizers on a busy machine may take a while.
+/// Steps that double with every letter would not end; sanitizers on a busy machine may take a
+/// while.
 TEST(NamePattern, NothingTakesLong) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name(100'000, 'a');
