@@ -25,11 +25,8 @@ def formula(shape, dtype, low, high):
     return (low + (high - low) * value.astype(np.float32) / np.float32(255)).astype(dtype).reshape(shape)
 
 
-class Peer:
-    """A session of ONNX Runtime or OpenVINO on one file: `inputs` are (name, shape or None, dtype), `outputs` names."""
-
-
-class OnnxRuntime(Peer):
+# A peer is a session on one file: `inputs` are (name, shape with None for unbound sizes, dtype), `outputs` names, `title` what it is.
+class OnnxRuntime:
     def __init__(self, file, shapes=None):
         import onnxruntime
 
@@ -45,7 +42,7 @@ class OnnxRuntime(Peer):
         return self.session.run(None, values)
 
 
-class OpenVino(Peer):
+class OpenVino:
     def __init__(self, file, shapes=None):
         import openvino
 
