@@ -25,8 +25,11 @@ Status infer_softmax(InferContext& context) {
   return {};
 }
 
+/// 1 for the first of the largest, 0 for the others. NaN is larger than every number, as NumPy's
+/// argmax has it.
 void hardmax(std::vector<double>& row) {
-  const auto largest = std::max_element(row.begin(), row.end());
+  auto largest = std::ranges::find_if(row, [](double value) { return std::isnan(value); });
+  if (largest == row.end()) largest = std::ranges::max_element(row);
   const auto index = largest - row.begin();
   std::fill(row.begin(), row.end(), 0.0);
   row[static_cast<size_t>(index)] = 1.0;

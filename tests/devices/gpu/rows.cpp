@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/devices/gpu/gpu_testing.h"
 
 namespace het::gpu_testing {
@@ -55,6 +57,37 @@ TEST_F(GpuRows, ManyEqualNumbersAddUpExactlyEnough) {
       {maker.op("Add", {x, maker.constant(Tensor::from<float>({1}, std::vector<float>{1e3f}))}),
        maker.ints({2, 3})}));
   compare(maker.model(), 1e-6f);
+}
+
+/// What rounding leaves of a large mean would be a thousandth here.
+TEST_F(GpuRows, NormalisationsOfEqualNumbersAreZero) {
+  for (const Shape& shape : {Shape{2, 3, 45}, Shape{2, 45, 21}}) {
+    ModelMaker maker;
+    const auto number = [&](float value) {
+      return maker.constant(Tensor::from<float>({1}, std::vector<float>{value}));
+    };
+    Value* x = maker.op("Mul", {maker.input(shape), number(0.0f)});
+    x = maker.op("Add", {x, number(12345.678f)});
+    maker.output(
+        maker.op("LayerNormalization", {x, number(1.0f)}, make_attributes({{"epsilon", 0.125f}})));
+    maker.output(maker.op("MeanVarianceNormalization", {x}, make_attributes({{"axes", Ints{1}}})));
+    compare(maker.model(), 1e-6f);
+  }
+}
+
+/// NaN is larger than every number, in a row and over rows.
+TEST_F(GpuRows, HardmaxTakesTheFirstNan) {
+  Tensor x = random_tensor({6, 37}, 1);
+  for (const size_t at : {0, 37 + 20, 37 + 30, 5 * 37 + 36}) {
+    x.values<float>()[at] = std::numeric_limits<float>::quiet_NaN();
+  }
+  for (const int64_t axis : {0, 1}) {
+    ModelMaker maker;
+    maker.output(maker.op("Hardmax", {maker.input({6, 37})}, make_attributes({{"axis", axis}})));
+    const auto expected = infer(*ref_->compile_model(maker.model(), {}, nullptr).value(), {x});
+    const auto got = infer(*compile(maker.model()), {x});
+    EXPECT_EQ(*to_float_vector(got[0]), *to_float_vector(expected[0])) << axis;
+  }
 }
 
 TEST_F(GpuRows, NormalisationsHaveParametersPerElementChannelOrGroup) {

@@ -38,6 +38,11 @@ TEST(Softmax, TheAxisMayLieInTheMiddle) {
                        {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5});
 }
 
+TEST(Hardmax, NanIsLargerThanEveryNumber) {
+  const Tensor x = make_tensor<float>({2, 3}, {1, kNaN, kNaN, kInf, 2, kNaN});
+  expect_values<float>(run_op_single({"Hardmax", {x}}), {2, 3}, {0, 1, 0, 0, 0, 1});
+}
+
 TEST(Hardmax, TheFirstOfEqualMaximaWins) {
   const Tensor x = make_tensor<float>({3, 2}, {1, 5, 4, 5, 4, 2});
   expect_values<float>(run_op_single({"Hardmax", {x}, make_attributes({{"axis", 0}})}), {3, 2},

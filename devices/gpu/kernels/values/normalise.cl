@@ -4,8 +4,16 @@
 //   2: 1 / sqrt(s + epsilon)            3: 1 / sqrt(max(s, epsilon))
 //   4: 1 / sqrt(s), 0 for s = 0         5: the same of the sum of magnitudes without root.
 // Sums of BLOCK vectors are added to the total together: long sums stay exact enough.
+// What rounding has left of the mean, the sum of (src - mean), is taken off afterwards: rows of equal
+// numbers, however large, become 0.
 #define BLOCK 128
 #define MAGNITUDES 5
+
+// The sum of squares around mean + rest / length instead of mean.
+float moved_sum(float sum, float rest, float length, int mode) {
+  const float moved = mode == MAGNITUDES ? sum : sum - rest * (rest / length);
+  return moved < 0.0f ? 0.0f : moved;
+}
 
 float factor_of(float s, int mode, float length, float epsilon) {
   switch (mode) {
@@ -62,21 +70,29 @@ __kernel void normalise_rows(__global const stored* src, __global const stored* 
   OVER_LANES(mean, scratch, PLUS);
   mean /= length;
   floatw totals = (floatw)(0.0f);
+  floatw rests = (floatw)(0.0f);
   for (int start = LANE * WIDTH; start < full; start += BLOCK * ROW_STEP) {
     floatw part = (floatw)(0.0f);
     const int end = min(full, start + BLOCK * ROW_STEP);
     for (int x = start; x < end; x += ROW_STEP) {
       const floatw v = LOADW(src + x) - mean;
       part += mode == MAGNITUDES ? fabs(v) : v * v;
+      rests += v;
     }
     totals += part;
   }
   float sum = sum_of(totals);
+  float rest = sum_of(rests);
   for (int x = full + LANE; x < length; x += LANES) {
     const float v = LOAD(src, x) - mean;
     sum += mode == MAGNITUDES ? fabs(v) : v * v;
+    rest += v;
   }
   OVER_LANES(sum, scratch, PLUS);
+  OVER_LANES(rest, scratch, PLUS);
+  rest = centred ? rest : 0.0f;
+  mean += rest / length;
+  sum = moved_sum(sum, rest, length, mode);
   const float factor = factor_of(sum, mode, length, epsilon);
   const int first = row % cycle * first_step;
   if (scale) scale += first * scale_step;
@@ -117,18 +133,26 @@ __kernel void normalise_columns(__global const stored* src, __global const store
     mean /= (float)length;
   }
   floatw total = (floatw)(0.0f);
+  floatw rest = (floatw)(0.0f);
   for (int start = 0; start < length; start += BLOCK) {
     floatw part = (floatw)(0.0f);
     const int end = min(length, start + BLOCK);
     for (int i = start; i < end; ++i) {
       const floatw v = load_lanes(src + (size_t)i * inner, count) - mean;
       part += mode == MAGNITUDES ? fabs(v) : v * v;
+      rest += v;
     }
     total += part;
   }
+  if (!centred) rest = (floatw)(0.0f);
+  mean += rest / (float)length;
   float lanes[WIDTH];
+  float rests[WIDTH];
   HET_JOIN(vstore, WIDTH)(total, 0, lanes);
-  for (int c = 0; c < WIDTH; ++c) lanes[c] = factor_of(lanes[c], mode, length, epsilon);
+  HET_JOIN(vstore, WIDTH)(rest, 0, rests);
+  for (int c = 0; c < WIDTH; ++c) {
+    lanes[c] = factor_of(moved_sum(lanes[c], rests[c], length, mode), mode, length, epsilon);
+  }
   floatw factor = HET_JOIN(vload, WIDTH)(0, lanes);
   if (scale) factor *= load_lanes(scale + x, count);
   floatw shift = (floatw)(0.0f);

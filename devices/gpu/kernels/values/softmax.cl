@@ -30,13 +30,15 @@ __kernel void softmax_rows(__global const stored* src, __global stored* dst, int
   OVER_LANES(peak, scratch, fmax);
 #ifdef HARDMAX
   float first = length;
+  float first_nan = length;
   for (int x = LANE; x < length; x += LANES) {
-    if (LOAD(src, x) == peak) {
-      first = x;
-      break;
-    }
+    const float v = LOAD(src, x);
+    if (isnan(v)) first_nan = fmin(first_nan, (float)x);
+    if (v == peak) first = fmin(first, (float)x);
   }
   OVER_LANES(first, scratch, fmin);
+  OVER_LANES(first_nan, scratch, fmin);
+  first = first_nan < length ? first_nan : first;
   for (int x = LANE; x < length; x += LANES) STORE(x == (int)first ? 1.0f : 0.0f, dst, x);
 #else
   floatw sums = (floatw)(0.0f);
@@ -81,9 +83,12 @@ __kernel void softmax_columns(__global const stored* src, __global stored* dst, 
     peak = fmax(peak, load_lanes(src + (size_t)i * inner, count));
   }
 #ifdef HARDMAX
+  intw has_nan = (intw)(0);
+  for (int i = 0; i < length; ++i) has_nan |= isnan(load_lanes(src + (size_t)i * inner, count));
   intw open = (intw)(-1);
   for (int i = 0; i < length; ++i) {
-    const intw found = open & (load_lanes(src + (size_t)i * inner, count) == peak);
+    const floatw v = load_lanes(src + (size_t)i * inner, count);
+    const intw found = open & (isnan(v) | (v == peak & ~has_nan));
     open &= ~found;
     store_lanes(select((floatw)(0.0f), (floatw)(1.0f), found), dst + (size_t)i * inner, count);
   }
