@@ -28,9 +28,13 @@ run_test() {
   cp "build-asan/meson-logs/piece-$1.junit.xml" "build-asan/pieces/$1.xml"
   return $status
 }
+# Programs that have another library in front of the runtime, or none of it; and the symbols of a library that holds the sanitizer's own.
+left_out="installed installed_at_prefix example_gstreamer_python example_va_surface c_symbols"
+echo "skipped (they load the library without the sanitizers' runtime in front, or count its symbols): $left_out"
 for name in $(meson introspect --tests build-asan | /usr/bin/python3 -c '
 import json, sys
 print(*(test["name"] for test in json.load(sys.stdin) if "tree" not in " ".join(test["suite"])))'); do
+  case " $left_out " in *" $name "*) continue ;; esac
   piece_beside "$name" run_test "$name"
 done
 wait

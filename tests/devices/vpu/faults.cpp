@@ -183,7 +183,12 @@ int run(size_t runs, uint64_t seed, size_t first) {
       "{} devices lost, {} taken back; {} file descriptors left; memory {:+.1f} % after run {}\n",
       faults.lost(), faults.returned(), files_left, 100.0 * growth, warm_up);
   fmt::print("{} passed, {} failed, 0 skipped\n", runs - failed, failed);
-  return failed == 0 && files_left == 0 && growth < 0.1 ? 0 : 1;
+#ifdef __SANITIZE_ADDRESS__
+  constexpr double kMostGrowth = 1.0;  // it keeps what is freed for a while
+#else
+  constexpr double kMostGrowth = 0.1;
+#endif
+  return failed == 0 && files_left == 0 && growth < kMostGrowth ? 0 : 1;
 }
 
 }  // namespace
