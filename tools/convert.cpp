@@ -37,7 +37,9 @@ Status convert(const ConvertOptions& options) {
     std::fprintf(stderr, "hetero: only this build loads %s: %s\n", options.output.c_str(),
                  reason.c_str());
   }
-  HET_TRY(write_onnx(*model, options.output, options.write));
+  OnnxWriteOptions write = options.write;
+  write.opset = oldest_opset(*model);
+  HET_TRY(write_onnx(*model, options.output, write));
   std::printf("%s: %zu nodes, %zu of them not supported by this build\n", options.output.c_str(),
               model->nodes().size(), kept);
   return {};

@@ -1,15 +1,42 @@
 #include "inference/writers/express_in_onnx.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/rewrite.h"
+#include "inference/readers/onnx/graph.h"
 #include "inference/writers/express_fake_quantize.h"
 
 namespace het {
 namespace {
+
+/// Later opsets gave most operators further types only, and ONNX Runtime is behind with those.
+constexpr int64_t kWidespreadOpset = 21;
+
+struct Newcomer {
+  std::string_view op_type;
+  int64_t opset;
+};
+constexpr std::array kNewcomers = {Newcomer{"Attention", 23},
+                                   Newcomer{"BitCast", 26},
+                                   Newcomer{"CausalConvWithState", 27},
+                                   Newcomer{"CumProd", 26},
+                                   Newcomer{"LinearAttention", 27},
+                                   Newcomer{"RMSNormalization", 23},
+                                   Newcomer{"RotaryEmbedding", 23},
+                                   Newcomer{"SwiGLU", onnx::kNewestOpset},
+                                   Newcomer{"Swish", 24},
+                                   Newcomer{"TensorScatter", 24}};
+
+/// Types that some operators have since opset 22 or later.
+bool is_new_type(ElementType type) {
+  return type == ElementType::BFloat16 || (type != ElementType::Undefined && bit_width(type) < 8);
+}
 
 bool knows(const Node& node) {
   const std::string& domain = node.domain();
@@ -53,6 +80,23 @@ Status express_nodes(Model& model) {
 
 Status express_in_onnx(Model& model) {
   return run_rewrites(model, {restore_dequantisation, express_nodes});
+}
+
+int64_t oldest_opset(const Model& model) {
+  int64_t opset = kWidespreadOpset;
+  for (const auto& node : model.nodes()) {
+    if (!node->domain().empty()) continue;
+    const auto found = std::ranges::find(kNewcomers, node->op_type(), &Newcomer::op_type);
+    if (found != kNewcomers.end()) opset = std::max(opset, found->opset);
+    // Attributes that came later: how Cast rounds, what QuantizeLinear computes in.
+    if (node->attributes().has("round_mode") || node->attributes().has("precision")) {
+      opset = onnx::kNewestOpset;
+    }
+  }
+  const bool has_new_type = std::ranges::any_of(model.values(), [](const auto& value) {
+    return is_new_type(value->is_constant() ? value->constant().type() : value->desc().type);
+  });
+  return has_new_type ? onnx::kNewestOpset : opset;
 }
 
 std::vector<std::string> unknown_to_onnx_runtime(const Model& model) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace het {
 /// become DequantizeLinear; NormalizeL2 becomes arithmetic. Results are the same up to rounding.
 /// Bodies of control flow stay as they are.
 HET_API Status express_in_onnx(Model& model);
+
+/// The opset to write the model with so that as many readers as possible know it: 21, the last one
+/// whose operators ONNX Runtime has throughout, or the one that brought the newest operator or type
+/// of the model.
+HET_API int64_t oldest_opset(const Model& model);
 
 /// What of the model ONNX Runtime has no operator for, a sentence each: "het.PSROIPooling (node
 /// 'pool' and 2 more) is no operator of ONNX Runtime". Empty where it has all.

@@ -22,8 +22,8 @@ namespace {
 /// The version of the file format that came with onnx::kNewestOpset.
 constexpr int64_t kIrVersion = 13;
 
-int64_t opset_of(const std::string& domain) {
-  if (domain.empty()) return onnx::kNewestOpset;
+int64_t opset_of(const std::string& domain, int64_t of_onnx) {
+  if (domain.empty()) return of_onnx != 0 ? of_onnx : onnx::kNewestOpset;
   return domain == "ai.onnx.ml" ? 5 : 1;
 }
 
@@ -77,7 +77,8 @@ size_t constant_bytes(const Model& model) {
   return bytes;
 }
 
-Result<std::string> model_bytes(const Model& model, onnx::TensorWriter& tensors) {
+Result<std::string> model_bytes(const Model& model, onnx::TensorWriter& tensors,
+                                int64_t opset = 0) {
   std::string bytes;
   protozero::pbf_writer writer(bytes);
   writer.add_int64(onnx::model_field::kIrVersion, kIrVersion);
@@ -91,7 +92,7 @@ Result<std::string> model_bytes(const Model& model, onnx::TensorWriter& tensors)
   for (const std::string& domain : domains) {
     protozero::pbf_writer import(writer, onnx::model_field::kOpsetImport);
     if (!domain.empty()) import.add_string(onnx::opset_field::kDomain, domain);
-    import.add_int64(onnx::opset_field::kVersion, opset_of(domain));
+    import.add_int64(onnx::opset_field::kVersion, opset_of(domain, opset));
   }
   for (const auto& [key, value] : model.metadata()) {
     protozero::pbf_writer entry(writer, onnx::model_field::kMetadata);
@@ -134,7 +135,7 @@ Result<bool> write_files(const Model& model, const std::string& path,
     tensors = onnx::TensorWriter(weights->stream(), path + ".data", location,
                                  options.external_minimum_bytes);
   }
-  HET_ASSIGN(const std::string bytes, model_bytes(model, tensors));
+  HET_ASSIGN(const std::string bytes, model_bytes(model, tensors, options.opset));
   HET_TRY(tensors.finish());
   file.stream().write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (weights) HET_TRY(weights->keep());

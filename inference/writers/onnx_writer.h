@@ -18,13 +18,16 @@ struct OnnxWriteOptions {
   size_t external_minimum_bytes = 1024;
   /// What a single file may hold: a protobuf message ends at 2 GiB.
   size_t inline_limit_bytes = (size_t{2} << 30) - (size_t{16} << 20);
+  /// Of ONNX's own domain, 0 for the newest. Nodes are written as the newest has them: an older one
+  /// has to mean the same by them (oldest_opset()).
+  int64_t opset = 0;
 };
 
-/// Writes a model as ONNX file: the newest opset that the graph speaks, the domains that it uses,
-/// weights as raw data. What ONNX cannot say is kept as metadata under keys with the prefix "het."
-/// (writers/README.md lists them), so that read_onnx() gives an equal model (model_difference()).
-/// Nodes that no device of this build runs are written as the model has them, with the reason; what
-/// the reader could not take from their file (a string tensor) is missing.
+/// Writes a model as ONNX file: the newest opset that the graph speaks or the one asked for, the
+/// domains that it uses, weights as raw data. What ONNX cannot say is kept as metadata under keys
+/// with the prefix "het." (writers/README.md lists them), so that read_onnx() gives an equal model
+/// (model_difference()). Nodes that no device of this build runs are written as the model has them,
+/// with the reason; what the reader could not take from their file (a string tensor) is missing.
 /// The files appear complete or not at all; a model may be written over the file it was read from.
 /// Fails with InvalidArgument (a cycle, an attribute or name that ONNX cannot express) or Internal
 /// (the file cannot be written); the message names node and file. Thread-safe.

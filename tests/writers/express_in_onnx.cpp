@@ -10,8 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "inference/model/model_equal.h"
 #include "inference/ops/op.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/readers/onnx_reader.h"
+#include "inference/writers/onnx_writer.h"
 
 /// The model computes the same afterwards, with operators of ONNX only.
 namespace het {
@@ -178,6 +181,42 @@ TEST(ExpressInOnnx, NormalizeL2) {
         model, ramp({1, 4, 3}), 0,
         {"Mul", "ReduceSum", "CastLike", mode == "add" ? "Add" : "Max", "Sqrt", "Div"});
   }
+}
+
+TEST(OldestOpset, IsTheOneThatBroughtTheNewestOperatorOrType) {
+  const auto opset = [](const char* op_type, ElementType type, Attributes attributes = {}) {
+    Model model("m");
+    Value* const x = model.add_input("x", {type, {1, 4}});
+    model.add_output("y", model.add_node("n", op_type, "", {x}, {"y"}, attributes)->output());
+    return oldest_opset(model);
+  };
+  EXPECT_EQ(opset("Relu", ElementType::Float32), 21);
+  EXPECT_EQ(opset("Swish", ElementType::Float32), 24);
+  EXPECT_EQ(opset("RMSNormalization", ElementType::Float16), 23);
+  EXPECT_EQ(opset("Relu", ElementType::BFloat16), 27);
+  Attributes rounds;
+  rounds.set("to", int64_t{1});
+  rounds.set("round_mode", std::string("up"));
+  EXPECT_EQ(opset("Cast", ElementType::Float32, rounds), 27);
+}
+
+/// Read back, it is the same model.
+TEST(OldestOpset, MeansTheSameByEveryNode) {
+  Model model("m");
+  Value* x = model.add_input("x", {ElementType::Float32, {1, 2, 4, 4}});
+  Attributes window;
+  window.set("kernel_shape", std::vector<int64_t>{2, 2});
+  x = model.add_node("pool", "AveragePool", "", {x}, {"p"}, window)->output();
+  x = model.add_node("round", "Round", "", {x}, {"r"})->output();
+  x = model.add_node("shape", "Shape", "", {x}, {"s"})->output();
+  model.add_output("y", x);
+  const std::string path = testing::TempDir() + "/oldest_opset.onnx";
+  OnnxWriteOptions options;
+  options.opset = oldest_opset(model);
+  ASSERT_TRUE(write_onnx(model, path, options).ok());
+  const auto copy = read_onnx(path);
+  ASSERT_TRUE(copy) << copy.error().message();
+  EXPECT_EQ(model_difference(model, **copy), "");
 }
 
 TEST(ExpressInOnnx, TellsWhatOnnxRuntimeLacks) {
