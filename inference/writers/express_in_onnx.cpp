@@ -15,8 +15,11 @@
 namespace het {
 namespace {
 
-/// Later opsets gave most operators further types only, and ONNX Runtime is behind with those.
-constexpr int64_t kWidespreadOpset = 21;
+/// Later opsets gave most operators further types only, and ONNX Runtime is behind with those. Of
+/// 21 its own quantisation of weights (1.32) makes nodes that it then refuses.
+constexpr int64_t kWidespreadOpset = 20;
+/// Quantisation to 16 bits and in blocks.
+constexpr int64_t kWideQuantisation = 21;
 
 struct Newcomer {
   std::string_view op_type;
@@ -26,6 +29,7 @@ constexpr std::array kNewcomers = {Newcomer{"Attention", 23},
                                    Newcomer{"BitCast", 26},
                                    Newcomer{"CausalConvWithState", 27},
                                    Newcomer{"CumProd", 26},
+                                   Newcomer{"GroupNormalization", 21},
                                    Newcomer{"LinearAttention", 27},
                                    Newcomer{"RMSNormalization", 23},
                                    Newcomer{"RotaryEmbedding", 23},
@@ -88,15 +92,22 @@ int64_t oldest_opset(const Model& model) {
     if (!node->domain().empty()) continue;
     const auto found = std::ranges::find(kNewcomers, node->op_type(), &Newcomer::op_type);
     if (found != kNewcomers.end()) opset = std::max(opset, found->opset);
+    if (node->attributes().has("block_size") || node->attributes().has("output_dtype")) {
+      opset = std::max(opset, kWideQuantisation);
+    }
     // Attributes that came later: how Cast rounds, what QuantizeLinear computes in.
     if (node->attributes().has("round_mode") || node->attributes().has("precision")) {
       opset = onnx::kNewestOpset;
     }
   }
-  const bool has_new_type = std::ranges::any_of(model.values(), [](const auto& value) {
-    return is_new_type(value->is_constant() ? value->constant().type() : value->desc().type);
-  });
-  return has_new_type ? onnx::kNewestOpset : opset;
+  for (const auto& value : model.values()) {
+    const ElementType type = value->is_constant() ? value->constant().type() : value->desc().type;
+    if (is_new_type(type)) return onnx::kNewestOpset;
+    if (type == ElementType::Int16 || type == ElementType::UInt16) {
+      opset = std::max(opset, kWideQuantisation);
+    }
+  }
+  return opset;
 }
 
 std::vector<std::string> unknown_to_onnx_runtime(const Model& model) {

@@ -16,7 +16,7 @@ namespace het {
 /// Bodies of control flow stay as they are.
 HET_API Status express_in_onnx(Model& model);
 
-/// The opset to write the model with so that as many readers as possible know it: 21, the last one
+/// The opset to write the model with so that as many readers as possible know it: 20, the last one
 /// whose operators ONNX Runtime has throughout, or the one that brought the newest operator or type
 /// of the model.
 HET_API int64_t oldest_opset(const Model& model);

@@ -190,7 +190,9 @@ TEST(OldestOpset, IsTheOneThatBroughtTheNewestOperatorOrType) {
     model.add_output("y", model.add_node("n", op_type, "", {x}, {"y"}, attributes)->output());
     return oldest_opset(model);
   };
-  EXPECT_EQ(opset("Relu", ElementType::Float32), 21);
+  EXPECT_EQ(opset("Relu", ElementType::Float32), 20);
+  EXPECT_EQ(opset("GroupNormalization", ElementType::Float32), 21);
+  EXPECT_EQ(opset("DequantizeLinear", ElementType::UInt16), 21);
   EXPECT_EQ(opset("Swish", ElementType::Float32), 24);
   EXPECT_EQ(opset("RMSNormalization", ElementType::Float16), 23);
   EXPECT_EQ(opset("Relu", ElementType::BFloat16), 27);

@@ -63,8 +63,8 @@ class VpuDaemons {
     if (child == 0) {
 #ifdef __SANITIZE_ADDRESS__
       // It traces the process at its end, which the daemon's confinement forbids.
-      const char* options = getenv("ASAN_OPTIONS");
-      const std::string own = std::string(options != nullptr ? options : "") + ":detect_leaks=0";
+      const char* given = getenv("ASAN_OPTIONS");
+      const std::string own = std::string(given != nullptr ? given : "") + ":detect_leaks=0";
       setenv("ASAN_OPTIONS", own.c_str(), 1);
 #endif
       execv(arguments[0], arguments.data());
