@@ -94,7 +94,7 @@ def convert_back(hetero, file, described, outputs, folder):
     done = subprocess.run([hetero, "convert", str(file), "-o", str(target)], capture_output=True, text=True, timeout=SECONDS)
     if done.returncode != 0:
         return f"convert ends with {done.returncode}: {last_line(done.stderr)}", ""
-    reasons = [line for line in done.stderr.splitlines() if "only this build loads" in line]
+    reasons = [line.replace(f"{folder}/", "") for line in done.stderr.splitlines() if "only this build loads" in line]
     try:
         peer = record.OnnxRuntime(target)
     except Exception as error:
