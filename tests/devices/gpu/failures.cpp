@@ -105,7 +105,9 @@ TEST_F(GpuFailures, CompileAndReleaseDoNotGrow) {
   expect_clean(result);
   const size_t at = result.output.find("growth_mb ");
   ASSERT_NE(at, std::string::npos) << result.output;
+#ifndef __SANITIZE_ADDRESS__  // it keeps what is freed for a while
   EXPECT_LT(std::stod(result.output.substr(at + 10)), 4.0);
+#endif
 }
 
 }  // namespace
