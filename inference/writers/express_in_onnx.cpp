@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "inference/passes/fusions/int8/int8_passes.h"
@@ -42,9 +44,34 @@ bool is_new_type(ElementType type) {
   return type == ElementType::BFloat16 || (type != ElementType::Undefined && bit_width(type) < 8);
 }
 
+/// The bodies of If, Loop and Scan.
+std::vector<const Model*> bodies_of(const Node& node) {
+  std::vector<const Model*> bodies;
+  for (const auto& [name, attribute] : node.attributes()) {
+    const auto* body = std::get_if<std::shared_ptr<Model>>(&attribute);
+    if (body != nullptr) bodies.push_back(body->get());
+  }
+  return bodies;
+}
+
 bool knows(const Node& node) {
   const std::string& domain = node.domain();
   return domain.empty() || domain == "ai.onnx.ml" || domain == "com.microsoft";
+}
+
+/// Nodes of a type that ONNX Runtime does not know.
+struct Unknown {
+  std::string first;
+  size_t count = 0;
+};
+
+void collect_unknown(const Model& model, std::map<std::string, Unknown>& found) {
+  for (const auto& node : model.nodes()) {
+    for (const Model* body : bodies_of(*node)) collect_unknown(*body, found);
+    if (knows(*node)) continue;
+    Unknown& entry = found[node->domain() + "." + node->op_type()];
+    if (entry.count++ == 0) entry.first = node->name();
+  }
 }
 
 /// x / sqrt(sum of squares + eps), or with the larger of both.
@@ -89,6 +116,7 @@ Status express_in_onnx(Model& model) {
 int64_t oldest_opset(const Model& model) {
   int64_t opset = kWidespreadOpset;
   for (const auto& node : model.nodes()) {
+    for (const Model* body : bodies_of(*node)) opset = std::max(opset, oldest_opset(*body));
     if (!node->domain().empty()) continue;
     const auto found = std::ranges::find(kNewcomers, node->op_type(), &Newcomer::op_type);
     if (found != kNewcomers.end()) opset = std::max(opset, found->opset);
@@ -111,16 +139,8 @@ int64_t oldest_opset(const Model& model) {
 }
 
 std::vector<std::string> unknown_to_onnx_runtime(const Model& model) {
-  struct Found {
-    std::string first;
-    size_t count = 0;
-  };
-  std::map<std::string, Found> found;
-  for (const auto& node : model.nodes()) {
-    if (knows(*node)) continue;
-    Found& entry = found[node->domain() + "." + node->op_type()];
-    if (entry.count++ == 0) entry.first = node->name();
-  }
+  std::map<std::string, Unknown> found;
+  collect_unknown(model, found);
   std::vector<std::string> sentences;
   for (const auto& [type, entry] : found) {
     const std::string others =

@@ -5,7 +5,6 @@
 /// <data>. Element i of them is MEAN + DEVIATION * sqrt(3) * (noise / 127.5 - 1), where noise is
 /// the highest byte of the 32-bit number (i + 7919 * NUMBER) * 2654435761;
 /// scripts/exporters/strip.py draws the same.
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -20,18 +19,14 @@
 #include <string>
 #include <string_view>
 
+#include "inference/readers/onnx/proto.h"
 #include "inference/tensors/element_type.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kModelGraph = 7;
-constexpr uint32_t kGraphInitializer = 5;
-constexpr uint32_t kTensorDims = 1;
-constexpr uint32_t kTensorType = 2;
-constexpr uint32_t kTensorRawData = 9;
-constexpr uint32_t kTensorDocString = 12;
+constexpr uint32_t kTensorDocString = 12;  // no reader of ours looks at it
 constexpr int64_t kFloat = 1;
 constexpr int64_t kFloat16 = 10;
 constexpr std::string_view kDrawn = "drawn ";
@@ -102,11 +97,12 @@ std::string filled_tensor(std::string_view tensor) {
   int64_t type = 0;
   std::string text;
   while (reader.next()) {
-    if (reader.tag() == kTensorDims && reader.wire_type() == protozero::pbf_wire_type::varint) {
+    if (reader.tag() == het::onnx::tensor_field::kDims &&
+        reader.wire_type() == protozero::pbf_wire_type::varint) {
       count *= static_cast<uint64_t>(reader.get_int64());
-    } else if (reader.tag() == kTensorDims) {
+    } else if (reader.tag() == het::onnx::tensor_field::kDims) {
       for (const int64_t dim : reader.get_packed_int64()) count *= static_cast<uint64_t>(dim);
-    } else if (reader.tag() == kTensorType) {
+    } else if (reader.tag() == het::onnx::tensor_field::kDataType) {
       type = reader.get_int64();
     } else if (reader.tag() == kTensorDocString) {
       text = reader.get_string();
@@ -117,14 +113,14 @@ std::string filled_tensor(std::string_view tensor) {
   std::string filled(tensor);
   if (!text.starts_with(kDrawn)) return filled;
   if (type != kFloat && type != kFloat16) throw std::runtime_error("weights of another type");
-  protozero::pbf_writer(filled).add_bytes(kTensorRawData,
+  protozero::pbf_writer(filled).add_bytes(het::onnx::tensor_field::kRawData,
                                           Drawn(text).bytes(count, type == kFloat16));
   return filled;
 }
 
 std::string filled_onnx(const std::string& model) {
-  return with_changed(model, kModelGraph, [](std::string_view graph) {
-    return with_changed(graph, kGraphInitializer, filled_tensor);
+  return with_changed(model, het::onnx::model_field::kGraph, [](std::string_view graph) {
+    return with_changed(graph, het::onnx::graph_field::kInitializer, filled_tensor);
   });
 }
 

@@ -202,6 +202,23 @@ TEST(OldestOpset, IsTheOneThatBroughtTheNewestOperatorOrType) {
   EXPECT_EQ(opset("Cast", ElementType::Float32, rounds), 27);
 }
 
+/// GroupNormalization of opset 18 means something else, in a body as well; and what is unknown
+/// there is told.
+TEST(OldestOpset, LooksIntoBodies) {
+  auto body = std::make_shared<Model>("then");
+  Value* const inner = body->add_input("x", {ElementType::Float32, {1, 4, 2, 2}});
+  Value* const norm = body->add_node("norm", "GroupNormalization", "", {inner}, {"n"})->output();
+  body->add_output("r", body->add_node("reorg", "ReorgYolo", "het", {norm}, {"r"})->output());
+  Model model("m");
+  Value* const condition = model.add_input("c", {ElementType::Bool, {}});
+  Attributes attributes;
+  attributes.set("then_branch", body);
+  model.add_output("y", model.add_node("if", "If", "", {condition}, {"y"}, attributes)->output());
+  EXPECT_EQ(oldest_opset(model), 21);
+  EXPECT_THAT(unknown_to_onnx_runtime(model),
+              ElementsAre("het.ReorgYolo (node 'reorg') is no operator of ONNX Runtime"));
+}
+
 /// Read back, it is the same model.
 TEST(OldestOpset, MeansTheSameByEveryNode) {
   Model model("m");
