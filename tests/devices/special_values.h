@@ -51,6 +51,28 @@ class SpecialValues : public Base {
     }
   }
 
+  /// Numbers times a function of theirs, which is 0 or 1 far from 0: -infinity times 0 is NaN.
+  void expect_gates() {
+    const auto approximate = [](const char* way) {
+      return make_attributes({{"approximate", std::string(way)}});
+    };
+    const std::vector<std::pair<const char*, Attributes>> gates{
+        {"Gelu", approximate("none")},
+        {"Gelu", approximate("tanh")},
+        {"Swish", {}},
+        {"HardSwish", {}},
+        {"Mish", {}},
+    };
+    for (const auto& [type, attributes] : gates) {
+      SCOPED_TRACE(type);
+      ModelMaker maker;
+      Value* x = maker.input({3, 37});
+      maker.output(maker.op(type, {x}, attributes));
+      maker.output(maker.op("Neg", {maker.op(type, {maker.op("Neg", {x})}, attributes)}));
+      expect_same(maker.model(), {values({3, 37}, 1)});
+    }
+  }
+
   /// A row of attention without keys is 0; one with NaN has keys.
   void expect_rows_of_attention() {
     ModelMaker maker;

@@ -28,6 +28,10 @@ TEST_F(CpuSpecialValues, FunctionsOfOneValue) {
   expect_same(maker.model(), {values({3, 37}, 2)});
 }
 
+TEST_F(CpuSpecialValues, NumbersTimesAFunctionOfThem) {
+  expect_gates();
+}
+
 TEST_F(CpuSpecialValues, ChainsOfFunctions) {
   ModelMaker maker;
   Value* x = maker.input({3, 37});

@@ -11,6 +11,7 @@ floatw het_elu(floatw a, float alpha) {
 }
 // log(1 + exp(a)) without overflow.
 floatw het_softplus(floatw a) { return fmax(a, 0.0f) + log1p(exp(-fabs(a))); }
+// 1 + tanh(y) is 2 sigmoid(2 y), which is 0 far below 0 where an OpenCL tanh may stop short of -1.
 floatw het_gelu_tanh(floatw a) {
-  return 0.5f * a * (1.0f + tanh(0.7978845608028654f * (a + 0.044715f * a * a * a)));
+  return a * het_sigmoid(1.5957691216057308f * (a + 0.044715f * a * a * a));
 }
