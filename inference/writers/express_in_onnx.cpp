@@ -96,11 +96,23 @@ void express_normalize_l2(Model& model, Node& node) {
   replace(model, {&node, &node, "Div", "", {x, add("/norm", "Sqrt", {bounded})}, {}});
 }
 
+/// ONNX lets the grid have a type of its own; ONNX Runtime (1.32) knows that of the picture only.
+void express_grid_sample(Model& model, Node& node) {
+  Value* const picture = node.input(0);
+  Value* const grid = node.input(1);
+  if (grid->desc().type == picture->desc().type) return;
+  const Node* const cast = model.add_node(node.name() + "/grid", "CastLike", "", {grid, picture},
+                                          {node.output()->name() + "/grid"});
+  replace(model, {&node, &node, "GridSample", "", {picture, cast->output()}, node.attributes()});
+}
+
 Status express_nodes(Model& model) {
   const size_t count = model.nodes().size();
   for (size_t k = 0; k < count; ++k) {
     Node& node = *model.nodes()[k];
-    if (node.domain() != "het" || is_detached(node) || node.op() == nullptr) continue;
+    if (is_detached(node) || node.op() == nullptr) continue;
+    if (node.domain().empty() && node.op_type() == "GridSample") express_grid_sample(model, node);
+    if (node.domain() != "het") continue;
     if (node.op_type() == "FakeQuantize") HET_TRY(express_fake_quantize(model, node));
     if (node.op_type() == "NormalizeL2") express_normalize_l2(model, node);
   }

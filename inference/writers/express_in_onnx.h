@@ -12,8 +12,8 @@ namespace het {
 /// Rewrites what other readers of ONNX do not know and ONNX can express: FakeQuantize becomes
 /// QuantizeLinear and DequantizeLinear where its limits are constant and its levels are those of 8
 /// bits (weights become stored integers), otherwise arithmetic; bytes that are cast and multiplied
-/// become DequantizeLinear; NormalizeL2 becomes arithmetic. Results are the same up to rounding.
-/// Bodies of control flow stay as they are.
+/// become DequantizeLinear; NormalizeL2 becomes arithmetic; the grid of GridSample gets the type of
+/// the picture. Results are the same up to rounding. Bodies of control flow stay as they are.
 HET_API Status express_in_onnx(Model& model);
 
 /// The opset to write the model with so that as many readers as possible know it: 20, the last one

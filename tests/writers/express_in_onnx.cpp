@@ -238,6 +238,19 @@ TEST(OldestOpset, MeansTheSameByEveryNode) {
   EXPECT_EQ(model_difference(model, **copy), "");
 }
 
+/// ONNX Runtime has no kernel for a grid of another type than the picture's.
+TEST(ExpressInOnnx, GridOfAnotherType) {
+  Model model("m");
+  Value* const x = model.add_input("x", {ElementType::Float32, {1, 1, 3, 4}});
+  Value* const grid = model.add_constant(
+      "grid", Tensor::from<double>({1, 2, 2, 2}, {-1, -0.5, 0.25, 0.125, 0.5, -0.75, 1, 0}));
+  Attributes attributes;
+  attributes.set("align_corners", int64_t{1});
+  model.add_output(
+      "y", model.add_node("sample", "GridSample", "", {x, grid}, {"y"}, attributes)->output());
+  expect_expressed(model, ramp({1, 1, 3, 4}), 0, {"CastLike", "GridSample"});
+}
+
 TEST(ExpressInOnnx, TellsWhatOnnxRuntimeLacks) {
   Model model("m");
   Value* x = model.add_input("x", {ElementType::Float32, {1, 4, 2, 2}});
