@@ -73,7 +73,8 @@ class SpecialValues : public Base {
     }
   }
 
-  /// A row of attention without keys is 0; one with NaN has keys.
+  /// A row of attention without keys is 0, and so is one whose products are all -infinity; one with
+  /// NaN has keys.
   void expect_rows_of_attention() {
     ModelMaker maker;
     Value* query = maker.input({1, 1, 2, 4});
@@ -85,6 +86,11 @@ class SpecialValues : public Base {
         {2, 3}, {-kInfinity, kNan, -kInfinity, -kInfinity, -kInfinity, -kInfinity});
     expect_same(maker.model(), {random_tensor({1, 1, 2, 4}, 1), random_tensor({1, 1, 3, 4}, 2),
                                 random_tensor({1, 1, 3, 4}, 3), masks});
+    Tensor infinite = random_tensor({1, 1, 3, 4}, 2);
+    for (float& number : infinite.values<float>()) number = kInfinity;
+    const Tensor signs = Tensor::from<float>({1, 1, 2, 4}, {-1, -2, -1, -1, 1, -1, 1, 1});
+    const Tensor none = Tensor::from<float>({2, 3}, {0, 0, 0, -kInfinity, -kInfinity, -kInfinity});
+    expect_same(maker.model(), {signs, infinite, random_tensor({1, 1, 3, 4}, 3), none});
   }
 };
 

@@ -45,9 +45,8 @@ void attend(const AttentionTask& task, HeadRows& y) {
           expose(ScoreStage::Raw, n);
           if (task.softcap > 0) row[n] = task.softcap * std::tanh(row[n] / task.softcap);
           expose(ScoreStage::Capped, n);
-          const double bias = task.bias(b, h, i, j);
-          masked = masked && bias == -std::numeric_limits<double>::infinity();
-          row[n] += bias;
+          row[n] += task.bias(b, h, i, j);
+          masked = masked && row[n] == -std::numeric_limits<double>::infinity();
           expose(ScoreStage::Biased, n);
         }
         softmax_row(row, masked);

@@ -56,8 +56,8 @@ struct AttentionTask {
 };
 
 /// score = softcap * tanh(scale * q . k / softcap) + bias; y = softmax(score) v, all in double. A
-/// query whose every bias is -infinity gives zeros. `y` has room for the query's rows of
-/// v_head_size.
+/// query whose every score is -infinity gives zeros, as in PyTorch. `y` has room for the query's
+/// rows of v_head_size.
 void attend(const AttentionTask& task, HeadRows& y);
 
 }  // namespace het

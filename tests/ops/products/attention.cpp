@@ -53,6 +53,17 @@ TEST(Attention, BoolMaskForbidsAndAFullyMaskedQueryGivesZero) {
   expect_values<float>(run_op_single(masked), {1, 1, 2, 1}, {10, 0});
 }
 
+/// Whether a mask or the product itself forbids, as PyTorch's attention has it; NaN stays.
+TEST(Attention, AQueryWhoseScoresAreAllMinusInfinityGivesZero) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  OpCall infinite = call({-kInfinity, std::numeric_limits<float>::quiet_NaN()});
+  infinite.inputs[1] = make_tensor<float>(infinite.inputs[1]->shape(), {1, 1});
+  infinite.inputs.push_back(make_tensor<bool>({2, 2}, {1, 1, 0, 0}));
+  const Tensor y = run_op_single(infinite);
+  EXPECT_EQ(y.values<float>()[0], 0.0f);
+  EXPECT_TRUE(std::isnan(y.values<float>()[1]));
+}
+
 TEST(Attention, AShortMaskForbidsTheRest) {
   OpCall masked = call({1, 1});
   masked.inputs.push_back(make_tensor<float>({2, 1}, {0, 5}));
