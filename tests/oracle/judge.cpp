@@ -107,12 +107,13 @@ bool may_spread_nan(const BuiltModel& built, const std::string& device) {
                              std::ranges::any_of(built.model.values(), is_spoilt));
 }
 
-/// Operators that give other numbers for NaN: where a convolution has spread one, nothing can be
-/// said of their results.
-bool takes_nan_for_a_number(const Generator& generator) {
-  constexpr std::array<std::string_view, 6> kTypes = {"ArgMax", "ArgMin",          "Hardmax",
-                                                      "Shrink", "ThresholdedRelu", "TopK"};
-  return generator.domain.empty() && std::ranges::find(kTypes, generator.type) != kTypes.end();
+/// Comparisons, indices and the like, and what gives other numbers for NaN: where a convolution has
+/// spread one, nothing can be said of the results.
+bool takes_nan_for_a_number(const Generator& generator, const std::vector<Tensor>& outputs) {
+  constexpr std::array<std::string_view, 4> kTypes = {"Hardmax", "Shrink", "ThresholdedRelu",
+                                                      "TopK"};
+  return std::ranges::any_of(outputs, [](const Tensor& t) { return !is_float(t.type()); }) ||
+         (generator.domain.empty() && std::ranges::find(kTypes, generator.type) != kTypes.end());
 }
 
 /// Within the tolerance of floats; infinities and NaN are themselves only.
@@ -265,7 +266,9 @@ Verdict judge(Core& core, const RandomCase& random_case, bool accelerators) {
     std::string text = difference(*got, wanted, generator, may_spread_nan(plain, device));
     if (!text.empty()) return {device + ": " + text};
     const BuiltModel embedding = random_case.embedded(wanted.outputs);
-    if (takes_nan_for_a_number(generator) && may_spread_nan(embedding, device)) continue;
+    if (takes_nan_for_a_number(generator, wanted.outputs) && may_spread_nan(embedding, device)) {
+      continue;
+    }
     const auto embedded_reason = refusal(core, embedding, device);
     if (may_refuse(device) && embedded_reason && !embedded_reason->empty()) {
       refusals[device] = *embedded_reason;
