@@ -102,10 +102,17 @@ def make(name, tool):
             kind = quantization.QuantType.QUInt16 if tool.endswith("16 bits") else quantization.QuantType.QUInt8
             quantization.quantize_static(str(prepared), str(target), Pictures(prepared, inputs), quant_format=form, per_channel=True,
                                          activation_type=kind, weight_type=quantization.QuantType.QInt8)
-        elif tool == "4 bits":
+        elif tool.startswith("4 bits"):
             from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
-            quantiser = MatMulNBitsQuantizer(onnx.load(file), block_size=16, is_symmetric=False)
+            kinds = ("MatMul", "Gather") if tool == "4 bits, embeddings" else None
+            quantiser = MatMulNBitsQuantizer(onnx.load(file), block_size=16, is_symmetric=False, op_types_to_quantize=kinds)
+            quantiser.process()
+            onnx.save(quantiser.model.model, target)
+        elif tool in ("FP4", "NF4"):
+            from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
+
+            quantiser = MatMulBnb4Quantizer(onnx.load(file), ["FP4", "NF4"].index(tool), block_size=16)
             quantiser.process()
             onnx.save(quantiser.model.model, target)
         elif tool == "float16":
@@ -130,7 +137,7 @@ def make(name, tool):
 def list_exports():
     tools = {"LSTM": ["dynamic", "dynamic, uint8, per channel", "extended", "float16"],
              "LSTM of two directions": ["dynamic"], "GRU": ["dynamic", "extended"],
-             "encoder": ["dynamic", "4 bits", "extended", "float16"],
+             "encoder": ["dynamic", "4 bits", "4 bits, embeddings", "FP4", "NF4", "extended", "float16"],
              "bert": ["dynamic", "4 bits", "extended", "transformers.optimizer"],
              "vit": ["dynamic", "QDQ", "QOperator", "extended", "transformers.optimizer"],
              "resnet18": ["QDQ", "QOperator", "extended", "QDQ, 16 bits", "float16", "dynamic"],

@@ -1,15 +1,13 @@
-#include <algorithm>
 #include <utility>
 
-#include "inference/ops/packed_integer.h"
 #include "inference/readers/onnx/lift_rules.h"
+#include "inference/readers/onnx/packed_weights.h"
 
 namespace het::onnx {
 namespace {
 
 /// B's form: N rows of `blocks` blocks of `block` numbers.
 struct PackedWeights {
-  ElementType type = ElementType::UInt4;
   int64_t bits = 4;
   int64_t n = 0;
   int64_t k = 0;
@@ -23,7 +21,7 @@ Result<PackedWeights> packed_weights(const PendingNode& node) {
   form.n = node.attributes.get_int("N", 0);
   form.k = node.attributes.get_int("K", 0);
   form.block = node.attributes.get_int("block_size", 0);
-  const bool sane = (form.bits == 2 || form.bits == 4 || form.bits == 8) && form.n > 0 &&
+  const bool sane = unsigned_integer(form.bits) != ElementType::Undefined && form.n > 0 &&
                     form.n <= INT32_MAX && form.k > 0 && form.k <= INT32_MAX && form.block >= 16 &&
                     form.block <= INT32_MAX && form.block % 16 == 0;
   if (!sane || node.input(4) != nullptr || node.attributes.get_int("weight_prepacked", 0) != 0) {
@@ -32,46 +30,17 @@ Result<PackedWeights> packed_weights(const PendingNode& node) {
                  "weights) is not supported",
                  form.bits, form.n, form.k, form.block);
   }
-  form.type = form.bits == 2   ? ElementType::UInt2
-              : form.bits == 4 ? ElementType::UInt4
-                               : ElementType::UInt8;
   form.blocks = (form.k + form.block - 1) / form.block;
   return form;
 }
 
-/// The bytes of a constant as N dense rows of `columns` numbers, which fill whole bytes.
-Result<Tensor> unpacked(const Value& value, const PackedWeights& form, int64_t columns) {
-  if (!value.is_constant() || value.constant().type() != ElementType::UInt8) {
-    return error(StatusCode::NotSupported,
-                 "MatMulNBits needs weights and zero points that are uint8 constants");
-  }
-  const Tensor& bytes = value.constant();
-  if (bytes.element_count() != form.n * (columns * form.bits / 8)) {
-    return error(StatusCode::NotSupported, "{} of shape {} does not hold {} rows of {} numbers",
-                 value.name(), to_string(bytes.shape()), form.n, columns);
-  }
-  return Tensor::view({form.type, {form.n, columns}, Layout::Plain}, bytes.buffer(),
-                      bytes.offset());
-}
-
-/// Zero points [N, blocks]: the middle of the range, or those of the file, whose rows begin with a
-/// byte each.
+/// Zero points [N, blocks]: the middle of the range, or those of the file.
 Result<Tensor> zero_points(const Value* value, const PackedWeights& form) {
+  if (value == nullptr) return middle_numbers(form.bits, {form.n, form.blocks});
   const int64_t per_byte = 8 / form.bits;
   const int64_t columns = (form.blocks + per_byte - 1) / per_byte * per_byte;
-  Tensor rows;
-  if (value != nullptr) {
-    HET_ASSIGN(rows, unpacked(*value, form, columns));
-  }
-  HET_ASSIGN(Tensor zeros, Tensor::allocate({form.type, {form.n, form.blocks}, Layout::Plain}));
-  std::fill_n(zeros.bytes(), zeros.size_bytes(), std::byte{0});
-  for (int64_t i = 0; i < zeros.element_count(); ++i) {
-    const int64_t at = i / form.blocks * columns + i % form.blocks;
-    store_integer(zeros.bytes(), form.type, i,
-                  value == nullptr ? int64_t{1} << (form.bits - 1)
-                                   : load_integer(rows.bytes(), form.type, at));
-  }
-  return zeros;
+  HET_ASSIGN(const Tensor rows, packed_numbers(*value, form.bits, {form.n, columns}));
+  return first_columns(rows, form.blocks);
 }
 
 }  // namespace
@@ -85,7 +54,7 @@ void lift_matmul_n_bits(LiftContext& context) {
   }
   const auto form = packed_weights(node);
   if (!form) return context.refuse(form.error().message());
-  auto weights = unpacked(*node.input(1), *form, form->blocks * form->block);
+  auto weights = packed_numbers(*node.input(1), form->bits, {form->n, form->blocks * form->block});
   if (!weights) return context.refuse(weights.error().message());
   auto zeros = zero_points(node.input(3), *form);
   if (!zeros) return context.refuse(zeros.error().message());

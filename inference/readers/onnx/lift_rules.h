@@ -75,8 +75,11 @@ void lift_nhwc_conv(LiftContext& context);
 void lift_rotary_embedding(LiftContext& context);
 void lift_skip_group_norm(LiftContext& context);
 
-// lift_quantized.cpp and lift_matmul_n_bits.cpp: quantised operators of com.microsoft.
+// lift_quantized.cpp, lift_matmul_n_bits.cpp and lift_block_quantized.cpp: quantised operators of
+// com.microsoft.
 void lift_dynamic_quantize_matmul(LiftContext& context);
+void lift_gather_block_quantized(LiftContext& context);
+void lift_matmul_bnb4(LiftContext& context);
 void lift_matmul_integer_to_float(LiftContext& context);
 void lift_matmul_n_bits(LiftContext& context);
 void lift_qgemm(LiftContext& context);
