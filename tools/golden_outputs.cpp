@@ -20,6 +20,11 @@ constexpr double kCertainScore = 0.1;
 /// near zero are multiples of 2^-24 with an error of their own: below this nothing can be compared.
 constexpr double kReferenceResolution = 0x1p-22;
 
+/// Of a single value, or of equal ones, the magnitude.
+double range_between(double least, double most) {
+  return most > least ? most - least : std::abs(most);
+}
+
 /// Smallest distance between two different values: one step of a quantised output.
 double quantisation_step(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -103,7 +108,7 @@ Result<std::vector<ReferenceOutput>> read_golden_outputs(const nlohmann::json& g
     reference.name = output.at("name").get<std::string>();
     reference.shape = output.at("shape").get<Shape>();
     reference.stride = std::max<size_t>(1, output.value("stride", size_t{1}));
-    reference.range = output.at("max").get<double>() - output.at("min").get<double>();
+    reference.range = range_between(output.at("min").get<double>(), output.at("max").get<double>());
     reference.argmax = output.at("argmax").get<size_t>();
     HET_ASSIGN(const Tensor tensor,
                read_npy((folder / output.at("file").get<std::string>()).string()));
@@ -122,7 +127,7 @@ Result<std::vector<ReferenceOutput>> reference_outputs(const InferRequest& reque
     HET_ASSIGN(reference.values, to_doubles(tensor));
     if (!reference.values.empty()) {
       const auto [least, most] = std::ranges::minmax_element(reference.values);
-      reference.range = *most - *least;
+      reference.range = range_between(*least, *most);
       reference.argmax = static_cast<size_t>(most - reference.values.begin());
     }
     references.push_back(std::move(reference));

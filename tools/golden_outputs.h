@@ -18,7 +18,7 @@ struct ReferenceOutput {
   Shape shape;
   std::vector<double> values;  ///< every `stride`-th
   size_t stride = 1;
-  double range = 0;   ///< of all values
+  double range = 0;   ///< of all values; the magnitude where they are equal, or where there is one
   size_t argmax = 0;  ///< of all values
 };
 

@@ -105,7 +105,7 @@ def difference(actual, expected):
         both = np.isfinite(a) & np.isfinite(e)
         if not np.array_equal(np.isfinite(a), np.isfinite(e)):
             return f"output {i} is finite in other places"
-        spread = np.ptp(e[both]) if both.any() else 0
+        spread = (np.ptp(e[both]) or abs(e[both]).max()) if both.any() else 0
         worst = np.abs(a[both] - e[both]).max() if both.any() else 0
         if worst > max(1e-3 * spread, 2 ** -22):
             return f"output {i} differs by {worst / spread if spread else worst:.2g} of its range"

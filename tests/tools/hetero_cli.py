@@ -541,6 +541,30 @@ def verify_says_where_it_fails(hetero):
         hetero.run("verify", pathlib.Path(folder) / "nothing", status=1)
 
 
+ONE_VALUE_IR = """<net name="one" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1" element_type="f32"/><output><port id="0" precision="FP32" names="x"><dim>1</dim></port></output></layer>
+<layer id="1" name="y" type="Exp" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32" names="y"><dim>1</dim></port></output></layer>
+<layer id="2" name="y/result" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+
+
+@case
+def verify_of_one_value(hetero):
+    """A score has no range: what it may be off by is a part of itself."""
+    import numpy
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "one.xml").write_text(ONE_VALUE_IR)
+        for recorded, outcome in ((148.41, "1 passed, 0 failed"), (147.0, "0 passed, 1 failed")):
+            numpy.save(folder / "output_0.npy", numpy.array([recorded], numpy.float32))
+            (folder / "golden.json").write_text(json.dumps({
+                "model": "one.xml", "source": "exp(5) = 148.413", "inputs": [{"name": "x", "type": "float32", "shape": [1], "lo": 5, "hi": 5}],
+                "outputs": [{"name": "y", "type": "float32", "shape": [1], "file": "output_0.npy", "min": recorded, "max": recorded, "argmax": 0}]}))
+            done = hetero.run("verify", folder, "--root", folder, "-d", "CPU", status=0 if outcome.startswith("1") else 1)
+            expect(done.stdout, outcome)
+
+
 @case
 def verify_onnx_backend_tests(hetero):
     folder = pathlib.Path("/usr/lib/python3/dist-packages/onnx/backend/test/data/node")
