@@ -7,7 +7,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
-all="ultralytics torchvision timm transformers onnxruntime wheels tensorflow"
+all="ultralytics torchvision timm transformers anomalib otx onnxruntime wheels tensorflow"
 names=${*:-$all}
 for name in $names; do
   case " $all " in *" $name "*) ;; *) fail "'$name' is none of: $all" ;; esac
