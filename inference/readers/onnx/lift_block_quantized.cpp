@@ -86,8 +86,15 @@ void lift_gather_block_quantized(LiftContext& context) {
   if (data->constant().type() == ElementType::UInt8 && bits != 8 && *quantized != rank - 1) {
     return context.refuse("GatherBlockQuantized with packed data needs blocks along the last axis");
   }
-  const auto blocks = blocks_of(*data, scales->constant(), zero_points, bits);
+  auto blocks = blocks_of(*data, scales->constant(), zero_points, bits);
   if (!blocks) return context.refuse(blocks.error().message());
+  // Gather moves nothing smaller than a byte.
+  for (Tensor* part : {&blocks->numbers, &blocks->zero_points}) {
+    if (part->empty()) continue;
+    auto bytes = as_bytes(*part);
+    if (!bytes) return context.refuse(bytes.error().message());
+    *part = *std::move(bytes);
+  }
   const auto gather = [&](Value* from) {
     Attributes axis;
     axis.set("axis", static_cast<int64_t>(*gathered));

@@ -54,6 +54,17 @@ Result<Tensor> first_columns(const Tensor& rows, int64_t columns) {
   return cut;
 }
 
+Result<Tensor> as_bytes(const Tensor& numbers) {
+  if (bit_width(numbers.type()) >= 8) return numbers;
+  const bool is_signed = integer_range(numbers.type()).lowest < 0;
+  HET_ASSIGN(Tensor bytes,
+             zeros(is_signed ? ElementType::Int8 : ElementType::UInt8, numbers.shape()));
+  for (int64_t i = 0; i < bytes.element_count(); ++i) {
+    store_integer(bytes.bytes(), bytes.type(), i, load_integer(numbers.bytes(), numbers.type(), i));
+  }
+  return bytes;
+}
+
 Result<Tensor> middle_numbers(int64_t bits, const Shape& shape) {
   HET_ASSIGN(Tensor tensor, zeros(unsigned_integer(bits), shape));
   for (int64_t i = 0; i < tensor.element_count(); ++i) {

@@ -19,6 +19,9 @@ Result<Tensor> packed_numbers(const Value& value, int64_t bits, const Shape& sha
 /// The first `columns` numbers of every row (the last dimension): rows begin with a byte each.
 Result<Tensor> first_columns(const Tensor& rows, int64_t columns);
 
+/// Integers of fewer bits as int8 or uint8; others as they are.
+Result<Tensor> as_bytes(const Tensor& numbers);
+
 /// The middle of the range of an unsigned integer, everywhere: the zero point where there is none.
 Result<Tensor> middle_numbers(int64_t bits, const Shape& shape);
 

@@ -57,7 +57,7 @@ TEST(Attention, BoolMaskForbidsAndAFullyMaskedQueryGivesZero) {
 TEST(Attention, AQueryWhoseScoresAreAllMinusInfinityGivesZero) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   OpCall infinite = call({-kInfinity, std::numeric_limits<float>::quiet_NaN()});
-  infinite.inputs[1] = make_tensor<float>(infinite.inputs[1]->shape(), {1, 1});
+  infinite.inputs[1] = make_tensor<float>(infinite.inputs[1].shape(), {1, 1});
   infinite.inputs.push_back(make_tensor<bool>({2, 2}, {1, 1, 0, 0}));
   const Tensor y = run_op_single(infinite);
   EXPECT_EQ(y.values<float>()[0], 0.0f);
