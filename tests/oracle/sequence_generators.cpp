@@ -52,7 +52,8 @@ void recurrent(Draw& d) {
   d.call().outputs = lstm ? 3 : 2;
 }
 
-/// Weights of 8 bits with a scale for each direction or for each column.
+/// Weights of 8 bits with a scale for each direction or for each column; mostly all of them are
+/// constants, as a quantiser writes them.
 void dynamic_quantize_lstm(Draw& d) {
   const std::string direction = d.word("forward reverse bidirectional");
   const int64_t directions = direction == "bidirectional" ? 2 : 1;
@@ -63,8 +64,13 @@ void dynamic_quantize_lstm(Draw& d) {
   const ElementType type = d.flag() ? ElementType::Int8 : ElementType::UInt8;
   const double middle = type == ElementType::Int8 ? 0 : 128;
   d.input(ElementType::Float32, {steps, n, input}, -1, 1);
-  d.weights(type, {directions, input, 4 * hidden}, middle - 127, middle + 127);
-  d.weights(type, {directions, hidden, 4 * hidden}, middle - 127, middle + 127);
+  const bool constant = d.below(4) != 3;
+  const auto weights = [&](ElementType of, const Shape& shape, double low, double high) {
+    constant ? d.constant(d.tensor(of, shape, low, high))
+             : d.ordinary_weights(of, shape, low, high);
+  };
+  weights(type, {directions, input, 4 * hidden}, middle - 127, middle + 127);
+  weights(type, {directions, hidden, 4 * hidden}, middle - 127, middle + 127);
   d.flag() ? d.weights(ElementType::Float32, {directions, 8 * hidden}, -1, 1) : d.omit();
   d.below(4) == 3 ? d.input(ElementType::Int32, {n}, 1, static_cast<double>(steps)) : d.omit();
   const Shape state{directions, n, hidden};
@@ -73,8 +79,8 @@ void dynamic_quantize_lstm(Draw& d) {
   d.below(4) == 3 ? d.weights(ElementType::Float32, {directions, 3 * hidden}, -1, 1) : d.omit();
   for (int i = 0; i < 2; ++i) {
     const Shape grid = d.flag() ? Shape{directions} : Shape{directions, 4 * hidden};
-    d.ordinary_weights(ElementType::Float32, grid, 0.001, 0.01);
-    d.weights(type, grid, middle, middle);
+    weights(ElementType::Float32, grid, 0.001, 0.01);
+    weights(type, grid, middle, middle);
   }
   d.attribute("hidden_size", hidden);
   if (direction != "forward") d.attribute("direction", direction);

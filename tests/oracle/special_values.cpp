@@ -33,6 +33,7 @@ const std::vector<SpecialException>& special_exceptions() {
       {"", "Resize", kNan | kInfinities,
        "whether a pixel of weight 0 counts is left open: REF leaves it out, vector loops do not"},
       {"", "RoiAlign", kNan | kInfinities, "as for Resize"},
+      {"com.microsoft", "CropAndResize", kNan | kInfinities, "as for Resize"},
       {"het", "ROIAlign", kNan | kInfinities, "as for Resize"},
       {"het", "ROIAlignRotated", kNan | kInfinities, "as for Resize"},
       {"", "Unique", kSubnormals, "the number of values depends on what counts as 0"},
