@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -69,6 +70,22 @@ class SpecialValues : public Base {
       Value* x = maker.input({3, 37});
       maker.output(maker.op(type, {x}, attributes));
       maker.output(maker.op("Neg", {maker.op(type, {maker.op("Neg", {x})}, attributes)}));
+      expect_same(maker.model(), {values({3, 37}, 1)});
+    }
+  }
+
+  /// A number at a limit or beyond it is the limit's, whatever the other limits are.
+  void expect_limits_without_numbers() {
+    const std::vector<std::array<float, 4>> limits{
+        {0, kInfinity, -0.0f, kNan}, {-1, 1, kNan, 2}, {-kInfinity, 1, 0, 1},
+        {-1, 1, -1, kInfinity},      {kNan, 1, -1, 1}, {-1, 1, 0, 1}};
+    for (const std::array<float, 4>& four : limits) {
+      SCOPED_TRACE(testing::PrintToString(four));
+      ModelMaker maker;
+      std::vector<Value*> inputs{maker.input({3, 37})};
+      for (const float limit : four) inputs.push_back(maker.constant(Tensor::scalar(limit)));
+      maker.output(
+          maker.op("FakeQuantize", inputs, make_attributes({{"levels", int64_t{5}}}), "het"));
       expect_same(maker.model(), {values({3, 37}, 1)});
     }
   }

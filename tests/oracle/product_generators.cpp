@@ -266,6 +266,8 @@ void fake_quantize(Draw& d) {
   d.attributes("levels:i=256|255|2|16");
 }
 
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
 constexpr Generator kProductTable[] = {
     {"", "MatMul", matmul, kSummed},
     {"", "Gemm", gemm, kSummed},
@@ -273,15 +275,27 @@ constexpr Generator kProductTable[] = {
     {"", "MatMulInteger", matmul_integer},
     {.type = "QLinearMatMul", .make = qlinear_matmul, .rounds = true},
     {.type = "QLinearConv", .make = qlinear_conv, .rounds = true},
-    {"com.microsoft", "QLinearAdd", qlinear_binary},
-    {"com.microsoft", "QLinearMul", qlinear_binary},
-    {"com.microsoft", "QLinearSigmoid", qlinear_unary},
-    {"com.microsoft", "QLinearLeakyRelu", qlinear_unary, "u8", 0, 0, "alpha:f=|0.25"},
-    {"com.microsoft", "QLinearAveragePool", qlinear_pool, "u8", 0, 0,
-     "kernel_shape:is=2,2|1,2 strides:is=|2,2 pads:is=|1,0,0,1 count_include_pad:i=|1 "
-     "ceil_mode:i=|1"},
-    {"com.microsoft", "QLinearGlobalAveragePool", qlinear_pool},
-    {"com.microsoft", "QLinearConcat", qlinear_concat},
+    {.domain = kMicrosoft, .type = "QLinearAdd", .make = qlinear_binary, .rounds = true},
+    {.domain = kMicrosoft, .type = "QLinearMul", .make = qlinear_binary, .rounds = true},
+    {.domain = kMicrosoft, .type = "QLinearSigmoid", .make = qlinear_unary, .rounds = true},
+    {.domain = kMicrosoft,
+     .type = "QLinearLeakyRelu",
+     .make = qlinear_unary,
+     .types = "u8",
+     .attributes = "alpha:f=|0.25",
+     .rounds = true},
+    {.domain = kMicrosoft,
+     .type = "QLinearAveragePool",
+     .make = qlinear_pool,
+     .types = "u8",
+     .attributes = "kernel_shape:is=2,2|1,2 strides:is=|2,2 pads:is=|1,0,0,1 "
+                   "count_include_pad:i=|1 ceil_mode:i=|1",
+     .rounds = true},
+    {.domain = kMicrosoft,
+     .type = "QLinearGlobalAveragePool",
+     .make = qlinear_pool,
+     .rounds = true},
+    {.domain = kMicrosoft, .type = "QLinearConcat", .make = qlinear_concat, .rounds = true},
     {"", "QuantizeLinear", quantize_linear},
     {"", "DequantizeLinear", dequantize_linear},
     {"com.microsoft", "QuantizeLinear", quantize_linear},

@@ -28,6 +28,10 @@ TEST_F(CpuSpecialValues, FunctionsOfOneValue) {
   expect_same(maker.model(), {values({3, 37}, 2)});
 }
 
+TEST_F(CpuSpecialValues, LimitsWithoutNumbers) {
+  expect_limits_without_numbers();
+}
+
 TEST_F(CpuSpecialValues, NumbersTimesAFunctionOfThem) {
   expect_gates();
 }

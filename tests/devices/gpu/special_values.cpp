@@ -21,6 +21,10 @@ TEST_F(GpuSpecialValues, FunctionsOfOneValue) {
   expect_same(maker.model(), {values({3, 37}, 1)});
 }
 
+TEST_F(GpuSpecialValues, LimitsWithoutNumbers) {
+  expect_limits_without_numbers();
+}
+
 TEST_F(GpuSpecialValues, NumbersTimesAFunctionOfThem) {
   expect_gates();
 }

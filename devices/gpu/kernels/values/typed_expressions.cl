@@ -20,7 +20,8 @@ long quantized(float value, long zero, long lowest, long highest) {
 }
 
 float fake_quantized(float x, float low, float high, float to_low, float to_high, float steps) {
-  if (x <= fmin(low, high)) return to_low;
-  if (x > fmax(low, high)) return to_high;
+  // Not fmin() and fmax(), for which a limit that is NaN is none.
+  if (x <= (high < low ? high : low)) return to_low;
+  if (x > (low < high ? high : low)) return to_high;
   return rint((x - low) / (high - low) * steps) / steps * (to_high - to_low) + to_low;
 }

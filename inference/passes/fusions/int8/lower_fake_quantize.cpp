@@ -120,13 +120,16 @@ std::optional<ElementwiseNode> rounding(Model& model, const Node& node) {
     const float scale = steps / range;
     // Not -low * scale: a zero that lies on a level must give that whole number.
     const float shift = 0.0f - input->low[i] * steps / range;
-    // Equal limits and limits in reverse order are left to the reference.
-    if (!(range > 0) || !std::isfinite(scale) || !std::isfinite(shift)) return std::nullopt;
+    // Equal limits and limits in reverse order are left to the reference, and what is no number.
+    if (!(range > 0) || !std::isfinite(range) || !std::isfinite(scale) || !std::isfinite(shift)) {
+      return std::nullopt;
+    }
     to_level.push_back(scale);
     level_of_zero.push_back(shift);
   }
   for (size_t i = 0; i < output->low.size(); ++i) {
     to_value.push_back((output->high[i] - output->low[i]) / steps);
+    if (!std::isfinite(to_value[i]) || !std::isfinite(output->low[i])) return std::nullopt;
   }
   ProgramMaker maker(model, node);
   maker.clip(*input);
