@@ -30,7 +30,7 @@ class RoundToDynamicScale final : public Kernel {
  public:
   explicit RoundToDynamicScale(size_t count) : count_(count) {}
 
-  std::string_view implementation() const override { return "own_simd"; }
+  std::string_view implementation() const override { return "own"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     auto* y = reinterpret_cast<float*>(args.outputs[0]);
