@@ -90,6 +90,25 @@ class SpecialValues : public Base {
     }
   }
 
+  /// The largest of a region or a bin is NaN where there is one, wherever it lies.
+  void expect_maxima_of_regions() {
+    ModelMaker maker;
+    Value* x = maker.input({1, 3, 7, 9});
+    Value* regions =
+        maker.constant(Tensor::from<float>({3, 5}, {0, 0, 0, 8, 6, 0, 1, 1, 5, 4, 0, 2, 0, 3, 6}));
+    const std::vector<int64_t> pooled{2, 3};
+    maker.output(maker.op("MaxRoiPool", {x, regions}, make_attributes({{"pooled_shape", pooled}})));
+    maker.output(maker.op("ROIPooling", {x, regions},
+                          make_attributes({{"pooled_h", pooled[0]},
+                                           {"pooled_w", pooled[1]},
+                                           {"method", std::string("max")},
+                                           {"spatial_scale", 1.0f}}),
+                          "het"));
+    maker.output(maker.op("AdaptiveMaxPool", {x, maker.ints(pooled)}, {}, "het"));
+    expect_same(maker.model(), {values({1, 3, 7, 9}, 1)});
+    expect_same(maker.model(), {values({1, 3, 7, 9}, 4)});
+  }
+
   /// A row of attention without keys is 0, and so is one whose products are all -infinity; one with
   /// NaN has keys.
   void expect_rows_of_attention() {

@@ -4,6 +4,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/ops/windows/larger.h"
 
 namespace het {
 namespace {
@@ -102,7 +103,7 @@ Status evaluate_adaptive_pool(EvaluateContext& context) {
         } else {
           int64_t best = (bin[0].begin * in[1] + bin[1].begin) * in[2] + bin[2].begin;
           for_bin(bin, in, [&](int64_t at) {
-            if (static_cast<double>(src[at]) > static_cast<double>(src[best])) best = at;
+            if (is_larger(static_cast<double>(src[at]), static_cast<double>(src[best]))) best = at;
           });
           *dst++ = src[best];
           places.push_back(best);

@@ -7,6 +7,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/ops/windows/larger.h"
 
 namespace het {
 namespace {
@@ -78,7 +79,8 @@ double largest_of(const T* plane, int64_t width, const Bin& y, const Bin& x) {
   auto largest = static_cast<double>(plane[y.begin * width + x.begin]);
   for (int64_t row = y.begin; row < y.end; ++row) {
     for (int64_t column = x.begin; column < x.end; ++column) {
-      largest = std::max(largest, static_cast<double>(plane[row * width + column]));
+      const auto value = static_cast<double>(plane[row * width + column]);
+      if (is_larger(value, largest)) largest = value;
     }
   }
   return largest;

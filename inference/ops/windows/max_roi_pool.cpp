@@ -4,6 +4,7 @@
 #include "inference/base/registration.h"
 #include "inference/ops/double_values.h"
 #include "inference/ops/op_checks.h"
+#include "inference/ops/windows/larger.h"
 
 namespace het {
 namespace {
@@ -78,7 +79,8 @@ Status evaluate_max_roi_pool(EvaluateContext& context) {
       double largest = empty ? 0 : plane[rows.begin * shape[3] + columns.begin];
       for (int64_t h = rows.begin; h < rows.end; ++h) {
         for (int64_t w = columns.begin; w < columns.end; ++w) {
-          largest = std::max(largest, plane[h * shape[3] + w]);
+          const double value = plane[h * shape[3] + w];
+          if (is_larger(value, largest)) largest = value;
         }
       }
       dst.push_back(largest);

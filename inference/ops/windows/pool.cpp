@@ -10,6 +10,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/ops/windows/larger.h"
 #include "inference/ops/windows/pool_loops.h"
 
 namespace het {
@@ -115,7 +116,7 @@ Status evaluate_max_pool(EvaluateContext& context) {
         int64_t best_index = -1;
         for_each_element(win, ranges, [&](int64_t i) {
           const auto value = static_cast<Arithmetic>(src[i]);
-          if (best_index < 0 || value > best || (value != value && best == best)) {
+          if (best_index < 0 || is_larger(value, best)) {
             best = value;
             best_index = i;
           }

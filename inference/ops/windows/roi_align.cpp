@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "inference/ops/numeric_cast.h"
 #include "inference/ops/op_checks.h"
 #include "inference/ops/type_dispatch.h"
+#include "inference/ops/windows/larger.h"
 
 namespace het {
 namespace {
@@ -204,10 +206,12 @@ double pool_bin(const RoiAlignAttributes& align, const T* plane, int64_t width,
       const std::array<double, 4> pixels = weighted_pixels(plane, width, y, x);
       const double sample = pixels[0] + pixels[1] + pixels[2] + pixels[3];
       sum += sample;
-      const double most =
-          align.max_of_samples ? sample : *std::max_element(pixels.begin(), pixels.end());
-      largest = first ? most : std::max(largest, most);
-      first = false;
+      const auto candidates = align.max_of_samples ? std::span<const double>(&sample, 1)
+                                                   : std::span<const double>(pixels);
+      for (const double value : candidates) {
+        if (first || is_larger(value, largest)) largest = value;
+        first = false;
+      }
     }
   }
   const auto count = static_cast<double>(std::max<size_t>(1, ys.size() * xs.size()));

@@ -32,6 +32,10 @@ TEST_F(CpuSpecialValues, LimitsWithoutNumbers) {
   expect_limits_without_numbers();
 }
 
+TEST_F(CpuSpecialValues, MaximaOfRegions) {
+  expect_maxima_of_regions();
+}
+
 TEST_F(CpuSpecialValues, NumbersTimesAFunctionOfThem) {
   expect_gates();
 }

@@ -22,6 +22,31 @@ TEST(MaxRoiPool, ScaleRoundsAndOutsideGivesZero) {
   expect_values<float>(run_op_single(call), {2, 1, 1, 1}, {8, 0});
 }
 
+/// As in MaxPool, wherever in the bin it lies; so do the other maxima over windows.
+TEST(MaxRoiPool, NanIsTheLargest) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const size_t place : {size_t{0}, size_t{1}, size_t{3}}) {
+    std::vector<double> pixels{1, 2, 3, 4};
+    pixels[place] = nan;
+    const Tensor x = make_tensor<float>({1, 1, 2, 2}, pixels);
+    const Tensor region = make_tensor<float>({1, 5}, {0, 0, 0, 1, 1});
+    const std::vector<OpCall> calls{
+        {"MaxRoiPool", {x, region}, make_attributes({{"pooled_shape", Ints{1, 1}}})},
+        {"ROIPooling",
+         {x, region},
+         make_attributes({{"pooled_h", 1}, {"pooled_w", 1}, {"spatial_scale", 1.0f}}),
+         1,
+         "het"},
+        {"AdaptiveMaxPool", {x, make_tensor<int64_t>({2}, {1, 1})}, {}, 1, "het"},
+        {"RoiAlign",
+         {x, make_tensor<float>({1, 4}, {0, 0, 2, 2}), make_tensor<int64_t>({1}, {0})},
+         make_attributes({{"mode", "max"}, {"sampling_ratio", 2}})}};
+    for (const OpCall& call : calls) {
+      EXPECT_TRUE(std::isnan(run_op_single(call).values<float>()[0])) << call.type << " " << place;
+    }
+  }
+}
+
 TEST(MaxRoiPool, Refusals) {
   OpCall call{"MaxRoiPool",
               {make_ramp<float>({1, 1, 2, 2}), make_tensor<float>({1, 5}, {1, 0, 0, 1, 1})},

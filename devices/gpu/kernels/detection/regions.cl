@@ -16,6 +16,11 @@ typedef float REAL;
   const int c = (int)(id / ((uint)bins_x * bins_y) % (uint)channels); \
   const int region = (int)(id / ((uint)bins_x * bins_y * channels));
 
+// The first NaN stays.
+float larger(float largest, float value) {
+  return value > largest || (isnan(value) && !isnan(largest)) ? value : largest;
+}
+
 // RoiAlign: two pixels of one dimension around a sample. Further than a pixel outside it is 0.
 typedef struct {
   int low;
@@ -86,10 +91,11 @@ __kernel void roi_align(__global const stored* src, __global const float* region
                           y.high_weight * x.high_weight * LOAD(src, y.high * width + x.high));
       }
       const float sample = pixels.s0 + pixels.s1 + pixels.s2 + pixels.s3;
-      const float most =
-          max_of_samples ? sample : max(max(pixels.s0, pixels.s1), max(pixels.s2, pixels.s3));
+      const float most = max_of_samples ? sample
+                                        : larger(larger(pixels.s0, pixels.s1),
+                                                 larger(pixels.s2, pixels.s3));
       sum += sample;
-      largest = first ? most : max(largest, most);
+      largest = first ? most : larger(largest, most);
       first = false;
     }
   }
@@ -181,7 +187,7 @@ __kernel void roi_pooling(__global const stored* src, __global const float* regi
   for (int y = ys.x; y < ys.y; ++y) {
     for (int x = xs.x; x < xs.y; ++x) {
       const float value = LOAD(src, y * width + x);
-      largest = (y == ys.x && x == xs.x) || largest < value ? value : largest;
+      largest = y == ys.x && x == xs.x ? value : larger(largest, value);
     }
   }
   STORE(largest, dst, id);

@@ -33,7 +33,7 @@ __kernel void adaptive_pool(__global const stored* src, __global stored* dst, in
         const int at = (z * ih + y) * iw + x;
         const float value = LOAD(src, at);
         sum += value;
-        if (value > largest) {
+        if (value > largest || (isnan(value) && !isnan(largest))) {
           largest = value;
           best = at;
         }
