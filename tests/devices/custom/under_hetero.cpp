@@ -35,7 +35,8 @@ class LibraryDeviceBesideOthers : public CustomDeviceTest {
       requests.push_back(*compiled->create_infer_request());
       fill(*requests.back(), inputs_of(model));
     }
-    for (int round = 0; round < 6; ++round) {
+    // MULTI may give a busy machine's requests to the other device for a while.
+    for (int round = 0; round < 6 || (round < 500 && changes(*compiled).empty()); ++round) {
       for (const auto& request : requests) ASSERT_TRUE(request->start_async().ok());
       for (const auto& request : requests) {
         const Status status = request->wait();
