@@ -1,6 +1,9 @@
 #include "inference/model/model_equal.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace het {
@@ -21,12 +24,10 @@ std::string compare_tensors(const Tensor& a, const Tensor& b) {
   const auto dense_a = a.is_dense() ? Result<Tensor>(a) : a.clone();
   const auto dense_b = b.is_dense() ? Result<Tensor>(b) : b.clone();
   if (!dense_a || !dense_b) return "cannot be read";
-  const std::byte* p = dense_a->bytes();
-  const std::byte* q = dense_b->bytes();
-  for (size_t i = 0; i < dense_a->size_bytes(); ++i) {
-    if (p[i] != q[i]) return fmt::format("has different content at byte {}", i);
-  }
-  return {};
+  const std::byte* const begin = dense_a->bytes();
+  const std::byte* const end = begin + dense_a->size_bytes();
+  const std::byte* const other = std::mismatch(begin, end, dense_b->bytes()).first;
+  return other == end ? "" : fmt::format("has different content at byte {}", other - begin);
 }
 
 std::string compare_attributes(const Attribute& a, const Attribute& b) {

@@ -47,7 +47,8 @@ Result<Tensor> first_columns(const Tensor& rows, int64_t columns) {
   const int64_t all = shape.back();
   shape.back() = columns;
   HET_ASSIGN(Tensor cut, zeros(rows.type(), shape));
-  for (int64_t i = 0; i < cut.element_count(); ++i) {
+  const int64_t count = cut.element_count();
+  for (int64_t i = 0; i < count; ++i) {
     const int64_t at = i / columns * all + i % columns;
     store_integer(cut.bytes(), cut.type(), i, load_integer(rows.bytes(), rows.type(), at));
   }
@@ -59,7 +60,8 @@ Result<Tensor> as_bytes(const Tensor& numbers) {
   const bool is_signed = integer_range(numbers.type()).lowest < 0;
   HET_ASSIGN(Tensor bytes,
              zeros(is_signed ? ElementType::Int8 : ElementType::UInt8, numbers.shape()));
-  for (int64_t i = 0; i < bytes.element_count(); ++i) {
+  const int64_t count = bytes.element_count();
+  for (int64_t i = 0; i < count; ++i) {
     store_integer(bytes.bytes(), bytes.type(), i, load_integer(numbers.bytes(), numbers.type(), i));
   }
   return bytes;
@@ -67,7 +69,8 @@ Result<Tensor> as_bytes(const Tensor& numbers) {
 
 Result<Tensor> middle_numbers(int64_t bits, const Shape& shape) {
   HET_ASSIGN(Tensor tensor, zeros(unsigned_integer(bits), shape));
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+  const int64_t count = tensor.element_count();
+  for (int64_t i = 0; i < count; ++i) {
     store_integer(tensor.bytes(), tensor.type(), i, int64_t{1} << (bits - 1));
   }
   return tensor;
