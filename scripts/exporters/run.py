@@ -25,11 +25,11 @@ from pathlib import Path
 import record
 from catalogue import EXPORTS, Input
 from operations import operations
+from rows import UNDECIDED, is_right
 
 DEVICES = ("CPU", "REF")
 SLOW_DEVICES = ("GPU", "HETERO:GPU,CPU")
 SECONDS = 600  # an export, or a verification
-UNDECIDED = "peers disagree, too"  # begins the result of a device that differs from the recorded one
 DEFAULT_INPUTS = {"": Input()}
 
 
@@ -149,11 +149,6 @@ def make_and_compare(export, hetero, folder, chosen, queue):
         if any(text.startswith(f"{form}: peers disagree") for text in row["peers"]):
             row["forms"][form] = {device: result if result == "ok" else f"{UNDECIDED}: {result}" for device, result in row["forms"][form].items()}
     queue.put(row)
-
-
-def is_right(row):
-    return "not made" not in row and row["forms"] and all(
-        result == "ok" or result.startswith(UNDECIDED) for form in row["forms"].values() for result in form.values())
 
 
 def run(export, hetero, folder, chosen):

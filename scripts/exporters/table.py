@@ -12,20 +12,9 @@ import sys
 import textwrap
 from pathlib import Path
 
-UNDECIDED = "peers disagree, too"  # of run.py
+from rows import fits, is_made, is_right
+
 COLUMNS = (("ONNX",), ("IR", "IR f32"), ("IR f16",))
-
-
-def is_made(row):
-    return "not made" not in row and bool(row["forms"])
-
-
-def is_right(row):
-    return is_made(row) and all(fits(result) for form in row["forms"].values() for result in form.values())
-
-
-def fits(result):
-    return result == "ok" or result.startswith(UNDECIDED)
 
 
 def cell(row, forms):

@@ -78,27 +78,28 @@ def list_exports():
              "depth": ["yolo26n-depth"], "semantic": ["yolo26n-sem"],
              "obb": ["yolov8n-obb", "yolo11n-obb", "yolo12n-obb", "yolo26n-obb"],
              "classify": ["yolov8n-cls", "yolo11n-cls", "yolo12n-cls", "yolo26n-cls"]}
+    task_of = {name: task for task, names in tasks.items() for name in names}
     small = {"yolov8n", "yolo26n", "yolov8n-cls", "yolo11n-cls"}
     picture = {"": Input((1, 3, SIZE, SIZE))}
     small_picture = {"": Input((1, 3, CLASSES_PICTURE, CLASSES_PICTURE))}
 
-    def one(task, name, form, options="", **arguments):
+    def one(name, form, options="", **arguments):
         text = ", ".join(part for part in ("IR" if form == "openvino" else "", options) if part)
+        task = task_of[name]
         add("ultralytics", task, name, text, make(name, form, **arguments),
             inputs=small_picture if task == "classify" else picture, is_small=name in small and not options)
 
-    for task, names in tasks.items():
-        for name in names:
-            for form in ("onnx", "openvino"):
-                one(task, name, form)
+    for name in task_of:
+        for form in ("onnx", "openvino"):
+            one(name, form)
     for form in ("onnx", "openvino"):
         for name in ("yolov10n", "yolo26n", "yolo26n-seg", "yolo26n-pose", "yolo26n-obb"):
-            one("detect", name, form, "one-to-many head", end2end=False)
+            one(name, form, "one-to-many head", end2end=False)
         for name in ("yolov8n", "yolo11n", "yolo11n-seg", "yolov8n-pose", "yolo11n-obb"):
-            one("detect", name, form, "nms", nms=True)
+            one(name, form, "nms", nms=True)
         for name in ("yolo11n", "yolo26n", "yolov8n-seg", "yolov8n-cls"):
-            one("classify" if name.endswith("cls") else "detect", name, form, "dynamic", dynamic=True)
+            one(name, form, "dynamic", dynamic=True)
     for name in ("yolo11n", "yolov8n-pose"):
-        one("detect", name, "openvino", "half", quantize=16)
+        one(name, "openvino", "half", quantize=16)
     for name in ("yolov8n", "yolo11n", "yolo26n", "yolo11n-cls"):
-        one("classify" if name.endswith("cls") else "detect", name, "openvino", "int8", quantize=8)
+        one(name, "openvino", "int8", quantize=8)

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # What exporters of today write: makes every export of scripts/exporters with random weights (PyTorch's and TensorFlow's exporters from
 # PyPI, 6 GB, fetched once), and compares it with ONNX Runtime or OpenVINO on CPU and REF, small ones on GPU and HETERO as well. With names
-# of exporters only those. In pieces of one exporter, which go on where they stopped; the last run writes docs/models.md.
+# of exporters only those. In pieces of one exporter, which go on where they stopped; the last run writes docs/models.md. Sources that
+# change begin it anew, with --keep-right only what was not right before.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
 all="ultralytics torchvision timm transformers anomalib otx onnxruntime wheels tensorflow"
+keep_right=
+if [ "${1-}" = --keep-right ]; then
+  keep_right=yes
+  shift
+fi
 names=${*:-$all}
 for name in $names; do
   case " $all " in *" $name "*) ;; *) fail "'$name' is none of: $all" ;; esac
@@ -20,7 +26,13 @@ folder=$root/build-exporters
 mkdir -p "$folder"
 state="$(git rev-parse HEAD) $(git diff HEAD | sha256sum | cut -c1-16)"
 if [ "$(cat "$folder/state" 2>/dev/null)" != "$state" ]; then
-  rm -f "$folder"/*.json
+  if [ -n "$keep_right" ]; then
+    for file in "$folder"/*.json; do
+      [ ! -e "$file" ] || /usr/bin/python3 scripts/exporters/rows.py "$file"
+    done
+  else
+    rm -f "$folder"/*.json
+  fi
   echo "$state" >"$folder/state"
 fi
 # Ultralytics installs packages and asks its server otherwise.
