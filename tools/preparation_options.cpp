@@ -47,6 +47,19 @@ void add_preparation_options(CLI::App& command, PreparationOptions& options) {
   }
 }
 
+Status add_as_properties(const PreparationOptions& options, Properties& properties) {
+  // Types of single ports need the model; they are told apart as inputs there.
+  if (!options.port_types.empty()) {
+    return error(StatusCode::InvalidArgument, "-iop is for tensors; with pictures use -ip and -op");
+  }
+  for (const auto& [name, value] : options.properties) properties[name] = value;
+  for (const std::string& library : options.extensions) {
+    std::string& libraries = properties["EXTENSIONS"];
+    libraries += (libraries.empty() ? "" : ";") + library;
+  }
+  return {};
+}
+
 Status prepare(const PreparationOptions& options, Model& model) {
   Properties properties = options.properties;
   HET_ASSIGN(const PortTexts types, parse_colon_list(options.port_types));

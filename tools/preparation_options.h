@@ -23,6 +23,9 @@ struct PreparationOptions {
 /// Adds -shape, -layout, -b, -ip, -op, -iop, -mean_values, -scale_values ... to a subcommand.
 void add_preparation_options(CLI::App& command, PreparationOptions& options);
 
+/// Adds them to a model's properties, for what reads the model itself (VisionModel). Fails on -iop.
+Status add_as_properties(const PreparationOptions& options, Properties& properties);
+
 /// Prepares a model that was just read, as the options say.
 Status prepare(const PreparationOptions& options, Model& model);
 

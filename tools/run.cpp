@@ -73,18 +73,7 @@ Status run_on_picture(Core& core, const RunOptions& options, const Properties& p
   settings.labels_file = options.labels_file;
   settings.device = options.device;
   settings.properties = properties;
-  // Types of single ports need the model; they are told apart as inputs there.
-  if (!options.preparation.port_types.empty()) {
-    return error(StatusCode::InvalidArgument,
-                 "-iop goes with --input; with --image use -ip and -op");
-  }
-  for (const auto& [name, value] : options.preparation.properties) {
-    settings.properties[name] = value;
-  }
-  for (const std::string& library : options.preparation.extensions) {
-    std::string& libraries = settings.properties["EXTENSIONS"];
-    libraries += (libraries.empty() ? "" : ";") + library;
-  }
+  HET_TRY(add_as_properties(options.preparation, settings.properties));
   HET_ASSIGN(const Image image, read_picture(options.image));
   HET_ASSIGN(const auto model, VisionModel::load(core, settings));
   HET_ASSIGN(const auto request, model->compiled().create_infer_request());
