@@ -30,7 +30,7 @@ THIRD_PARTY = {
     "va/": ("devices/va/", "devices/gpu/opencl/surface_import", "gst/frames/frame_map", "tests/", "examples/"),
     "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
-    "pugixml": ("inference/readers/", "devices/gpu/plan/custom_layers", "tests/"),
+    "pugixml": ("inference/readers/", "tools/accuracy/voc_annotations", "devices/gpu/plan/custom_layers", "tests/"),
     "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/", "devices/vpu/daemon/profile"),
     "openssl/": ("devices/vpu/link_security", "devices/vpu/link_socket"),
     "seccomp": ("devices/vpu/daemon/confinement",),
