@@ -50,7 +50,7 @@ void add_accuracy_command(CLI::App& app, int& exit_status) {
       ->add_option("--max-dets", o->limits,
                    "Detections of a category that count in a picture (default 1,10,100)")
       ->delimiter(',')
-      ->expected(3);
+      ->allow_extra_args(false);
   command->add_option("--metric", o->metric, "coco or voc (default: the dataset's)");
   command->add_option("--limit", o->limit, "Number of pictures (default: all)");
   command->add_option("--detections", o->detections, "FILE for COCO's results");

@@ -114,7 +114,7 @@ def class_folders(hetero, folder):
     proc = ["--model-proc", model[:-4] + "json"]
     out = json.loads(hetero.run("accuracy", model, folder / "colors", *proc, "--json").stdout)
     assert out["kind"] == "class folders" and list(out["columns"][0]["categories"]) == ["blue", "green", "red", "white", "yellow"], out
-    assert out["columns"][0]["scores"]["top-1"] > 0.9 and out["columns"][0]["scores"]["top-5"] == 1, out
+    assert out["columns"][0]["scores"]["top-1"] > 0.9 and len(out["columns"][0]["scores"]) == 1, out
     assert out["columns"][0]["labels"]["mapping"].startswith("by name"), out
     # Some of every class, and a folder of a split.
     (folder / "split").mkdir()

@@ -25,6 +25,21 @@ TEST(LabelMapping, NamesAreTheSameInEitherCaseAndWithUnderscores) {
   EXPECT_EQ(mapping->description(), "by name, 2 of 4 labels, 2 of 3 categories");
 }
 
+TEST(LabelMapping, SynsetsAndSynonymsOfImageNetAreNames) {
+  const std::vector<std::string> labels = {"n01440764 tench, Tinca tinca",
+                                           "n02120079 Arctic fox, white fox, Alopex lagopus",
+                                           "n02206856 bee", "3,kite, bird"};
+  const std::vector<Category> categories = {
+      {0, "n01440764"}, {1, "white_fox"}, {2, "Bee"}, {3, "kite"}};
+  const auto mapping = LabelMapping::make(labels, categories, LabelRule::Automatic);
+  ASSERT_TRUE(mapping) << mapping.error().message();
+  for (int k = 0; k < 4; ++k) {
+    EXPECT_EQ(mapping->category_of(k, labels[static_cast<size_t>(k)]), k);
+    EXPECT_EQ(mapping->category_of(k, ""), k);
+  }
+  EXPECT_EQ(mapping->category_of(9, "n1 tench"), kNoCategory);
+}
+
 TEST(LabelMapping, AsManyOtherNamesAreTakenInTheirOrder) {
   auto mapping = LabelMapping::make({"a", "b", "c"}, kTraffic, LabelRule::Automatic);
   ASSERT_TRUE(mapping) << mapping.error().message();

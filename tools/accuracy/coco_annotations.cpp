@@ -103,9 +103,7 @@ Status read_objects(const nlohmann::json& document, const std::string& path,
 }  // namespace
 
 Result<Dataset> read_coco_annotations(const std::string& path) {
-  // Outlines of objects are most of the file, and not used.
-  HET_ASSIGN(const nlohmann::json document,
-             read_json_file(path, {"segmentation", "segments_info", "keypoints"}));
+  HET_ASSIGN(const nlohmann::json document, read_json_file(path));
   Dataset dataset;
   dataset.kind = DatasetKind::Coco;
   dataset.origin = path;

@@ -24,19 +24,26 @@ std::string short_id(const std::string& id) {
   return first == std::string::npos ? "0" : id.substr(first);
 }
 
+/// By whole ids, and by short ones where no picture has that as its whole id.
+std::map<std::string, size_t> places_by_id(const Dataset& dataset) {
+  std::map<std::string, size_t> places;
+  for (size_t p = 0; p < dataset.pictures.size(); ++p) places[dataset.pictures[p].id] = p;
+  for (size_t p = 0; p < dataset.pictures.size(); ++p) {
+    places.emplace(short_id(dataset.pictures[p].id), p);
+  }
+  return places;
+}
+
 }  // namespace
 
 Result<std::vector<Found>> read_coco_results(const std::string& path, const Dataset& dataset,
                                              std::span<const LabelledPicture> unread) {
-  HET_ASSIGN(const nlohmann::json document, read_json_file(path, {"segmentation", "keypoints"}));
+  HET_ASSIGN(const nlohmann::json document, read_json_file(path));
   if (!document.is_array()) {
     return error(StatusCode::ParseError,
                  "{}: COCO's results are a list of {{image_id, category_id, bbox, score}}", path);
   }
-  std::map<std::string, size_t> pictures;
-  for (size_t p = 0; p < dataset.pictures.size(); ++p) {
-    pictures[short_id(dataset.pictures[p].id)] = p;
-  }
+  const std::map<std::string, size_t> pictures = places_by_id(dataset);
   std::set<std::string> passed_over;
   for (const LabelledPicture& picture : unread) passed_over.insert(short_id(picture.id));
   std::map<int64_t, size_t> categories;
@@ -57,7 +64,8 @@ Result<std::vector<Found>> read_coco_results(const std::string& path, const Data
     }
     result.box = {box[0], box[1], box[2], box[3]};
     result.category = category->second;
-    const auto picture = pictures.find(short_id(id));
+    auto picture = pictures.find(id);
+    if (picture == pictures.end()) picture = pictures.find(short_id(id));
     if (picture != pictures.end()) {
       found[picture->second].boxes.push_back(result);
     } else if (!passed_over.contains(short_id(id))) {

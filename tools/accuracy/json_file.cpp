@@ -1,6 +1,5 @@
 #include "tools/accuracy/json_file.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -21,23 +20,15 @@ std::string shown(const nlohmann::json& value) {
 
 }  // namespace
 
-Result<nlohmann::json> read_json_file(const std::string& path,
-                                      const std::vector<std::string_view>& left_out) {
+Result<nlohmann::json> read_json_file(const std::string& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) {
     return error(StatusCode::NotFound, "'{}' is a folder, not a JSON file", path);
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return error(StatusCode::NotFound, "cannot open '{}'", path);
-  const auto is_kept = [&left_out](int, nlohmann::json::parse_event_t event,
-                                   const nlohmann::json& parsed) {
-    return event != nlohmann::json::parse_event_t::key ||
-           std::find(left_out.begin(), left_out.end(), parsed.get_ref<const std::string&>()) ==
-               left_out.end();
-  };
   try {
-    if (left_out.empty()) return nlohmann::json::parse(stream);
-    return nlohmann::json::parse(stream, is_kept);
+    return nlohmann::json::parse(stream);
   } catch (const nlohmann::json::exception& exception) {
     return error(StatusCode::ParseError, "'{}' is no JSON: {}", path, exception.what());
   }

@@ -10,10 +10,8 @@
 
 namespace het {
 
-/// A JSON file; values under the keys `left_out`, wherever they stand, are not kept. The error
-/// names the file.
-Result<nlohmann::json> read_json_file(const std::string& path,
-                                      const std::vector<std::string_view>& left_out = {});
+/// A JSON file. The error names it.
+Result<nlohmann::json> read_json_file(const std::string& path);
 
 /// An element of a list of objects in a JSON file, for reading its keys with errors as
 /// "FILE: images[3].width: ...". A view: file and value must outlive it.

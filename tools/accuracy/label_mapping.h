@@ -23,7 +23,8 @@ Result<LabelRule> parse_label_rule(const std::string& text);
 /// Which category each label of a model is.
 class LabelMapping {
  public:
-  /// Names are the same in either case, and with '_', '-' or ' '. By index, a first label that
+  /// Names are the same in either case, and with '_', '-' or ' '; of ImageNet's "n01440764 tench,
+  /// Tinca tinca" the synset and each synonym is one. By index, a first label that
   /// says background is passed over. Fails where no rule fits, and says what to give.
   static Result<LabelMapping> make(const std::vector<std::string>& labels,
                                    const std::vector<Category>& categories, LabelRule rule);
@@ -39,9 +40,14 @@ class LabelMapping {
 
  private:
   LabelMapping() = default;
+  int find(const std::string& label) const;
+  void map_by_name(const std::vector<std::string>& labels, const std::vector<Category>& categories);
+  void map_by_number(const std::vector<std::string>& labels,
+                     const std::vector<Category>& categories, LabelRule rule, size_t first);
 
   bool is_by_name_ = false;
-  std::map<std::string, int> by_name_;  ///< normalised
+  std::map<std::string, int> by_name_;  ///< normalised names of categories
+  std::map<std::string, int> by_text_;  ///< labels as they are
   std::map<int, int> by_label_;
   std::string description_;
   std::vector<std::string> unknown_labels_;

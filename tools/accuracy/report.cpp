@@ -8,13 +8,15 @@
 namespace het {
 namespace {
 
-constexpr size_t kMostNames = 10;
+constexpr size_t kMostNames = 8;
+constexpr size_t kMostLetters = 32;
 
 /// "a, b, c and 7 more"
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < kMostNames; ++i) {
-    text += (i > 0 ? ", " : "") + names[i];
+    const bool is_long = names[i].size() > kMostLetters;
+    text += (i > 0 ? ", " : "") + names[i].substr(0, kMostLetters) + (is_long ? "..." : "");
   }
   if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
   return text;

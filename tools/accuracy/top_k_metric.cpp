@@ -19,7 +19,7 @@ Scores top_k_scores(const Dataset& dataset, std::span<const Found> found) {
   std::vector<size_t> right(dataset.categories.size());
   std::vector<size_t> all(dataset.categories.size());
   size_t among_five = 0;
-  bool has_five = true;
+  bool has_five = dataset.categories.size() > kMostNamed;
   for (size_t p = 0; p < dataset.pictures.size(); ++p) {
     const size_t wanted = dataset.pictures[p].category;
     const std::vector<int>& ranking = found[p].ranking;
