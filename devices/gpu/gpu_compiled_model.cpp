@@ -44,7 +44,7 @@ Result<std::shared_ptr<CompiledModel>> GpuCompiledModel::create(const Model& mod
                                                                 const Properties& properties,
                                                                 std::shared_ptr<Context> context,
                                                                 std::string_view device_name) {
-  HET_ASSIGN(const StreamSettings settings, stream_settings(properties));
+  HET_ASSIGN(const StreamSettings settings, stream_settings(properties, context->hardware()));
   const Int8Use int8 = int8_use(properties);
   const std::unique_ptr<Model> prepared = model.clone();
   if (int8 != Int8Use::No) HET_TRY(restore_dequantisation(*prepared));
@@ -220,6 +220,9 @@ Result<std::string> GpuCompiledModel::get_property(std::string_view name) const 
   if (def->name == "SUPPORTED_PROPERTIES") return supported_properties("GPU");
   if (def->name == "INFERENCE_PRECISION_HINT") {
     return settings_.stored_type == ElementType::Float16 ? "f16" : "f32";
+  }
+  if (def->name == "GPU_COMPLETION") {
+    return settings_.completion == Completion::Wait ? "WAIT" : "CALLBACK";
   }
   if (def->name == "GPU_INT8") return uses_int8_ ? "YES" : "NO";
   if (def->name == "CACHE_DIR") return cache_dir(properties_);

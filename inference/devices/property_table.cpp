@@ -133,11 +133,11 @@ constexpr std::array kTable = {
                        "does with HETERO_GPU_ALLOW_CPU=1 in the environment"},
     PropertyDef{.name = "GPU_COMPLETION",
                 .type = PropertyType::Choice,
-                .default_value = "CALLBACK",
-                .choices = "CALLBACK|WAIT",
+                .default_value = "AUTO",
+                .choices = "AUTO|CALLBACK|WAIT",
                 .devices = "GPU",
-                .doc = "who ends a request: the driver's callback or, for drivers whose callbacks "
-                       "come late, a waiting thread per stream"},
+                .doc = "who ends a request: the driver's callback, or a waiting thread per stream, "
+                       "AUTO for drivers whose callbacks are known to come late (NVIDIA's)"},
     PropertyDef{.name = "GPU_DEVICE_TOTAL_MEM_SIZE",
                 .read_only = true,
                 .devices = "GPU",

@@ -32,12 +32,6 @@ cl_queue_properties urgency_bit(Urgency urgency) {
   }
 }
 
-/// Memory together with what must outlive it.
-struct OwnedPart {
-  BufferHandle handle;
-  Memory whole;
-};
-
 }  // namespace
 
 Context::Context(ContextHandle context, Hardware hardware)
@@ -122,13 +116,15 @@ Result<Memory> Context::upload(const void* content, size_t bytes) const {
 }
 
 Result<Memory> Context::part(const Memory& whole, size_t offset, size_t bytes) const {
-  const cl_buffer_region region{offset, std::max<size_t>(bytes, 4)};
-  cl_int code = CL_SUCCESS;
-  BufferHandle made(
-      clCreateSubBuffer(whole->get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-  HET_TRY(cl_status(code, fmt::format("use {} bytes from {} on of a buffer", bytes, offset)));
-  auto owned = std::make_shared<OwnedPart>(OwnedPart{std::move(made), whole});
-  return Memory(owned, &owned->handle);
+  std::shared_ptr<SubBuffers> parts;
+  {
+    const std::lock_guard lock(parts_mutex_);
+    std::erase_if(parts_, [](const auto& known) { return known.second.expired(); });
+    std::weak_ptr<SubBuffers>& known = parts_[whole->get()];
+    parts = known.lock();
+    if (parts == nullptr) known = parts = std::make_shared<SubBuffers>(whole);
+  }
+  return parts->make(offset, bytes);
 }
 
 Result<Memory> Context::share(void* host, size_t bytes) const {

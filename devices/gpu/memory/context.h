@@ -2,10 +2,12 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 
 #include "devices/gpu/memory/probes.h"
+#include "devices/gpu/memory/sub_buffers.h"
 #include "devices/gpu/opencl/hardware.h"
 #include "devices/gpu/opencl/opencl.h"
 #include "devices/gpu/opencl/surface_import.h"
@@ -66,6 +68,8 @@ class Context {
   SurfaceImport surfaces_;
   std::atomic<size_t> copies_{0};
   std::mutex mapping_mutex_;
+  mutable std::mutex parts_mutex_;
+  mutable std::map<cl_mem, std::weak_ptr<SubBuffers>> parts_;  ///< by the whole
   struct Trial {
     std::once_flag once;
     bool passed = false;  ///< set under `once`

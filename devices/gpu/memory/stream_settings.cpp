@@ -13,9 +13,18 @@ Urgency urgency_of(const Properties& properties, std::string_view name) {
   return Urgency::Default;
 }
 
+/// NVIDIA's driver (580.159, H200) calls back up to 20 ms after the end: requests of 1.8 ms
+/// took 20.
+Completion completion_of(const Properties& properties, const Hardware& hardware) {
+  const std::string text = property_text(properties, "GPU_COMPLETION");
+  const bool waits =
+      text == "WAIT" || (text == "AUTO" && hardware.platform_name.starts_with("NVIDIA"));
+  return waits ? Completion::Wait : Completion::Callback;
+}
+
 }  // namespace
 
-Result<StreamSettings> stream_settings(const Properties& properties) {
+Result<StreamSettings> stream_settings(const Properties& properties, const Hardware& hardware) {
   StreamSettings settings;
   const int64_t streams = property_integer(properties, "NUM_STREAMS");
   const bool for_latency = property_text(properties, "PERFORMANCE_HINT") == "LATENCY";
@@ -45,7 +54,7 @@ Result<StreamSettings> stream_settings(const Properties& properties) {
     settings.priority = urgency_of(properties, "MODEL_PRIORITY");
   }
   settings.throttle = urgency_of(properties, "GPU_QUEUE_THROTTLE");
-  if (property_text(properties, "GPU_COMPLETION") == "WAIT") settings.completion = Completion::Wait;
+  settings.completion = completion_of(properties, hardware);
   return settings;
 }
 

@@ -32,6 +32,6 @@ inline constexpr size_t kAutoStreams = 2;
 inline constexpr size_t kMostStreams = 16;
 
 /// Fails with NotSupported for INFERENCE_PRECISION_HINT=bf16.
-Result<StreamSettings> stream_settings(const Properties& properties);
+Result<StreamSettings> stream_settings(const Properties& properties, const Hardware& hardware);
 
 }  // namespace het::gpu

@@ -160,6 +160,8 @@ Result<Hardware> hardware_of(cl_device_id device) {
   hardware.address_alignment =
       std::max<size_t>(number<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8, 64);
   hardware.float_width = number<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1);
+  hardware.exact_division = (number<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG, 0) &
+                             CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   read_version(hardware);
   return hardware;
 }

@@ -31,6 +31,7 @@ struct Hardware {
   size_t largest_group = 1;        ///< work-items in a work-group
   size_t address_alignment = 128;  ///< bytes at which a sub-buffer may begin
   size_t float_width = 1;          ///< native vector width of float
+  bool exact_division = false;     ///< can round / and sqrt of float correctly, when told to
   int opencl_major = 1;
   int opencl_minor = 2;
 

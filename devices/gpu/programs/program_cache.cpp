@@ -78,7 +78,11 @@ ProgramCache::Source ProgramCache::source_of(const Group& group,
   source.name = (group.is_foreign ? "of CONFIG_FILE" : group.file) +
                 (group.options.empty() ? "" : " " + group.options);
   source.options = group.options;
-  if (!group.is_foreign) source.text = *kernel_source("storage");
+  if (!group.is_foreign) {
+    // Quotients are rounded to whole steps of quantised tensors: a last bit decides.
+    if (hardware_.exact_division) source.options += " -cl-fp32-correctly-rounded-divide-sqrt";
+    source.text = *kernel_source("storage");
+  }
   if (members.size() == 1) {
     source.text += group.texts[members.front()];
   } else {

