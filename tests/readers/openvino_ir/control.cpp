@@ -127,6 +127,29 @@ TEST(IrControl, IfTakesOneBranch) {
   }
 }
 
+TEST(IrControl, AScalarForAnEmptyVectorIsEmpty) {
+  // As OpenVINO converts torchvision's suppression: no boxes, no indices.
+  IrFile none;
+  none.result(none.integer(0));
+  IrFile some;
+  some.result(some.parameter("x", "i64", {2}));
+  const std::string result =
+      "<output external_port_id=\"2\" internal_layer_id=\"1\"/></then_port_map>";
+  IrFile file;
+  file.integer(0);  // at the offset of the body's constant
+  const IrPort condition = file.parameter("condition", "boolean", {});
+  const IrPort x = file.parameter("x", "i64", {2});
+  file.result(file.layer("If", "opset8", "", {condition, x}, {{"I64", {-1}}}, "keep",
+                         "<then_port_map>" + result +
+                             "<else_port_map><input external_port_id=\"1\" "
+                             "internal_layer_id=\"0\"/><output external_port_id=\"2\" "
+                             "internal_layer_id=\"1\"/></else_port_map>" +
+                             none.body("then_body") + some.body("else_body")));
+  const Tensor indices = Tensor::from<int64_t>({2}, {4, 7});
+  EXPECT_EQ(evaluate_file(file, {Tensor::scalar(true), indices})[0].desc().shape, (Shape{0}));
+  EXPECT_EQ(evaluate_file(file, {Tensor::scalar(false), indices})[0].desc().shape, (Shape{2}));
+}
+
 TEST(IrControl, DamagedPortMapsAreErrors) {
   const std::string xml = choice().xml();
   for (const auto& [from, to, part] :

@@ -269,17 +269,46 @@ Result<BodyPlan> branch_plan(LayerContext& context, const char* map, Captures& c
   return plan;
 }
 
+/// True for the scalar 0.
+bool is_zero(const Value& value) {
+  if (!value.is_constant() || !value.desc().shape.empty()) return false;
+  const Tensor& content = value.constant();
+  return std::all_of(content.bytes(), content.bytes() + content.size_bytes(),
+                     [](std::byte b) { return b == std::byte{0}; });
+}
+
+/// OpenVINO's ONNX front end makes the scalar 0 of a constant without elements (torchvision's "no
+/// boxes" in a branch around NonMaxSuppression), whose layer then declares a vector: the empty
+/// vector is put back, where a box would be found that is none.
+Status restore_empty_vectors(const ParsedLayer& layer, Model& branch, const Model& other) {
+  for (size_t i = 0; i < layer.outputs.size(); ++i) {
+    const Value* const scalar = branch.outputs()[i].value;
+    const bool vector_declared = layer.outputs[i].dims == Shape{kUnknownDim};
+    if (!vector_declared || !is_zero(*scalar) || is_zero(*other.outputs()[i].value)) continue;
+    HET_ASSIGN(Tensor empty, Tensor::allocate({scalar->desc().type, {0}}));
+    branch.set_output(i, branch.add_constant(scalar->name() + "_empty", std::move(empty)));
+  }
+  return {};
+}
+
 void branch(LayerContext& context) {
   Captures captures(context);
-  Attributes attributes;
-  for (const auto& [body, map, name] : {std::tuple("then_body", "then_port_map", "then_branch"),
-                                        std::tuple("else_body", "else_port_map", "else_branch")}) {
+  std::vector<std::shared_ptr<Model>> branches;
+  for (const auto& [body, map] :
+       {std::pair("then_body", "then_port_map"), std::pair("else_body", "else_port_map")}) {
     const auto plan = branch_plan(context, map, captures);
     if (!plan) return context.fail(plan.error());
     auto model = context.graph().build_body(context.layer().element.child(body), *plan);
     if (!model) return context.fail(model.error().with_context(body));
-    attributes.set(name, std::move(*model));
+    branches.push_back(std::move(*model));
   }
+  for (size_t i = 0; i < 2; ++i) {
+    const Status restored = restore_empty_vectors(context.layer(), *branches[i], *branches[1 - i]);
+    if (!restored.ok()) return context.fail(restored);
+  }
+  Attributes attributes;
+  attributes.set("then_branch", std::move(branches[0]));
+  attributes.set("else_branch", std::move(branches[1]));
   std::vector<Value*> inputs{context.input(0)};
   inputs.insert(inputs.end(), captures.values().begin(), captures.values().end());
   if (!captures.names().empty()) attributes.set(std::string(kCapturesAttribute), captures.names());
