@@ -95,6 +95,13 @@ def golden(file, peer, described, outputs, folder):
         {"model": str(file), "source": peer.title, "inputs": described, "outputs": rows}, indent=1))
 
 
+def disturbed(values, seed):
+    """The inputs with numbers off by a part in a million at most."""
+    generator = np.random.default_rng(seed)
+    return {name: (value * (1 + 1e-6 * generator.uniform(-1, 1, value.shape))).astype(value.dtype) if value.dtype.kind == "f" else value
+            for name, value in values.items()}
+
+
 def difference(actual, expected):
     """Where two peers do not give the same; empty where they do, by the bounds of `hetero verify`."""
     for i, (a, e) in enumerate(zip(actual, expected)):

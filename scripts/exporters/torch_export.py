@@ -36,6 +36,8 @@ def write(module, examples, names, how, folder):
         openvino.save_model(model, folder / "model.xml", compress_to_fp16=False)
         return folder / "model.xml"
     file = folder / "model.onnx"
+    # PyTorch's own kernel of a whole encoder layer, which has no ONNX.
+    torch.backends.mha.set_fastpath_enabled(False)
     with torch.no_grad():
         torch.onnx.export(module, tuple(examples), str(file), input_names=names, opset_version=OPSETS[how],
                           dynamo=how == "dynamo", **({"external_data": False} if how == "dynamo" else {}))

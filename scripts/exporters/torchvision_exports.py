@@ -3,7 +3,7 @@
 from catalogue import Input, add
 
 CLASSIFIERS = {  # builder: size of the picture
-    "alexnet": 64, "vgg11": 32, "resnet18": 64, "resnext50_32x4d": 64, "wide_resnet50_2": 64, "densenet121": 64, "inception_v3": 96,
+    "alexnet": 224, "vgg11": 224, "resnet18": 64, "resnext50_32x4d": 64, "wide_resnet50_2": 64, "densenet121": 64, "inception_v3": 96,
     "googlenet": 64, "mobilenet_v2": 64, "mobilenet_v3_small": 64, "mobilenet_v3_large": 64, "mnasnet0_5": 64,
     "shufflenet_v2_x0_5": 64, "squeezenet1_1": 64, "efficientnet_b0": 64, "efficientnet_v2_s": 64, "regnet_x_400mf": 64,
     "regnet_y_400mf": 64, "convnext_tiny": 64, "vit_b_32": 224, "swin_t": 64, "swin_v2_t": 64, "maxvit_t": 224}
