@@ -10,6 +10,9 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
 
+import cv2  # noqa: E402
+
+import dataset  # noqa: E402
 import evaluate  # noqa: E402
 from scene import Scene  # noqa: E402
 from sprites import ATTRIBUTES, CLASSES  # noqa: E402
@@ -142,6 +145,25 @@ class EvaluateTest(unittest.TestCase):
                   for i, t in enumerate([hit, miss, hit, miss])]
         self.assertAlmostEqual(evaluate.average_precision(ranked, 4), 0.25 + 0.25 * 2 / 3)
         self.assertIsNone(evaluate.average_precision(ranked, 0))
+
+
+class DatasetTest(unittest.TestCase):
+    def test_coco_and_crops_are_the_scene(self):
+        with tempfile.TemporaryDirectory() as folder:
+            dataset.write(Path(folder), 2, 7)
+            truth = json.loads(Path(folder, "detection/annotations/instances_val.json").read_text(encoding="utf-8"))
+            pictures = sorted(Path(folder, "detection/images").iterdir())
+            crops = list(Path(folder, "colors").rglob("*.png"))
+            self.assertEqual([image["file_name"] for image in truth["images"]], [path.name for path in pictures])
+            self.assertEqual(len(pictures), 14)
+            self.assertEqual([category["name"] for category in truth["categories"]], CLASSES)
+            self.assertTrue({path.parent.name for path in crops} <= set(ATTRIBUTES))
+            first = Scene(dataset.FIRST_SEED).render(0)[1]
+            self.assertEqual([[x, y, x + w, y + h] for a in truth["annotations"] if a["image_id"] == 1 for x, y, w, h in [a["bbox"]]],
+                             [thing["box"] for thing in first])
+            self.assertEqual(sum(not a["iscrowd"] for a in truth["annotations"]), len(crops))
+            frame = cv2.imread(str(pictures[0]))
+            self.assertEqual(frame.shape, (384, 640, 3))
 
 
 class ModelProcTest(unittest.TestCase):
