@@ -170,6 +170,8 @@ def make_and_compare(export, hetero, folder, chosen, queue):
             agree = not said
         if not agree:
             row["forms"][form] = {device: result if result == "ok" else f"{UNDECIDED}: {result}" for device, result in row["forms"][form].items()}
+            if row["converted"][form].startswith("output "):
+                row["converted"][form] = f"{UNDECIDED}: {row['converted'][form]}"
     queue.put(row)
 
 

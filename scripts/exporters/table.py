@@ -59,10 +59,10 @@ def main():
         reasons = {f"{form} on {device}: {result}" for form, devices in row["forms"].items() for device, result in devices.items() if not fits(result)}
         text += bullet(f"{title(row)}: " + (row["known"] + ". " if row["known"] else "") + "; ".join(sorted(reasons)))
     converted = [(row, form, result) for row in made for form, result in row["converted"].items()]
-    loaded = sum(result == "ok" for _, _, result in converted)
+    loaded = sum(fits(result) for _, _, result in converted)
     text += f"\n## Written by `hetero convert`\n\n{loaded} of {len(converted)} files are loaded by ONNX Runtime, with the same results; the others:\n\n"
     for row, form, result in converted:
-        if result != "ok":
+        if not fits(result):
             text += bullet(f"{title(row)}, {form}: {result}")
     absent = [row for row in rows if not is_made(row)]
     if absent:
