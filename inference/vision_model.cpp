@@ -9,11 +9,13 @@
 #include "inference/decoders/descriptors/model_metadata.h"
 #include "inference/decoders/model_inputs.h"
 #include "inference/decoders/name_list.h"
+#include "inference/decoders/picture_assumption.h"
 #include "inference/devices/ports.h"
 #include "inference/model_preparation.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/passes/convert_ports.h"
 #include "inference/passes/fold_preprocess.h"
+#include "inference/passes/infer_shapes.h"
 
 namespace het {
 namespace {
@@ -204,14 +206,36 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   HET_TRY(assign_custom_library(settings, model_proc));
   if (settings.copy_outputs) copy_outputs(model_proc);
   HET_ASSIGN(const std::vector<std::string> labels, chosen_labels(settings));
-  HET_ASSIGN(const std::vector<BoundInput> inputs, bind_inputs(model_proc, *model));
-  HET_ASSIGN(const BoundInput picture, picture_input(inputs, *model));
+  HET_ASSIGN(std::vector<BoundInput> inputs, bind_inputs(model_proc, *model));
+  HET_ASSIGN(BoundInput picture, picture_input(inputs, *model));
   if (inputs.size() != model->inputs().size())
     return error(StatusCode::InvalidArgument,
                  "model '{}' has {} inputs, {} of them are filled; describe the others in "
                  "input_preproc of a model-proc file (format image_info or sequence_index)",
                  settings.model, model->inputs().size(), inputs.size());
   HET_TRY(bind_shapes(settings, inputs, picture, *model));
+  const auto choose = [&](std::vector<Port> input_ports, std::vector<Port> output_ports,
+                          const Model& graph) {
+    return choose_decoders(model_proc, metadata, graph, input_ports,
+                           with_declared_sizes(std::move(output_ports), *model), labels);
+  };
+  Result<DecoderChoice> choice = error(StatusCode::NotFound, "not chosen yet");
+  std::optional<PictureAssumption> assumed;
+  const std::unique_ptr<Model> shaped = model->clone();
+  if (!settings.raw_tensors && infer_shapes(*shaped).ok()) {
+    // Before it is compiled, since what reads the results tells how pictures get in.
+    choice = choose(input_ports(*shaped), output_ports(*shaped), *shaped);
+    const bool unsaid = settings.model_proc.empty() && metadata.source.empty() &&
+                        settings.picture_preparation.empty() && model_proc.outputs.empty();
+    if (unsaid && choice) {
+      assumed =
+          assume_pictures(choice->configs.front(), *shaped, *shaped->inputs()[picture.index].value);
+      assumed->input.layer_name = shaped->inputs()[picture.index].value->name();
+      model_proc.inputs = {assumed->input};
+      HET_ASSIGN(inputs, bind_inputs(model_proc, *model));
+      HET_ASSIGN(picture, picture_input(inputs, *model));
+    }
+  }
   if (picture.preproc.is_bytes && is_float(model->inputs()[picture.index].value->desc().type)) {
     HET_TRY(set_input_type(*model, picture.index, ElementType::UInt8));
   }
@@ -252,21 +276,28 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
   if (settings.raw_tensors) return vision;
 
   const std::vector<Port> outputs = with_declared_sizes(vision->compiled_->outputs(), *model);
-  HET_ASSIGN(
-      const DecoderChoice choice,
-      choose_decoders(model_proc, metadata, *model, vision->compiled_->inputs(), outputs, labels));
+  // A device may know more of the shapes.
+  if (!choice) choice = choose(vision->compiled_->inputs(), outputs, *model);
+  if (!choice) return Failure(choice.error());
   std::vector<std::string> converters;
-  for (const DecoderConfig& config : choice.configs) {
+  for (const DecoderConfig& config : choice->configs) {
     HET_ASSIGN(std::unique_ptr<Decoder> decoder,
                create_decoder(config, vision->compiled_->inputs(), outputs));
     vision->decoders_.push_back(std::move(decoder));
     converters.push_back(config.converter);
     vision->labels_.insert(vision->labels_.end(), config.labels.begin(), config.labels.end());
   }
+  const std::string prepared = prepared_by_metadata ? " prepared as " + metadata.source + " say"
+                               : assumed            ? " prepared " + assumed->reason
+                                                    : "";
   log(LogLevel::Info, "model '{}' on {}: picture input '{}' {}{}, results read by {} because {}",
-      settings.model, settings.device, port.name, to_string(port.desc),
-      prepared_by_metadata ? " prepared as " + metadata.source + " say" : "", name_list(converters),
-      choice.reason);
+      settings.model, settings.device, port.name, to_string(port.desc), prepared,
+      name_list(converters), choice->reason);
+  if (assumed && assumed->is_guess)
+    log(LogLevel::Warning,
+        "how model '{}' wants its pictures is a guess ({}): what is right stands in a model-proc "
+        "file; the guess is {}",
+        settings.model, assumed->reason, input_preproc_text(picture.preproc));
   return vision;
 }
 

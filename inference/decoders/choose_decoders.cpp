@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "inference/decoders/alternatives.h"
 #include "inference/decoders/graph_outputs.h"
 #include "inference/decoders/name_list.h"
 #include "inference/decoders/output_ports.h"
+#include "inference/decoders/ultralytics_outputs.h"
 
 namespace het {
 namespace {
@@ -21,28 +23,30 @@ Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& m
     return DecoderChoice{{std::move(readings.front().config)}, std::move(readings.front().reason)};
   if (!readings.empty()) {
     std::vector<std::string> fitting;
-    for (const Reading& reading : readings) fitting.push_back(reading.config.converter);
+    for (const Reading& reading : readings)
+      fitting.push_back(fmt::format("{{\"converter\": \"{}\"}}", reading.config.converter));
     return error(StatusCode::NotSupported,
-                 "cannot tell how to read the results of model '{}': {} read such outputs ({}); "
-                 "give a model-proc file that names the one",
-                 model.name(), name_list(fitting), readings.front().reason);
+                 "cannot tell how to read the results of model '{}' ({}): it may be {}; write the "
+                 "one that is right into \"output_postproc\" of a model-proc file, or give a "
+                 "library of your own (custom-postproc-lib)",
+                 model.name(), readings.front().reason, name_list(fitting));
   }
   return error(StatusCode::NotSupported,
-               "cannot tell how to read the results of model '{}' from its outputs {}; give a "
-               "model-proc file that names one of the converters {}",
-               model.name(), describe(outputs, selected), name_list(converter_names()));
+               "cannot tell how to read the results of model '{}' from its outputs {}: {}",
+               model.name(), describe(outputs, selected),
+               describe(alternatives_for(entry, inputs, outputs)));
 }
 
 /// What the model's metadata say, where they name the converter or leave it to the shapes of the
 /// outputs of a known exporter; else nothing.
 Result<DecoderChoice> choose_by_metadata(const ModelMetadata& metadata,
+                                         const std::vector<Port>& inputs,
                                          const std::vector<Port>& outputs) {
   DecoderChoice choice{{metadata.output}, metadata.source + " say so"};
   DecoderConfig& config = choice.configs.front();
   if (!metadata.ultralytics) return choice;
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
-  config.converter =
-      ultralytics_converter(config, metadata.task, metadata.end_to_end, outputs, selected);
+  config.converter = ultralytics_converter(metadata, inputs, outputs, selected);
   choice.reason = fmt::format("{} (task {}) and the shapes of the outputs say so", metadata.source,
                               metadata.task.empty() ? "detect" : metadata.task);
   return choice;
@@ -70,7 +74,7 @@ Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMe
     if (model_proc.outputs.empty() && !metadata.source.empty()) {
       ModelMetadata described = metadata;
       described.output = entry;
-      HET_ASSIGN(single, choose_by_metadata(described, outputs));
+      HET_ASSIGN(single, choose_by_metadata(described, inputs, outputs));
     }
     if (single.configs.front().converter.empty()) {
       HET_ASSIGN(single, choose_by_graph(entry, model, inputs, outputs));

@@ -55,15 +55,6 @@ bool has_op(const Model& model, std::string_view op_type) {
                      [&](const auto& node) { return node->op_type() == op_type; });
 }
 
-/// Objects of a model with one, or three, of them per cell of strides 8, 16 and 32.
-int64_t cell_count(const std::vector<Port>& inputs) {
-  const InputSize input = picture_input_size(inputs);
-  if (input.width <= 0 || input.height <= 0) return kUnknownDim;
-  int64_t cells = 0;
-  for (int stride : {8, 16, 32}) cells += make_grid(stride, input.width, input.height).cells();
-  return cells;
-}
-
 /// True when `decoder` can be made for the outputs: for converters whose shapes no other model has.
 bool fits(const Graph& graph, const std::string& converter) {
   DecoderConfig config = graph.entry;
@@ -180,7 +171,7 @@ void see_structures(const Graph& graph) {
 
 /// Decoded rows and columns of YOLO, by the number of the input picture's cells.
 void see_yolo_rows(const Graph& graph) {
-  const int64_t cells = cell_count(graph.inputs);
+  const int64_t cells = cell_count(picture_input_size(graph.inputs));
   std::vector<size_t> rows;
   bool prototypes = false;
   for (size_t index : graph.selected) {
@@ -308,26 +299,6 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
     if (!readings.empty()) break;
   }
   return readings;
-}
-
-std::string ultralytics_converter(const DecoderConfig& entry, const std::string& task,
-                                  bool end_to_end, const std::vector<Port>& outputs,
-                                  const std::vector<size_t>& selected) {
-  if (task == "classify") return "label";
-  const std::string suffix = task == "segment" ? "_seg"
-                             : task == "pose"  ? "_pose"
-                             : task == "obb"   ? "_obb"
-                                               : "";
-  const auto classes = static_cast<int64_t>(entry.labels.size());
-  for (size_t index : selected) {
-    const Shape& shape = outputs[index].desc.shape;
-    if (shape.size() != 3) continue;
-    if (suffix.empty() && shape[2] == 5 + classes && shape[1] != 4 + classes) return "yolo_v5";
-    const bool rows = shape[2] != kUnknownDim && shape[2] < shape[1];
-    if (end_to_end || (suffix.empty() && shape[2] == 6 && rows)) return "yolo_v26" + suffix;
-    return "yolo_v8" + suffix;
-  }
-  return "";
 }
 
 }  // namespace het

@@ -22,10 +22,4 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
                                        const std::vector<Port>& outputs,
                                        const std::vector<size_t>& selected);
 
-/// The converter for outputs of Ultralytics' models, whose task and labels are known; empty when
-/// the shapes fit none.
-std::string ultralytics_converter(const DecoderConfig& entry, const std::string& task,
-                                  bool end_to_end, const std::vector<Port>& outputs,
-                                  const std::vector<size_t>& selected);
-
 }  // namespace het

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/decoders/alternatives.h"
+
 namespace het {
 namespace {
 
@@ -193,14 +195,72 @@ TEST(ChooseDecoders, SeveralReadingsAreAnErrorThatListsThem) {
     EXPECT_NE(choice.error().message().find(name), std::string::npos) << choice.error().message();
 }
 
-TEST(ChooseDecoders, WhatIsNotClearListsTheConverters) {
-  for (const Shape& shape : {Shape{1, 256}, Shape{1, 3549, 85}, Shape{1, 4, 32, 32}}) {
+TEST(ChooseDecoders, WhatIsNotClearListsWhatFits) {
+  const auto told = [](const Shape& shape) {
     const auto choice = Graph("Gemm", shape).choose();
-    ASSERT_FALSE(choice);
+    EXPECT_FALSE(choice);
     EXPECT_EQ(choice.error().code(), StatusCode::NotSupported);
-    for (const std::string& name : converter_names())
-      EXPECT_NE(choice.error().message().find(name), std::string::npos) << name;
+    return choice ? "" : choice.error().message();
+  };
+  // Special converters before vague ones; none that does not fit.
+  const std::string vector = told({1, 256});
+  EXPECT_NE(vector.find("{\"converter\": \"label\"}"), std::string::npos) << vector;
+  EXPECT_NE(vector.find("embedding"), std::string::npos) << vector;
+  EXPECT_EQ(vector.find("yolo"), std::string::npos) << vector;
+  const std::string rows = told({1, 3549, 85});
+  EXPECT_LT(rows.find("yolo_v5"), rows.find("label")) << rows;
+  for (const std::string& message : {vector, rows})
+    EXPECT_NE(message.find("custom-postproc-lib"), std::string::npos) << message;
+}
+
+TEST(ChooseDecoders, WhereNothingFitsTheNearestAreTold) {
+  const std::vector<Alternative> none{{"yunet", "{}", false, "yunet wants twelve outputs"},
+                                      {"yolo_x", "{}", false, "yolo_x wants one output"}};
+  const std::string text = describe(none);
+  EXPECT_NE(text.find("nearest are: yunet wants twelve outputs; yolo_x"), std::string::npos);
+  EXPECT_NE(text.find("custom-postproc-lib"), std::string::npos);
+}
+
+TEST(ChooseDecoders, UltralyticsFormsFollowFromTheShapes) {
+  struct Case {
+    Shape shape;
+    const char* task;
+    const char* end_to_end;
+    const char* points;
+    const char* wanted;
+  };
+  // 64x64 pixels: 84 cells. Two classes. What the metadata say of suppression may be of another
+  // head.
+  for (const auto& [shape, task, end_to_end, points, wanted] : {
+           Case{{1, 6, 84}, "detect", "True", "", "yolo_v8"},
+           Case{{1, 300, 6}, "detect", "True", "", "yolo_v26"},
+           Case{{1, 84, 6}, "detect", "False", "", "yolo_v8"},
+           Case{{1, 84, 6}, "detect", "True", "", "yolo_v8"},
+           Case{{1, kUnknownDim, 6}, "detect", "True", "", "yolo_v26"},
+           Case{{1, 6, kUnknownDim}, "detect", "True", "", "yolo_v8"},
+           Case{{1, 7, 84}, "obb", "True", "", "yolo_v8_obb"},
+           Case{{1, 300, 7}, "obb", "False", "", "yolo_v26_obb"},
+           Case{{1, 57, 84}, "pose", "True", "[17, 3]", "yolo_v8_pose"},
+           Case{{1, 300, 57}, "pose", "False", "[17, 3]", "yolo_v26_pose"},
+           Case{{1, 20, 20}, "detect", "False", "", "no"},
+       }) {
+    Graph graph("Concat", shape);
+    graph.metadata = read_ultralytics_metadata({{"names", "{0: 'a', 1: 'b'}"},
+                                                {"stride", "32"},
+                                                {"task", task},
+                                                {"end2end", end_to_end},
+                                                {"kpt_shape", points}});
+    const auto choice = graph.choose();
+    EXPECT_EQ(choice ? choice->configs.at(0).converter : "no", wanted)
+        << to_string(shape) << " " << task;
   }
+  Graph masks("Concat", {1, 38, 84});
+  masks.outputs.push_back({"protos", {ElementType::Float32, {1, 32, 16, 16}}, std::nullopt});
+  masks.metadata = read_ultralytics_metadata(
+      {{"names", "['a', 'b']"}, {"stride", "32"}, {"task", "segment"}, {"end2end", "True"}});
+  EXPECT_EQ(masks.choose()->configs.at(0).converter, "yolo_v8_seg");
+  masks.outputs[0].desc.shape = {1, 300, 38};
+  EXPECT_EQ(masks.choose()->configs.at(0).converter, "yolo_v26_seg");
 }
 
 TEST(ChooseDecoders, LabelsReplaceTheDescriptorsButOnlyOfOneConverter) {

@@ -6,6 +6,14 @@ Grid make_grid(int stride, int64_t input_width, int64_t input_height) {
   return {stride, (input_width + stride - 1) / stride, (input_height + stride - 1) / stride};
 }
 
+int64_t cell_count(const InputSize& input) {
+  if (input.width <= 0 || input.height <= 0) return kUnknownDim;
+  int64_t cells = 0;
+  for (const int stride : {8, 16, 32})
+    cells += make_grid(stride, input.width, input.height).cells();
+  return cells;
+}
+
 Result<std::vector<GridOutputs>> group_by_stride(const DecoderConfig& config,
                                                  const std::vector<int>& strides, size_t per_stride,
                                                  const std::vector<Port>& inputs,

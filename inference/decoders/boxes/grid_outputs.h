@@ -18,6 +18,8 @@ struct Grid {
   int64_t cells() const { return width * height; }
 };
 Grid make_grid(int stride, int64_t input_width, int64_t input_height);
+/// Cells of strides 8, 16 and 32: the objects of networks with one for each. Unknown with the size.
+int64_t cell_count(const InputSize& input);
 
 /// The outputs [batch, cells, columns] that belong to one stride.
 struct GridOutputs {

@@ -17,14 +17,6 @@ constexpr float kYoloV8Threshold = 0.5f;
 constexpr float kYoloV8IouThreshold = 0.4f;
 constexpr int64_t kYoloV8BoxValues = 4;
 
-/// The number of objects that a picture of this size gives: one per cell of strides 8, 16 and 32.
-int64_t cell_count(const InputSize& input) {
-  if (input.width <= 0 || input.height <= 0) return kUnknownDim;
-  int64_t cells = 0;
-  for (int stride : {8, 16, 32}) cells += make_grid(stride, input.width, input.height).cells();
-  return cells;
-}
-
 /// [batch, values, N], or [batch, N, values] where the cells of the input picture tell so; without
 /// its size the longer side is N.
 RowLayout layout_of(const Shape& shape, const InputSize& input) {

@@ -197,6 +197,11 @@ ModelMetadata read_ultralytics_metadata(const Values& values) {
   metadata.end_to_end = metadata_flag(value_of(values, "end2end")) ||
                         description.find("YOLOv10") != std::string::npos ||
                         description.find("YOLO26") != std::string::npos;
+  // "[17, 3]": points and values of each.
+  const std::vector<float> points = metadata_numbers(value_of(values, "kpt_shape"));
+  if (points.size() == 2 && points[0] >= 1.0f && points[0] <= 1e4f && points[1] >= 2.0f &&
+      points[1] <= 3.0f)
+    metadata.point_values = static_cast<int64_t>(points[0]) * static_cast<int64_t>(points[1]);
   InputPreproc input;
   input.color_given = true;
   PreprocessDesc& desc = input.preprocess;

@@ -17,8 +17,9 @@ struct ModelMetadata {
   /// How results are read: labels, thresholds and, where the metadata name it, the converter.
   DecoderConfig output;
   bool ultralytics = false;  ///< the converter follows from `task` and the output shapes
-  std::string task;          ///< detect, segment, pose, obb, classify; empty: detect
-  bool end_to_end = false;   ///< no suppression is needed
+  std::string task;  ///< detect, segment, pose, obb, classify, semantic, depth; empty: detect
+  bool end_to_end = false;  ///< no suppression is needed, unless the shapes say otherwise
+  int64_t point_values = kUnknownDim;  ///< of an object's points, where the file says
 };
 
 /// Reads what the file has (Model::metadata: OpenVINO Model API's "model_info/..." of an IR, the

@@ -191,6 +191,10 @@ Result<ParsedNet> parse_net(const pugi::xml_node& element, ParseBudget& budget) 
 std::map<std::string, std::string> parse_rt_info(const pugi::xml_node& net) {
   std::map<std::string, std::string> entries;
   collect_rt_info(net.child("rt_info"), "", 0, entries);
+  // Where Model Optimizer stood in files of 2022 and before.
+  const pugi::xml_attribute converter =
+      net.child("meta_data").child("MO_version").attribute("value");
+  if (converter) entries.emplace("MO_version", converter.as_string());
   return entries;
 }
 

@@ -1,0 +1,145 @@
+#include "inference/decoders/picture_assumption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "inference/decoders/graph_normalisation.h"
+#include "inference/decoders/known_normalisations.h"
+
+namespace het {
+namespace {
+
+struct Family {
+  std::string_view converter;  ///< all that begin so
+  std::string_view name;
+  ColorOrder order = ColorOrder::BGR;
+  float range_high = 255.0f;
+  std::array<float, 3> mean{0, 0, 0};
+  std::array<float, 3> std{1, 1, 1};
+  ResizeMode resize = ResizeMode::Stretch;
+  float pad = 0.0f;
+};
+
+constexpr std::array<float, 3> kNanoDetMean{103.53f, 116.28f, 123.675f};  // BGR
+constexpr std::array<float, 3> kNanoDetStd{57.375f, 57.12f, 58.395f};
+
+/// By the code with which each family's own demonstrations feed its exports.
+constexpr Family kFamilies[] = {
+    {"yolo_x", "YOLOX", ColorOrder::BGR, 255, {}, {1, 1, 1}, ResizeMode::LetterboxTopLeft, 114},
+    {"yolo_v5", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"yolo_v7", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"yolo_v8", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"yolo_v10", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"yolo_v26", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"nanodet", "NanoDet", ColorOrder::BGR, 255, kNanoDetMean, kNanoDetStd},
+    {"yunet", "YuNet", ColorOrder::BGR, 255},
+    {"centerface", "CenterFace", ColorOrder::RGB, 255},
+    {"rtdetr", "RT-DETR", ColorOrder::RGB, 1},
+    {"mask_rcnn", "Mask R-CNN", ColorOrder::RGB, 1},
+};
+
+PreprocessDesc preparation_of(const Family& family) {
+  PreprocessDesc desc;
+  desc.color_order = family.order;
+  desc.range_high = family.range_high;
+  desc.mean = family.mean;
+  desc.std = family.std;
+  desc.resize = family.resize;
+  desc.pad_value.fill(family.pad);
+  return desc;
+}
+
+/// UltraFace's rows, as graph_outputs knows them: a softmax whose first class is the background.
+constexpr Family kUltraFace{"",  "UltraFace",     ColorOrder::RGB,
+                            255, {127, 127, 127}, {128, 128, 128}};
+constexpr Family kOpenModelZoo{"", "Model Optimizer", ColorOrder::BGR, 255};
+constexpr Family kImageNet{
+    "",           "ImageNet's classifiers", ColorOrder::RGB, 1, kImageNetMean,
+    kImageNetStd, ResizeMode::CentralCrop};
+/// Networks of transformers that were trained from ImageNet's.
+constexpr Family kTransformers{"", "DETR", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
+
+struct Choice {
+  const Family* family = nullptr;
+  bool is_guess = true;
+};
+
+Choice family_of(const DecoderConfig& config, const Model& model) {
+  // Model Optimizer wrote means, scales and the order of channels into the graph.
+  if (model.metadata().contains("MO_version")) return {&kOpenModelZoo, false};
+  for (const Family& family : kFamilies) {
+    if (config.converter.starts_with(family.converter)) return {&family, false};
+  }
+  if (config.converter == "boxes_scores" && config.background_class) return {&kUltraFace, false};
+  if (config.converter == "label" && config.method == "softmax") return {&kImageNet, false};
+  if (config.converter.starts_with("rfdetr")) return {&kTransformers, true};
+  return {};
+}
+
+std::string numbers_text(std::span<const float> values) {
+  std::string text;
+  for (const float value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", value);
+  return text;
+}
+
+}  // namespace
+
+PictureAssumption assume_pictures(const DecoderConfig& config, const Model& model,
+                                  const Value& input) {
+  PictureAssumption assumption;
+  PreprocessDesc& desc = assumption.input.preprocess;
+  const Choice choice = family_of(config, model);
+  assumption.is_guess = choice.is_guess;
+  if (choice.family != nullptr) {
+    desc = preparation_of(*choice.family);
+    assumption.input.color_given = true;
+    assumption.reason = fmt::format("as {} means it", choice.family->name);
+  } else {
+    assumption.reason = "nothing says how";
+  }
+  const Shape& shape = input.desc().shape;
+  const bool is_grey = shape.size() == 4 && shape[1] != 3 && (shape[1] == 1 || shape[3] == 1);
+  const bool is_bytes = input.desc().type == ElementType::UInt8;
+  if (const auto evidence = pixel_evidence(input)) {
+    desc.range_high = evidence->range_high;
+    desc.mean = evidence->mean;
+    desc.std = evidence->std;
+    if (evidence->order) desc.color_order = *evidence->order;
+    assumption.input.color_given = assumption.input.color_given || evidence->order.has_value();
+    // The order of channels stays open where neither family nor means tell it.
+    assumption.is_guess = choice.is_guess && !evidence->order;
+    assumption.reason += fmt::format("{}{}", assumption.reason.empty() ? "" : "; ", evidence->what);
+  } else if (is_bytes) {
+    desc.range_high = 255.0f;
+    desc.mean.fill(0.0f);
+    desc.std.fill(1.0f);
+    assumption.reason += "; its input takes bytes";
+  }
+  if (is_grey) assumption.input.color_given = false;
+  return assumption;
+}
+
+std::string input_preproc_text(const InputPreproc& input) {
+  const PreprocessDesc& desc = input.preprocess;
+  const std::string_view resize = desc.resize == ResizeMode::LetterboxCentre    ? "aspect-ratio"
+                                  : desc.resize == ResizeMode::LetterboxTopLeft ? "aspect-ratio-pad"
+                                                                                : "no";
+  std::string text = fmt::format("\"resize\": \"{}\"", resize);
+  if (desc.resize == ResizeMode::CentralCrop) text += ", \"crop\": \"central-resize\"";
+  const std::string_view order = desc.color_order == ColorOrder::RGB   ? "RGB"
+                                 : desc.color_order == ColorOrder::BGR ? "BGR"
+                                                                       : "GRAYSCALE";
+  text += fmt::format(", \"color_space\": \"{}\", \"range\": [{}, {}]", order, desc.range_low,
+                      desc.range_high);
+  if (desc.mean != std::array<float, 3>{0, 0, 0} || desc.std != std::array<float, 3>{1, 1, 1})
+    text += fmt::format(", \"mean\": [{}], \"std\": [{}]", numbers_text(desc.mean),
+                        numbers_text(desc.std));
+  if (desc.pad_value != std::array<float, 3>{0, 0, 0})
+    text += fmt::format(", \"padding\": {{\"fill_value\": [{}]}}", numbers_text(desc.pad_value));
+  return fmt::format("\"input_preproc\": [{{\"format\": \"image\", \"params\": {{{}}}}}]", text);
+}
+
+}  // namespace het
