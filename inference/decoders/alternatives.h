@@ -17,9 +17,9 @@ struct Alternative {
 
 /// Every converter that reads results of pictures, those that fit first, special ones before those
 /// that read almost anything. `entry` has what is known (labels, layers).
-std::vector<Alternative> alternatives_for(const DecoderConfig& entry,
-                                          const std::vector<Port>& inputs,
-                                          const std::vector<Port>& outputs);
+HET_API std::vector<Alternative> alternatives_for(const DecoderConfig& entry,
+                                                  const std::vector<Port>& inputs,
+                                                  const std::vector<Port>& outputs);
 
 /// For an error: those that fit with their lines, or the nearest three with what does not fit.
 std::string describe(const std::vector<Alternative>& alternatives);

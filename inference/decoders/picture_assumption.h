@@ -21,6 +21,6 @@ PictureAssumption assume_pictures(const DecoderConfig& config, const Model& mode
                                   const Value& input);
 
 /// The input_preproc entry of a model-proc file that says the same.
-std::string input_preproc_text(const InputPreproc& input);
+HET_API std::string input_preproc_text(const InputPreproc& input);
 
 }  // namespace het
