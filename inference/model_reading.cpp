@@ -135,6 +135,7 @@ Status decide(const VisionModelSettings& settings, ModelReading& reading) {
   const std::unique_ptr<Model> shaped = reading.model->clone();
   // What does not infer does not compile, which says why.
   if (settings.raw_tensors || !infer_shapes(*shaped).ok()) return {};
+  HET_TRY(apply_preprocess(reading.model_proc, *shaped));  // tells the size of the picture
   reading.input_ports = input_ports(*shaped);
   reading.output_ports = with_declared_sizes(output_ports(*shaped), *reading.model);
   reading.choice = reading.choose(*shaped, reading.input_ports, reading.output_ports);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "inference/base/log.h"
+#include "inference/decoders/descriptors/model_proc_text.h"
 #include "inference/decoders/name_list.h"
 #include "inference/devices/ports.h"
 #include "inference/model_reading.h"
@@ -119,9 +120,9 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
       choice->reason);
   if (reading.assumed && reading.assumed->is_guess)
     log(LogLevel::Warning,
-        "how model '{}' wants its pictures is a guess ({}): what is right stands in a model-proc "
-        "file; the guess is {}",
-        settings.model, reading.assumed->reason, input_preproc_text(picture.preproc));
+        "how model '{}' wants its pictures is a guess ({}): write what is right into a model-proc "
+        "file; the guess is \"input_preproc\": [{}]",
+        settings.model, reading.assumed->reason, to_text(picture.preproc));
   return vision;
 }
 

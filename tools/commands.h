@@ -25,6 +25,7 @@ void add_query_command(CLI::App& app, int& exit_status);
 void add_run_command(CLI::App& app, int& exit_status);
 void add_bench_command(CLI::App& app, int& exit_status);
 void add_convert_command(CLI::App& app, int& exit_status);
+void add_inspect_command(CLI::App& app, int& exit_status);
 void add_accuracy_command(CLI::App& app, int& exit_status);
 void add_verify_command(CLI::App& app, int& exit_status);
 

@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   het::add_run_command(app, exit_status);
   het::add_bench_command(app, exit_status);
   het::add_convert_command(app, exit_status);
+  het::add_inspect_command(app, exit_status);
   het::add_accuracy_command(app, exit_status);
   het::add_verify_command(app, exit_status);
   try {

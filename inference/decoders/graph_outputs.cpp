@@ -169,6 +169,78 @@ void see_structures(const Graph& graph) {
     graph.add("mask_rcnn", "the outputs are boxes with masks");
 }
 
+/// Number of classes of an output [classes], or with the batch in front and any dimensions of 1:
+/// [batch, classes], [batch, classes, 1, 1] ..., or nothing.
+std::optional<int64_t> class_count(const Port& port) {
+  const Shape& shape = port.desc.shape;
+  if (shape.empty() || !is_float(port.desc.type)) return std::nullopt;
+  int64_t classes = 1;
+  for (size_t i = shape.size() > 1 ? 1 : 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    if (shape[i] < 2 || classes != 1) return std::nullopt;
+    classes = shape[i];
+  }
+  return classes > 1 ? std::optional(classes) : std::nullopt;
+}
+
+/// FastestDet's map: objectness by a sigmoid, boxes, and a softmax over classes in one output.
+void see_fastestdet(const Graph& graph) {
+  if (graph.selected.size() != 1 || !fits(graph, "fastestdet")) return;
+  const Node* maker = maker_of(graph.model, graph.port(0).name);
+  if (maker == nullptr || maker->op_type() != "Concat" || maker->inputs().size() != 3) return;
+  const auto made_by = [&](size_t input, std::string_view type) {
+    const Node* node = maker->input(input)->producer();
+    while (node != nullptr && (node->op_type() == "Transpose" || node->op_type() == "Reshape"))
+      node = node->input(0)->producer();
+    return node != nullptr && node->op_type() == type;
+  };
+  if (made_by(0, "Sigmoid") && made_by(2, "Softmax"))
+    graph.add("fastestdet",
+              fmt::format("output '{}' joins a sigmoid, boxes and a softmax", graph.port(0).name));
+}
+
+/// A class, or scores of classes, for each pixel of the input picture.
+void see_pixels(const Graph& graph) {
+  if (graph.selected.size() != 1) return;
+  const Port& port = graph.port(0);
+  const InputSize input = picture_input_size(graph.inputs);
+  const Shape& shape = port.desc.shape;
+  if (input.width <= 1 || input.height <= 1 || shape.size() < 3) return;
+  const auto is_whole = [&](size_t rows, size_t columns) {
+    return shape[rows] == input.height && shape[columns] == input.width;
+  };
+  const size_t rank = shape.size();
+  const bool ids = !is_float(port.desc.type) || is_made_by(graph.model, port, "ArgMax");
+  if (ids && is_whole(rank - 2, rank - 1)) {
+    graph.add("semantic_segmentation",
+              fmt::format("output '{}' has a class for each pixel", port.name));
+    return;
+  }
+  if (rank != 4) return;
+  const bool last = !is_whole(2, 3) && is_whole(1, 2);
+  const int64_t classes = last ? shape[3] : is_whole(2, 3) ? shape[1] : 0;
+  // Three may be a picture's channels.
+  const bool scores = classes > 3 || (classes > 1 && is_made_by(graph.model, port, "Softmax"));
+  if (!scores) return;
+  Reading& reading = graph.add(
+      "semantic_segmentation",
+      fmt::format("output '{}' has scores of {} classes for each pixel", port.name, classes));
+  reading.config.layout = last ? "NHWC" : "NCHW";
+}
+
+/// Vectors that tell objects apart: by the names that Open Model Zoo gives them, or by their
+/// length, which the graph makes 1.
+void see_embedding(const Graph& graph) {
+  if (graph.selected.size() != 1 || !class_count(graph.port(0))) return;
+  const Port& port = graph.port(0);
+  const bool named = port.name.find("embedding") != std::string::npos;
+  const bool unit = is_made_by(graph.model, port, "LpNormalization") ||
+                    is_made_by(graph.model, port, "NormalizeL2");
+  if (named || unit)
+    graph.add("embedding", fmt::format("output '{}' is {}", port.name,
+                                       named ? "called an embedding" : "a vector of length 1"));
+}
+
 /// Decoded rows and columns of YOLO, by the number of the input picture's cells.
 void see_yolo_rows(const Graph& graph) {
   const int64_t cells = cell_count(picture_input_size(graph.inputs));
@@ -212,20 +284,6 @@ void see_yolo_rows(const Graph& graph) {
     graph.add("yolo_v10", fmt::format("output '{}' {} has rows of box, score and label", port.name,
                                       to_string(port.desc)));
   }
-}
-
-/// Number of classes of an output [classes], or with the batch in front and any dimensions of 1:
-/// [batch, classes], [batch, classes, 1, 1] ..., or nothing.
-std::optional<int64_t> class_count(const Port& port) {
-  const Shape& shape = port.desc.shape;
-  if (shape.empty() || !is_float(port.desc.type)) return std::nullopt;
-  int64_t classes = 1;
-  for (size_t i = shape.size() > 1 ? 1 : 0; i < shape.size(); ++i) {
-    if (shape[i] == 1) continue;
-    if (shape[i] < 2 || classes != 1) return std::nullopt;
-    classes = shape[i];
-  }
-  return classes > 1 ? std::optional(classes) : std::nullopt;
 }
 
 /// Classes of the data sets whose published classifiers are exported as they were trained: ImageNet
@@ -293,8 +351,9 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
   std::vector<Reading> readings;
   const Graph graph{entry, model, inputs, outputs, selected, readings};
   // The surest signs first: what an operator or a set of shapes says alone decides.
-  for (const auto see : {see_detection_output, see_region_yolo, see_boxes_and_labels,
-                         see_structures, see_yolo_rows, see_boxes_and_scores, see_classes}) {
+  for (const auto see :
+       {see_detection_output, see_region_yolo, see_boxes_and_labels, see_structures, see_yolo_rows,
+        see_boxes_and_scores, see_fastestdet, see_pixels, see_embedding, see_classes}) {
     see(graph);
     if (!readings.empty()) break;
   }

@@ -49,6 +49,18 @@ void complete(InputPreproc& preproc, const TensorDesc& desc) {
   if (channels == 1) preproc.preprocess.color_order = ColorOrder::Gray;
 }
 
+/// Inputs that take the picture's size, by the names that their exporters give them: those of
+/// RT-DETR and its relatives, and of Open Model Zoo's two-stage detectors.
+std::optional<InputPreproc> known_input(const std::string& name) {
+  const bool width_first = name == "orig_target_sizes";
+  if (!width_first && name != "image_info" && name != "im_info") return std::nullopt;
+  InputPreproc entry;
+  entry.layer_name = name;
+  entry.format = "image_info";
+  entry.width_first = width_first;
+  return entry;
+}
+
 /// The input that an entry without a name means: the only one of its kind that is not taken.
 Result<size_t> only_input(const InputPreproc& entry, const Model& model,
                           const std::vector<bool>& taken) {
@@ -97,6 +109,10 @@ Result<std::vector<BoundInput>> bind_inputs(const ModelProc& model_proc, const M
   for (size_t i = 0; i < model.inputs().size() && !described; ++i) {
     if (!taken[i] && looks_like_picture(model.inputs()[i].value->desc().shape))
       HET_TRY(claim(i, InputPreproc{}));
+  }
+  for (size_t i = 0; i < model.inputs().size(); ++i) {
+    const std::optional<InputPreproc> known = known_input(model.inputs()[i].value->name());
+    if (!taken[i] && known) HET_TRY(claim(i, *known));
   }
   std::sort(bound.begin(), bound.end(),
             [](const BoundInput& a, const BoundInput& b) { return a.index < b.index; });

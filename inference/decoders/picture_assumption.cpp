@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 #include "inference/decoders/graph_normalisation.h"
@@ -35,6 +34,7 @@ constexpr Family kFamilies[] = {
     {"yolo_v10", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
     {"yolo_v26", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
     {"nanodet", "NanoDet", ColorOrder::BGR, 255, kNanoDetMean, kNanoDetStd},
+    {"fastestdet", "FastestDet", ColorOrder::BGR, 1},
     {"yunet", "YuNet", ColorOrder::BGR, 255},
     {"centerface", "CenterFace", ColorOrder::RGB, 255},
     {"rtdetr", "RT-DETR", ColorOrder::RGB, 1},
@@ -79,12 +79,6 @@ Choice family_of(const DecoderConfig& config, const Model& model) {
   return {};
 }
 
-std::string numbers_text(std::span<const float> values) {
-  std::string text;
-  for (const float value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", value);
-  return text;
-}
-
 }  // namespace
 
 PictureAssumption assume_pictures(const DecoderConfig& config, const Model& model,
@@ -120,26 +114,6 @@ PictureAssumption assume_pictures(const DecoderConfig& config, const Model& mode
   }
   if (is_grey) assumption.input.color_given = false;
   return assumption;
-}
-
-std::string input_preproc_text(const InputPreproc& input) {
-  const PreprocessDesc& desc = input.preprocess;
-  const std::string_view resize = desc.resize == ResizeMode::LetterboxCentre    ? "aspect-ratio"
-                                  : desc.resize == ResizeMode::LetterboxTopLeft ? "aspect-ratio-pad"
-                                                                                : "no";
-  std::string text = fmt::format("\"resize\": \"{}\"", resize);
-  if (desc.resize == ResizeMode::CentralCrop) text += ", \"crop\": \"central-resize\"";
-  const std::string_view order = desc.color_order == ColorOrder::RGB   ? "RGB"
-                                 : desc.color_order == ColorOrder::BGR ? "BGR"
-                                                                       : "GRAYSCALE";
-  text += fmt::format(", \"color_space\": \"{}\", \"range\": [{}, {}]", order, desc.range_low,
-                      desc.range_high);
-  if (desc.mean != std::array<float, 3>{0, 0, 0} || desc.std != std::array<float, 3>{1, 1, 1})
-    text += fmt::format(", \"mean\": [{}], \"std\": [{}]", numbers_text(desc.mean),
-                        numbers_text(desc.std));
-  if (desc.pad_value != std::array<float, 3>{0, 0, 0})
-    text += fmt::format(", \"padding\": {{\"fill_value\": [{}]}}", numbers_text(desc.pad_value));
-  return fmt::format("\"input_preproc\": [{{\"format\": \"image\", \"params\": {{{}}}}}]", text);
 }
 
 }  // namespace het

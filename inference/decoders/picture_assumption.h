@@ -17,10 +17,7 @@ struct PictureAssumption {
 
 /// What all known exporters of the family mean that `config` reads, corrected by what the graph
 /// does with the picture `input` itself. Grey pictures have no colour order.
-PictureAssumption assume_pictures(const DecoderConfig& config, const Model& model,
-                                  const Value& input);
-
-/// The input_preproc entry of a model-proc file that says the same.
-HET_API std::string input_preproc_text(const InputPreproc& input);
+HET_API PictureAssumption assume_pictures(const DecoderConfig& config, const Model& model,
+                                          const Value& input);
 
 }  // namespace het

@@ -133,25 +133,5 @@ TEST(PictureAssumption, TheGraphCorrectsTheFamily) {
       assume_pictures(read_by("label"), graph.model, *graph.model.inputs()[0].value).is_guess);
 }
 
-TEST(PictureAssumption, ItsLineIsADescriptor) {
-  InputPreproc input;
-  PreprocessDesc& desc = input.preprocess;
-  desc.color_order = ColorOrder::RGB;
-  desc.range_high = 1.0f;
-  desc.mean = kImageNetMean;
-  desc.std = kImageNetStd;
-  for (const ResizeMode mode : {ResizeMode::Stretch, ResizeMode::LetterboxCentre,
-                                ResizeMode::LetterboxTopLeft, ResizeMode::CentralCrop}) {
-    desc.resize = mode;
-    desc.pad_value.fill(mode == ResizeMode::LetterboxCentre ? 114.0f : 0.0f);
-    const auto read =
-        parse_model_proc("{\"json_schema_version\": \"2.2.0\", " + input_preproc_text(input) +
-                             ", \"output_postproc\": [{\"converter\": \"label\"}]}",
-                         "test");
-    ASSERT_TRUE(read) << read.error().message();
-    EXPECT_EQ(read->inputs.at(0).preprocess, desc);
-  }
-}
-
 }  // namespace
 }  // namespace het

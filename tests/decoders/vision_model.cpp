@@ -10,6 +10,7 @@
 
 #include "devices/register_devices.h"
 #include "inference/base/log.h"
+#include "inference/writers/onnx_writer.h"
 #include "tests/readers/onnx/onnx_file.h"
 
 namespace het {
@@ -77,8 +78,23 @@ TEST_F(VisionModels, UsersShapeWinsOverTheDescriptors) {
 }
 
 TEST_F(VisionModels, EveryInputMustBeFilled) {
-  const std::string message = load_error(settings("deimv2_atto_320", ""));
+  Model model("two");
+  Value* picture = model.add_input("picture", {ElementType::Float32, {1, 3, 8, 8}});
+  Value* size = model.add_input("thing", {ElementType::Float32, {1, 2}});
+  model.add_output("a", model.add_node("a", "Relu", "", {picture}, {"a"})->output());
+  model.add_output("b", model.add_node("b", "Relu", "", {size}, {"b"})->output());
+  const std::string file =
+      testing::TempDir() + "het-two-inputs-" + std::to_string(::getpid()) + ".onnx";
+  ASSERT_TRUE(write_onnx(model, file).ok());
+  VisionModelSettings s;
+  s.model = file;
+  const std::string message = load_error(s);
   EXPECT_NE(message.find("image_info"), std::string::npos) << message;
+  std::filesystem::remove(file);
+}
+
+TEST_F(VisionModels, SizesAreFilledByTheNamesOfTheirInputs) {
+  EXPECT_EQ(load_error(settings("deimv2_atto_320", "")), "");
 }
 
 TEST_F(VisionModels, ImageInfoIsTheSizeOfTheInputPicture) {
@@ -128,10 +144,10 @@ TEST_F(VisionModels, DetectorsAloneAreReadByTheirGraph) {
 }
 
 TEST_F(VisionModels, UnclearOutputsListWhatFits) {
-  const std::string message = load_error(settings("fastestdet_352", ""));
-  EXPECT_NE(message.find("{\"converter\": \"fastestdet\"}"), std::string::npos) << message;
+  const std::string message = load_error(settings("person_reid_0288_nhwc", ""));
+  EXPECT_NE(message.find("{\"converter\": \"embedding\"}"), std::string::npos) << message;
   EXPECT_EQ(message.find("detection_output"), std::string::npos) << message;
-  VisionModelSettings raw = settings("fastestdet_352", "");
+  VisionModelSettings raw = settings("person_reid_0288_nhwc", "");
   raw.raw_tensors = true;
   EXPECT_EQ(load_error(raw), "");
 }

@@ -1,0 +1,123 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "devices/register_devices.h"
+#include "inference/base/new_file.h"
+#include "inference/decoders/descriptors/model_proc_text.h"
+#include "inference/vision_model.h"
+#include "tools/commands.h"
+#include "tools/inspect/annotate.h"
+#include "tools/inspect/model_info.h"
+#include "tools/inspect/report.h"
+#include "tools/picture_file.h"
+
+namespace het {
+namespace {
+
+struct InspectOptions {
+  std::string model;
+  std::string device = "CPU";
+  std::string image;
+  std::string picture;
+  std::string described_by;
+  std::string labels_file;
+  std::string model_proc;
+  std::string model_info;
+  float threshold = 0.0f;
+  bool json = false;
+};
+
+VisionModelSettings settings_of(const InspectOptions& options) {
+  VisionModelSettings settings;
+  settings.model = options.model;
+  settings.model_proc = options.described_by;
+  settings.labels_file = options.labels_file;
+  settings.device = options.device;
+  return settings;
+}
+
+Status look_at_picture(Core& core, const InspectOptions& options, Inspection& inspection) {
+  HET_ASSIGN(const Image image, read_picture(options.image));
+  HET_ASSIGN(const auto model, VisionModel::load(core, settings_of(options)));
+  HET_ASSIGN(const auto request, model->compiled().create_infer_request());
+  HET_TRY(model->set_picture(*request, image, image.full()));
+  HET_TRY(request->infer());
+  HET_ASSIGN(inspection.found, model->results(*request, image.width, image.height, image.full(), 0,
+                                              options.threshold));
+  inspection.picture = options.picture;
+  if (inspection.picture.empty())
+    inspection.picture = std::filesystem::path(options.model).stem().string() + "-inspected.png";
+  return write_annotated_picture(inspection.picture, options.image, inspection.found);
+}
+
+std::vector<std::string> warnings_of(const Inspection& inspection) {
+  const ModelReading& reading = inspection.reading;
+  std::vector<std::string> warnings;
+  if (!reading.choice) {
+    const Alternative* const likeliest = inspection.likeliest();
+    warnings.push_back(likeliest == nullptr
+                           ? std::string("no converter reads such outputs")
+                           : "how results are read is not certain; a descriptor that is written "
+                             "here names " +
+                                 likeliest->converter + ", which fits");
+  }
+  if (reading.assumed && reading.assumed->is_guess)
+    warnings.push_back("how pictures get in is a guess: \"input_preproc\": [" +
+                       to_text(reading.picture.preproc) + "]");
+  return warnings;
+}
+
+Result<bool> inspect(const InspectOptions& options) {
+  const std::shared_ptr<Core> core = het::core();
+  HET_ASSIGN(ModelReading reading, read_vision_model(*core, settings_of(options)));
+  Inspection inspection{.path = options.model, .reading = std::move(reading)};
+  const ModelReading& known = inspection.reading;
+  DecoderConfig entry = known.metadata.output;
+  entry.converter.clear();
+  if (!known.labels.empty()) entry.labels = known.labels;
+  inspection.alternatives = alternatives_for(entry, known.input_ports, known.output_ports);
+  if (known.choice) {
+    std::erase_if(inspection.alternatives, [&](const Alternative& alternative) {
+      return alternative.converter == known.choice->configs.front().converter;
+    });
+  }
+  inspection.warnings = warnings_of(inspection);
+  if (!options.image.empty() && known.choice) HET_TRY(look_at_picture(*core, options, inspection));
+  if (!options.model_proc.empty())
+    HET_TRY(write_new_file(options.model_proc, to_text(described(inspection))));
+  if (!options.model_info.empty())
+    HET_TRY(write_new_file(options.model_info, model_info_text(known)));
+  const std::string text = options.json ? to_json(inspection) : to_text(inspection);
+  std::fputs(text.c_str(), stdout);
+  return inspection.needs_a_decision();
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Tell how a model's pictures and results are read, and why; 1: a person decides");
+  auto options = std::make_shared<InspectOptions>();
+  command->add_option("model", options->model, "Model file")->required();
+  command->add_option("-d,--device", options->device, "Device that runs it on --image");
+  command->add_option("--image", options->image, "Picture to run on");
+  command->add_option("--output", options->picture,
+                      "PNG for that picture with what was found (MODEL-inspected.png)");
+  command->add_option("--described-by", options->described_by,
+                      "Descriptor (model-proc file) that the model has already");
+  command->add_option("--labels-file", options->labels_file, "One label per line");
+  command->add_option("--threshold", options->threshold, "Minimum confidence on --image");
+  command->add_option("--model-proc", options->model_proc,
+                      "FILE for the descriptor that says what was decided");
+  command->add_option("--modelinfo", options->model_info,
+                      "FILE for what GStreamer's onnxinference reads beside a model");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &exit_status] {
+    const Result<bool> undecided = inspect(*options);
+    exit_status = !undecided ? report(undecided.error()) : *undecided ? kExitFailed : kExitOk;
+  });
+}
+
+}  // namespace het
