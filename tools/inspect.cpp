@@ -9,7 +9,7 @@
 #include "inference/vision_model.h"
 #include "tools/commands.h"
 #include "tools/inspect/annotate.h"
-#include "tools/inspect/model_info.h"
+#include "tools/inspect/modelinfo_file.h"
 #include "tools/inspect/report.h"
 #include "tools/picture_file.h"
 
@@ -88,7 +88,7 @@ Result<bool> inspect(const InspectOptions& options) {
   if (!options.model_proc.empty())
     HET_TRY(write_new_file(options.model_proc, to_text(described(inspection))));
   if (!options.model_info.empty())
-    HET_TRY(write_new_file(options.model_info, model_info_text(known)));
+    HET_TRY(write_new_file(options.model_info, modelinfo_text(known)));
   const std::string text = options.json ? to_json(inspection) : to_text(inspection);
   std::fputs(text.c_str(), stdout);
   return inspection.needs_a_decision();

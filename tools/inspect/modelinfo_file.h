@@ -9,6 +9,6 @@ namespace het {
 /// A .modelinfo file (GStreamer 1.28) for the model: its tensors with types, sizes and ids, and the
 /// ranges that pixels of its picture input are brought to. Format: GStreamer's documentation of
 /// GstAnalyticsModelInfo.
-std::string model_info_text(const ModelReading& reading);
+std::string modelinfo_text(const ModelReading& reading);
 
 }  // namespace het

@@ -1,4 +1,4 @@
-#include "tools/inspect/model_info.h"
+#include "tools/inspect/modelinfo_file.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ std::string ranges_text(const PreprocessDesc& desc) {
 
 }  // namespace
 
-std::string model_info_text(const ModelReading& reading) {
+std::string modelinfo_text(const ModelReading& reading) {
   const std::string group = reading.model->name().empty() ? "model" : reading.model->name();
   std::string text = fmt::format("[modelinfo]\nversion=1.0\ngroup-id={}-out\n", group);
   for (size_t i = 0; i < reading.input_ports.size(); ++i) {
