@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Makes exports, and compares what this project finds on pictures with what the exporter's own library finds.
+
+usage: objects.py HETERO FOLDER RESULTS EXPORTER [--only PATTERN] [--minutes N] [--keep]
+
+HETERO is the command line tool; the library beside it is called. FOLDER, RESULTS and the options are as run.py has them. Nothing but the
+model and the files that its exporter writes beside it says how it is read. Pictures have the sizes that the model wants, so that nothing
+depends on how they are scaled; what is found on one that has to be scaled is reported alone.
+"""
+
+import functools
+import importlib
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import found
+from each_export import arguments, each_export
+from pictures import pixels, prepared
+from run import SECONDS, last_line
+from session import compute_in_float32
+from settled import settle_on_pictures
+from verdicts import said, verdict
+
+OURS = Path(__file__).with_name("ours.py")
+
+
+def ours(library, file, thresholds, folder):
+    """A Found for each picture or a text why there is none, and the warnings."""
+    job, result = folder / "job.json", folder / "found.pickle"
+    job.write_text(json.dumps({"model": str(file), "model_proc": None, "pictures": [(str(p), t) for p, t in thresholds.items()]}))
+    done = subprocess.run([sys.executable, str(OURS), library, str(job), str(result)], capture_output=True, text=True, timeout=SECONDS)
+    warnings = [line.replace(f"{folder}/", "") for line in done.stderr.splitlines() if line.startswith("hetinference: warning")]
+    if done.returncode != 0:
+        return f"ended with {done.returncode}: {last_line(done.stderr)}", warnings
+    answer = pickle.loads(result.read_bytes())
+    return answer.replace(f"{folder}/", "") if isinstance(answer, str) else answer, warnings
+
+
+def difference(mine, theirs, picture):
+    height, width, _ = picture.shape
+    return found.difference(found.clipped(mine, width, height), found.clipped(theirs, width, height))
+
+
+def compare(library, export, folder, row):
+    """Fills the row."""
+    library_of_its_own = importlib.import_module(f"own_{export.exporter}")
+    settle_on_pictures(library_of_its_own.IS_NORMALISED, getattr(library_of_its_own, "spread", None))
+    compute_in_float32()
+    own = library_of_its_own.Own(export, export.make(folder), folder)
+    files = prepared(own.sizes, folder)
+    shown = {file: pixels(file) for file in files}
+    thresholds, theirs = {}, {}
+    for file, picture in shown.items():
+        everything = own.find(picture, 0.0)
+        thresholds[file] = found.threshold_for(everything.objects or [])
+        theirs[file] = own.find(picture, thresholds[file]) if everything.objects else everything
+    row["found"] = [len(t.objects) if t.objects is not None else ", ".join(t.kinds()) for t in theirs.values()]
+    mine, row["warnings"] = ours(library, own.file, thresholds, folder)
+    if isinstance(mine, str):
+        row["refused"] = mine
+        return
+    mine = {file: own.adapted(one) if hasattr(own, "adapted") else one for file, one in zip(files, mine)}
+    *same_size, scaled = files
+    row["differences"] = [difference(mine[file], theirs[file], shown[file]) for file in same_size]
+    row["scaled"] = difference(mine[scaled], theirs[scaled], shown[scaled])
+    # As what they were read instead; or, of what is right, that another reading would not be noticed.
+    row["as"] = []
+    for name, how in own.variants.items():
+        others = {file: own.find(shown[file], thresholds[file], **how) for file in same_size}
+        if not any(difference(mine[file], others[file], shown[file]) for file in same_size):
+            row["as"].append(name)
+
+
+def main():
+    options = arguments(__doc__)
+    library = str(Path(options.hetero).resolve().parents[1] / "libhetinference-1.0.so")
+    importlib.import_module(f"{options.exporter}_exports").list_exports()
+
+    def told(row):
+        return verdict(row) + (f": {text}" if (text := said(row)) else "")
+
+    return each_export(options.results, options.folder, options.only, options.minutes, functools.partial(compare, library), told, options.keep)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""What timm's own code finds with an exported file: its data configuration, and a softmax. Beside the file lies the config.json that timm
+writes for a hub."""
+
+import numpy as np
+from found import Found
+from session import MISTAKES, Session, chw, ranked, softmax
+from timm_exports import NAMES
+
+IS_NORMALISED = True
+
+
+class Own:
+    def __init__(self, export, file, folder):
+        import timm
+        from timm.models._hub import save_config_for_hf
+
+        self.file, self.side = file, NAMES[export.name]
+        model = timm.create_model(export.name, pretrained=False)
+        save_config_for_hf(model, folder / "config.json")
+        self.config = timm.data.resolve_model_data_config(model) | {"input_size": (3, self.side, self.side)}
+        self.session = Session(file)
+        self.sizes = [(self.side, self.side)] * 3
+        self.usual = {"mean": self.config["mean"], "deviation": self.config["std"]}
+        self.variants = {name: {"how": how} for name, how in MISTAKES.items()}
+        self.variants["its colours in the other order"] = {"how": self.usual | {"swap": True}}
+
+    def find(self, picture, threshold, how=None):
+        if picture.shape[:2] == (self.side, self.side):
+            values = chw(picture, **(self.usual if how is None else how))
+        else:
+            import timm
+            from PIL import Image
+
+            values = np.asarray(timm.data.create_transform(**self.config)(Image.fromarray(picture)))[None]
+        return Found(classes=ranked(softmax(self.session.run(values)[0][0])))

@@ -1,0 +1,50 @@
+"""An exported file in ONNX Runtime or OpenVINO with a picture as its input."""
+
+import numpy as np
+from run import peers_of
+
+
+def compute_in_float32():
+    """OpenVINO would take bfloat16 where the processor has it, whoever compiles a model."""
+    import openvino
+
+    class Core(openvino.Core):
+        def compile_model(self, model, device_name="CPU", config=None):
+            return super().compile_model(model, device_name, (config or {}) | {"INFERENCE_PRECISION_HINT": "f32"})
+
+    openvino.Core = Core
+
+
+def chw(picture, scale=1 / 255, mean=(0, 0, 0), deviation=(1, 1, 1), swap=False):
+    """[1, 3, height, width] of a picture in RGB."""
+    values = (picture[..., ::-1] if swap else picture).astype(np.float32) * np.float32(scale)
+    return np.ascontiguousarray(((values - np.float32(mean)) / np.float32(deviation)).transpose(2, 0, 1)[None])
+
+
+# How a picture may get in by mistake: arguments of chw().
+MISTAKES = {"BGR in 0..255": {"scale": 1, "swap": True}, "RGB in 0..255": {"scale": 1}, "BGR in 0..1": {"swap": True}, "RGB in 0..1": {}}
+
+
+class Session:
+    """The first peer that reads the file."""
+
+    def __init__(self, file):
+        for kind in peers_of(file):
+            try:
+                self.peer = kind(file)
+                return
+            except Exception as error:  # what peers throw has no type of its own
+                failure = error
+        raise failure
+
+    def run(self, values):
+        return [np.asarray(v) for v in self.peer.run({self.peer.inputs[0][0]: values})]
+
+
+def softmax(logits):
+    e = np.exp(logits - logits.max())
+    return e / e.sum()
+
+
+def ranked(scores):
+    return [(int(i), float(scores[i])) for i in np.argsort(-scores, kind="stable")]

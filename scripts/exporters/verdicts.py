@@ -1,0 +1,23 @@
+"""What a row of objects.py says."""
+
+import re
+
+VERDICTS = ("right", "warned although right", "refused", "warned and wrong", "wrong")
+
+
+def verdict(row):
+    if "not made" in row:
+        return "not made"
+    if "refused" in row:
+        return "refused"
+    if any(row["differences"]):
+        return "warned and wrong" if row["warnings"] else "wrong"
+    return "warned although right" if row["warnings"] else "right"
+
+
+def said(row):
+    """Why, in a line."""
+    parts = [row.get("not made") or re.sub(r"; give a model-proc file.*", "", row.get("refused", "")) or next((d for d in row["differences"] if d), "")]
+    parts += [f"as theirs with {name}" for name in row.get("as", [])]
+    parts += row.get("warnings", [])
+    return "; ".join(part for part in parts if part)
