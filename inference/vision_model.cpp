@@ -159,6 +159,7 @@ Result<Results> VisionModel::results(const InferRequest& request, int source_wid
     HET_ASSIGN(Results part, decoder->decode(request.outputs(), context));
     append(results, std::move(part));
   }
+  watch_.look(compiled_->name(), results, request.outputs(), source_width, source_height);
   return results;
 }
 

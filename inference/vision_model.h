@@ -11,6 +11,7 @@
 #include "inference/core.h"
 #include "inference/decoders/decoder.h"
 #include "inference/decoders/model_proc.h"
+#include "inference/decoders/plausibility.h"
 #include "inference/decoders/results.h"
 
 namespace het {
@@ -82,6 +83,7 @@ class HET_API VisionModel {
   std::map<std::string, std::string> tensor_ids_;
   std::shared_ptr<CompiledModel> compiled_;
   std::vector<std::unique_ptr<Decoder>> decoders_;
+  mutable ResultWatch watch_;
   /// Content of the inputs that are no pictures (image_info and the like); the same for every
   /// execution, so all requests share it.
   std::vector<std::pair<size_t, Tensor>> fixed_inputs_;
