@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "inference/decoders/bounded_values.h"
 #include "inference/decoders/boxes/grid_outputs.h"
 #include "inference/decoders/output_ports.h"
 
@@ -257,28 +258,31 @@ void see_yolo_rows(const Graph& graph) {
   const std::string reason =
       fmt::format("output '{}' {} has {} objects for each of the {} cells of the input picture",
                   port.name, to_string(port.desc), shape[1] == 3 * cells ? 3 : 1, cells);
+  // Values besides the box that are no scores (points, angles) have no bound.
+  const auto only_scores = [&](size_t axis) -> std::optional<bool> {
+    const auto output = std::ranges::find(graph.model.outputs(), port.name, &ModelOutput::name);
+    if (output == graph.model.outputs().end()) return std::nullopt;
+    const auto tail = bounded_tail(*output->value, axis);
+    return tail ? std::optional(*tail >= shape[axis] - 4) : std::nullopt;
+  };
   if (graph.selected.size() == 1 && shape[1] == 3 * cells && shape[2] > 5) {
-    graph.add("yolo_v5", reason);
+    if (only_scores(2).value_or(true)) graph.add("yolo_v5", reason);
   } else if (graph.selected.size() == 1 && shape[1] == cells && shape[2] > 5) {
     // What is decoded in the graph needs an exponential there.
     const bool decoded = has_op(graph.model, "Exp");
-    graph.add(decoded ? "yolo_v7" : "yolo_x",
-              reason + (decoded ? ", decoded" : ", with no exponential in the graph"));
+    if (only_scores(2).value_or(true))
+      graph.add(decoded ? "yolo_v7" : "yolo_x",
+                reason + (decoded ? ", decoded" : ", with no exponential in the graph"));
   } else if (shape[2] == cells && shape[1] > 4) {
-    const std::string turned = has_op(graph.model, "Cos") ? "yolo_v8_obb" : "";
-    const Node* maker = maker_of(graph.model, port.name);
-    const bool plain = maker != nullptr && maker->op_type() == "Concat" &&
-                       !maker->inputs().empty() && maker->inputs().back() != nullptr &&
-                       maker->inputs().back()->producer() != nullptr &&
-                       maker->inputs().back()->producer()->op_type() == "Sigmoid";
+    const std::optional<bool> plain = only_scores(1);
+    const bool divides = shape[1] > 5 && (shape[1] - 5) % 3 == 0;
     if (prototypes) {
       graph.add("yolo_v8_seg", reason + ", and there are mask prototypes");
-    } else if (!turned.empty()) {
-      graph.add(turned, reason + ", and angles are computed");
+    } else if (has_op(graph.model, "Cos")) {
+      graph.add("yolo_v8_obb", reason + ", and angles are computed");
     } else {
-      graph.add("yolo_v8", reason);
-      if (!plain && shape[1] != 84 && (shape[1] - 5) % 3 == 0 && shape[1] > 5)
-        graph.add("yolo_v8_pose", reason);
+      if (plain.value_or(true)) graph.add("yolo_v8", reason);
+      if (!plain.value_or(shape[1] == 84) && divides) graph.add("yolo_v8_pose", reason);
     }
   } else if (shape[1] > 0 && shape[1] <= 1000 && shape[2] == 6 && graph.selected.size() == 1) {
     graph.add("yolo_v10", fmt::format("output '{}' {} has rows of box, score and label", port.name,
