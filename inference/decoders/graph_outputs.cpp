@@ -166,6 +166,8 @@ void see_structures(const Graph& graph) {
     graph.add("rtdetr", "the outputs are labels, boxes and scores");
   if (graph.selected.size() == 4 && fits(graph, "centerface"))
     graph.add("centerface", "the outputs are a heat map, sizes, offsets and five points");
+  if (graph.selected.size() >= 3 && fits(graph, "torchvision"))
+    graph.add("torchvision", "the outputs are boxes, labels and scores of one picture");
   if ((graph.selected.size() == 2 || graph.selected.size() == 3) && fits(graph, "mask_rcnn"))
     graph.add("mask_rcnn", "the outputs are boxes with masks");
 }
@@ -227,6 +229,22 @@ void see_pixels(const Graph& graph) {
       "semantic_segmentation",
       fmt::format("output '{}' has scores of {} classes for each pixel", port.name, classes));
   reading.config.layout = last ? "NHWC" : "NCHW";
+}
+
+/// anomalib's outputs by their names: scores are normalised in the graph, from 0.5 on a picture or
+/// a place is abnormal.
+void see_anomalies(const Graph& graph) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(graph.selected,
+                               [&](size_t i) { return graph.outputs[i].name == name; });
+  };
+  if (!has("pred_score") || !has("anomaly_map")) return;
+  Reading& reading = graph.add("AnomalyDetection", "the outputs have anomalib's names");
+  reading.config.layer_names = {"anomaly_map", "pred_score"};
+  reading.config.image_threshold = 0.5f;
+  reading.config.pixel_threshold = 0.5f;
+  reading.config.normalization_scale = 1.0f;
+  reading.config.layout = "NCHW";
 }
 
 /// Vectors that tell objects apart: by the names that Open Model Zoo gives them, or by their
@@ -355,9 +373,9 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
   std::vector<Reading> readings;
   const Graph graph{entry, model, inputs, outputs, selected, readings};
   // The surest signs first: what an operator or a set of shapes says alone decides.
-  for (const auto see :
-       {see_detection_output, see_region_yolo, see_boxes_and_labels, see_structures, see_yolo_rows,
-        see_boxes_and_scores, see_fastestdet, see_pixels, see_embedding, see_classes}) {
+  for (const auto see : {see_detection_output, see_region_yolo, see_boxes_and_labels,
+                         see_structures, see_yolo_rows, see_boxes_and_scores, see_fastestdet,
+                         see_anomalies, see_pixels, see_embedding, see_classes}) {
     see(graph);
     if (!readings.empty()) break;
   }

@@ -38,6 +38,8 @@ constexpr Family kFamilies[] = {
     {"yunet", "YuNet", ColorOrder::BGR, 255},
     {"centerface", "CenterFace", ColorOrder::RGB, 255},
     {"rtdetr", "RT-DETR", ColorOrder::RGB, 1},
+    {"torchvision", "torchvision", ColorOrder::RGB, 1},
+    {"AnomalyDetection", "anomalib", ColorOrder::RGB, 1},
     {"mask_rcnn", "Mask R-CNN", ColorOrder::RGB, 1},
 };
 

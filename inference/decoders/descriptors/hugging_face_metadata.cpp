@@ -38,6 +38,7 @@ constexpr Architecture kArchitectures[] = {
     {"ForImageClassification", "label", true},
     {"ForSemanticSegmentation", "semantic_segmentation", false},
     {"ForDepthEstimation", "depth_estimation", false},
+    {"VitPoseForPoseEstimation", "keypoints_hrnet", false},
 };
 
 const Architecture* architecture_of(const std::string& name) {

@@ -16,18 +16,28 @@ constexpr std::string_view kAnomalyDetectionName = "AnomalyDetection";
 /// is the largest one, clamped to 0..1; above image_threshold the second label holds, else the
 /// first. Confidence: clamp((score - image_threshold) / normalization_scale + 0.5, 0, 1), 1 minus
 /// that for the first label. With pixel_threshold an abnormal picture also gets a segmentation: 1
-/// where the score is at least that.
+/// where the score is at least that. A second output, of one value, is the picture's score itself,
+/// as anomalib exports it.
 class AnomalyDecoder final : public PlaceValueDecoder {
  public:
-  using PlaceValueDecoder::PlaceValueDecoder;
+  AnomalyDecoder(DecoderConfig config, size_t output, std::string attribute, std::string layer,
+                 std::optional<size_t> score)
+      : PlaceValueDecoder(std::move(config), output, std::move(attribute), std::move(layer)),
+        score_(score) {}
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     HET_ASSIGN(const PlaceValues read, read_map(outputs, context, kAnomalyDetectionName, "score"));
     const auto& [values, map] = read;
     float score = 0.0f;
-    for (float value : values.values()) {
-      if (std::isfinite(value)) score = std::max(score, std::min(value, 1.0f));
+    if (score_) {
+      HET_ASSIGN(const OutputValues single,
+                 OutputValues::batch_item(outputs[*score_], context.batch_index));
+      if (single.size() == 1 && std::isfinite(single[0])) score = std::clamp(single[0], 0.0f, 1.0f);
+    } else {
+      for (float value : values.values()) {
+        if (std::isfinite(value)) score = std::max(score, std::min(value, 1.0f));
+      }
     }
     const float threshold = *config_.image_threshold;
     const bool abnormal = score > threshold;
@@ -46,6 +56,8 @@ class AnomalyDecoder final : public PlaceValueDecoder {
   }
 
  private:
+  const std::optional<size_t> score_;
+
   Segmentation mask(std::span<const float> values, const MapShape& map,
                     const DecodeContext& context) const {
     const SourceBox box = picture_box(context);
@@ -69,7 +81,22 @@ class AnomalyDecoder final : public PlaceValueDecoder {
 Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& config,
                                                           const std::vector<Port>&,
                                                           const std::vector<Port>& outputs) {
-  HET_ASSIGN(const size_t output, select_single_output(config, outputs));
+  HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
+  const auto is_score = [&](size_t index) {
+    const Shape& shape = outputs[index].desc.shape;
+    return shape.size() <= 2 && is_float(outputs[index].desc.type) &&
+           (shape.empty() || shape.back() == 1);
+  };
+  std::optional<size_t> score;
+  if (selected.size() == 2 && is_score(selected[0]) != is_score(selected[1]))
+    score = selected[is_score(selected[0]) ? 0 : 1];
+  if (selected.size() != (score ? 2u : 1u))
+    return error(
+        StatusCode::ShapeMismatch,
+        "converter '{}' reads a map of scores, perhaps with the picture's score [batch,1]; "
+        "the model has {}; name them in layer_names",
+        kAnomalyDetectionName, describe(outputs, selected));
+  const size_t output = score == selected[0] ? selected[1] : selected[0];
   HET_TRY(expect_map(config, outputs[output]));
   DecoderConfig complete = config;
   if (complete.labels.empty()) complete.labels = {"Normal", "Anomaly"};
@@ -82,7 +109,7 @@ Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& c
         config.normalization_scale ? "given" : "missing");
   const std::vector<std::string> names = attribute_names(config, outputs, {output});
   return std::make_unique<AnomalyDecoder>(std::move(complete), output, names.front(),
-                                          outputs[output].name);
+                                          outputs[output].name, score);
 }
 
 }  // namespace

@@ -141,6 +141,23 @@ TEST(AnomalyDetection, ComparesTheLargestScore) {
   EXPECT_EQ(results.segmentations.at(0).class_ids, (std::vector<uint16_t>{0, 0, 0, 1}));
 }
 
+TEST(AnomalyDetection, APictureMayHaveAScoreOfItsOwn) {
+  for (const bool first : {false, true}) {
+    DecodeCase c(8, 8);
+    if (first) c.add("pred_score", {1, 1}, 0.9f);
+    c.add("anomaly_map", {1, 1, 2, 2}, 0.1f);
+    if (!first) c.add("pred_score", {1, 1}, 0.9f);
+    DecoderConfig config = anomaly();
+    config.image_threshold = 0.5f;
+    config.normalization_scale = 1.0f;
+    const Results results = c.decode(config);
+    EXPECT_EQ(results.classifications.at(0).label, "Anomaly");
+    EXPECT_NEAR(results.classifications[0].confidence, 0.9f, 1e-6f);
+    c.add("pred_label", {1, 1});
+    EXPECT_NE(c.create_error(config).find("layer_names"), std::string::npos);
+  }
+}
+
 TEST(AnomalyDetection, NeedsItsThresholds) {
   DecodeCase c(8, 8);
   c.add("map", {1, 1, 2, 2});
