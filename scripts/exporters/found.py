@@ -138,7 +138,7 @@ def difference(ours, theirs):
         share = (at_size(ours.class_map, theirs.class_map.shape) == theirs.class_map).mean()
         if share < MAP_SHARE:
             return f"{100 * share:.1f} % of the class map are equal"
-    if theirs.depth is not None and (reason := difference_of_values(ours.depth, theirs.depth, "the depth map")):
+    if theirs.depth is not None and (reason := difference_of_values(ours.depth, at_size(theirs.depth, ours.depth.shape), "the depth map")):
         return reason
     if theirs.values is not None and (reason := difference_of_values(ours.values, theirs.values, "the embedding")):
         return reason
@@ -149,10 +149,10 @@ def difference(ours, theirs):
 
 
 def threshold_for(objects):
-    """Below some 30 of the best objects, at least 5 and at most 200, where two scores are well apart."""
+    """Below some 30 of the best objects, at least 5 and at most 200, where two scores are well apart; 0 where none are."""
     scores = sorted((o.score for o in objects), reverse=True)
     for least, most in ((15, 60), (5, 200)):
         gaps = {a / b: (a + b) / 2 for a, b in zip(scores[least - 1:most], scores[least:]) if b > 0}
         if gaps and max(gaps) > 1 + 1e-4:
             return float(gaps[max(gaps)])
-    return float(scores[-1]) / 2 if scores else 0.0
+    return float(scores[-1]) / 2 if 0 < len(scores) < 5 else 0.0

@@ -27,10 +27,19 @@ from verdicts import said, verdict
 OURS = Path(__file__).with_name("ours.py")
 
 
-def ours(library, file, thresholds, folder):
+def inspected(hetero, file, folder):
+    """The descriptor that `hetero inspect` writes, None without one, and its warnings."""
+    descriptor = folder / "described.json"
+    command = [hetero, "inspect", str(file), "--json", "--model-proc", str(descriptor)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    warnings = json.loads(done.stdout)["warnings"] if done.stdout.startswith("{") else [last_line(done.stderr)]
+    return (descriptor if descriptor.exists() else None), [f"inspect: {w}" for w in warnings]
+
+
+def ours(library, file, descriptor, thresholds, folder):
     """A Found for each picture or a text why there is none, and the warnings."""
     job, result = folder / "job.json", folder / "found.pickle"
-    job.write_text(json.dumps({"model": str(file), "model_proc": None, "pictures": [(str(p), t) for p, t in thresholds.items()]}))
+    job.write_text(json.dumps({"model": str(file), "model_proc": str(descriptor) if descriptor else None, "pictures": [(str(p), t) for p, t in thresholds.items()]}))
     done = subprocess.run([sys.executable, str(OURS), library, str(job), str(result)], capture_output=True, text=True, timeout=SECONDS)
     warnings = [line.replace(f"{folder}/", "") for line in done.stderr.splitlines() if line.startswith("hetinference: warning")]
     if done.returncode != 0:
@@ -44,8 +53,9 @@ def difference(mine, theirs, picture):
     return found.difference(found.clipped(mine, width, height), found.clipped(theirs, width, height))
 
 
-def compare(library, export, folder, row):
+def compare(hetero, export, folder, row):
     """Fills the row."""
+    library = str(Path(hetero).parents[1] / "libhetinference-1.0.so")
     library_of_its_own = importlib.import_module(f"own_{export.exporter}")
     settle_on_pictures(library_of_its_own.IS_NORMALISED, getattr(library_of_its_own, "spread", None))
     compute_in_float32()
@@ -56,16 +66,33 @@ def compare(library, export, folder, row):
     for file, picture in shown.items():
         everything = own.find(picture, 0.0)
         thresholds[file] = found.threshold_for(everything.objects or [])
+        if everything.objects and not thresholds[file]:
+            raise ValueError("all scores are alike")
         theirs[file] = own.find(picture, thresholds[file]) if everything.objects else everything
     row["found"] = [len(t.objects) if t.objects is not None else ", ".join(t.kinds()) for t in theirs.values()]
-    mine, row["warnings"] = ours(library, own.file, thresholds, folder)
-    if isinstance(mine, str):
-        row["refused"] = mine
-        return
-    mine = {file: own.adapted(one) if hasattr(own, "adapted") else one for file, one in zip(files, mine)}
+    if all(t.objects is not None and len(t.objects) < (1 if export.task == "pose" else 5) for t in list(theirs.values())[:3]):
+        raise ValueError(f"too few objects are found to tell: {row['found']}")
     *same_size, scaled = files
-    row["differences"] = [difference(mine[file], theirs[file], shown[file]) for file in same_size]
-    row["scaled"] = difference(mine[scaled], theirs[scaled], shown[scaled])
+
+    def differences(descriptor):
+        mine, warnings = ours(library, own.file, descriptor, thresholds, folder)
+        if isinstance(mine, str):
+            return None, mine, warnings
+        mine = {file: own.adapted(one) if hasattr(own, "adapted") else one for file, one in zip(files, mine)}
+        return mine, {file: difference(mine[file], theirs[file], shown[file]) for file in files}, warnings
+
+    descriptor, doubts = inspected(hetero, own.file, folder)
+    mine, reasons, warnings = differences(None)
+    row["warnings"] = [*dict.fromkeys(warnings + doubts)]
+    wrong = mine is None or any(reasons[file] for file in same_size)
+    if wrong and descriptor:
+        described, said_so, _ = differences(descriptor)
+        row["described"] = said_so if described is None else next(filter(None, (said_so[file] for file in same_size)), "")
+    if mine is None:
+        row["refused"] = reasons
+        return
+    row["differences"] = [reasons[file] for file in same_size]
+    row["scaled"] = reasons[scaled]
     # As what they were read instead; or, of what is right, that another reading would not be noticed.
     row["as"] = []
     for name, how in own.variants.items():
@@ -76,13 +103,12 @@ def compare(library, export, folder, row):
 
 def main():
     options = arguments(__doc__)
-    library = str(Path(options.hetero).resolve().parents[1] / "libhetinference-1.0.so")
     importlib.import_module(f"{options.exporter}_exports").list_exports()
 
     def told(row):
         return verdict(row) + (f": {text}" if (text := said(row)) else "")
 
-    return each_export(options.results, options.folder, options.only, options.minutes, functools.partial(compare, library), told, options.keep)
+    return each_export(options.results, options.folder, options.only, options.minutes, functools.partial(compare, str(Path(options.hetero).resolve())), told, options.keep)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ def made(kind, **values):
     return kind(struct_size=ctypes.sizeof(kind), **values)
 
 
+Property = struct("Property", ("name", c_char_p), ("value", c_char_p))
 BOX = [(name, c_float) for name in ("x_min", "y_min", "x_max", "y_max")]
 Settings = struct("Settings", ("model", c_char_p), ("model_proc", c_char_p), ("labels_file", c_char_p), ("device", c_char_p), ("properties", c_void_p),
                   ("property_count", c_size_t), ("picture_width", c_int32), ("picture_height", c_int32), ("custom_library", c_char_p))
@@ -56,7 +57,9 @@ class Model:
         self.library.het_last_error.restype = c_char_p
         core, self.model, self.request = c_void_p(), c_void_p(), c_void_p()
         self.call("het_core_open", byref(core))
-        settings = made(Settings, model=file.encode(), model_proc=model_proc.encode() if model_proc else None)
+        in_float = made(Property, name=b"EXECUTION_MODE_HINT", value=b"ACCURACY")
+        settings = made(Settings, model=file.encode(), model_proc=model_proc.encode() if model_proc else None,
+                        properties=ctypes.addressof(in_float), property_count=1)
         self.call("het_vision_model_load", core, byref(settings), byref(self.model))
         self.call("het_vision_model_create_request", self.model, byref(self.request))
 

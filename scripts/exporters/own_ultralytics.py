@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 from found import Found, Object
+from settled import scale_layers
 from ultralytics_exports import CLASSES_PICTURE, SIZE
 
 IS_NORMALISED = False
@@ -26,26 +27,29 @@ def spread(model, example):
     for layer in last_layers("cv2") + last_layers("one2one_cv2"):
         bins = layer.out_channels // 4
         layers.append((layer, 3.0, torch.linspace(3, -3, bins).repeat(4) if bins > 1 else torch.tensor([4.0])))
-    layers += [(layer, 6.0, torch.tensor([-5.0])) for layer in last_layers("cv3") + last_layers("one2one_cv3") if layer.out_channels == head.nc]
+    layers += [(layer, 6.0, torch.tensor([-3.0])) for layer in last_layers("cv3") + last_layers("one2one_cv3") if layer.out_channels == head.nc]
     if isinstance(getattr(head, "linear", None), torch.nn.Linear):
         layers.append((head.linear, 6.0, torch.tensor([0.0])))
+    for name in ("dec_score_head", "enc_score_head"):  # made larger afterwards, see ultralytics_exports
+        layers += [(layer, 6.0 / 64, torch.tensor([-3.0])) for layer in flat(getattr(head, name, ()))]
     with torch.no_grad():
+        for part in getattr(head, "cv4", ()):  # scores by likeness with texts
+            if hasattr(part, "logit_scale"):
+                part.logit_scale.fill_(-2.5)
+                part.bias.fill_(-3.0)
         for name, parameter in model.named_parameters():
             if "proto" in name and parameter.ndim == 4:
                 parameter.copy_(parameter.mean((2, 3), keepdim=True).expand_as(parameter))
-    given = {}
-    hooks = [layer.register_forward_hook(lambda layer, _, output: given.update({layer: output})) for layer, _, _ in layers]
     model.eval()
     head.training = True  # else only one of two branches runs; its parts stay as they are
-    with torch.no_grad():
-        model(example)
-        for layer, most, biases in layers:
-            if layer in given:
-                layer.weight.mul_(most / (given[layer] - given[layer].mean()).abs().max())
-                layer.bias.copy_(biases.expand_as(layer.bias))
+    scale_layers(model, (example,), layers)
     head.training = False
-    for hook in hooks:
-        hook.remove()
+
+
+def flat(part):
+    import torch
+
+    return [part] if isinstance(part, torch.nn.Linear) else [layer for layer in part if isinstance(layer, torch.nn.Linear)]
 
 
 def placed(file, folder):
@@ -76,7 +80,7 @@ class Own:
         else:
             self.sizes = [(self.side, short), (short, self.side), (self.side, self.side)]
         self.variants = {"its colours in the other order": {"swap": True}}
-        if export.task in ("detect", "segment", "pose", "obb"):
+        if export.task in ("detect", "segment", "pose", "obb") and export.options not in ("nms", "IR, nms"):
             self.variants[f"its suppression at {OUR_SUPPRESSION}"] = {"suppression": OUR_SUPPRESSION}
 
     def find(self, picture, threshold, swap=False, suppression=0.7):

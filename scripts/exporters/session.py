@@ -5,12 +5,12 @@ from run import peers_of
 
 
 def compute_in_float32():
-    """OpenVINO would take bfloat16 where the processor has it, whoever compiles a model."""
+    """OpenVINO would take bfloat16 where the processor has it, and integers for quantised models, whoever compiles a model."""
     import openvino
 
     class Core(openvino.Core):
         def compile_model(self, model, device_name="CPU", config=None):
-            return super().compile_model(model, device_name, (config or {}) | {"INFERENCE_PRECISION_HINT": "f32"})
+            return super().compile_model(model, device_name, (config or {}) | {"INFERENCE_PRECISION_HINT": "f32", "LP_TRANSFORMS_MODE": "NO"})
 
     openvino.Core = Core
 

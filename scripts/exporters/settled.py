@@ -41,3 +41,24 @@ def settle_on_pictures(normalised, spread=None):
             hook.remove()
 
     weights.settle = settle
+
+
+def scale_layers(model, examples, layers):
+    """Gives layers such weights and biases that each channel of what they give has a given mean, and differs from it by a given number at
+    most. `layers` are (layer, most, means); a mean of None leaves it."""
+    import torch
+
+    given = {}
+    hooks = [layer.register_forward_hook(lambda layer, _, output: given.update({layer: output})) for layer, _, _ in layers]
+    with torch.no_grad():
+        model(*examples)
+        for layer, most, means in layers:
+            if layer not in given:
+                continue
+            output = given[layer].movedim(1, -1) if given[layer].ndim == 4 else given[layer]
+            before = output.reshape(-1, output.shape[-1]).mean(0)
+            factor = most / (output - before).abs().max().clamp(min=1e-9)
+            layer.weight.mul_(factor)
+            layer.bias.copy_((before if means is None else means) - factor * (before - layer.bias))
+    for hook in hooks:
+        hook.remove()

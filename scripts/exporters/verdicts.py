@@ -15,9 +15,16 @@ def verdict(row):
     return "warned although right" if row["warnings"] else "right"
 
 
+def short(message):
+    """Without advice."""
+    return re.sub(r"; (give a model-proc file|write the one that is right).*", "", message)
+
+
 def said(row):
     """Why, in a line."""
-    parts = [row.get("not made") or re.sub(r"; give a model-proc file.*", "", row.get("refused", "")) or next((d for d in row["differences"] if d), "")]
+    parts = [row.get("not made") or short(row.get("refused", "")) or next((d for d in row["differences"] if d), "")]
     parts += [f"as theirs with {name}" for name in row.get("as", [])]
+    if "described" in row:
+        parts.append("right with the descriptor that inspect writes" if not row["described"] else f"with the descriptor that inspect writes: {short(row['described'])}")
     parts += row.get("warnings", [])
     return "; ".join(part for part in parts if part)
