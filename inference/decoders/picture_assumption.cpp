@@ -64,6 +64,9 @@ constexpr Family kImageNet{
 /// Networks of transformers that were trained from ImageNet's.
 constexpr Family kTransformers{"", "DETR", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 
+constexpr Family kSegmentation{
+    "", "PyTorch's segmentation networks", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
+
 struct Choice {
   const Family* family = nullptr;
   bool is_guess = true;
@@ -77,6 +80,9 @@ Choice family_of(const DecoderConfig& config, const Model& model) {
   }
   if (config.converter == "boxes_scores" && config.background_class) return {&kUltraFace, false};
   if (config.converter == "label" && config.method == "softmax") return {&kImageNet, false};
+  // Channels last is what TensorFlow has, whose networks take several ranges.
+  if (config.converter == "semantic_segmentation" && config.layout == "NCHW")
+    return {&kSegmentation, false};
   if (config.converter.starts_with("rfdetr")) return {&kTransformers, true};
   return {};
 }

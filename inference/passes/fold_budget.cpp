@@ -72,7 +72,7 @@ bool FoldBudget::take(const Node& node, size_t bytes, int64_t steps) {
     return true;
   }
   if (!std::exchange(budget->warned_, true)) {
-    log(LogLevel::Warning,
+    log(LogLevel::Info,
         "node '{}' ({}) and perhaps others are computed with each request, though their inputs are "
         "constants: computing them at load would take {} bytes and {} steps, {} and {} are left",
         node.name(), node.qualified_type(), bytes, steps, budget->bytes_, budget->steps_);

@@ -136,9 +136,9 @@ Result<std::unique_ptr<Decoder>> create_torchvision(const DecoderConfig& config,
       labels = index;
     } else if (!scores && shape.size() == 1 && is_float(port.desc.type)) {
       scores = index;
-    } else if (!found.masks && shape.size() == 4 && shape[1] == 1) {
+    } else if (!found.masks && matches(shape, {kUnknownDim, 1, kUnknownDim, kUnknownDim})) {
       found.masks = index;
-    } else if (!found.points && shape.size() == 3 && shape[2] == kPointValues) {
+    } else if (!found.points && matches(shape, {kUnknownDim, kUnknownDim, kPointValues})) {
       found.points = index;
     } else if (!(found.points && shape.size() == 2 && is_float(port.desc.type))) {  // their scores
       boxes.reset();

@@ -133,6 +133,16 @@ TEST(ModelMetadata, HuggingFace) {
   EXPECT_FLOAT_EQ(metadata.input->preprocess.range_high, 1.0f);
   EXPECT_FLOAT_EQ(metadata.input->preprocess.mean[0], 0.0f);
   EXPECT_EQ(metadata.input->shape, (Shape{kUnknownDim, 3, 640, 480}));
+  // One name is the end of others.
+  for (const auto& [name, softmax] : {std::pair("DetrForObjectDetection", true),
+                                      {"ConditionalDetrForObjectDetection", false},
+                                      {"DabDetrForObjectDetection", false},
+                                      {"TableTransformerForObjectDetection", true}}) {
+    const ModelMetadata detr =
+        read_hugging_face_metadata(std::string(R"({"architectures": [")") + name + R"("]})", "");
+    EXPECT_EQ(detr.output.converter, "rfdetr") << name;
+    EXPECT_EQ(detr.output.class_softmax, softmax) << name;
+  }
   const ModelMetadata classifier = read_hugging_face_metadata(
       R"({"architectures": ["ViTForImageClassification"]})",
       R"({"do_center_crop": true, "crop_size": 224, "image_mean": [0.5, 0.5, 0.5],
