@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""`hetero inspect` as a user meets it: inspect_cli.py HETERO ROOT CASE."""
+import configparser
+import json
+import pathlib
+import sys
+import tempfile
+
+from hetero_cli import Hetero, expect
+
+CASES = {}
+
+
+def case(function):
+    """A case gets a folder, which is removed."""
+    CASES[function.__name__] = function
+    return function
+
+
+@case
+def decided(hetero, folder):
+    """What was decided is a descriptor, with which the model finds the same."""
+    data = hetero.shared_data()
+    model, picture = data / "models/onnx/yolox_nano.onnx", data / "images/dog_bike_car.jpg"
+    descriptor, drawn = folder / "yolox.json", folder / "found.png"
+    text = hetero.run("inspect", model, "--image", picture, "--output", drawn, "--model-proc", descriptor).stdout
+    expect(text, "read by yolo_x", "as YOLOX means it", "3 objects")
+    assert drawn.read_bytes().startswith(b"\x89PNG") and drawn.stat().st_size > 10000
+    assert hetero.run("run", model, "--image", picture).stdout == hetero.run("run", model, "--image", picture, "--model-proc", descriptor).stdout
+    again = hetero.run("inspect", model, "--described-by", descriptor).stdout
+    expect(again, "the model-proc file says so")
+
+
+@case
+def as_json(hetero, folder):
+    data = hetero.shared_data()
+    told = json.loads(hetero.run("inspect", data / "models/onnx/fastestdet_352.onnx", "--json").stdout)
+    assert told["decided"] and told["warnings"] == [], told
+    assert told["descriptor"]["output_postproc"] == [{"converter": "fastestdet"}], told
+    assert told["inputs"] == [{"name": "input.1", "type": "float32", "shape": [1, 3, 352, 352]}], told
+
+
+@case
+def a_person_decides(hetero, folder):
+    """1 where pictures are a guess or results are not certain; what fits is told, the likeliest is written."""
+    data = hetero.shared_data()
+    guess = hetero.run("inspect", data / "models/onnx/squeezenet1.1_fp16.onnx", status=1).stdout
+    expect(guess, "read by label", "how pictures get in is a guess")
+    descriptor = folder / "reid.json"
+    unclear = hetero.run("inspect", data / "models/onnx/person_reid_0288_nhwc.onnx", "--model-proc", descriptor, status=1).stdout
+    expect(unclear, "may be", '{"converter": "embedding"}', "custom-postproc-lib")
+    assert json.loads(descriptor.read_text())["output_postproc"][0]["converter"] == "label"
+
+
+@case
+def modelinfo(hetero, folder):
+    """Sections as GStreamer's documentation has them; ranges are what 0 and 255 of each channel become."""
+    file = folder / "m.modelinfo"
+    data = hetero.shared_data()
+    hetero.run("inspect", data / "models/onnx/nanodet_m_320.onnx", "--modelinfo", file)
+    parser = configparser.ConfigParser()
+    parser.read_string(file.read_text())
+    assert parser["modelinfo"]["version"] == "1.0" and parser["modelinfo"]["group-id"]
+    picture = parser["input.1"]
+    assert (picture["type"], picture["dims"], picture["dir"]) == ("float32", "1,3,320,320", "input"), dict(picture)
+    ranges = [[float(v) for v in pair.split(",")] for pair in picture["ranges"].split(";")]
+    assert len(ranges) == 3 and abs(ranges[0][0] + 103.53 / 57.375) < 1e-4 and abs(ranges[2][1] - (255 - 123.675) / 58.395) < 1e-4, ranges
+    assert all(parser[name]["dir"] == "output" for name in parser.sections()[2:])
+
+
+@case
+def bad_input(hetero, folder):
+    expect(hetero.run("inspect", folder / "none.onnx", status=1).stderr, "none.onnx")
+    expect(hetero.run("inspect", status=2).stderr, "model")
+    kept = folder / "kept.json"
+    kept.write_text("mine")
+    expect(hetero.run("inspect", hetero.detector, "--image", folder / "none.png", "--model-proc", kept, status=1).stderr, "none.png")
+    assert kept.read_text() == "mine"
+    expect(hetero.run("inspect", hetero.detector, "--model-proc", folder / "no/such.json", status=1).stderr, "no/such.json")
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(CASES))
+        return
+    if len(sys.argv) != 4 or sys.argv[3] not in CASES:
+        sys.exit(f"usage: inspect_cli.py HETERO ROOT CASE; cases: {', '.join(CASES)}")
+    with tempfile.TemporaryDirectory() as folder:
+        CASES[sys.argv[3]](Hetero(sys.argv[1], sys.argv[2]), pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()
