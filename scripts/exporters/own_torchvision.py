@@ -3,10 +3,24 @@
 import numpy as np
 from found import Found, Object
 from session import MISTAKES, Session, chw, ranked, softmax
-from settled import DEVIATION, MEAN
+from settled import DEVIATION, MEAN, scale_layers
 from torchvision_exports import CLASSIFIERS, DETECTORS, SEGMENTATION
 
 IS_NORMALISED = False
+COCO = 91  # classes
+
+
+def spread(model, *examples):
+    """Gives the heads of detectors such weights that scores differ well."""
+    import torch
+
+    layers = []
+    for name, module in model.named_modules():
+        given = getattr(module, "out_features", getattr(module, "out_channels", 0))
+        if isinstance(module, (torch.nn.Linear, torch.nn.Conv2d)) and given % COCO == 0 and given:
+            layers.append((module, 6.0, None))
+    model.eval()
+    scale_layers(model, examples, layers)
 
 
 class Own:

@@ -56,7 +56,10 @@ class Own:
         self.variants = {"its colours in the other order": {"swap": True}, "BGR in 0..255": {"swap": True, "do_rescale": False, "do_normalize": False},
                          "RGB in 0..1": {"do_normalize": False}, "BGR in 0..1": {"swap": True, "do_normalize": False}}
 
-    def find(self, picture, threshold, swap=False, **preparation):
+        if self.task == "detect":
+            self.variants["one class for each box"] = {"once": True}
+
+    def find(self, picture, threshold, swap=False, once=False, **preparation):
         height, width = picture.shape[:2]
         boxes = [[[width * 0.1, height * 0.1, width * 0.8, height * 0.8]]]  # the whole picture: it takes a quarter more
         if self.name == "vitpose":
@@ -69,7 +72,10 @@ class Own:
         if not preparation.get("do_rescale", True):
             shown = shown.astype(np.float32)
         values = self.processor(images=shown, return_tensors="np", **preparation)["pixel_values"]
-        return self.read(self.session.run(values.astype(np.float32)), threshold, (height, width), boxes)
+        found = self.read(self.session.run(values.astype(np.float32)), threshold, (height, width), boxes)
+        if once:  # the best stands first
+            found.objects = list({o.box: o for o in reversed(found.objects)}.values())
+        return found
 
     def read(self, outputs, threshold, size, boxes):
         import torch

@@ -30,8 +30,8 @@ def spread(model, example):
     layers += [(layer, 6.0, torch.tensor([-3.0])) for layer in last_layers("cv3") + last_layers("one2one_cv3") if layer.out_channels == head.nc]
     if isinstance(getattr(head, "linear", None), torch.nn.Linear):
         layers.append((head.linear, 6.0, torch.tensor([0.0])))
-    for name in ("dec_score_head", "enc_score_head"):  # made larger afterwards, see ultralytics_exports
-        layers += [(layer, 6.0 / 64, torch.tensor([-3.0])) for layer in flat(getattr(head, name, ()))]
+    for name in ("dec_score_head", "enc_score_head"):
+        layers += [(layer, 6.0, torch.tensor([-3.0])) for layer in flat(getattr(head, name, ()))]
     with torch.no_grad():
         for part in getattr(head, "cv4", ()):  # scores by likeness with texts
             if hasattr(part, "logit_scale"):

@@ -20,7 +20,8 @@ def picture(name, shape, normalised):
 
 
 def settle_on_pictures(normalised, spread=None):
-    """weights.settle() shows real pictures from now on, in 0..1 or normalised, and then calls `spread(model, *pictures)`."""
+    """weights.settle() shows real pictures from now on, in 0..1 or normalised, and then calls `spread(model, *pictures)` instead of what
+    weights.sharpen() does."""
     import torch
 
     plain = weights.settle
@@ -41,6 +42,8 @@ def settle_on_pictures(normalised, spread=None):
             hook.remove()
 
     weights.settle = settle
+    if spread:
+        weights.sharpen = lambda model, *parts, factor=1.0: model
 
 
 def scale_layers(model, examples, layers):
@@ -55,7 +58,7 @@ def scale_layers(model, examples, layers):
         for layer, most, means in layers:
             if layer not in given:
                 continue
-            output = given[layer].movedim(1, -1) if given[layer].ndim == 4 else given[layer]
+            output = given[layer].movedim(1, -1) if isinstance(layer, torch.nn.Conv2d) else given[layer]
             before = output.reshape(-1, output.shape[-1]).mean(0)
             factor = most / (output - before).abs().max().clamp(min=1e-9)
             layer.weight.mul_(factor)
