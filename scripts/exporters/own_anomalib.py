@@ -38,8 +38,9 @@ class Own:
 
     @staticmethod
     def adapted(found):
-        """Our results have a class, normal or not, instead of an anomaly."""
+        """Our results have a class, normal or not, instead of an anomaly, and a map where it is not normal."""
         if not found.classes:
             return found
         label, score = found.classes[0]
-        return dataclasses.replace(found, classes=None, anomaly=(score if label else 1 - score, bool(label)))
+        class_map = np.zeros((1, 1), np.int64) if found.class_map is None and not label else found.class_map
+        return dataclasses.replace(found, classes=None, class_map=class_map, anomaly=(score if label else 1 - score, bool(label)))
