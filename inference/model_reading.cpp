@@ -131,7 +131,8 @@ InputPreproc input_of_metadata(const ModelMetadata& metadata, const Model& model
 }
 
 /// Before the model is compiled, since what reads the results tells how pictures get in.
-Status decide(const VisionModelSettings& settings, ModelReading& reading) {
+Status decide(const VisionModelSettings& settings, const ModelPreparation& preparation,
+              ModelReading& reading) {
   const std::unique_ptr<Model> shaped = reading.model->clone();
   // What does not infer does not compile, which says why.
   if (settings.raw_tensors || !infer_shapes(*shaped).ok()) return {};
@@ -139,8 +140,12 @@ Status decide(const VisionModelSettings& settings, ModelReading& reading) {
   reading.input_ports = input_ports(*shaped);
   reading.output_ports = with_declared_sizes(output_ports(*shaped), *reading.model);
   reading.choice = reading.choose(*shaped, reading.input_ports, reading.output_ports);
-  const bool unsaid = settings.model_proc.empty() && reading.metadata.source.empty() &&
-                      settings.picture_preparation.empty() && reading.model_proc.outputs.empty();
+  // Who prepares the model's channels, means and scales knows which pictures it gets.
+  const bool prepared =
+      preparation.reverse_channels || !preparation.mean.empty() || !preparation.scale.empty();
+  const bool unsaid = !prepared && settings.model_proc.empty() && !reading.metadata.input &&
+                      !reading.metadata.plain_pictures && settings.picture_preparation.empty() &&
+                      reading.model_proc.outputs.empty();
   if (!unsaid || !reading.choice) return {};
   const Value& picture = *shaped->inputs()[reading.picture.index].value;
   reading.assumed = assume_pictures(reading.choice->configs.front(), *shaped, picture);
@@ -189,7 +194,7 @@ Result<ModelReading> read_vision_model(Core& core, const VisionModelSettings& se
                  "input_preproc of a model-proc file (format image_info or sequence_index)",
                  settings.model, model.inputs().size(), reading.inputs.size());
   HET_TRY(bind_shapes(settings, reading.inputs, reading.picture, model));
-  HET_TRY(decide(settings, reading));
+  HET_TRY(decide(settings, preparation, reading));
   const size_t index = reading.picture.index;
   if (reading.picture.preproc.is_bytes && is_float(model.inputs()[index].value->desc().type)) {
     HET_TRY(set_input_type(model, index, ElementType::UInt8));

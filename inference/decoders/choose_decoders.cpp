@@ -47,6 +47,10 @@ Result<DecoderChoice> choose_by_metadata(const ModelMetadata& metadata,
   if (!metadata.ultralytics) return choice;
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   config.converter = ultralytics_converter(metadata, inputs, outputs, selected);
+  // What its own predictor does: 0.7, and nothing where objects are not repeated.
+  const bool repeats = config.converter.starts_with("yolo_v8") || config.converter == "yolo_v5";
+  if (!repeats) config.iou_threshold.reset();
+  if (repeats && !config.iou_threshold) config.iou_threshold = 0.7f;
   choice.reason = fmt::format("{} (task {}) and the shapes of the outputs say so", metadata.source,
                               metadata.task.empty() ? "detect" : metadata.task);
   return choice;

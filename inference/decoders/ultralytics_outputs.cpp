@@ -45,6 +45,7 @@ std::string ultralytics_converter(const ModelMetadata& metadata, const std::vect
   if (task == "classify") return "label";
   if (task == "semantic") return "semantic_segmentation";
   if (task == "depth") return "depth_estimation";
+  if (metadata.queries) return "rtdetr_rows";
   const Shape* rows = nullptr;
   int64_t masks = kUnknownDim;
   for (const size_t index : selected) {

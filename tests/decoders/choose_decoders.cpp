@@ -254,6 +254,20 @@ TEST(ChooseDecoders, UltralyticsFormsFollowFromTheShapes) {
     EXPECT_EQ(choice ? choice->configs.at(0).converter : "no", wanted)
         << to_string(shape) << " " << task;
   }
+  // Suppression as its own predictor means it.
+  const auto overlap = [](const Shape& shape, const char* head) {
+    Graph graph("Concat", shape);
+    graph.metadata = read_ultralytics_metadata(
+        {{"names", "{0: 'a', 1: 'b'}"}, {"stride", "32"}, {"task", "detect"}, {"head", head}});
+    const auto choice = graph.choose();
+    EXPECT_TRUE(choice);
+    return std::pair(choice->configs.at(0).converter, choice->configs.at(0).iou_threshold);
+  };
+  EXPECT_EQ(overlap({1, 6, 84}, "Detect"), std::pair(std::string("yolo_v8"), std::optional(0.7f)));
+  EXPECT_EQ(overlap({1, 300, 6}, "Detect"),
+            std::pair(std::string("yolo_v26"), std::optional<float>()));
+  EXPECT_EQ(overlap({1, 300, 6}, "RTDETRDecoder"),
+            std::pair(std::string("rtdetr_rows"), std::optional<float>()));
   Graph masks("Concat", {1, 38, 84});
   masks.outputs.push_back({"protos", {ElementType::Float32, {1, 32, 16, 16}}, std::nullopt});
   masks.metadata = read_ultralytics_metadata(

@@ -86,5 +86,16 @@ TEST_F(ModelReadings, WithoutADescriptor) {
   }
 }
 
+TEST_F(ModelReadings, WhoPreparesTheModelKnowsItsPictures) {
+  VisionModelSettings prepared = settings("mobilenet_v2_qoperator_int8", false);
+  prepared.properties = {{"MEAN_VALUES", "[123.675,116.28,103.53]"},
+                         {"SCALE_VALUES", "[58.395,57.12,57.375]"},
+                         {"REVERSE_INPUT_CHANNELS", "YES"}};
+  const auto reading = read_vision_model(*core_, prepared);
+  ASSERT_TRUE(reading) << reading.error().message();
+  EXPECT_FALSE(reading->assumed.has_value());
+  EXPECT_EQ(reading->picture.preproc.preprocess, PreprocessDesc{});
+}
+
 }  // namespace
 }  // namespace het

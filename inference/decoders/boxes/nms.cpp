@@ -67,4 +67,20 @@ std::vector<Candidate> non_maximum_suppression(std::vector<Candidate> candidates
   return kept;
 }
 
+std::vector<Candidate> fast_suppression(std::vector<Candidate> candidates, float iou_threshold,
+                                        Overlap overlap) {
+  candidates = sorted_by_score(std::move(candidates));
+  std::map<int, std::vector<size_t>> of_class;
+  std::vector<Candidate> kept;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    std::vector<size_t>& better = of_class[candidates[i].label_id];
+    const bool suppressed = std::any_of(better.begin(), better.end(), [&](size_t rival) {
+      return overlap(candidates[rival], candidates[i]) >= iou_threshold;
+    });
+    better.push_back(i);
+    if (!suppressed) kept.push_back(candidates[i]);
+  }
+  return kept;
+}
+
 }  // namespace het

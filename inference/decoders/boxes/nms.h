@@ -45,4 +45,10 @@ std::vector<Candidate> non_maximum_suppression(std::vector<Candidate> candidates
                                                float iou_threshold,
                                                Overlap overlap = intersection_over_union);
 
+/// The same at once: a box goes where any better one of its class overlaps it by `iou_threshold` or
+/// more, also one that goes itself. What Ultralytics does with turned boxes ("Fast NMS" of YOLACT,
+/// arXiv 1904.02689).
+std::vector<Candidate> fast_suppression(std::vector<Candidate> candidates, float iou_threshold,
+                                        Overlap overlap);
+
 }  // namespace het

@@ -41,10 +41,14 @@ Neighbours neighbours_of(float position, const CellRange& range) {
   return {index, std::min(index + 1, static_cast<size_t>(range.count - 1)), inside - low};
 }
 
+/// A mask has so many places for each cell of the pictures that it is made of: where the edge of an
+/// object lies between cells is told by their values.
+constexpr float kSamplesPerCell = 2.0f;
+
 /// Number of samples of a mask along one side of the box.
 int64_t samples(float side, float input_size, int64_t cells) {
-  const float wanted = std::ceil(side / input_size * static_cast<float>(cells));
-  return static_cast<int64_t>(std::clamp(wanted, 1.0f, static_cast<float>(cells)));
+  const float most = kSamplesPerCell * static_cast<float>(cells);
+  return static_cast<int64_t>(std::clamp(std::ceil(side / input_size * most), 1.0f, most));
 }
 
 }  // namespace

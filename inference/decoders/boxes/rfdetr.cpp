@@ -53,20 +53,32 @@ class DetrQueriesDecoder final : public Decoder {
     const auto width = static_cast<float>(context.input_width);
     const auto height = static_cast<float>(context.input_height);
     const size_t real = config_.labels.empty() ? classes : std::min(classes, config_.labels.size());
+    const size_t queries = classes > 0 ? logits.size() / classes : 0;
     std::vector<float> scores(classes);
     std::vector<Candidate> candidates;
-    for (size_t q = 0; classes > 0 && q < logits.size() / classes; ++q) {
-      std::copy_n(logits.data() + q * classes, classes, scores.begin());
-      if (config_.class_softmax) softmax(scores);
-      const BestClass best = best_class(scores.data(), real);
-      const float score = config_.class_softmax ? best.score : sigmoid(best.score);
-      if (best.id < 0 || !(score >= threshold)) continue;
+    const auto add = [&](size_t q, int label, float score) {
       const float* box = boxes.data() + 4 * q;
       candidates.push_back(centred_candidate(box[0] * width, box[1] * height, box[2] * width,
-                                             box[3] * height, score, best.id,
+                                             box[3] * height, score, label,
                                              static_cast<int64_t>(q)));
+    };
+    for (size_t q = 0; q < queries; ++q) {
+      std::copy_n(logits.data() + q * classes, classes, scores.begin());
+      if (config_.class_softmax) {
+        softmax(scores);
+        const BestClass best = best_class(scores.data(), real);
+        if (best.id >= 0 && best.score >= threshold) add(q, best.id, best.score);
+        continue;
+      }
+      // Classes by themselves: a box may have several.
+      for (size_t c = 0; c < real; ++c) {
+        const float score = sigmoid(scores[c]);
+        if (score >= threshold) add(q, static_cast<int>(c), score);
+      }
     }
-    return sorted_by_score(std::move(candidates));
+    candidates = sorted_by_score(std::move(candidates));
+    if (candidates.size() > queries) candidates.resize(queries);
+    return candidates;
   }
 
   Status add_masks(const Tensor& tensor, int64_t queries, const std::vector<Candidate>& candidates,

@@ -97,9 +97,10 @@ class YoloV8Decoder final : public Decoder {
           centred_candidate(value(0), value(1), value(2), value(3), best.score, best.id, n));
       if (kind_ == RowKind::Turned) candidates.back().rotation = value(layout.values - 1);
     }
-    return non_maximum_suppression(
-        std::move(candidates), config_.iou_threshold.value_or(kYoloV8IouThreshold),
-        kind_ == RowKind::Turned ? probabilistic_iou : intersection_over_union);
+    const float least = config_.iou_threshold.value_or(kYoloV8IouThreshold);
+    if (kind_ == RowKind::Turned)
+      return fast_suppression(std::move(candidates), least, probabilistic_iou);
+    return non_maximum_suppression(std::move(candidates), least);
   }
 
   DecoderConfig config_;

@@ -108,7 +108,13 @@ InputPreproc preproc_of(const json& processor) {
   const auto deviation = channels_of(at(processor, "image_std"));
   const bool usable = deviation && std::all_of(deviation->begin(), deviation->end(),
                                                [](float value) { return value > 0.0f; });
-  if (flag(processor, "do_normalize", true) && mean && usable) {
+  // Processors that know an order of channels, and GLPN's, do not normalise unless told to.
+  const json& type = at(processor, "image_processor_type");
+  const bool flips = at(processor, "do_flip_channel_order").is_boolean();
+  const bool normalises =
+      !flips && !(type.is_string() && type.get<std::string>().starts_with("GLPN"));
+  if (flag(processor, "do_flip_channel_order", false)) desc.color_order = ColorOrder::BGR;
+  if (flag(processor, "do_normalize", normalises) && mean && usable) {
     desc.mean = *mean;
     desc.std = *deviation;
   }
@@ -117,6 +123,42 @@ InputPreproc preproc_of(const json& processor) {
   const Shape size = size_of(at(processor, crop ? "crop_size" : "size"));
   if (is_static(size)) input.shape = {kUnknownDim, 3, size[0], size[1]};
   return input;
+}
+
+/// timm's config.json: its classifiers have a section on how pictures get in.
+ModelMetadata read_timm_metadata(const json& config) {
+  const json& trained = at(config, "pretrained_cfg");
+  const json& name = at(config, "architecture");
+  ModelMetadata metadata;
+  if (!trained.is_object() || !name.is_string()) return metadata;
+  metadata.source = "config.json beside the file (timm, " + name.get<std::string>() + ")";
+  metadata.output.converter = "label";
+  metadata.output.method = "softmax";
+  const json& labels = at(config, "label_names");
+  if (labels.is_array() && labels.size() <= kMaxLabels &&
+      std::ranges::all_of(labels, [](const json& label) { return label.is_string(); }))
+    metadata.output.labels = labels.get<std::vector<std::string>>();
+  InputPreproc input;
+  input.color_given = true;
+  PreprocessDesc& desc = input.preprocess;
+  desc.color_order = ColorOrder::RGB;
+  desc.range_high = 1.0f;
+  const json& mode = at(trained, "crop_mode");
+  const bool whole = mode.is_string() && mode.get<std::string>() == "squash";
+  desc.resize = whole ? ResizeMode::Stretch : ResizeMode::CentralCrop;
+  const auto mean = channels_of(at(trained, "mean"));
+  const auto deviation = channels_of(at(trained, "std"));
+  if (mean && deviation && std::ranges::all_of(*deviation, [](float v) { return v > 0.0f; })) {
+    desc.mean = *mean;
+    desc.std = *deviation;
+  }
+  const json& size = at(trained, "input_size");
+  if (size.is_array() && size.size() == 3) {
+    const Shape sides = {size_of(size[1])[0], size_of(size[2])[0]};
+    if (is_static(sides)) input.shape = {kUnknownDim, 3, sides[0], sides[1]};
+  }
+  metadata.input = input;
+  return metadata;
 }
 
 }  // namespace
@@ -128,7 +170,7 @@ ModelMetadata read_hugging_face_metadata(const std::string& config_json,
   const json& names = at(config, "architectures");
   const bool named = names.is_array() && !names.empty() && names[0].is_string();
   const Architecture* architecture = named ? architecture_of(names[0].get<std::string>()) : nullptr;
-  if (architecture == nullptr) return metadata;
+  if (architecture == nullptr) return read_timm_metadata(config);
   metadata.source = "config.json beside the file (" + names[0].get<std::string>() + ")";
   metadata.output.converter = architecture->converter;
   metadata.output.labels = labels_of(config);

@@ -116,6 +116,7 @@ ModelMetadata read_model_api_metadata(const Values& values) {
   ModelMetadata metadata;
   if (values.empty()) return metadata;
   metadata.source = "rt_info/model_info of the file";
+  metadata.plain_pictures = true;
   const std::string type = value_of(values, "model_type");
   metadata.output.converter = converter_for(type);
   if (!type.empty()) metadata.source += fmt::format(" (model_type {})", type);
@@ -207,8 +208,14 @@ ModelMetadata read_ultralytics_metadata(const Values& values) {
   PreprocessDesc& desc = input.preprocess;
   desc.color_order = ColorOrder::RGB;
   desc.range_high = 1.0f;
+  const std::string head = value_of(values, "head");
+  metadata.queries = head.find("RTDETR") != std::string::npos ||
+                     description.find("RT-DETR") != std::string::npos ||
+                     description.find("rtdetr") != std::string::npos;
   if (metadata.task == "classify") {
     desc.resize = ResizeMode::CentralCrop;
+  } else if (metadata.task == "depth" || metadata.queries) {
+    desc.resize = ResizeMode::Stretch;
   } else {
     desc.resize = ResizeMode::LetterboxCentre;
     desc.pad_value.fill(114.0f);
@@ -296,16 +303,33 @@ ModelMetadata read_model_metadata(const Model& model, const std::string& model_p
         read_ultralytics_metadata(parse_flat_yaml(companion(model_path, "metadata.yaml")));
     if (!beside.source.empty()) {
       beside.source += " (metadata.yaml)";
-      if (own.input) beside.input = own.input;
+      // Its exporter writes no resize_type for classifiers, which crop.
+      if (own.input && beside.input) {
+        PreprocessDesc& desc = own.input->preprocess;
+        if (value_of(values, "resize_type").empty()) {
+          desc.resize = beside.input->preprocess.resize;
+          desc.pad_value = beside.input->preprocess.pad_value;
+        }
+        own.input->shape = beside.input->shape;
+        beside.input = own.input;
+      }
       if (own.output.threshold) beside.output.threshold = own.output.threshold;
       if (own.output.iou_threshold) beside.output.iou_threshold = own.output.iou_threshold;
       return beside;
     }
   }
   if (!own.source.empty()) return own;
-  const std::string config = companion(model_path, "config.json");
-  if (config.empty()) return own;
-  return read_hugging_face_metadata(config, companion(model_path, "preprocessor_config.json"));
+  if (const std::string config = companion(model_path, "config.json"); !config.empty()) {
+    own = read_hugging_face_metadata(config, companion(model_path, "preprocessor_config.json"));
+    if (!own.source.empty()) return own;
+  }
+  const std::filesystem::path path(model_path);
+  for (const std::string& name :
+       {path.filename().string() + ".modelinfo", path.stem().string() + ".modelinfo"}) {
+    own = read_modelinfo(companion(model_path, name.c_str()), name + " beside the file");
+    if (!own.source.empty()) return own;
+  }
+  return own;
 }
 
 }  // namespace het

@@ -14,10 +14,12 @@ namespace het {
 struct ModelMetadata {
   std::string source;                 ///< where it stands, for messages; empty: nowhere
   std::optional<InputPreproc> input;  ///< how pictures get in
+  bool plain_pictures = false;        ///< where they say nothing of it, BGR 0..255 is meant
   /// How results are read: labels, thresholds and, where the metadata name it, the converter.
   DecoderConfig output;
   bool ultralytics = false;  ///< the converter follows from `task` and the output shapes
-  std::string task;  ///< detect, segment, pose, obb, classify, semantic, depth; empty: detect
+  std::string task;      ///< detect, segment, pose, obb, classify, semantic, depth; empty: detect
+  bool queries = false;  ///< RT-DETR's head
   bool end_to_end = false;  ///< no suppression is needed, unless the shapes say otherwise
   int64_t point_values = kUnknownDim;  ///< of an object's points, where the file says
 };
@@ -37,6 +39,10 @@ ModelMetadata read_model_api_metadata(const std::map<std::string, std::string>& 
 ModelMetadata read_ultralytics_metadata(const std::map<std::string, std::string>& values);
 ModelMetadata read_hugging_face_metadata(const std::string& config_json,
                                          const std::string& preprocessor_json);
+
+/// GStreamer's .modelinfo beside a model: `ranges` of the picture input tell how pixels get in (as
+/// RGB), ids of outputs who reads them. `origin` names it in messages.
+ModelMetadata read_modelinfo(const std::string& text, const std::string& origin);
 
 /// Top-level "key: value" lines of a YAML file, and its one map of names as "names" -> "{0: 'a', 1:
 /// 'b'}": all that Ultralytics' metadata.yaml has.

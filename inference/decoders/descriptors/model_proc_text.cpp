@@ -5,6 +5,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "inference/decoders/decoder_registry.h"
+
 namespace het {
 namespace {
 
@@ -50,7 +52,11 @@ Json entry_of(const InputPreproc& input) {
   if (input.layout_given) {
     entry["layout"] = input.preprocess.tensor_layout == Layout::NHWC ? "NHWC" : "NCHW";
   }
-  if (!input.shape.empty() && is_static(input.shape)) entry["shape"] = input.shape;
+  if (!input.shape.empty()) {
+    Shape shape = input.shape;
+    if (shape[0] == kUnknownDim) shape[0] = 1;
+    if (is_static(shape)) entry["shape"] = shape;
+  }
   if (input.format == "image") {
     entry["params"] = params_of(input.preprocess);
   } else if (input.format == "image_info") {
@@ -101,10 +107,24 @@ class OutputEntry {
     add_list("point_names", config.point_names);
     add_list("point_connections", config.point_connections);
     add_list("labels", config.labels);
+    drop_unknown(config.converter);
   }
   Json take() { return std::move(json_); }
 
  private:
+  /// What metadata say besides and the converter does not take.
+  void drop_unknown(const std::string& converter) {
+    const DecoderDef* def = decoder_registry().find(converter);
+    if (def == nullptr) return;
+    constexpr std::string_view kCommon[] = {"converter", "layer_name", "layer_names",
+                                            "attribute_name"};
+    for (auto item = json_.begin(); item != json_.end();) {
+      const bool known = std::ranges::find(kCommon, item.key()) != std::end(kCommon) ||
+                         std::ranges::find(def->parameters, item.key()) != def->parameters.end();
+      item = known ? std::next(item) : json_.erase(item);
+    }
+  }
+
   template <class T>
   void add(const char* key, const T& value, const T& none) {
     if (value != none) json_[key] = value;

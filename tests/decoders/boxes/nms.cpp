@@ -100,5 +100,18 @@ TEST(Nms, BoundsTheNumberOfCandidates) {
   EXPECT_FLOAT_EQ(sorted.front().score, 0.9f);
 }
 
+TEST(FastSuppression, ABoxThatGoesSuppressesToo) {
+  // Each overlaps the next by more than half, the first and the last by less.
+  const std::vector<Candidate> chain{{0, 0, 10, 10, 0.9f, 0},
+                                     {3, 0, 13, 10, 0.8f, 0},
+                                     {6, 0, 16, 10, 0.7f, 0},
+                                     {6, 0, 16, 10, 0.6f, 1}};
+  EXPECT_EQ(non_maximum_suppression(chain, 0.5f).size(), 3u);
+  const std::vector<Candidate> kept = fast_suppression(chain, 0.5f, intersection_over_union);
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_FLOAT_EQ(kept[0].score, 0.9f);
+  EXPECT_EQ(kept[1].label_id, 1);
+}
+
 }  // namespace
 }  // namespace het

@@ -41,6 +41,21 @@ TEST(RfDetr, SoftmaxWhereAsked) {
   EXPECT_NEAR(results.detections[0].confidence, 0.75f, 1e-6f);  // 9 / (9 + 3)
 }
 
+TEST(RfDetr, ABoxMayHaveSeveralClassesOfItsOwn) {
+  DecodeCase c = make_case();
+  const auto logits = c.tensors[1].values<float>();
+  logits[4 + 1] = std::log(3.0f);
+  Results results = c.decode(converter("rfdetr"));
+  ASSERT_EQ(results.detections.size(), 2u);
+  EXPECT_EQ(results.detections[0].label_id, 2);
+  EXPECT_EQ(results.detections[1].label_id, 1);
+  EXPECT_NEAR(results.detections[1].confidence, 0.75f, 1e-6f);
+  expect_box(results.detections[1], 100 - 20, 40 - 10, 100 + 20, 40 + 10);
+  // The best of all, as many as there are queries; a softmax leaves one.
+  std::fill(logits.begin(), logits.end(), 2.0f);
+  EXPECT_EQ(c.decode(converter("rfdetr")).detections.size(), 3u);
+}
+
 TEST(RfDetr, ClassesBeyondTheLabelsAreNoObjects) {
   DecodeCase c = make_case();
   DecoderConfig config = converter("rfdetr");
@@ -56,8 +71,8 @@ TEST(RfDetr, MasksOfTheQuery) {
   std::fill(masks.begin() + 200, masks.begin() + 400, 4.0f);  // query 1
   const Results results = c.decode(converter("rfdetr_seg"));
   ASSERT_EQ(results.detections.size(), 1u);
-  EXPECT_EQ(results.detections[0].mask.width, 4);
-  EXPECT_EQ(results.detections[0].mask.height, 2);
+  EXPECT_EQ(results.detections[0].mask.width, 8);
+  EXPECT_EQ(results.detections[0].mask.height, 4);
   for (const float value : results.detections[0].mask.values) EXPECT_NEAR(value, 0.982f, 1e-3f);
 }
 

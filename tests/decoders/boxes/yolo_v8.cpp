@@ -123,11 +123,15 @@ TEST(YoloV8, MasksAreWeightedPrototypesWithinTheBox) {
   ASSERT_EQ(results.detections.size(), 1u);
   // 16..48 are columns 4..12, 24..40 rows 6..10 of the prototypes.
   const Mask& mask = results.detections[0].mask;
-  ASSERT_EQ(mask.width, 8);
-  ASSERT_EQ(mask.height, 4);
+  ASSERT_EQ(mask.width, 16);
+  ASSERT_EQ(mask.height, 8);
   const auto sigmoid = [](float x) { return 1.0f / (1.0f + std::exp(-x)); };
-  for (size_t i = 0; i < mask.values.size(); ++i)
-    EXPECT_NEAR(mask.values[i], i % 8 < 4 ? sigmoid(10.0f) : sigmoid(-10.0f), 1e-5f) << i;
+  // Two places a cell, a quarter of one from its middle: the halves meet between 7 and 8.
+  for (size_t i = 0; i < mask.values.size(); ++i) {
+    const size_t column = i % 16;
+    const float logit = column < 7 ? 10.0f : column == 7 ? 5.0f : column == 8 ? -5.0f : -10.0f;
+    EXPECT_NEAR(mask.values[i], sigmoid(logit), 1e-5f) << i;
+  }
 }
 
 TEST(YoloV8, MasksOfBoxesThatLeaveThePicture) {
@@ -140,8 +144,8 @@ TEST(YoloV8, MasksOfBoxesThatLeaveThePicture) {
   c.add("output1", {1, 1, 16, 16}, 3.0f);
   const Results results = c.decode(converter("yolo_v11_seg"));
   ASSERT_EQ(results.detections.size(), 4u);
-  EXPECT_EQ(results.detections[3].mask.values.size(), 256u);
-  EXPECT_EQ(results.detections[0].mask.values.size(), 256u);
+  EXPECT_EQ(results.detections[3].mask.values.size(), 1024u);
+  EXPECT_EQ(results.detections[0].mask.values.size(), 1024u);
   EXPECT_FALSE(results.detections[1].mask.empty());
   EXPECT_TRUE(results.detections[2].mask.empty());
 }

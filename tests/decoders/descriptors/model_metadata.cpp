@@ -187,5 +187,74 @@ TEST(ModelMetadata, FilesBesideTheModel) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(ModelMetadata, TimmsConfiguration) {
+  const ModelMetadata metadata = read_hugging_face_metadata(
+      R"({"architecture": "vit_tiny_patch16_224", "num_classes": 2, "label_names": ["a", "b"],
+          "pretrained_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25],
+                             "input_size": [3, 224, 192], "crop_mode": "center"}})",
+      "");
+  EXPECT_EQ(metadata.output.converter, "label");
+  EXPECT_EQ(metadata.output.method, "softmax");
+  EXPECT_EQ(metadata.output.labels, (Texts{"a", "b"}));
+  const PreprocessDesc& desc = metadata.input->preprocess;
+  EXPECT_EQ(desc.color_order, ColorOrder::RGB);
+  EXPECT_EQ(desc.resize, ResizeMode::CentralCrop);
+  EXPECT_FLOAT_EQ(desc.range_high, 1.0f);
+  EXPECT_FLOAT_EQ(desc.mean[1], 0.5f);
+  EXPECT_FLOAT_EQ(desc.std[1], 0.25f);
+  EXPECT_EQ(metadata.input->shape, (Shape{kUnknownDim, 3, 224, 192}));
+  for (const char* text : {R"({"architecture": 7, "pretrained_cfg": {}})",
+                           R"({"architecture": "x", "pretrained_cfg": 3})"})
+    EXPECT_EQ(read_hugging_face_metadata(text, "").source, "") << text;
+}
+
+TEST(ModelMetadata, ProcessorsThatDoNotNormalise) {
+  const auto read = [](const char* processor) {
+    return read_hugging_face_metadata(R"({"architectures": ["MobileViTForSemanticSegmentation"]})",
+                                      processor)
+        .input->preprocess;
+  };
+  const PreprocessDesc flipped =
+      read(R"({"do_flip_channel_order": true, "image_mean": [0.5, 0.5, 0.5],
+               "image_std": [0.5, 0.5, 0.5]})");
+  EXPECT_EQ(flipped.color_order, ColorOrder::BGR);
+  EXPECT_FLOAT_EQ(flipped.std[0], 1.0f);
+  const PreprocessDesc plain =
+      read(R"({"image_processor_type": "GLPNImageProcessor", "image_mean": [0.5, 0.5, 0.5],
+               "image_std": [0.5, 0.5, 0.5]})");
+  EXPECT_EQ(plain.color_order, ColorOrder::RGB);
+  EXPECT_FLOAT_EQ(plain.std[0], 1.0f);
+}
+
+TEST(ModelMetadata, ModelinfoOfGStreamer) {
+  const char* text =
+      "[modelinfo]\nversion=1.0\ngroup-id=x-out\n\n[images]\nid=images\ntype=float32\n"
+      "dims=1,3,64,64\ndir=input\nranges=-1.0,1.0;0.0,1.0;0.0,255.0\n\n"
+      "[output0]\n# a remark\nid=yolo-v8-out\ndir=output\n";
+  const ModelMetadata metadata = read_modelinfo(text, "m.modelinfo");
+  EXPECT_EQ(metadata.source, "m.modelinfo");
+  EXPECT_EQ(metadata.output.converter, "yolo_v8");
+  ASSERT_TRUE(metadata.input.has_value());
+  EXPECT_EQ(metadata.input->layer_name, "images");
+  const PreprocessDesc& desc = metadata.input->preprocess;
+  EXPECT_EQ(desc.color_order, ColorOrder::RGB);
+  const auto at = [&](float pixel, size_t c) { return (pixel - desc.mean[c]) / desc.std[c]; };
+  EXPECT_NEAR(at(0, 0), -1.0f, 1e-6f);
+  EXPECT_NEAR(at(255, 0), 1.0f, 1e-6f);
+  EXPECT_NEAR(at(255, 1), 1.0f, 1e-6f);
+  EXPECT_NEAR(at(255, 2), 255.0f, 1e-4f);
+  EXPECT_EQ(
+      read_modelinfo("[output]\nid=classification-generic-out\ndir=output\n[modelinfo]\n", "m")
+          .output.method,
+      "softmax");
+  // What is no such file says nothing, and a range that is none is left out.
+  for (const char* other : {"", "[", "]", "[images]\ndir=input\nranges=0,1\n", "key=value"})
+    EXPECT_EQ(read_modelinfo(other, "m").source, "") << other;
+  for (const char* ranges : {"1,0", "a,b", "0,1;0,1", "0,nan", "0"})
+    EXPECT_FALSE(read_modelinfo(std::string("[modelinfo]\n[i]\ndir=input\nranges=") + ranges, "m")
+                     .input.has_value())
+        << ranges;
+}
+
 }  // namespace
 }  // namespace het

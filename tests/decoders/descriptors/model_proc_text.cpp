@@ -62,5 +62,18 @@ TEST(ModelProcText, NamesWithQuotesAndBytesThatAreNoText) {
   EXPECT_EQ(read->outputs.at(0).labels.at(2), "\xc3\xa9");
 }
 
+TEST(ModelProcText, KeysThatTheConverterDoesNotTakeAreLeftOut) {
+  ModelProc model_proc;
+  model_proc.inputs.emplace_back().shape = {kUnknownDim, 3, 64, 48};
+  DecoderConfig& config = model_proc.outputs.emplace_back();
+  config.converter = "label";
+  config.method = "softmax";
+  config.iou_threshold = 0.7f;
+  const auto read = parse_model_proc(to_text(model_proc), "test");
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->outputs.at(0).method, "softmax");
+  EXPECT_EQ(read->inputs.at(0).shape, (Shape{1, 3, 64, 48}));
+}
+
 }  // namespace
 }  // namespace het
