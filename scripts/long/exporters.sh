@@ -2,7 +2,7 @@
 # What exporters of today write: makes every export of scripts/exporters with random weights (PyTorch's and TensorFlow's exporters from
 # PyPI, 6 GB, fetched once), and compares it with ONNX Runtime or OpenVINO on CPU and REF, small ones on GPU and HETERO as well. With names
 # of exporters only those. In pieces of one exporter, which go on where they stopped; the last run writes docs/models.md. Sources that
-# change begin it anew, with --keep-right only what was not right before.
+# change begin it anew, with --keep-right only what was not right before, here or in scripts/exporters/rows.json.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
@@ -27,9 +27,8 @@ mkdir -p "$folder"
 state="$(git rev-parse HEAD) $(git diff HEAD | sha256sum | cut -c1-16)"
 if [ "$(cat "$folder/state" 2>/dev/null)" != "$state" ]; then
   if [ -n "$keep_right" ]; then
-    for file in "$folder"/*.json; do
-      [ ! -e "$file" ] || /usr/bin/python3 scripts/exporters/rows.py "$file"
-    done
+    compgen -G "$folder/*.json" >/dev/null || /usr/bin/python3 scripts/exporters/rows.py split scripts/exporters/rows.json "$folder"
+    /usr/bin/python3 scripts/exporters/rows.py right "$folder"/*.json
   else
     rm -f "$folder"/*.json
   fi
@@ -52,6 +51,7 @@ done
 [ "$names" = "$all" ] || { echo "docs/models.md is written when all exporters have run" && exit 0; }
 files=()
 for name in $all; do files+=("$folder/$name.json"); done
+/usr/bin/python3 scripts/exporters/rows.py collect scripts/exporters/rows.json "${files[@]}"
 versions=$(grep -hv '^#' scripts/exporters/*.txt | sort -u | sed 's/==/ /' | paste -sd, | sed 's/,/, /g')
 /usr/bin/python3 scripts/exporters/table.py docs/models.md \
   "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $versions" "${files[@]}"
