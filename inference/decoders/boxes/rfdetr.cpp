@@ -16,6 +16,7 @@ namespace het {
 namespace {
 
 constexpr float kRfdetrThreshold = 0.5f;
+constexpr size_t kLeastObjects = 100;  ///< that may be found, however few queries there are
 
 struct QueryOutputs {
   size_t logits = 0;
@@ -77,7 +78,8 @@ class DetrQueriesDecoder final : public Decoder {
       }
     }
     candidates = sorted_by_score(std::move(candidates));
-    if (candidates.size() > queries) candidates.resize(queries);
+    const size_t most = std::max(queries, kLeastObjects);
+    if (candidates.size() > most) candidates.resize(most);
     return candidates;
   }
 

@@ -51,9 +51,13 @@ TEST(RfDetr, ABoxMayHaveSeveralClassesOfItsOwn) {
   EXPECT_EQ(results.detections[1].label_id, 1);
   EXPECT_NEAR(results.detections[1].confidence, 0.75f, 1e-6f);
   expect_box(results.detections[1], 100 - 20, 40 - 10, 100 + 20, 40 + 10);
-  // The best of all, as many as there are queries; a softmax leaves one.
   std::fill(logits.begin(), logits.end(), 2.0f);
-  EXPECT_EQ(c.decode(converter("rfdetr")).detections.size(), 3u);
+  EXPECT_EQ(c.decode(converter("rfdetr")).detections.size(), 12u);
+  DecodeCase many(200, 100);
+  many.add("dets", {1, 40, 4}, 0.5f);
+  many.add("labels", {1, 40, 5}, 2.0f);
+  many.outputs[0].name = "pred_boxes";
+  EXPECT_EQ(many.decode(converter("rfdetr")).detections.size(), 100u);
 }
 
 TEST(RfDetr, ClassesBeyondTheLabelsAreNoObjects) {
