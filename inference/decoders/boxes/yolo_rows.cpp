@@ -1,5 +1,7 @@
 #include "inference/decoders/boxes/yolo_rows.h"
 
+#include <algorithm>
+
 namespace het {
 
 Result<RowOutputs> find_row_outputs(const DecoderConfig& config, RowKind kind,
@@ -47,6 +49,14 @@ Status divide_points(const DecoderConfig& config, int64_t values, RowParts& part
   HET_ASSIGN(parts.scheme,
              point_scheme(config, static_cast<int64_t>(parts.points.points), coco_body()));
   return {};
+}
+
+void drop_unmasked(const RowParts& parts, std::vector<Detection>& detections) {
+  if (parts.kind != RowKind::Masks) return;
+  std::erase_if(detections, [](const Detection& detection) {
+    return !detection.mask.empty() &&
+           std::ranges::none_of(detection.mask.values, [](float value) { return value >= 0.5f; });
+  });
 }
 
 void add_parts(const RowParts& parts, const float* values, size_t step, size_t index,

@@ -55,6 +55,7 @@ class YoloV10Decoder final : public Decoder {
     for (size_t i = 0; i < candidates.size(); ++i)
       add_parts(parts, values.data() + candidates[i].row * row_size + kYoloV10RowValues, 1, i,
                 candidates[i], context, results.detections[i]);
+    drop_unmasked(parts, results.detections);
     return results;
   }
 

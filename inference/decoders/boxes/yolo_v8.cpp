@@ -63,6 +63,7 @@ class YoloV8Decoder final : public Decoder {
       add_parts(parts, row + static_cast<size_t>(kYoloV8BoxValues + classes) * layout.value_step,
                 layout.value_step, i, candidates[i], context, results.detections[i]);
     }
+    drop_unmasked(parts, results.detections);
     return results;
   }
 

@@ -134,6 +134,17 @@ TEST(YoloV8, MasksAreWeightedPrototypesWithinTheBox) {
   }
 }
 
+TEST(YoloV8, AnObjectWithoutAPlaceInItsMaskIsNone) {
+  DecodeCase c(64, 64);
+  const auto values = c.add("output0", {1, 4 + 1 + 1, kYoloV8Cells});
+  set_object(values, 0, {16, 16, 16, 16, 0.9f, 1.0f});
+  set_object(values, 1, {48, 48, 16, 16, 0.8f, -1.0f});
+  c.add("output1", {1, 1, 16, 16}, 3.0f);
+  const Results results = c.decode(converter("yolo_v8_seg"));
+  ASSERT_EQ(results.detections.size(), 1u);
+  EXPECT_FLOAT_EQ(results.detections[0].confidence, 0.9f);
+}
+
 TEST(YoloV8, MasksOfBoxesThatLeaveThePicture) {
   DecodeCase c(64, 64);
   const auto values = c.add("output0", {1, 6, kYoloV8Cells});
