@@ -146,19 +146,27 @@ TEST(IrWindows, AveragesCountThePaddingOrNot) {
 }
 
 TEST(IrWindows, IndicesCountFromTheirAxis) {
-  IrFile file;
-  const auto x = file.parameter("x", "f32", {1, 2, 4});
-  const auto pooled = file.layer("MaxPool", "opset8",
-                                 pool("pads_begin=\"0\" pads_end=\"0\" dilations=\"1\" axis=\"2\" "
-                                      "index_element_type=\"i32\""),
-                                 {x}, {{"FP32", {1, 2, 2}}, {"I32", {1, 2, 2}}});
-  file.result(pooled);
-  file.result({pooled.layer, 1});
-  const auto out = test::evaluate_file(file, {image({1, 2, 4}, {1, 2, 4, 3, 8, 7, 5, 6})});
-  ASSERT_EQ(out.size(), 2u);
-  EXPECT_THAT(*to_float_vector(out[0]), ElementsAre(2, 4, 8, 6));
-  EXPECT_THAT(*to_float_vector(out[1]), ElementsAre(1, 2, 0, 3));
-  EXPECT_EQ(out[1].type(), ElementType::Int32);
+  // Also where the file does not say how large a plane is, as in exports with dynamic shapes.
+  for (const int64_t declared : {int64_t{4}, kUnknownDim}) {
+    IrFile file;
+    const auto x = file.parameter("x", "f32", {1, 2, declared});
+    const int64_t windows = declared == kUnknownDim ? kUnknownDim : 2;
+    const auto pooled =
+        file.layer("MaxPool", "opset8",
+                   pool("pads_begin=\"0\" pads_end=\"0\" dilations=\"1\" axis=\"2\" "
+                        "index_element_type=\"i32\""),
+                   {x}, {{"FP32", {1, 2, windows}}, {"I32", {1, 2, windows}}});
+    file.result(pooled);
+    file.result({pooled.layer, 1});
+    const auto model = file.read();
+    ASSERT_TRUE(model) << model.error().message();
+    ASSERT_TRUE((*model)->reshape({{"x", {1, 2, 4}}}).ok());
+    const auto out = test::evaluate_model(**model, {image({1, 2, 4}, {1, 2, 4, 3, 8, 7, 5, 6})});
+    ASSERT_EQ(out.size(), 2u);
+    EXPECT_THAT(*to_float_vector(out[0]), ElementsAre(2, 4, 8, 6));
+    EXPECT_THAT(*to_float_vector(out[1]), ElementsAre(1, 2, 0, 3));
+    EXPECT_EQ(out[1].type(), ElementType::Int32);
+  }
 }
 
 TEST(IrWindows, AdaptivePooling) {

@@ -126,12 +126,21 @@ void max_pool(LayerContext& context) {
   Value* indices = found[1];
   if (axis != 0) {
     const Shape& x = context.input_shape(0);
-    const auto period = checked_element_count({x.begin() + axis, x.end()});
-    if (!period || *period < 1) {
-      return context.refuse("MaxPool with indices within planes of unknown size is not supported");
+    const Shape plane(x.begin() + axis, x.end());
+    Value* period = nullptr;
+    if (is_static(plane)) {
+      const auto count = checked_element_count(plane);
+      if (!count || *count < 1) return context.refuse("its planes have no elements, or too many");
+      period = context.constant("period", Tensor::scalar<int64_t>(*count));
+    } else {
+      Attributes from;
+      from.set("start", axis);
+      Attributes all;
+      all.set("keepdims", int64_t{0});
+      Value* const sizes = context.add("Shape", {context.input(0)}, std::move(from));
+      period = context.add("ReduceProd", {sizes}, std::move(all));
     }
-    indices =
-        context.add("Mod", {indices, context.constant("period", Tensor::scalar<int64_t>(*period))});
+    indices = context.add("Mod", {indices, period});
   }
   context.finish_output(0, "Identity", {found[0]});
   Attributes to;
