@@ -273,9 +273,17 @@ class SweepChart {
         place.x, place.y);
     taken_.push_back({place.x - 11, place.y - 11, place.x + 11, place.y + 11});
     const std::string text = "knee: " + describe(result_.settings[knee]);
-    for (const double distance : {14.0, 26.0, 40.0, 60.0, 90.0}) {
+    // Away from the lines, else over one: it has to be said.
+    for (const auto& [distance, avoids_lines] : {std::pair(14.0, true),
+                                                 {26.0, true},
+                                                 {40.0, true},
+                                                 {60.0, true},
+                                                 {90.0, true},
+                                                 {14.0, false},
+                                                 {40.0, false},
+                                                 {90.0, false}}) {
       const size_t before = taken_.size();
-      if (!write_beside(place, distance, 13, "font-weight=\"bold\"", text, true)) continue;
+      if (!write_beside(place, distance, 13, "font-weight=\"bold\"", text, avoids_lines)) continue;
       const Box& box = taken_[before];
       const Place near{std::clamp(place.x, box.left, box.right),
                        std::clamp(place.y, box.top, box.bottom)};
