@@ -100,7 +100,9 @@ void express_normalize_l2(Model& model, Node& node) {
 void express_grid_sample(Model& model, Node& node) {
   Value* const picture = node.input(0);
   Value* const grid = node.input(1);
-  if (grid->desc().type == picture->desc().type) return;
+  // Where sizes are open, types may be, too.
+  const ElementType type = grid->desc().type;
+  if (type != ElementType::Undefined && type == picture->desc().type) return;
   const Node* const cast = model.add_node(node.name() + "/grid", "CastLike", "", {grid, picture},
                                           {node.output()->name() + "/grid"});
   replace(model, {&node, &node, "GridSample", "", {picture, cast->output()}, node.attributes()});

@@ -251,6 +251,20 @@ TEST(ExpressInOnnx, GridOfAnotherType) {
   expect_expressed(model, ramp({1, 1, 3, 4}), 0, {"CastLike", "GridSample"});
 }
 
+/// In a model with open sizes nobody may know the types yet.
+TEST(ExpressInOnnx, GridOfAnUnknownType) {
+  Model model("m");
+  Value* const x = model.add_input("x", {ElementType::Float32, {1, 1, kUnknownDim, 4}});
+  Value* const picture = model.add_node("a", "Relu", "", {x}, {"p"})->output();
+  Value* const grid = model.add_node("b", "Mystery", "", {x}, {"g"})->output();
+  ASSERT_EQ(grid->desc().type, ElementType::Undefined);
+  model.add_output("y",
+                   model.add_node("sample", "GridSample", "", {picture, grid}, {"y"})->output());
+  ASSERT_TRUE(express_in_onnx(model).ok());
+  EXPECT_TRUE(std::ranges::any_of(model.nodes(),
+                                  [](const auto& node) { return node->op_type() == "CastLike"; }));
+}
+
 TEST(ExpressInOnnx, TellsWhatOnnxRuntimeLacks) {
   Model model("m");
   Value* x = model.add_input("x", {ElementType::Float32, {1, 4, 2, 2}});
