@@ -203,7 +203,7 @@ def run(export, hetero, folder, chosen):
         row = {"exporter": export.exporter, "task": export.task, "name": export.name, "options": export.options,
                "known": export.known, "peers": [], "forms": {}, "converted": {}, "not made": f"the exporter or a peer ended with {process.exitcode}"}
     process.join()
-    return row
+    return json.loads(json.dumps(row).replace(f"{folder}/", ""))
 
 
 def main():
