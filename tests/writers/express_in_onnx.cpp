@@ -251,6 +251,22 @@ TEST(ExpressInOnnx, GridOfAnotherType) {
   expect_expressed(model, ramp({1, 1, 3, 4}), 0, {"CastLike", "GridSample"});
 }
 
+TEST(ExpressInOnnx, WholeNumbersAreConvolvedByNobodyElse) {
+  for (const ElementType type : {ElementType::Float32, ElementType::Int32}) {
+    Model model("m");
+    Value* const x = model.add_input("x", {type, {1, 1, 3, 3}});
+    Value* const w = model.add_constant("w", *Tensor::allocate({type, {1, 1, 1, 1}}));
+    model.add_output("y", model.add_node("conv", "Conv", "", {x, w}, {"y"})->output());
+    const std::vector<std::string> told = unknown_to_onnx_runtime(model);
+    if (type == ElementType::Float32) {
+      EXPECT_TRUE(told.empty());
+    } else {
+      ASSERT_EQ(told.size(), 1u);
+      EXPECT_NE(told[0].find("Conv of int32 (node 'conv')"), std::string::npos) << told[0];
+    }
+  }
+}
+
 /// In a model with open sizes nobody may know the types yet.
 TEST(ExpressInOnnx, GridOfAnUnknownType) {
   Model model("m");
