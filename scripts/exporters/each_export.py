@@ -12,7 +12,13 @@ import traceback
 from pathlib import Path
 
 from catalogue import EXPORTS
-from run import SECONDS, last_line
+
+SECONDS = 600  # an export, or a verification
+
+
+def last_line(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else "no message"
 
 
 def row_of(export, folder, work):
@@ -35,7 +41,7 @@ def row_of(export, folder, work):
         process.kill()
         row = begin | {"not made": f"the exporter or a peer ended with {process.exitcode}"}
     process.join()
-    return row
+    return json.loads(json.dumps(row).replace(f"{folder}/", ""))
 
 
 def child(export, folder, work, log, row, answers):
@@ -76,7 +82,7 @@ def each_export(results_file, folder, only, minutes, work, told, keep):
     return 0
 
 
-def arguments(usage):
+def arguments(usage, add=lambda parser: None):
     parser = argparse.ArgumentParser(usage=usage)
     parser.add_argument("hetero")
     parser.add_argument("folder", type=Path)
@@ -85,4 +91,5 @@ def arguments(usage):
     parser.add_argument("--only", default="*")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--keep", action="store_true")
+    add(parser)
     return parser.parse_args()

@@ -17,9 +17,8 @@ import sys
 from pathlib import Path
 
 import found
-from each_export import arguments, each_export
+from each_export import SECONDS, arguments, each_export, last_line
 from pictures import pixels, prepared
-from run import SECONDS, last_line
 from session import compute_in_float32
 from settled import settle_on_pictures
 from verdicts import said, verdict

@@ -8,34 +8,23 @@ removed unless --keep. RESULTS is a JSON file with a row per export, added to as
 again, and so an interrupted run goes on. Ends with 75 when the minutes are over before the list is.
 """
 
-import argparse
-import fnmatch
+import functools
 import importlib
 import json
-import multiprocessing
-import os
 import re
-import shutil
 import subprocess
 import sys
-import time
-import traceback
 from pathlib import Path
 
 import record
-from catalogue import EXPORTS, Input
+from catalogue import Input
+from each_export import SECONDS, arguments, each_export, last_line
 from operations import operations
 from rows import UNDECIDED, is_right
 
 DEVICES = ("CPU", "REF")
 SLOW_DEVICES = ("GPU", "HETERO:GPU,CPU")
-SECONDS = 600  # an export, or a verification
 DEFAULT_INPUTS = {"": Input()}
-
-
-def last_line(text):
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1].strip()[:300] if lines else "no message"
 
 
 def convert(file, folder, compress):
@@ -131,18 +120,10 @@ def run_with(peer, described):
     return peer.run({name: record.formula(i["shape"], dtype, i["lo"], i["hi"]) for i, (name, _, dtype) in zip(described, peer.inputs)})
 
 
-def make_and_compare(export, hetero, folder, chosen, queue):
-    """Runs in a process of its own: exporters and peers crash, and keep memory."""
-    row = {"exporter": export.exporter, "task": export.task, "name": export.name, "options": export.options,
-           "known": export.known, "peers": [], "forms": {}, "converted": {}, "operations": []}
-    try:
-        file = export.make(folder)
-    except BaseException as error:
-        traceback.print_exc()
-        row["not made"] = f"{type(error).__name__}: {last_line(str(error))}"
-        queue.put(row)
-        return
-    made = file
+def compare(hetero, chosen, export, folder, row):
+    """Fills the row of an export."""
+    row |= {"known": export.known, "peers": [], "forms": {}, "converted": {}, "operations": []}
+    made = file = export.make(folder)
     forms = {"IR" if made.suffix == ".xml" else "ONNX": lambda: made}
     if file.suffix == ".onnx" and export.converts:
         forms["IR f32"] = lambda: convert(made, folder, compress=False)
@@ -174,72 +155,19 @@ def make_and_compare(export, hetero, folder, chosen, queue):
             row["forms"][form] = {device: result if result == "ok" else f"{UNDECIDED}: {result}" for device, result in row["forms"][form].items()}
             if row["converted"][form].startswith("output "):
                 row["converted"][form] = f"{UNDECIDED}: {row['converted'][form]}"
-    queue.put(row)
 
 
-def run(export, hetero, folder, chosen):
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    queue = multiprocessing.Queue()
-    log = open(folder / "log", "w")
-
-    def child():
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
-        os.chdir(folder)
-        make_and_compare(export, hetero, folder, chosen, queue)
-
-    process = multiprocessing.Process(target=child)
-    process.start()
-    row, end = None, time.monotonic() + 4 * SECONDS
-    while row is None and time.monotonic() < end:
-        try:
-            row = queue.get(timeout=1)
-        except Exception:  # Empty
-            if not process.is_alive():
-                break
-    if row is None:
-        process.kill()
-        row = {"exporter": export.exporter, "task": export.task, "name": export.name, "options": export.options,
-               "known": export.known, "peers": [], "forms": {}, "converted": {}, "not made": f"the exporter or a peer ended with {process.exitcode}"}
-    process.join()
-    return json.loads(json.dumps(row).replace(f"{folder}/", ""))
+def told(row):
+    if is_right(row):
+        return "right"
+    return "not right: " + json.dumps({k: row[k] for k in ("not made", "peers", "forms", "converted") if row.get(k)}, indent=1)
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("hetero")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("exporter")
-    parser.add_argument("--only", default="*")
-    parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--devices", nargs="+", help="these instead of all")
-    options = parser.parse_args()
-    multiprocessing.set_start_method("fork")
-    until = time.monotonic() + 60 * options.minutes
+    options = arguments(__doc__, lambda parser: parser.add_argument("--devices", nargs="+", help="these instead of all"))
     importlib.import_module(f"{options.exporter}_exports").list_exports()
-    results = json.loads(options.results.read_text()) if options.results.exists() else {}
-    for export in EXPORTS:
-        if export.key in results or not fnmatch.fnmatch(export.key, options.only):
-            continue
-        if time.monotonic() > until:
-            return 75
-        folder = (options.folder / export.key).resolve()
-        start = time.monotonic()
-        row = run(export, str(Path(options.hetero).resolve()), folder, options.devices)
-        row["seconds"] = round(time.monotonic() - start)
-        results[export.key] = row
-        aside = options.results.with_suffix(".part")
-        aside.write_text(json.dumps(results, indent=1))
-        aside.replace(options.results)
-        print(f"{'ok' if is_right(row) else 'NOT OK'} {export.key} ({row['seconds']} s)", flush=True)
-        if not is_right(row):
-            print(json.dumps({k: row[k] for k in ("not made", "peers", "forms", "converted") if row.get(k)}, indent=1), flush=True)
-        elif not options.keep:
-            shutil.rmtree(folder)
-    return 0
+    work = functools.partial(compare, str(Path(options.hetero).resolve()), options.devices)
+    return each_export(options.results, options.folder, options.only, options.minutes, work, told, options.keep)
 
 
 if __name__ == "__main__":

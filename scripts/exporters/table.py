@@ -71,7 +71,7 @@ def main():
     if absent:
         text += "\n## What exporters or peers did not make\n\nNot counted above.\n\n"
         for row in absent:
-            text += bullet(f"{title(row)}: " + row.get("not made", "; ".join(row["peers"])))
+            text += bullet(f"{title(row)}: " + (row.get("not made") or "; ".join(row["peers"])))
     said = [row for row in made if row["peers"]]
     if said:
         text += "\n## Peers that fail or disagree\n\n"

@@ -14,7 +14,7 @@ namespace {
 class ModelReadings : public testing::Test {
  protected:
   void SetUp() override {
-    if (test::places().shared.empty()) GTEST_SKIP() << "no shared data";
+    if (test::places().shared.empty()) GTEST_SKIP() << "HET_SHARED_DATA names no folder with the shared models";
     core_ = core();
   }
 
