@@ -14,7 +14,8 @@ namespace {
 class ModelReadings : public testing::Test {
  protected:
   void SetUp() override {
-    if (test::places().shared.empty()) GTEST_SKIP() << "HET_SHARED_DATA names no folder with the shared models";
+    if (test::places().shared.empty())
+      GTEST_SKIP() << "HET_SHARED_DATA names no folder with the shared models";
     core_ = core();
   }
 

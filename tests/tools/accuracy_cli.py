@@ -9,13 +9,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).with_name("accuracy")))
 
 from evaluate_set import difference, evaluate_set, names  # noqa: E402
-from hetero_cli import Hetero, expect  # noqa: E402
+from hetero_cli import expect, run_case  # noqa: E402
 from random_sets import draw_set, fingerprint  # noqa: E402
 
 CASES = {}
@@ -314,15 +313,5 @@ def usage(hetero, folder):
     expect(hetero.run("accuracy", hetero.detector, dataset, "--model-proc", hetero.detector_proc, "--labels-file", labels, status=1).stderr, "2 labels for the 5 classes")
 
 
-def main():
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(CASES))
-        return
-    if len(sys.argv) != 4 or sys.argv[3] not in CASES:
-        sys.exit(f"usage: accuracy_cli.py HETERO ROOT CASE; cases: {', '.join(CASES)}")
-    with tempfile.TemporaryDirectory() as folder:
-        CASES[sys.argv[3]](Hetero(sys.argv[1], sys.argv[2]), pathlib.Path(folder))
-
-
 if __name__ == "__main__":
-    main()
+    run_case(CASES, "accuracy_cli.py")

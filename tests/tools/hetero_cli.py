@@ -40,6 +40,17 @@ class Hetero:
         return self.data
 
 
+def run_case(cases, script):
+    """The main program of a script of cases, each of which gets a folder that is removed."""
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(cases))
+        return
+    if len(sys.argv) != 4 or sys.argv[3] not in cases:
+        sys.exit(f"usage: {script} HETERO ROOT CASE; cases: {', '.join(cases)}")
+    with tempfile.TemporaryDirectory() as folder:
+        cases[sys.argv[3]](Hetero(sys.argv[1], sys.argv[2]), pathlib.Path(folder))
+
+
 def expect(text, *parts):
     for part in parts:
         assert part in text, f"'{part}' is not in:\n{text[-4000:]}"

@@ -3,10 +3,8 @@
 import configparser
 import json
 import pathlib
-import sys
-import tempfile
 
-from hetero_cli import Hetero, expect
+from hetero_cli import expect, run_case
 
 CASES = {}
 
@@ -79,15 +77,5 @@ def bad_input(hetero, folder):
     expect(hetero.run("inspect", hetero.detector, "--model-proc", folder / "no/such.json", status=1).stderr, "no/such.json")
 
 
-def main():
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(CASES))
-        return
-    if len(sys.argv) != 4 or sys.argv[3] not in CASES:
-        sys.exit(f"usage: inspect_cli.py HETERO ROOT CASE; cases: {', '.join(CASES)}")
-    with tempfile.TemporaryDirectory() as folder:
-        CASES[sys.argv[3]](Hetero(sys.argv[1], sys.argv[2]), pathlib.Path(folder))
-
-
 if __name__ == "__main__":
-    main()
+    run_case(CASES, "inspect_cli.py")
