@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "inference/decoders/alternatives.h"
-#include "inference/decoders/graph_outputs.h"
 #include "inference/decoders/name_list.h"
 #include "inference/decoders/output_ports.h"
+#include "inference/decoders/readings/graph_readings.h"
 #include "inference/decoders/ultralytics_outputs.h"
 
 namespace het {

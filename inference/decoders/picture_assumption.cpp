@@ -54,7 +54,7 @@ PreprocessDesc preparation_of(const Family& family) {
   return desc;
 }
 
-/// UltraFace's rows, as graph_outputs knows them: a softmax whose first class is the background.
+/// UltraFace's rows, as readings/objects knows them: a softmax whose first class is the background.
 constexpr Family kUltraFace{"",  "UltraFace",     ColorOrder::RGB,
                             255, {127, 127, 127}, {128, 128, 128}};
 constexpr Family kOpenModelZoo{"", "Model Optimizer", ColorOrder::BGR, 255};

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "inference/decoders/readings/graph_view.h"
+
+namespace het {
+
+// Recognisers: each adds the readings that it sees to those of the graph.
+
+// Objects.
+void see_detection_output(const GraphView& graph);
+void see_region_yolo(const GraphView& graph);
+void see_boxes_and_labels(const GraphView& graph);
+void see_boxes_and_scores(const GraphView& graph);
+void see_structures(const GraphView& graph);
+void see_fastestdet(const GraphView& graph);
+void see_yolo_rows(const GraphView& graph);
+
+// Maps over the picture.
+void see_pixels(const GraphView& graph);
+void see_anomalies(const GraphView& graph);
+
+// Vectors.
+void see_embedding(const GraphView& graph);
+void see_classes(const GraphView& graph);
+
+}  // namespace het
