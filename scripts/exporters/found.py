@@ -62,14 +62,15 @@ def iou(a, b):
 
 
 def clipped(found, width, height):
-    """Boxes that were not turned and their points, within the picture."""
+    """Boxes that were not turned and their points, within the picture. Objects whose masks have no pixel of it do not count: what a mask
+    has around a picture is lost."""
     def one(o):
         if o.rotation is not None:
             return o
         box = np.clip(o.box, 0, (width, height, width, height))
         return dataclasses.replace(o, box=tuple(box), points=None if o.points is None else np.clip(o.points, 0, (width, height)))
 
-    return dataclasses.replace(found, objects=found.objects and [one(o) for o in found.objects])
+    return dataclasses.replace(found, objects=found.objects and [one(o) for o in found.objects if o.mask is None or o.mask.any()])
 
 
 def close(a, b):

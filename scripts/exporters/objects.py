@@ -35,10 +35,11 @@ def inspected(hetero, file, folder):
     return (descriptor if descriptor.exists() else None), [f"inspect: {w}" for w in warnings]
 
 
-def ours(library, file, descriptor, thresholds, folder):
+def ours(library, file, descriptor, thresholds, folder, mask_ends):
     """A Found for each picture or a text why there is none, and the warnings."""
     job, result = folder / "job.json", folder / "found.pickle"
-    job.write_text(json.dumps({"model": str(file), "model_proc": str(descriptor) if descriptor else None, "pictures": [(str(p), t) for p, t in thresholds.items()]}))
+    job.write_text(json.dumps({"model": str(file), "model_proc": str(descriptor) if descriptor else None, "mask_ends": mask_ends,
+                               "pictures": [(str(p), t) for p, t in thresholds.items()]}))
     done = subprocess.run([sys.executable, str(OURS), library, str(job), str(result)], capture_output=True, text=True, timeout=SECONDS)
     warnings = [line.replace(f"{folder}/", "") for line in done.stderr.splitlines() if line.startswith("hetinference: warning")]
     if done.returncode != 0:
@@ -74,7 +75,7 @@ def compare(hetero, export, folder, row):
     *same_size, scaled = files
 
     def differences(descriptor):
-        mine, warnings = ours(library, own.file, descriptor, thresholds, folder)
+        mine, warnings = ours(library, own.file, descriptor, thresholds, folder, getattr(library_of_its_own, "MASK_ENDS", "middle"))
         if isinstance(mine, str):
             return None, mine, warnings
         mine = {file: own.adapted(one) if hasattr(own, "adapted") else one for file, one in zip(files, mine)}

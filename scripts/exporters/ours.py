@@ -3,7 +3,7 @@
 
 usage: ours.py LIBRARY JOB RESULT
 
-JOB is a JSON object: the model's file, its model_proc or null, and a list of pictures with their thresholds. RESULT takes a pickled list
+JOB is a JSON object: the model's file, its model_proc or null, a list of pictures with their thresholds, and where masks end (MASK_ENDS). RESULT takes a pickled list
 of a Found for each picture, or the text of what was refused. In a process of its own, whose stderr has the warnings.
 """
 
@@ -19,6 +19,8 @@ from found import Found, Object
 from pictures import pixels
 
 RGB = 3
+# The first pixel within the edge of a box, and the first behind it: by the middle of a pixel, or by its upper left corner.
+MASK_ENDS = {"middle": np.round, "corner": np.ceil}
 NUMPY_TYPES = {1: np.float32, 2: np.float16, 3: np.float64, 4: np.int8, 5: np.uint8, 6: np.int32, 7: np.int64, 8: np.bool_}
 
 
@@ -52,7 +54,8 @@ class Refused(Exception):
 
 
 class Model:
-    def __init__(self, library, file, model_proc):
+    def __init__(self, library, file, model_proc, mask_ends):
+        self.first_pixels = MASK_ENDS[mask_ends]
         self.library = ctypes.CDLL(library)
         self.library.het_last_error.restype = c_char_p
         core, self.model, self.request = c_void_p(), c_void_p(), c_void_p()
@@ -103,14 +106,13 @@ class Model:
         self.library.het_results_release(results)
         return found
 
-    @staticmethod
-    def object(o, width, height):
+    def object(self, o, width, height):
         box = (o.x_min, o.y_min, o.x_max, o.y_max)
         mask = None
         if o.mask_width:
             values = array(o.mask, (o.mask_height, o.mask_width))
             mask = np.zeros((height, width), bool)
-            columns, rows = (np.clip(np.round([box[i], box[i + 2]]).astype(int), 0, limit) for i, limit in ((0, width), (1, height)))
+            columns, rows = (np.clip(self.first_pixels([box[i], box[i + 2]]).astype(int), 0, limit) for i, limit in ((0, width), (1, height)))
             if box[2] > box[0] and box[3] > box[1] and rows[1] > rows[0] and columns[1] > columns[0]:
                 mask[rows[0]:rows[1], columns[0]:columns[1]] = stretched(values, box, columns, rows) >= 0.5
         points = array(o.points, (o.point_count, 2)) if o.point_count else None
@@ -144,7 +146,7 @@ def main():
     library, job, result = sys.argv[1:]
     job = json.loads(Path(job).read_text())
     try:
-        model = Model(library, job["model"], job["model_proc"])
+        model = Model(library, job["model"], job["model_proc"], job["mask_ends"])
         found = [model.find(picture, threshold) for picture, threshold in job["pictures"]]
     except Refused as refusal:
         found = str(refusal)

@@ -8,6 +8,7 @@ from settled import scale_layers
 from ultralytics_exports import CLASSES_PICTURE, SIZE
 
 IS_NORMALISED = False
+MASK_ENDS = "corner"  # crop_mask() compares the numbers of pixels with the box
 OUR_SUPPRESSION = 0.4
 MOST = 300  # objects, as its default
 STRETCHES = ("rtdetr", "yolo26n-depth")

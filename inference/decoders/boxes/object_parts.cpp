@@ -41,14 +41,26 @@ Neighbours neighbours_of(float position, const CellRange& range) {
   return {index, std::min(index + 1, static_cast<size_t>(range.count - 1)), inside - low};
 }
 
-/// A mask has so many places for each cell of the pictures that it is made of: where the edge of an
-/// object lies between cells is told by their values.
-constexpr float kSamplesPerCell = 2.0f;
+/// A mask has so many places for each cell of the pictures that it is made of. Those of YOLO have a
+/// quarter of the input's sides: each pixel of the input has its place, as in Ultralytics' masks.
+constexpr float kSamplesPerCell = 4.0f;
 
 /// Number of samples of a mask along one side of the box.
 int64_t samples(float side, float input_size, int64_t cells) {
   const float most = kSamplesPerCell * static_cast<float>(cells);
   return static_cast<int64_t>(std::clamp(std::ceil(side / input_size * most), 1.0f, most));
+}
+
+/// Where the `count` samples of a side of the box lie among the cells of a range.
+std::vector<Neighbours> sampled(float low, float side, int count, float input_size, int64_t cells,
+                                const CellRange& range) {
+  std::vector<Neighbours> places;
+  places.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const float place = low + (static_cast<float>(i) + 0.5f) / static_cast<float>(count) * side;
+    places.push_back(neighbours_of(place * static_cast<float>(cells) / input_size - 0.5f, range));
+  }
+  return places;
 }
 
 }  // namespace
@@ -114,24 +126,21 @@ Mask mask_of_box(const MaskPictures& pictures, const float* coefficients, size_t
   Mask mask;
   mask.width = static_cast<int>(samples(width, input_width, pictures.width));
   mask.height = static_cast<int>(samples(height, input_height, pictures.height));
-  mask.values.reserve(static_cast<size_t>(mask.width) * static_cast<size_t>(mask.height));
-  const auto position = [](float low, float side, int index, int count, float input_size,
-                           int64_t cells) {
-    const float place = low + (static_cast<float>(index) + 0.5f) / static_cast<float>(count) * side;
-    return place * static_cast<float>(cells) / input_size - 0.5f;
-  };
-  for (int y = 0; y < mask.height; ++y) {
-    const Neighbours v = neighbours_of(
-        position(box.y_min, height, y, mask.height, input_height, pictures.height), rows);
-    const float* low = sum.data() + v.low * static_cast<size_t>(columns.count);
-    const float* high = sum.data() + v.high * static_cast<size_t>(columns.count);
-    for (int x = 0; x < mask.width; ++x) {
-      const Neighbours h = neighbours_of(
-          position(box.x_min, width, x, mask.width, input_width, pictures.width), columns);
-      const float top = low[h.low] + (low[h.high] - low[h.low]) * h.weight;
-      const float bottom = high[h.low] + (high[h.high] - high[h.low]) * h.weight;
-      const float value = sigmoid(top + (bottom - top) * v.weight);
-      mask.values.push_back(std::isfinite(value) ? value : 0.0f);
+  mask.values.resize(static_cast<size_t>(mask.width) * static_cast<size_t>(mask.height));
+  const std::vector<Neighbours> across =
+      sampled(box.x_min, width, mask.width, input_width, pictures.width, columns);
+  const std::vector<Neighbours> down =
+      sampled(box.y_min, height, mask.height, input_height, pictures.height, rows);
+  const auto cells = static_cast<size_t>(columns.count);
+  std::vector<float> line(cells);
+  float* value = mask.values.data();
+  for (const Neighbours& v : down) {
+    const float* low = sum.data() + v.low * cells;
+    const float* high = sum.data() + v.high * cells;
+    for (size_t x = 0; x < cells; ++x) line[x] = low[x] + (high[x] - low[x]) * v.weight;
+    for (const Neighbours& h : across) {
+      const float share = sigmoid(line[h.low] + (line[h.high] - line[h.low]) * h.weight);
+      *value++ = std::isfinite(share) ? share : 0.0f;
     }
   }
   return mask;

@@ -42,9 +42,9 @@ struct MaskPictures {
 };
 
 /// The mask of a box (pixels of the model's input): the sigmoid of the sum of `count` pictures
-/// weighted by coefficients that lie `step` apart, sampled bilinearly within the box at twice
-/// the resolution of the pictures (YOLACT, arXiv 1904.02689, as Ultralytics' process_mask crops
-/// it). Empty when the box has no area.
+/// weighted by coefficients that lie `step` apart, sampled bilinearly within the box at four times
+/// the resolution of the pictures (YOLACT, arXiv 1904.02689, as Ultralytics' process_mask samples
+/// and crops it). Empty when the box has no area.
 Mask mask_of_box(const MaskPictures& pictures, const float* coefficients, size_t step,
                  const Candidate& box, const DecodeContext& context);
 

@@ -51,12 +51,28 @@ Status divide_points(const DecoderConfig& config, int64_t values, RowParts& part
   return {};
 }
 
+void clip_masked(const RowParts& parts, const DecodeContext& context,
+                 std::vector<Candidate>& candidates) {
+  if (parts.kind != RowKind::Masks) return;
+  const auto width = static_cast<float>(context.input_width);
+  const auto height = static_cast<float>(context.input_height);
+  for (Candidate& box : candidates) {
+    box.x_min = std::clamp(box.x_min, 0.0f, width);
+    box.x_max = std::clamp(box.x_max, 0.0f, width);
+    box.y_min = std::clamp(box.y_min, 0.0f, height);
+    box.y_max = std::clamp(box.y_max, 0.0f, height);
+  }
+}
+
 void drop_unmasked(const RowParts& parts, std::vector<Detection>& detections) {
   if (parts.kind != RowKind::Masks) return;
-  std::erase_if(detections, [](const Detection& detection) {
-    return !detection.mask.empty() &&
-           std::ranges::none_of(detection.mask.values, [](float value) { return value >= 0.5f; });
+  // Those behind have no mask that would tell.
+  const auto masked = static_cast<std::ptrdiff_t>(std::min(detections.size(), kMaxMasks));
+  const auto end = detections.begin() + masked;
+  const auto left = std::remove_if(detections.begin(), end, [](const Detection& detection) {
+    return std::ranges::none_of(detection.mask.values, [](float value) { return value >= 0.5f; });
   });
+  detections.erase(left, end);
 }
 
 void add_parts(const RowParts& parts, const float* values, size_t step, size_t index,

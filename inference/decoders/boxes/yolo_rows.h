@@ -50,8 +50,11 @@ struct RowParts {
 /// Fills `parts.points` and `parts.scheme` for rows with this many values for points: the scheme is
 /// the descriptor's, else that of a body where there are as many points.
 Status divide_points(const DecoderConfig& config, int64_t values, RowParts& parts);
-/// Objects of RowKind::Masks that none of their mask's places belongs to, which Ultralytics' own
-/// predictor leaves out.
+/// Boxes of RowKind::Masks end where the input picture does, and with it their masks.
+void clip_masked(const RowParts& parts, const DecodeContext& context,
+                 std::vector<Candidate>& candidates);
+/// Drops objects of RowKind::Masks without a place in their mask, as Ultralytics' own predictor
+/// does.
 void drop_unmasked(const RowParts& parts, std::vector<Detection>& detections);
 void add_parts(const RowParts& parts, const float* values, size_t step, size_t index,
                const Candidate& box, const DecodeContext& context, Detection& detection);

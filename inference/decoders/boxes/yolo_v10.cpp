@@ -51,6 +51,7 @@ class YoloV10Decoder final : public Decoder {
       }
     }
     candidates = suppressed(std::move(candidates));
+    clip_masked(parts, context, candidates);
     Results results = to_results(candidates, config_.labels, context.transform);
     for (size_t i = 0; i < candidates.size(); ++i)
       add_parts(parts, values.data() + candidates[i].row * row_size + kYoloV10RowValues, 1, i,

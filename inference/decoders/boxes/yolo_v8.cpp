@@ -54,9 +54,10 @@ class YoloV8Decoder final : public Decoder {
     }
     HET_ASSIGN(const int64_t classes,
                split(layout.values, static_cast<int64_t>(parts.prototypes.count), parts));
-    const std::vector<Candidate> candidates =
+    std::vector<Candidate> candidates =
         find(values.data(), layout, classes,
              effective_threshold(context, config_.threshold, kYoloV8Threshold));
+    clip_masked(parts, context, candidates);
     Results results = to_results(candidates, config_.labels, context.transform);
     for (size_t i = 0; i < candidates.size(); ++i) {
       const float* row = values.data() + static_cast<size_t>(candidates[i].row) * layout.row_step;

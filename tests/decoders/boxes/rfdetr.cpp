@@ -75,8 +75,8 @@ TEST(RfDetr, MasksOfTheQuery) {
   std::fill(masks.begin() + 200, masks.begin() + 400, 4.0f);  // query 1
   const Results results = c.decode(converter("rfdetr_seg"));
   ASSERT_EQ(results.detections.size(), 1u);
-  EXPECT_EQ(results.detections[0].mask.width, 8);
-  EXPECT_EQ(results.detections[0].mask.height, 4);
+  EXPECT_EQ(results.detections[0].mask.width, 16);
+  EXPECT_EQ(results.detections[0].mask.height, 8);
   for (const float value : results.detections[0].mask.values) EXPECT_NEAR(value, 0.982f, 1e-3f);
 }
 

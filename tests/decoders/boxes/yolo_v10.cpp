@@ -65,7 +65,7 @@ TEST(YoloV10, Masks) {
   std::fill(prototypes.begin(), prototypes.begin() + 256, 5.0f);
   const Results results = c.decode(converter("yolo_v26_seg"));
   ASSERT_EQ(results.detections.size(), 1u);
-  EXPECT_EQ(results.detections[0].mask.width, 16);
+  EXPECT_EQ(results.detections[0].mask.width, 32);
   EXPECT_NEAR(results.detections[0].mask.values[20], 0.982f, 1e-3f);  // sigmoid(5 - 1)
 }
 
