@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "inference/decoders/descriptors/model_metadata.h"
 #include "inference/devices/ports.h"
@@ -75,6 +76,10 @@ Status bind_shape(const VisionModelSettings& settings, const BoundInput& input, 
   const PictureAxes axes = picture_axes(input.preproc.preprocess, shape.size());
   if (settings.picture_width > 0) shape[axes.width] = settings.picture_width;
   if (settings.picture_height > 0) shape[axes.height] = settings.picture_height;
+  for (const size_t axis : {axes.width, axes.height}) {
+    if (shape[axis] == kUnknownDim && settings.unknown_side > 0)
+      shape[axis] = settings.unknown_side;
+  }
   return {};
 }
 
@@ -149,6 +154,8 @@ Status decide(const VisionModelSettings& settings, const ModelPreparation& prepa
   if (!unsaid || !reading.choice) return {};
   const Value& picture = *shaped->inputs()[reading.picture.index].value;
   reading.assumed = assume_pictures(reading.choice->configs.front(), *shaped, picture);
+  if (reading.choice->plain_pictures)
+    reading.assumed = PictureAssumption{.reason = "as the published model wants them"};
   reading.assumed->input.layer_name = picture.name();
   reading.prepared = reading.assumed->reason;
   reading.model_proc.inputs = {reading.assumed->input};
@@ -178,6 +185,7 @@ Result<ModelReading> read_vision_model(Core& core, const VisionModelSettings& se
     HET_ASSIGN(reading.model_proc, read_model_proc(settings.model_proc));
   }
   reading.metadata = read_model_metadata(model, settings.model);
+  reading.metadata.file_stem = std::filesystem::path(settings.model).stem().string();
   if (reading.model_proc.inputs.empty() && reading.metadata.input.has_value()) {
     reading.model_proc.inputs.push_back(input_of_metadata(reading.metadata, model));
     reading.prepared = "as " + reading.metadata.source + " say";

@@ -30,6 +30,7 @@ struct VisionModelSettings {
   std::map<std::string, Shape> reshape;  ///< input name -> shape; unknown batch sizes become 1
   int picture_width = 0;   ///< of the picture input after reshaping, in pixels; 0: as in the file
   int picture_height = 0;  ///< the same; both fail where `reshape` names that input too
+  int unknown_side = 0;    ///< what sides of the picture input become that nobody says; 0: an error
   /// Shared library of a decoder of one's own (inference/custom_decoder.h); empty: none. It is code
   /// that runs in this process.
   std::string custom_library;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -6,6 +8,7 @@
 #include "devices/register_devices.h"
 #include "inference/base/new_file.h"
 #include "inference/decoders/descriptors/model_proc_text.h"
+#include "inference/decoders/readings/graph_readings.h"
 #include "inference/vision_model.h"
 #include "tools/commands.h"
 #include "tools/inspect/annotate.h"
@@ -16,6 +19,9 @@
 namespace het {
 namespace {
 
+/// Sides of pictures where neither the model nor the user says them: what most detectors take.
+constexpr int kUnknownSide = 640;
+
 struct InspectOptions {
   std::string model;
   std::string device = "CPU";
@@ -25,6 +31,8 @@ struct InspectOptions {
   std::string labels_file;
   std::string model_proc;
   std::string model_info;
+  int width = 0;
+  int height = 0;
   float threshold = 0.0f;
   bool json = false;
 };
@@ -35,12 +43,16 @@ VisionModelSettings settings_of(const InspectOptions& options) {
   settings.model_proc = options.described_by;
   settings.labels_file = options.labels_file;
   settings.device = options.device;
+  settings.picture_width = options.width;
+  settings.picture_height = options.height;
   return settings;
 }
 
 Status look_at_picture(Core& core, const InspectOptions& options, Inspection& inspection) {
   HET_ASSIGN(const Image image, read_picture(options.image));
-  HET_ASSIGN(const auto model, VisionModel::load(core, settings_of(options)));
+  VisionModelSettings settings = settings_of(options);
+  if (inspection.size_is_a_guess) settings.unknown_side = kUnknownSide;
+  HET_ASSIGN(const auto model, VisionModel::load(core, settings));
   HET_ASSIGN(const auto request, model->compiled().create_infer_request());
   HET_TRY(model->set_picture(*request, image, image.full()));
   HET_TRY(request->infer());
@@ -66,17 +78,33 @@ std::vector<std::string> warnings_of(const Inspection& inspection) {
   if (reading.assumed && reading.assumed->is_guess)
     warnings.push_back("how pictures get in is a guess: \"input_preproc\": [" +
                        to_text(reading.picture.preproc) + "]");
+  if (inspection.size_is_a_guess)
+    warnings.push_back(
+        fmt::format("the model leaves the size of pictures open; {0}x{0} is taken where it does, "
+                    "--width and --height say another",
+                    kUnknownSide));
   return warnings;
 }
 
 Result<bool> inspect(const InspectOptions& options) {
   const std::shared_ptr<Core> core = het::core();
-  HET_ASSIGN(ModelReading reading, read_vision_model(*core, settings_of(options)));
-  Inspection inspection{.path = options.model, .reading = std::move(reading)};
+  VisionModelSettings settings = settings_of(options);
+  Result<ModelReading> reading = read_vision_model(*core, settings);
+  bool size_is_a_guess = false;
+  if (!reading) {
+    settings.unknown_side = kUnknownSide;
+    Result<ModelReading> sized = read_vision_model(*core, settings);
+    size_is_a_guess = sized.has_value();
+    if (sized) reading = std::move(sized);
+  }
+  if (!reading) return Failure(std::move(reading.error()));
+  Inspection inspection{.path = options.model, .reading = std::move(*reading)};
+  inspection.size_is_a_guess = size_is_a_guess;
   const ModelReading& known = inspection.reading;
   DecoderConfig entry = known.metadata.output;
   entry.converter.clear();
   if (!known.labels.empty()) entry.labels = known.labels;
+  entry = completed_by_graph(entry, *known.model, known.input_ports, known.output_ports);
   inspection.alternatives = alternatives_for(entry, known.input_ports, known.output_ports);
   if (known.choice) {
     std::erase_if(inspection.alternatives, [&](const Alternative& alternative) {
@@ -108,6 +136,10 @@ void add_inspect_command(CLI::App& app, int& exit_status) {
   command->add_option("--described-by", options->described_by,
                       "Descriptor (model-proc file) that the model has already");
   command->add_option("--labels-file", options->labels_file, "One label per line");
+  command->add_option("--width", options->width, "Of pictures, where the model leaves it open")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--height", options->height, "Of pictures, where the model leaves it open")
+      ->check(CLI::PositiveNumber);
   command->add_option("--threshold", options->threshold, "Minimum confidence on --image");
   command->add_option("--model-proc", options->model_proc,
                       "FILE for the descriptor that says what was decided");

@@ -32,6 +32,21 @@ constexpr std::string_view kVague[] = {"keypoints_hrnet",
 constexpr std::string_view kNoReading[] = {"raw_data_copy", "custom_to", "yolo_v9", "yolo_v10",
                                            "yolo_v11"};
 
+/// Converters of maps over the picture: a vector is one whose rows and columns are 1.
+constexpr std::string_view kMaps[] = {"fastestdet",
+                                      "keypoints_hrnet",
+                                      "heatmap_boxes",
+                                      "text_detection_db",
+                                      "semantic_segmentation",
+                                      "depth_estimation",
+                                      "AnomalyDetection",
+                                      "picture"};
+
+bool is_vector(const Port& port) {
+  const Shape& shape = port.desc.shape;
+  return is_static(shape) && shape.size() == 4 && shape[2] == 1 && shape[3] == 1;
+}
+
 size_t vagueness(std::string_view converter) {
   const auto* const found = std::ranges::find(kVague, converter);
   return found == std::end(kVague) ? 0 : static_cast<size_t>(found - std::begin(kVague)) + 1;
@@ -70,6 +85,10 @@ Alternative try_out(const std::string& converter, const DecoderConfig& entry,
   Alternative alternative{converter, fmt::format("{{\"converter\": \"{}\"}}", converter)};
   DecoderConfig config = entry;
   config.converter = converter;
+  if (converter == "label") alternative.method = config.method;
+  if (alternative.method != "max")
+    alternative.line =
+        fmt::format("{{\"converter\": \"label\", \"method\": \"{}\"}}", config.method);
   const Result<std::unique_ptr<Decoder>> made = create_decoder(config, inputs, outputs);
   alternative.fits = made.has_value();
   if (made) return alternative;
@@ -87,9 +106,11 @@ std::vector<Alternative> alternatives_for(const DecoderConfig& entry,
                                           const std::vector<Port>& inputs,
                                           const std::vector<Port>& outputs) {
   std::vector<Alternative> found;
+  const bool vectors = !outputs.empty() && std::ranges::all_of(outputs, is_vector);
   for (const std::string& converter : converter_names()) {
     const auto begins = [&](std::string_view name) { return converter.starts_with(name); };
     if (std::ranges::any_of(kNoReading, begins)) continue;
+    if (vectors && std::ranges::find(kMaps, converter) != std::end(kMaps)) continue;
     found.push_back(try_out(converter, entry, inputs, outputs));
   }
   const auto place = [](const Alternative& alternative) {

@@ -10,9 +10,10 @@ namespace het {
 /// A converter that could read outputs of these shapes, or what keeps it from that.
 struct Alternative {
   std::string converter;
-  std::string line;    ///< its entry of output_postproc
-  bool fits = false;   ///< shapes fit; it may still need further keys
-  std::string reason;  ///< what is missing or does not fit; empty where nothing is
+  std::string line;            ///< its entry of output_postproc
+  bool fits = false;           ///< shapes fit; it may still need further keys
+  std::string reason;          ///< what is missing or does not fit; empty where nothing is
+  std::string method = "max";  ///< of classes, as DecoderConfig has it
 };
 
 /// Every converter that reads results of pictures, those that fit first, special ones before those

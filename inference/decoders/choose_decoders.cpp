@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "inference/decoders/alternatives.h"
+#include "inference/decoders/descriptors/known_models.h"
 #include "inference/decoders/name_list.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/readings/graph_readings.h"
@@ -13,14 +16,45 @@
 namespace het {
 namespace {
 
+/// Outputs that explain a result to people and are none, by the names that OpenVINO's training
+/// tools (OTX, Geti) give them: the entry is about the others.
+void leave_out_explanations(const std::vector<Port>& outputs, DecoderConfig& entry) {
+  constexpr std::string_view kExplanations[] = {"saliency_map", "feature_vector"};
+  if (!entry.layer_names.empty()) return;
+  for (const Port& port : outputs) {
+    if (std::ranges::find(kExplanations, port.name) == std::end(kExplanations))
+      entry.layer_names.push_back(port.name);
+  }
+  if (entry.layer_names.size() == outputs.size()) entry.layer_names.clear();
+}
+
+/// The labels of a published model, where its reading has none and they are as many as it wants.
+void add_known_labels(const std::string& name, const std::vector<Port>& inputs,
+                      const std::vector<Port>& outputs, DecoderChoice& choice) {
+  const auto known = known_models().labels.find(name);
+  if (known == known_models().labels.end() || choice.configs.size() != 1 ||
+      !choice.configs.front().labels.empty())
+    return;
+  DecoderConfig labelled = choice.configs.front();
+  labelled.labels = known->second;
+  if (!create_decoder(labelled, inputs, outputs)) return;
+  choice.configs.front() = std::move(labelled);
+  choice.reason += ", and labels are those of " + name;
+}
+
 /// Reads the graph of the outputs that one entry is about.
 Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& model,
                                       const std::vector<Port>& inputs,
                                       const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(entry, outputs));
   std::vector<Reading> readings = readings_of_graph(entry, model, inputs, outputs, selected);
-  if (readings.size() == 1)
-    return DecoderChoice{{std::move(readings.front().config)}, std::move(readings.front().reason)};
+  if (readings.size() == 1) {
+    Reading& reading = readings.front();
+    DecoderChoice choice{std::move(reading.others), std::move(reading.reason),
+                         reading.plain_pictures};
+    choice.configs.insert(choice.configs.begin(), std::move(reading.config));
+    return choice;
+  }
   if (!readings.empty()) {
     std::vector<std::string> fitting;
     for (const Reading& reading : readings)
@@ -34,7 +68,8 @@ Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& m
   return error(StatusCode::NotSupported,
                "cannot tell how to read the results of model '{}' from its outputs {}: {}",
                model.name(), describe(outputs, selected),
-               describe(alternatives_for(entry, inputs, outputs)));
+               describe(alternatives_for(completed_by_graph(entry, model, inputs, outputs), inputs,
+                                         outputs)));
 }
 
 /// What the model's metadata say, where they name the converter or leave it to the shapes of the
@@ -73,7 +108,8 @@ Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMe
     entries.front().labels = labels;
   }
   DecoderChoice choice;
-  for (const DecoderConfig& entry : entries) {
+  for (DecoderConfig& entry : entries) {
+    if (model_proc.outputs.empty()) leave_out_explanations(outputs, entry);
     DecoderChoice single{{entry}, "the model-proc file says so"};
     if (model_proc.outputs.empty() && !metadata.source.empty()) {
       ModelMetadata described = metadata;
@@ -82,11 +118,18 @@ Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMe
     }
     if (single.configs.front().converter.empty()) {
       HET_ASSIGN(single, choose_by_graph(entry, model, inputs, outputs));
+      add_known_labels(metadata.file_stem, inputs, outputs, single);
     }
-    choice.configs.push_back(std::move(single.configs.front()));
+    std::ranges::move(single.configs, std::back_inserter(choice.configs));
+    choice.plain_pictures = choice.plain_pictures || single.plain_pictures;
     if (choice.reason.find(single.reason) == std::string::npos)
       choice.reason += (choice.reason.empty() ? "" : "; ") + single.reason;
   }
+  if (!labels.empty() && choice.configs.size() > 1)
+    return error(StatusCode::InvalidArgument,
+                 "labels are given for model '{}', which is read by {} converters ({}); give each "
+                 "its labels in a model-proc file, `hetero inspect --model-proc` writes one",
+                 model.name(), choice.configs.size(), choice.reason);
   return choice;
 }
 

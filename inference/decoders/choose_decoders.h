@@ -14,6 +14,7 @@ namespace het {
 struct DecoderChoice {
   std::vector<DecoderConfig> configs;
   std::string reason;
+  bool plain_pictures = false;  ///< a published model that takes BGR 0..255, stretched
 };
 
 /// Decides in this order: the descriptor's output_postproc; the model's metadata; the graph and its

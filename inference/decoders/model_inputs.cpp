@@ -49,9 +49,16 @@ void complete(InputPreproc& preproc, const TensorDesc& desc) {
   if (channels == 1) preproc.preprocess.color_order = ColorOrder::Gray;
 }
 
-/// Inputs that take the picture's size, by the names that their exporters give them: those of
-/// RT-DETR and its relatives, and of Open Model Zoo's two-stage detectors.
+/// Inputs that take no picture, by the names that their exporters give them: the picture's size of
+/// RT-DETR and its relatives and of Open Model Zoo's two-stage detectors, the sequence of Open
+/// Model Zoo's readers of licence plates.
 std::optional<InputPreproc> known_input(const std::string& name) {
+  if (name == "seq_ind") {
+    InputPreproc sequence;
+    sequence.layer_name = name;
+    sequence.format = "sequence_index";
+    return sequence;
+  }
   const bool width_first = name == "orig_target_sizes";
   if (!width_first && name != "image_info" && name != "im_info") return std::nullopt;
   InputPreproc entry;

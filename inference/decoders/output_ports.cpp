@@ -113,4 +113,12 @@ InputSize picture_input_size(const std::vector<Port>& inputs) {
   return {};
 }
 
+int64_t picture_batch(const std::vector<Port>& inputs) {
+  for (const Port& port : inputs) {
+    if (port.preprocess && port.desc.shape.size() >= 3)
+      return port.desc.shape.size() == 3 ? 1 : port.desc.shape.front();
+  }
+  return kUnknownDim;
+}
+
 }  // namespace het

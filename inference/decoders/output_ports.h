@@ -66,5 +66,7 @@ struct InputSize {
   int64_t height = kUnknownDim;
 };
 InputSize picture_input_size(const std::vector<Port>& inputs);
+/// Number of pictures that one execution takes, as far as known.
+int64_t picture_batch(const std::vector<Port>& inputs);
 
 }  // namespace het

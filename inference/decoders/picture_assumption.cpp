@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "inference/decoders/first_convolution.h"
 #include "inference/decoders/graph_normalisation.h"
 #include "inference/decoders/known_normalisations.h"
 
@@ -67,12 +68,18 @@ constexpr Family kTransformers{"", "DETR", ColorOrder::RGB, 1, kImageNetMean, kI
 constexpr Family kSegmentation{
     "", "PyTorch's segmentation networks", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 
+/// ArcFace's and FaceNet's networks of faces.
+constexpr Family kFaces{"",  "networks of faces",      ColorOrder::RGB,
+                        255, {127.5f, 127.5f, 127.5f}, {127.5f, 127.5f, 127.5f}};
+constexpr Family kPersons{"", "networks of persons", ColorOrder::RGB,
+                          1,  kImageNetMean,         kImageNetStd};
+
 struct Choice {
   const Family* family = nullptr;
   bool is_guess = true;
 };
 
-Choice family_of(const DecoderConfig& config, const Model& model) {
+Choice family_of(const DecoderConfig& config, const Model& model, const Shape& picture) {
   // Model Optimizer wrote means, scales and the order of channels into the graph.
   if (model.metadata().contains("MO_version")) return {&kOpenModelZoo, false};
   for (const Family& family : kFamilies) {
@@ -84,7 +91,33 @@ Choice family_of(const DecoderConfig& config, const Model& model) {
   if (config.converter == "semantic_segmentation" && config.layout == "NCHW")
     return {&kSegmentation, false};
   if (config.converter.starts_with("rfdetr")) return {&kTransformers, true};
+  if (config.converter == "embedding" && picture.size() == 4 && picture[1] == 3) {
+    if (picture[2] == picture[3] && (picture[2] == 112 || picture[2] == 160))
+      return {&kFaces, false};
+    if (picture[2] == 2 * picture[3]) return {&kPersons, true};
+  }
   return {};
+}
+
+/// Pixels of the scale that the first convolution was trained for, where that is certain and
+/// another than assumed; what the family is then does not fix it.
+void correct_scale(const Value& input, bool has_family, bool classifies,
+                   PictureAssumption& assumption) {
+  PreprocessDesc& desc = assumption.input.preprocess;
+  const PixelScale scale = pixel_scale(input);
+  const bool are_bytes = desc.range_high / desc.std[0] > 20.0f;
+  if (scale == PixelScale::Unknown || (scale == PixelScale::Bytes) == are_bytes) return;
+  if (scale == PixelScale::Units && classifies) {
+    desc = preparation_of(kImageNet);
+  } else {
+    desc.range_high = scale == PixelScale::Bytes ? 255.0f : 1.0f;
+    desc.mean.fill(0.0f);
+    desc.std.fill(1.0f);
+  }
+  assumption.is_guess = true;
+  assumption.reason += fmt::format("{}; its first convolution was trained for pixels of {}",
+                                   has_family ? ", but for their scale" : "",
+                                   scale == PixelScale::Bytes ? "0..255" : "about 0..1");
 }
 
 }  // namespace
@@ -93,12 +126,12 @@ PictureAssumption assume_pictures(const DecoderConfig& config, const Model& mode
                                   const Value& input) {
   PictureAssumption assumption;
   PreprocessDesc& desc = assumption.input.preprocess;
-  const Choice choice = family_of(config, model);
+  const Choice choice = family_of(config, model, input.desc().shape);
   assumption.is_guess = choice.is_guess;
   if (choice.family != nullptr) {
     desc = preparation_of(*choice.family);
     assumption.input.color_given = true;
-    assumption.reason = fmt::format("as {} means it", choice.family->name);
+    assumption.reason = fmt::format("as is usual with {}", choice.family->name);
   } else {
     assumption.reason = "nothing says how";
   }
@@ -113,12 +146,15 @@ PictureAssumption assume_pictures(const DecoderConfig& config, const Model& mode
     assumption.input.color_given = assumption.input.color_given || evidence->order.has_value();
     // The order of channels stays open where neither family nor means tell it.
     assumption.is_guess = choice.is_guess && !evidence->order;
-    assumption.reason += fmt::format("{}{}", assumption.reason.empty() ? "" : "; ", evidence->what);
+    assumption.reason += fmt::format("; {}", evidence->what);
   } else if (is_bytes) {
     desc.range_high = 255.0f;
     desc.mean.fill(0.0f);
     desc.std.fill(1.0f);
     assumption.reason += "; its input takes bytes";
+  } else {
+    correct_scale(input, choice.family != nullptr, config.converter == "label" && !is_grey,
+                  assumption);
   }
   if (is_grey) assumption.input.color_given = false;
   return assumption;

@@ -11,7 +11,7 @@ namespace het {
 /// How pictures get into a model of which nobody says it.
 struct PictureAssumption {
   InputPreproc input;
-  std::string reason;     ///< "as YOLOX's exporter means it"
+  std::string reason;     ///< "as is usual with YOLOX"
   bool is_guess = false;  ///< true: neither the family of the model nor its graph fixes it
 };
 

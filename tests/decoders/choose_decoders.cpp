@@ -14,8 +14,8 @@ struct Graph {
   std::vector<Port> outputs;
   ModelMetadata metadata;
 
-  Graph(const std::string& op_type, const Shape& shape) {
-    Value* input = model.add_input("input", {ElementType::Float32, {1, 3, 64, 64}});
+  Graph(const std::string& op_type, const Shape& shape, int64_t batch = 1) {
+    Value* input = model.add_input("input", {ElementType::Float32, {batch, 3, 64, 64}});
     inputs.push_back({"input", input->desc(), PreprocessDesc{}});
     Value* made = model.add_node("last", op_type, "", {input}, {"made"})->output();
     Value* shaped = model.add_node("shape", "Reshape", "", {made}, {"prob"})->output();
@@ -56,7 +56,7 @@ TEST(ChooseDecoders, SeesADetectionOutput) {
 
 TEST(ChooseDecoders, SeesASoftmaxThroughReshapes) {
   for (const Shape& shape : {Shape{1, 10}, Shape{4, 10, 1, 1}}) {
-    const auto choice = Graph("Softmax", shape).choose();
+    const auto choice = Graph("Softmax", shape, shape[0]).choose();
     ASSERT_TRUE(choice) << choice.error().message();
     EXPECT_EQ(choice->configs.at(0).converter, "label");
     EXPECT_EQ(choice->configs.at(0).method, "max");
@@ -75,7 +75,7 @@ TEST(ChooseDecoders, LogitsOfAWellKnownDataSetGetASoftmax) {
   for (const char* maker : {"Gemm", "Add", "Conv", "GlobalAveragePool"}) {
     for (const Shape& shape : {Shape{1, 1000}, Shape{kUnknownDim, 1000}, Shape{8, 1000},
                                Shape{1, 1000, 1, 1}, Shape{1, 1, 1, 1001}, Shape{1000}}) {
-      const auto choice = Graph(maker, shape).choose();
+      const auto choice = Graph(maker, shape, shape[0] == 8 ? 8 : 1).choose();
       ASSERT_TRUE(choice) << choice.error().message();
       EXPECT_EQ(choice->configs.at(0).converter, "label");
       EXPECT_EQ(choice->configs.at(0).method, "softmax");
@@ -204,7 +204,8 @@ TEST(ChooseDecoders, WhatIsNotClearListsWhatFits) {
   };
   // Special converters before vague ones; none that does not fit.
   const std::string vector = told({1, 256});
-  EXPECT_NE(vector.find("{\"converter\": \"label\"}"), std::string::npos) << vector;
+  EXPECT_NE(vector.find("{\"converter\": \"label\", \"method\": \"softmax\"}"), std::string::npos)
+      << vector;
   EXPECT_NE(vector.find("embedding"), std::string::npos) << vector;
   EXPECT_EQ(vector.find("yolo"), std::string::npos) << vector;
   const std::string rows = told({1, 3549, 85});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 
 #include "devices/register_devices.h"
 #include "tests/decoders/reference_run.h"
@@ -28,6 +29,15 @@ class ModelReadings : public testing::Test {
     return settings;
   }
 
+  /// The IR of Open Model Zoo with this name, in whichever precision there is.
+  static std::string model_of(const std::string& name) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(test::places().shared +
+                                                                          "/models/ir/" + name)) {
+      if (file.path().filename() == name + ".xml") return file.path().string();
+    }
+    return name;
+  }
+
   std::shared_ptr<Core> core_;
 };
 
@@ -51,7 +61,7 @@ TEST_F(ModelReadings, WithoutADescriptor) {
       {"squeezenet1.1_fp16", Outcome::Guess},
       {"deeplab_v3_257", Outcome::Guess},
       {"road_segmentation_0001", Outcome::Guess},
-      {"person_reid_0288_nhwc", Outcome::Undecided},
+      {"person_reid_0288_nhwc", Outcome::Guess},
       {"samplenet", Outcome::Undecided},
       {"mnist-8", Outcome::Undecided},
   };
@@ -84,6 +94,35 @@ TEST_F(ModelReadings, WithoutADescriptor) {
       for (const float level : {0.0f, 1.0f})
         EXPECT_NEAR(value(pictures, level), value(right, level), 1e-4f) << c;
     }
+  }
+}
+
+TEST_F(ModelReadings, OpenModelZoosNames) {
+  for (const std::string name :
+       {"landmarks-regression-retail-0009", "license-plate-recognition-barrier-0001",
+        "person-attributes-recognition-crossroad-0230", "person-detection-retail-0013",
+        "person-vehicle-bike-detection-2000", "text-image-super-resolution-0001",
+        "vehicle-attributes-recognition-barrier-0039"}) {
+    SCOPED_TRACE(name);
+    VisionModelSettings wanted;
+    wanted.model = model_of(name);
+    const auto alone = read_vision_model(*core_, wanted);
+    ASSERT_TRUE(alone) << alone.error().message();
+    ASSERT_TRUE(alone->choice) << alone->choice.error().message();
+    wanted.model_proc = test::places().descriptors + "/" + name + ".json";
+    const auto described = read_vision_model(*core_, wanted);
+    ASSERT_TRUE(described && described->choice);
+    ASSERT_EQ(alone->choice->configs.size(), described->choice->configs.size());
+    for (size_t i = 0; i < alone->choice->configs.size(); ++i) {
+      const DecoderConfig& found = alone->choice->configs[i];
+      const DecoderConfig& right = described->choice->configs[i];
+      EXPECT_EQ(found.converter, right.converter);
+      EXPECT_EQ(found.method, right.method);
+      EXPECT_EQ(found.labels, right.labels);
+      EXPECT_EQ(found.point_names, right.point_names);
+    }
+    EXPECT_FALSE(alone->assumed->is_guess);
+    EXPECT_EQ(alone->picture.preproc.preprocess, described->picture.preproc.preprocess);
   }
 }
 

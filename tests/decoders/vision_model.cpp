@@ -144,7 +144,7 @@ TEST_F(VisionModels, DetectorsAloneAreReadByTheirGraph) {
 }
 
 TEST_F(VisionModels, UnclearOutputsListWhatFits) {
-  const std::string message = load_error(settings("person_reid_0288_nhwc", ""));
+  const std::string message = load_error(settings("samplenet", ""));
   EXPECT_NE(message.find("{\"converter\": \"embedding\"}"), std::string::npos) << message;
   EXPECT_EQ(message.find("detection_output"), std::string::npos) << message;
   VisionModelSettings raw = settings("person_reid_0288_nhwc", "");

@@ -76,12 +76,17 @@ std::string found_text(const Results& found) {
 ModelProc described(const Inspection& inspection) {
   const ModelReading& reading = inspection.reading;
   ModelProc model_proc;
-  for (const BoundInput& input : reading.inputs) model_proc.inputs.push_back(input.preproc);
+  for (const BoundInput& input : reading.inputs) {
+    model_proc.inputs.push_back(input.preproc);
+    if (inspection.size_is_a_guess && input.index == reading.picture.index)
+      model_proc.inputs.back().shape = reading.model->inputs()[input.index].value->desc().shape;
+  }
   if (reading.choice) {
     model_proc.outputs = reading.choice->configs;
   } else if (const Alternative* likeliest = inspection.likeliest()) {
     DecoderConfig& config = model_proc.outputs.emplace_back();
     config.converter = likeliest->converter;
+    config.method = likeliest->method;
     config.labels = reading.labels;
     if (reading.prepared.empty() && model_proc.inputs.size() == 1)
       model_proc.inputs = {assume_pictures(config, *reading.model,

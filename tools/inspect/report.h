@@ -13,6 +13,7 @@ namespace het {
 struct Inspection {
   std::string path;
   ModelReading reading;
+  bool size_is_a_guess = false;  ///< of pictures
   std::vector<Alternative> alternatives;
   std::vector<std::string> warnings;  ///< what somebody has to look at, with the remedy
   Results found;                      ///< on --image
@@ -24,7 +25,7 @@ struct Inspection {
   }
   /// Whether a person has to say something before the model can be used.
   bool needs_a_decision() const {
-    return !reading.choice || (reading.assumed && reading.assumed->is_guess);
+    return !reading.choice || size_is_a_guess || (reading.assumed && reading.assumed->is_guess);
   }
 };
 

@@ -12,6 +12,7 @@ namespace het {
 
 /// What a model says about itself, where no model-proc file does.
 struct ModelMetadata {
+  std::string file_stem;              ///< the name of the file without its extension
   std::string source;                 ///< where it stands, for messages; empty: nowhere
   std::optional<InputPreproc> input;  ///< how pictures get in
   bool plain_pictures = false;        ///< where they say nothing of it, BGR 0..255 is meant

@@ -230,7 +230,13 @@ Status parse_thresholds(const JsonObject& entry, DecoderConfig& config) {
 /// Keys of texts, maps and pictures.
 Status parse_presentation(const JsonObject& entry, DecoderConfig& config) {
   HET_ASSIGN(config.format, entry.text("format", ""));
-  HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NCHW", "NHWC"}));
+  const bool is_text =
+      config.converter.find("_ocr") != std::string::npos || config.converter == "attention_text";
+  if (is_text) {
+    HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NTC", "TNC", "TC"}));
+  } else {
+    HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NCHW", "NHWC"}));
+  }
   HET_ASSIGN(config.text_scale, entry.number("text_scale", 1.0f, -1e9f, 1e9f));
   HET_ASSIGN(config.text_precision, entry.integer("text_precision", 2, 0, 9));
   HET_ASSIGN(config.min_length, entry.integer("min_length", 0, 0, 1 << 16));

@@ -1,5 +1,7 @@
 #include "inference/decoders/readings/graph_readings.h"
 
+#include <algorithm>
+
 #include "inference/decoders/readings/see.h"
 
 namespace het {
@@ -11,13 +13,26 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
   std::vector<Reading> readings;
   const GraphView graph{entry, model, inputs, outputs, selected, readings};
   // The surest signs first: what an operator or a set of shapes says alone decides.
-  for (const auto see : {see_detection_output, see_region_yolo, see_boxes_and_labels,
-                         see_structures, see_yolo_rows, see_boxes_and_scores, see_fastestdet,
-                         see_anomalies, see_pixels, see_embedding, see_classes}) {
+  for (const auto see :
+       {see_known_names, see_detection_output, see_region_yolo, see_boxes_and_labels,
+        see_structures, see_yolo_rows, see_boxes_and_scores, see_fastestdet, see_anomalies,
+        see_pixels, see_text, see_embedding, see_classes}) {
     see(graph);
     if (!readings.empty()) break;
   }
   return readings;
+}
+
+DecoderConfig completed_by_graph(const DecoderConfig& entry, const Model& model,
+                                 const std::vector<Port>& inputs,
+                                 const std::vector<Port>& outputs) {
+  DecoderConfig complete = entry;
+  const bool scored = std::ranges::any_of(outputs, [&](const Port& port) {
+    return is_made_by(model, port, "Softmax") || is_made_by(model, port, "Sigmoid") ||
+           !vector_length(port, inputs);
+  });
+  if (complete.method == "max" && !scored) complete.method = "softmax";
+  return complete;
 }
 
 }  // namespace het

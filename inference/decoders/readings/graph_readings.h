@@ -12,6 +12,8 @@ namespace het {
 struct Reading {
   DecoderConfig config;
   std::string reason;
+  std::vector<DecoderConfig> others;  ///< where further outputs are read by themselves
+  bool plain_pictures = false;        ///< what is recognised takes BGR 0..255, stretched
 };
 
 /// All ways in which the selected outputs can be read, told by the graph that makes them and by
@@ -21,5 +23,11 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
                                        const std::vector<Port>& inputs,
                                        const std::vector<Port>& outputs,
                                        const std::vector<size_t>& selected);
+
+/// `entry` with what the graph tells of classes, whoever reads them: a softmax where it has neither
+/// one nor a sigmoid at its end.
+HET_API DecoderConfig completed_by_graph(const DecoderConfig& entry, const Model& model,
+                                         const std::vector<Port>& inputs,
+                                         const std::vector<Port>& outputs);
 
 }  // namespace het

@@ -35,16 +35,20 @@ bool fits(const GraphView& graph, const std::string& converter) {
   return create_decoder(config, graph.inputs, graph.outputs).has_value();
 }
 
-std::optional<int64_t> class_count(const Port& port) {
+std::optional<int64_t> vector_length(const Port& port, const std::vector<Port>& inputs) {
   const Shape& shape = port.desc.shape;
   if (shape.empty() || !is_float(port.desc.type)) return std::nullopt;
-  int64_t classes = 1;
+  const int64_t batch = picture_batch(inputs);
+  // Else these are steps or objects.
+  if (shape.size() > 1 && shape[0] != batch && shape[0] != kUnknownDim && batch != kUnknownDim)
+    return std::nullopt;
+  int64_t length = 1;
   for (size_t i = shape.size() > 1 ? 1 : 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
-    if (shape[i] < 2 || classes != 1) return std::nullopt;
-    classes = shape[i];
+    if (shape[i] < 2 || length != 1) return std::nullopt;
+    length = shape[i];
   }
-  return classes > 1 ? std::optional(classes) : std::nullopt;
+  return length > 1 ? std::optional(length) : std::nullopt;
 }
 
 }  // namespace het

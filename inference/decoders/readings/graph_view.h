@@ -37,8 +37,8 @@ bool has_op(const Model& model, std::string_view op_type);
 /// True when the converter can be made for the outputs: for those whose shapes no other model has.
 bool fits(const GraphView& graph, const std::string& converter);
 
-/// Number of classes of an output [classes], or with the batch in front and any dimensions of 1:
-/// [batch, classes], [batch, classes, 1, 1] ..., or nothing.
-std::optional<int64_t> class_count(const Port& port);
+/// Number of values of a vector [values], or with the batch of the picture input in front and any
+/// dimensions of 1: [batch, values], [batch, values, 1, 1] ..., or nothing.
+std::optional<int64_t> vector_length(const Port& port, const std::vector<Port>& inputs);
 
 }  // namespace het

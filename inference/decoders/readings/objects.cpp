@@ -53,7 +53,7 @@ void see_region_yolo(const GraphView& graph) {
 /// Boxes of five values and one label for each, called labels, as the models of MMDetection and of
 /// Open Model Zoo's ATSS and FCOS have them.
 void see_boxes_and_labels(const GraphView& graph) {
-  if (graph.selected.size() != 2 || graph.outputs.size() != 2) return;
+  if (graph.selected.size() != 2) return;
   const Port& boxes = graph.port(graph.port(0).name == "labels" ? 1 : 0);
   const Port& labels = graph.port(graph.port(0).name == "labels" ? 0 : 1);
   if (labels.name != "labels" || boxes.desc.shape.empty() || boxes.desc.shape.back() != 5 ||

@@ -6,6 +6,9 @@ namespace het {
 
 // Recognisers: each adds the readings that it sees to those of the graph.
 
+/// Published models by the names of their outputs.
+void see_known_names(const GraphView& graph);
+
 // Objects.
 void see_detection_output(const GraphView& graph);
 void see_region_yolo(const GraphView& graph);
@@ -20,6 +23,7 @@ void see_pixels(const GraphView& graph);
 void see_anomalies(const GraphView& graph);
 
 // Vectors.
+void see_text(const GraphView& graph);
 void see_embedding(const GraphView& graph);
 void see_classes(const GraphView& graph);
 

@@ -26,6 +26,9 @@ constexpr std::string_view kLogitMakers[] = {
     "FakeQuantize",
 };
 
+/// Lengths of embeddings; no data set of faces, persons or things has as many classes.
+constexpr int64_t kEmbeddingLengths[] = {128, 256, 512, 1024, 2048};
+
 bool is_known_classifier(const Model& model, const Port& port, int64_t classes) {
   return std::ranges::find(kKnownClassCounts, classes) != std::end(kKnownClassCounts) &&
          std::ranges::any_of(
@@ -34,23 +37,51 @@ bool is_known_classifier(const Model& model, const Port& port, int64_t classes) 
 
 }  // namespace
 
-/// Vectors that tell objects apart: by the names that Open Model Zoo gives them, or by their
-/// length, which the graph makes 1.
-void see_embedding(const GraphView& graph) {
-  if (graph.selected.size() != 1 || !class_count(graph.port(0))) return;
+/// Scores for each step of a line of text, where there are as many labels as it has characters.
+void see_text(const GraphView& graph) {
+  if (graph.selected.size() != 1 || graph.entry.labels.empty()) return;
   const Port& port = graph.port(0);
-  const bool named = port.name.find("embedding") != std::string::npos;
-  const bool unit = is_made_by(graph.model, port, "LpNormalization") ||
-                    is_made_by(graph.model, port, "NormalizeL2");
-  if (named || unit)
-    graph.add("embedding", fmt::format("output '{}' is {}", port.name,
-                                       named ? "called an embedding" : "a vector of length 1"));
+  const Shape& shape = port.desc.shape;
+  if (shape.size() < 2 || shape.size() > 3 || !fits(graph, "paddle_ocr_ctc")) return;
+  const auto labels = static_cast<int64_t>(graph.entry.labels.size());
+  if (shape.size() == 2 && shape[0] == picture_batch(graph.inputs)) return;
+  graph.add("paddle_ocr_ctc", fmt::format("output '{}' {} has scores of the {} labels, and of no "
+                                          "character, for each step",
+                                          port.name, to_string(port.desc), labels));
+}
+
+/// Vectors that tell objects apart: by the names that Open Model Zoo gives them, by their length,
+/// which the graph makes 1, or as networks of faces and persons end.
+void see_embedding(const GraphView& graph) {
+  if (graph.selected.size() != 1 || !graph.entry.labels.empty()) return;
+  const Port& port = graph.port(0);
+  const std::optional<int64_t> length = vector_length(port, graph.inputs);
+  if (!length) return;
+  const auto add = [&](std::string_view what) {
+    graph.add("embedding", fmt::format("output '{}' is {}", port.name, what));
+  };
+  const auto made_by = [&](std::string_view type) { return is_made_by(graph.model, port, type); };
+  const InputSize input = picture_input_size(graph.inputs);
+  const bool is_face = input.width == input.height && (input.width == 112 || input.width == 160);
+  const bool is_person = input.height == 2 * input.width && input.width >= 64;
+  const bool is_usual =
+      std::ranges::find(kEmbeddingLengths, *length) != std::end(kEmbeddingLengths);
+  if (port.name.find("embedding") != std::string::npos) {
+    add("called an embedding");
+  } else if (made_by("LpNormalization") || made_by("NormalizeL2")) {
+    add("a vector of length 1");
+  } else if (made_by("BatchNormalization") && *length >= kEmbeddingLengths[0]) {
+    add("a vector behind a normalisation of batches, as no classifier ends");
+  } else if (is_usual && (is_face || is_person) && !made_by("Softmax") && !made_by("Sigmoid")) {
+    add(fmt::format("a vector of {} values, and the picture has the size that networks of {} take",
+                    *length, is_face ? "faces" : "persons"));
+  }
 }
 
 void see_classes(const GraphView& graph) {
   if (graph.selected.size() != 1) return;
   const Port& port = graph.port(0);
-  const std::optional<int64_t> classes = class_count(port);
+  const std::optional<int64_t> classes = vector_length(port, graph.inputs);
   if (!classes) return;
   if (is_made_by(graph.model, port, "Softmax")) {
     graph.add("label", fmt::format("output '{}' is a softmax over {} classes", port.name, *classes))

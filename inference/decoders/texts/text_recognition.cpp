@@ -5,7 +5,7 @@
 #include "inference/base/registration.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
-#include "inference/decoders/output_values.h"
+#include "inference/decoders/texts/step_scores.h"
 
 namespace het {
 namespace {
@@ -34,12 +34,16 @@ float probability(std::span<const float> logits, float best) {
   return 1.0f / sum;  // the best one itself adds 1
 }
 
-bool are_probabilities(std::span<const float> scores) {
-  return std::all_of(scores.begin(), scores.end(),
-                     [](float score) { return !(score < 0.0f || score > 1.001f); });
+bool are_probabilities(const StepScores& scores) {
+  for (size_t t = 0; t < scores.steps(); ++t) {
+    if (std::ranges::any_of(scores.step(t),
+                            [](float score) { return score < 0.0f || score > 1.001f; }))
+      return false;
+  }
+  return true;
 }
 
-/// Text from class scores per step, [batch, steps, classes], by the best class of each step.
+/// Text from class scores per step (StepScores), by the best class of each step.
 /// Ctc (DL Streamer's paddle_ocr and paddle_ocr_ctc; Graves et al. 2006, best path): repeated
 /// classes count once, the blank class separates. Attention (DL Streamer's docTR_ocr; ours
 /// attention_text): every step is a character until the end class; classes without a label are
@@ -47,28 +51,28 @@ bool are_probabilities(std::span<const float> scores) {
 class TextRecognitionDecoder final : public Decoder {
  public:
   TextRecognitionDecoder(DecoderConfig config, Alignment alignment, size_t output,
-                         std::string attribute)
+                         std::string layout, std::string attribute)
       : config_(std::move(config)),
         alignment_(alignment),
         output_(output),
+        layout_(std::move(layout)),
         attribute_(std::move(attribute)) {}
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(config_.converter, tensor, {kUnknownDim, kUnknownDim, kUnknownDim}));
-    const auto classes = static_cast<size_t>(tensor.shape()[2]);
-    HET_TRY(expect_classes(config_, alignment_, tensor.shape()[2]));
-    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
-    const bool probabilities = are_probabilities(values.values());
+    HET_ASSIGN(const StepScores steps, StepScores::read(tensor, layout_, context.batch_index));
+    const size_t classes = steps.classes();
+    HET_TRY(expect_classes(config_, alignment_, static_cast<int64_t>(classes)));
+    const bool probabilities = are_probabilities(steps);
     Classification found;
     found.attribute = attribute_;
     found.label_id = kNoLabelId;
     int characters = 0;
     float sum = 0.0f;
     int64_t previous = config_.blank_class;
-    for (size_t first = 0; first + classes <= values.size() && classes > 0; first += classes) {
-      const std::span<const float> scores = values.values().subspan(first, classes);
+    for (size_t t = 0; t < steps.steps(); ++t) {
+      const std::span<const float> scores = steps.step(t);
       const Step step = best_step(scores);
       if (alignment_ == Alignment::Attention && step.class_id == config_.end_class) break;
       const bool repeated = step.class_id == std::exchange(previous, step.class_id);
@@ -124,6 +128,7 @@ class TextRecognitionDecoder final : public Decoder {
   DecoderConfig config_;
   Alignment alignment_;
   size_t output_;
+  std::string layout_;
   std::string attribute_;
 };
 
@@ -138,7 +143,7 @@ std::vector<std::string> letters_and_digits() {
 
 template <Alignment alignment>
 Result<std::unique_ptr<Decoder>> create_text_recognition(const DecoderConfig& config,
-                                                         const std::vector<Port>&,
+                                                         const std::vector<Port>& inputs,
                                                          const std::vector<Port>& outputs) {
   DecoderConfig complete = config;
   if (complete.labels.empty() && config.converter == "docTR_ocr")
@@ -149,27 +154,28 @@ Result<std::unique_ptr<Decoder>> create_text_recognition(const DecoderConfig& co
                  config.converter);
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
   const Port& port = outputs[output];
-  HET_TRY(expect_shape(config.converter, port, {kUnknownDim, kUnknownDim, kUnknownDim}));
-  HET_TRY(TextRecognitionDecoder::expect_classes(complete, alignment, dimension(port, 2)));
+  HET_ASSIGN(std::string layout, StepScores::layout_of(config, inputs, port));
+  const int64_t classes = is_sized_at_run_time(port) ? kUnknownDim : port.desc.shape.back();
+  HET_TRY(TextRecognitionDecoder::expect_classes(complete, alignment, classes));
   const std::vector<std::string> attributes = attribute_names(config, outputs, {output});
   return std::make_unique<TextRecognitionDecoder>(std::move(complete), alignment, output,
-                                                  attributes.front());
+                                                  std::move(layout), attributes.front());
 }
 
 }  // namespace
 
 HET_REGISTRATION void register_text_recognition_decoder(DecoderRegistry& registry) {
   registry.add({"paddle_ocr",
-                {"labels", "character_dict", "threshold", "blank_class", "min_length"},
+                {"labels", "character_dict", "threshold", "blank_class", "min_length", "layout"},
                 create_text_recognition<Alignment::Ctc>});
   registry.add({"paddle_ocr_ctc",
-                {"labels", "character_dict", "threshold", "blank_class", "min_length"},
+                {"labels", "character_dict", "threshold", "blank_class", "min_length", "layout"},
                 create_text_recognition<Alignment::Ctc>});
   registry.add({"docTR_ocr",
-                {"labels", "threshold", "end_class", "min_length"},
+                {"labels", "threshold", "end_class", "min_length", "layout"},
                 create_text_recognition<Alignment::Attention>});
   registry.add({"attention_text",
-                {"labels", "threshold", "end_class", "min_length"},
+                {"labels", "threshold", "end_class", "min_length", "layout"},
                 create_text_recognition<Alignment::Attention>});
 }
 

@@ -97,6 +97,50 @@ TEST(Ctc, LogitsBecomeProbabilities) {
   EXPECT_NEAR(results.classifications.at(0).confidence, 3.0f / (std::exp(-2.0f) + 4.0f), 1e-5f);
 }
 
+/// The same classes in another order of dimensions: [steps, batch, classes], item 1 of 2.
+DecodeCase steps_first(const std::vector<int>& classes, int64_t class_count) {
+  DecodeCase c(32, 8);
+  c.inputs[0].desc.shape[0] = 2;
+  c.context.batch_index = 1;
+  const auto values = c.add("prob", {static_cast<int64_t>(classes.size()), 2, class_count});
+  for (size_t t = 0; t < classes.size(); ++t) {
+    const size_t row = 2 * t * static_cast<size_t>(class_count);
+    values[row] = 1.0f;  // of the first picture: nothing
+    values[row + static_cast<size_t>(class_count) + static_cast<size_t>(classes[t])] = 1.0f;
+  }
+  return c;
+}
+
+TEST(Ctc, StepsMayComeBeforeTheBatchOrWithoutOne) {
+  DecoderConfig config = with_labels("paddle_ocr_ctc", {"a", "b", "c"});
+  DecodeCase c = steps_first({1, 1, 0, 1, 2, 0, 3}, 4);
+  EXPECT_EQ(c.decode(config).classifications.at(0).label, "aabc");
+  c.context.batch_index = 0;
+  EXPECT_TRUE(c.decode(config).classifications.empty());
+  config.layout = "NTC";  // what is said wins, and gives another text
+  c.context.batch_index = 1;
+  EXPECT_EQ(c.decode(config).classifications.at(0).label, "a");
+  DecodeCase flat(32, 8);
+  const auto values = flat.add("prob", {3, 4});
+  values[1] = values[4 + 0] = values[8 + 3] = 1.0f;
+  config.layout.clear();
+  EXPECT_EQ(flat.decode(config).classifications.at(0).label, "ac");
+}
+
+TEST(Ctc, ShapesWithoutTheBatchNeedTheLayout) {
+  DecoderConfig config = with_labels("paddle_ocr_ctc", {"a", "b", "c"});
+  DecodeCase c(32, 8);
+  c.add("prob", {20, 5, 4});
+  const auto wrong = c.create(config);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message().find("layout (NTC, TNC)"), std::string::npos)
+      << wrong.error().message();
+  config.layout = "TNC";
+  EXPECT_TRUE(c.create(config));
+  config.layout = "TC";
+  EXPECT_FALSE(c.create(config));
+}
+
 TEST(Ctc, NothingReadIsNoResult) {
   const DecoderConfig config = with_labels("paddle_ocr_ctc", {"a", "b"});
   EXPECT_TRUE(steps({0, 0}, 3).decode(config).classifications.empty());

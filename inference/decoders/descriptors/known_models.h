@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
+#include "inference/decoders/decoder.h"
+
+namespace het {
+
+/// A published model whose outputs have names of their own.
+struct KnownReading {
+  std::string source;  ///< who published it, for messages
+  /// Outputs by name. One dimension: the number of values per picture, whatever their shape; else
+  /// the shape, with unknown dimensions for any size.
+  std::map<std::string, Shape> outputs;
+  Shape picture;  ///< width and height of the picture input; empty: any
+  std::vector<DecoderConfig> configs;
+};
+
+/// What known_models.json has: readings by names of outputs, and labels by the name of a file.
+struct KnownModels {
+  std::vector<KnownReading> readings;
+  std::map<std::string, std::vector<std::string>> labels;
+};
+
+HET_API Result<KnownModels> parse_known_models(std::string_view json_text);
+
+/// The one that is built in.
+HET_API const KnownModels& known_models();
+
+}  // namespace het
