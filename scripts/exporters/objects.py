@@ -8,6 +8,7 @@ model and the files that its exporter writes beside it says how it is read. Pict
 depends on how they are scaled; what is found on one that has to be scaled is reported alone.
 """
 
+import contextlib
 import functools
 import importlib
 import json
@@ -19,10 +20,11 @@ from pathlib import Path
 import found
 from each_export import SECONDS, arguments, each_export, last_line
 from pictures import pixels, prepared
-from session import compute_in_float32
+from session import compute_in_float32, inputs_off_by_a_millionth
 from settled import settle_on_pictures
 from verdicts import said, verdict
 
+SEEDS = 4
 OURS = Path(__file__).with_name("ours.py")
 
 
@@ -51,6 +53,17 @@ def ours(library, file, descriptor, thresholds, folder, mask_ends):
 def difference(mine, theirs, picture):
     height, width, _ = picture.shape
     return found.difference(found.clipped(mine, width, height), found.clipped(theirs, width, height))
+
+
+def difference_with_itself(own, theirs, picture, threshold):
+    """Why its own library does not find the same again where its inputs are off by a part in a million, or its settings by as little as its
+    own arithmetic: what rounding decides."""
+    for seed, how in [(seed, {}) for seed in range(SEEDS)] + [(None, how) for how in getattr(own, "nearly", [])]:
+        with contextlib.nullcontext() if seed is None else inputs_off_by_a_millionth(seed):
+            again = own.find(picture, threshold, **how)
+        if reason := difference(again, theirs, picture):
+            return f"{reason} ({', '.join(f'{k} {v}' for k, v in how.items()) or 'inputs off by a part in a million'})"
+    return ""
 
 
 def compare(hetero, export, folder, row):
@@ -93,6 +106,7 @@ def compare(hetero, export, folder, row):
         return
     row["differences"] = [reasons[file] for file in same_size]
     row["scaled"] = reasons[scaled]
+    row["itself"] = [reasons[file] and difference_with_itself(own, theirs[file], shown[file], thresholds[file]) for file in same_size]
     # As what they were read instead; or, of what is right, that another reading would not be noticed.
     row["as"] = []
     for name, how in own.variants.items():

@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 from table import bullet, title
-from verdicts import VERDICTS, said, verdict
+from verdicts import UNDECIDED, VERDICTS, said, verdict
 
 
 def counted(rows, key):
@@ -35,7 +35,7 @@ def counts_table(rows):
 def main():
     target, description, *files = sys.argv[1:]
     rows = [row for file in files for row in json.loads(Path(file).read_text()).values()]
-    made = [row for row in rows if verdict(row) != "not made"]
+    made = [row for row in rows if verdict(row) in VERDICTS]
     if target == "-":
         print(counts_table(made))
         return
@@ -54,6 +54,11 @@ def main():
     text += "\n## Right, but not on a picture that has to be scaled\n\nLibraries scale in ways of their own, and random weights tell.\n\n"
     for row in scaled:
         text += bullet(f"{title(row)}: {row['scaled']}")
+    undecided = [row for row in rows if verdict(row) == UNDECIDED]
+    if undecided:
+        text += "\n## Decided by rounding\n\nNot counted above: not even its own library finds the same again.\n\n"
+        for row in undecided:
+            text += bullet(f"{title(row)}: {said(row)}")
     absent = [row for row in rows if verdict(row) == "not made"]
     if absent:
         text += "\n## What was not made or read by its own library\n\nNot counted above.\n\n"

@@ -10,6 +10,7 @@ from ultralytics_exports import CLASSES_PICTURE, SIZE
 IS_NORMALISED = False
 MASK_ENDS = "corner"  # crop_mask() compares the numbers of pixels with the box
 OUR_SUPPRESSION = 0.4
+SUPPRESSION = 0.7
 MOST = 300  # objects, as its default
 STRETCHES = ("rtdetr", "yolo26n-depth")
 
@@ -83,8 +84,10 @@ class Own:
         self.variants = {"its colours in the other order": {"swap": True}}
         if export.task in ("detect", "segment", "pose", "obb") and export.options not in ("nms", "IR, nms"):
             self.variants[f"its suppression at {OUR_SUPPRESSION}"] = {"suppression": OUR_SUPPRESSION}
+            # It moves boxes by 7680 pixels for each class, in float32: a pixel's 64th is the last that is left of them.
+            self.nearly = [{"suppression": SUPPRESSION - 1e-4}, {"suppression": SUPPRESSION + 1e-4}]
 
-    def find(self, picture, threshold, swap=False, suppression=0.7):
+    def find(self, picture, threshold, swap=False, suppression=SUPPRESSION):
         image = picture if swap else picture[..., ::-1]  # it takes BGR
         result = self.model.predict(np.ascontiguousarray(image), conf=max(threshold, 1e-12), iou=suppression, imgsz=self.side, rect=False,
                                     max_det=MOST, verbose=False, device="cpu", save=False)[0]

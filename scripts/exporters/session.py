@@ -1,6 +1,9 @@
 """An exported file in ONNX Runtime or OpenVINO with a picture as its input."""
 
+import contextlib
+
 import numpy as np
+from record import disturbed
 from run import peers_of
 
 
@@ -13,6 +16,28 @@ def compute_in_float32():
             return super().compile_model(model, device_name, (config or {}) | {"INFERENCE_PRECISION_HINT": "f32", "LP_TRANSFORMS_MODE": "NO"})
 
     openvino.Core = Core
+
+
+@contextlib.contextmanager
+def inputs_off_by_a_millionth(seed):
+    """What ONNX Runtime and OpenVINO get in this process, whoever calls them."""
+    import onnxruntime
+    import openvino
+
+    plain_run, plain_infer = onnxruntime.InferenceSession.run, openvino.InferRequest.infer
+
+    def run(self, names, inputs, *more, **options):
+        return plain_run(self, names, disturbed(inputs, seed), *more, **options)
+
+    def infer(self, inputs=None, *more, **options):
+        named = inputs if isinstance(inputs, dict) else dict(enumerate(inputs if isinstance(inputs, (list, tuple)) else [inputs]))
+        return plain_infer(self, disturbed(named, seed), *more, **options)
+
+    onnxruntime.InferenceSession.run, openvino.InferRequest.infer = run, infer
+    try:
+        yield
+    finally:
+        onnxruntime.InferenceSession.run, openvino.InferRequest.infer = plain_run, plain_infer
 
 
 def chw(picture, scale=1 / 255, mean=(0, 0, 0), deviation=(1, 1, 1), swap=False):
