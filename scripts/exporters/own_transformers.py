@@ -64,8 +64,8 @@ class Own:
         boxes = [[[width * 0.1, height * 0.1, width * 0.8, height * 0.8]]]  # the whole picture: it takes a quarter more
         if self.name == "vitpose":
             preparation["boxes"] = boxes
-        elif (height, width) == self.shape:
-            preparation |= {"do_resize": False, "do_center_crop": False}
+        if (height, width) == self.shape:
+            preparation |= {"do_affine_transform": False} if self.name == "vitpose" else {"do_resize": False, "do_center_crop": False}
         if self.name == "glpn" and (height, width) != self.shape:  # it takes any size, the export does not
             picture = np.array(Image.fromarray(picture).resize(self.shape[::-1], Image.Resampling.BILINEAR))
         shown = np.ascontiguousarray(picture[..., ::-1]) if swap else picture

@@ -41,7 +41,7 @@ constexpr Architecture kArchitectures[] = {
     {"ForImageClassification", "label", true},
     {"ForSemanticSegmentation", "semantic_segmentation", false},
     {"ForDepthEstimation", "depth_estimation", false},
-    {"VitPoseForPoseEstimation", "keypoints_hrnet", false},
+    {"VitPoseForPoseEstimation", "keypoints_vitpose", false},
 };
 
 const Architecture* architecture_of(const std::string& name) {

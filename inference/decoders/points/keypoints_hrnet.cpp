@@ -1,12 +1,9 @@
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "inference/base/registration.h"
-#include "inference/decoders/boxes/detections.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
-#include "inference/decoders/output_values.h"
+#include "inference/decoders/points/heat_map_peak.h"
 #include "inference/decoders/points/point_scheme.h"
 
 namespace het {
@@ -27,39 +24,11 @@ class HrnetDecoder final : public Decoder {
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    const Tensor& tensor = outputs[output_];
-    HET_TRY(expect_shape(kKeypointsHrnetName, tensor,
-                         {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
-    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
-    const auto points = static_cast<size_t>(tensor.shape()[1]);
-    const auto columns = static_cast<size_t>(tensor.shape()[3]);
-    const size_t cells = static_cast<size_t>(tensor.shape()[2]) * columns;
-    Results results;
-    if (points == 0 || cells == 0) return results;
-    const float threshold = effective_threshold(context, config_.threshold, 0.0f);
-    Keypoints found = empty_keypoints(scheme_, layer_, points);
-    float sum = 0.0f;
-    size_t count = 0;
-    for (size_t p = 0; p < points; ++p) {
-      const std::span<const float> map = values.values().subspan(p * cells, cells);
-      size_t best = cells;
-      for (size_t cell = 0; cell < cells; ++cell) {
-        if (std::isfinite(map[cell]) && (best == cells || map[cell] > map[best])) best = cell;
-      }
-      if (best == cells || !(map[best] > threshold)) continue;
-      const auto x = static_cast<float>(best % columns) / static_cast<float>(columns);
-      const auto y = static_cast<float>(best / columns) / static_cast<float>(tensor.shape()[2]);
-      const Point position =
-          to_source(x * static_cast<float>(context.input_width),
-                    y * static_cast<float>(context.input_height), context.transform);
-      set_point(found, p, position, map[best]);
-      sum += found.landmarks.confidences[p];
-      ++count;
-    }
-    if (count == 0) return results;
-    found.confidence = sum / static_cast<float>(count);
-    results.keypoints.push_back(std::move(found));
-    return results;
+    const auto position = [](std::span<const float>, size_t rows, size_t columns, size_t best) {
+      return Point{static_cast<float>(best % columns) / static_cast<float>(columns),
+                   static_cast<float>(best / columns) / static_cast<float>(rows)};
+    };
+    return peaks_of_maps(config_, scheme_, layer_, outputs[output_], context, position);
   }
 
  private:

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "tests/decoders/decode_case.h"
@@ -93,6 +94,51 @@ TEST(KeypointsHrnet, NothingFoundIsNoResult) {
   DecodeCase flat(192, 256);
   flat.add("heat", {1, 17, 64});
   EXPECT_NE(flat.create_error(config).find("[1,17,64]"), std::string::npos);
+}
+
+TEST(KeypointsVitPose, FindsThePeakBetweenPlaces) {
+  DecodeCase c(192, 256);
+  const auto maps = c.add("heat", {1, 2, 64, 48});
+  for (size_t place = 0; place < 64 * 48; ++place) {
+    const float dx = static_cast<float>(place % 48) - 20.3f;
+    const float dy = static_cast<float>(place / 48) - 30.6f;
+    maps[place] = std::exp(-(dx * dx + dy * dy) / 8.0f);
+  }
+  const Results results = c.decode(converter("keypoints_vitpose"));
+  ASSERT_EQ(results.keypoints.size(), 1u);
+  const Keypoints& found = results.keypoints[0];
+  // The last of 48 columns and 64 rows lie at the edges of the picture.
+  EXPECT_NEAR(found.landmarks.points.at(0).x, 20.3f / 47 * 192, 0.02f);
+  EXPECT_NEAR(found.landmarks.points.at(0).y, 30.6f / 63 * 256, 0.02f);
+  EXPECT_EQ(found.landmarks.confidences.at(0), maps[31 * 48 + 20]);
+  expect_point(found, 1, -1.0f, -1.0f, 0.0f);
+}
+
+TEST(KeypointsVitPose, AtTheEdgeAsTransformersDoes) {
+  DecodeCase c(96, 128);
+  const auto maps = c.add("heat", {1, 2, 8, 6});
+  for (size_t place = 0; place < 48; ++place)
+    maps[place] = maps[48 + place] = static_cast<float>(place * 37 % 101) / 101.0f;
+  maps[48 + 42] = 1.5f;  // a corner
+  const Results results = c.decode(converter("keypoints_vitpose"));
+  ASSERT_EQ(results.keypoints.size(), 1u);
+  const std::vector<Point>& points = results.keypoints[0].landmarks.points;
+  EXPECT_NEAR(points.at(0).x, -43.035f, 0.01f);
+  EXPECT_NEAR(points.at(0).y, 56.371f, 0.01f);
+  EXPECT_NEAR(points.at(1).x, -9.6f, 0.01f);
+  EXPECT_NEAR(points.at(1).y, 137.143f, 0.01f);
+}
+
+TEST(KeypointsVitPose, SurvivesWhatIsNoNumber) {
+  DecodeCase c(96, 128);
+  const auto maps = c.add("heat", {1, 1, 8, 6}, kNan);
+  maps[7] = 0.5f;
+  const Results results = c.decode(converter("keypoints_vitpose"));
+  ASSERT_EQ(results.keypoints.size(), 1u);
+  expect_point(results.keypoints[0], 0, 1.0f / 5 * 96, 1.0f / 7 * 128, 0.5f);
+  DecodeCase flat(96, 128);
+  flat.add("heat", {1, 17, 64});
+  EXPECT_NE(flat.create_error(converter("keypoints_vitpose")).find("[1,17,64]"), std::string::npos);
 }
 
 TEST(Keypoints3d, CellsOfFourPixels) {
