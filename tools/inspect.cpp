@@ -105,7 +105,9 @@ Result<bool> inspect(const InspectOptions& options) {
   entry.converter.clear();
   if (!known.labels.empty()) entry.labels = known.labels;
   entry = completed_by_graph(entry, *known.model, known.input_ports, known.output_ports);
-  inspection.alternatives = alternatives_for(entry, known.input_ports, known.output_ports);
+  inspection.alternatives =
+      alternatives_for(entry, known.input_ports, known.output_ports,
+                       likely_converters(*known.model, known.input_ports, known.output_ports));
   if (known.choice) {
     std::erase_if(inspection.alternatives, [&](const Alternative& alternative) {
       return alternative.converter == known.choice->configs.front().converter;

@@ -63,7 +63,7 @@ std::vector<DecoderConfig> completed(const DecoderConfig& config,
     for (const int64_t none : {0, 1, 2}) {
       DecoderConfig entry = config;
       entry.image_threshold = entry.normalization_scale = 1.0f;
-      entry.layout = "NCHW";
+      if (shape.size() == 4) entry.layout = "NCHW";
       const int64_t classes = shape[2] - none;
       if (entry.labels.empty() && classes > 0 && classes <= 1 << 16)
         entry.labels.assign(static_cast<size_t>(classes), "?");
@@ -104,7 +104,8 @@ Alternative try_out(const std::string& converter, const DecoderConfig& entry,
 
 std::vector<Alternative> alternatives_for(const DecoderConfig& entry,
                                           const std::vector<Port>& inputs,
-                                          const std::vector<Port>& outputs) {
+                                          const std::vector<Port>& outputs,
+                                          const std::vector<std::string>& likely) {
   std::vector<Alternative> found;
   const bool vectors = !outputs.empty() && std::ranges::all_of(outputs, is_vector);
   for (const std::string& converter : converter_names()) {
@@ -113,8 +114,10 @@ std::vector<Alternative> alternatives_for(const DecoderConfig& entry,
     if (vectors && std::ranges::find(kMaps, converter) != std::end(kMaps)) continue;
     found.push_back(try_out(converter, entry, inputs, outputs));
   }
-  const auto place = [](const Alternative& alternative) {
-    return std::array<size_t, 3>{alternative.fits ? 0u : 1u, vagueness(alternative.converter),
+  const auto place = [&](const Alternative& alternative) {
+    const auto rank = std::ranges::find(likely, alternative.converter) - likely.begin();
+    return std::array<size_t, 4>{alternative.fits ? 0u : 1u, static_cast<size_t>(rank),
+                                 vagueness(alternative.converter),
                                  alternative.reason.empty() ? 0u : 1u};
   };
   std::ranges::stable_sort(found, {}, place);

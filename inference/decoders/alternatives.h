@@ -16,11 +16,13 @@ struct Alternative {
   std::string method = "max";  ///< of classes, as DecoderConfig has it
 };
 
-/// Every converter that reads results of pictures, those that fit first, special ones before those
-/// that read almost anything. `entry` has what is known (labels, layers).
+/// Every converter that reads results of pictures, those that fit first: the `likely` ones in their
+/// order, then special ones before those that read almost anything. `entry` has what is known
+/// (labels, layers).
 HET_API std::vector<Alternative> alternatives_for(const DecoderConfig& entry,
                                                   const std::vector<Port>& inputs,
-                                                  const std::vector<Port>& outputs);
+                                                  const std::vector<Port>& outputs,
+                                                  const std::vector<std::string>& likely = {});
 
 /// For an error: those that fit with their lines, or the nearest three with what does not fit.
 std::string describe(const std::vector<Alternative>& alternatives);

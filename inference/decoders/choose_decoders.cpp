@@ -69,7 +69,7 @@ Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& m
                "cannot tell how to read the results of model '{}' from its outputs {}: {}",
                model.name(), describe(outputs, selected),
                describe(alternatives_for(completed_by_graph(entry, model, inputs, outputs), inputs,
-                                         outputs)));
+                                         outputs, likely_converters(model, inputs, outputs))));
 }
 
 /// What the model's metadata say, where they name the converter or leave it to the shapes of the

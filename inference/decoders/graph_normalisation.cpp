@@ -130,6 +130,14 @@ std::optional<PixelEvidence> evidence_of_range(float low, float high) {
   return evidence;
 }
 
+/// The same where both ends are equal whatever the pixels were: the largest magnitude alone. One is
+/// 0..1 or -1..1 and tells nothing.
+std::optional<PixelEvidence> evidence_of_magnitude(float most) {
+  if (std::abs(most - 255.0f) <= 40.0f) return evidence_of_range(0.0f, 255.0f);
+  if (std::abs(most - 2.64f) <= 0.3f) return evidence_of_range(-2.1f, 2.64f);
+  return std::nullopt;
+}
+
 std::optional<PixelEvidence> evidence_of_quantiser(const Node& node) {
   const auto low = channels_of(node.input(1));
   const auto high = channels_of(node.input(2));
@@ -137,14 +145,13 @@ std::optional<PixelEvidence> evidence_of_quantiser(const Node& node) {
   if (node.op_type() == "FakeQuantize") {
     return high ? evidence_of_range((*low)[0], (*high)[0]) : std::nullopt;
   }
-  // QuantizeLinear: scale and zero point. A signed one without a zero point is symmetric, whatever
-  // the pixels are.
+  // QuantizeLinear: scale and zero point. A signed one without a zero point is symmetric.
   const ElementType type = node.input(2)->desc().type;
   const bool is_signed = type == ElementType::Int8;
   if (!high || (!is_signed && type != ElementType::UInt8)) return std::nullopt;
   const float scale = (*low)[0];
   const float zero = (*high)[0];
-  if (is_signed && zero == 0.0f) return std::nullopt;
+  if (is_signed && zero == 0.0f) return evidence_of_magnitude(127.0f * scale);
   const float least = is_signed ? -128.0f : 0.0f;
   return evidence_of_range((least - zero) * scale, (least + 255.0f - zero) * scale);
 }

@@ -68,6 +68,10 @@ constexpr Family kTransformers{"", "DETR", ColorOrder::RGB, 1, kImageNetMean, kI
 constexpr Family kSegmentation{
     "", "PyTorch's segmentation networks", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 
+/// PaddleOCR's detectors: ImageNet's means and scales in the order R, G, B on channels B, G, R.
+constexpr Family kTexts{"", "DB", ColorOrder::BGR, 1, kImageNetMean, kImageNetStd};
+constexpr Family kDepths{"", "MiDaS", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
+
 /// ArcFace's and FaceNet's networks of faces.
 constexpr Family kFaces{"",  "networks of faces",      ColorOrder::RGB,
                         255, {127.5f, 127.5f, 127.5f}, {127.5f, 127.5f, 127.5f}};
@@ -89,8 +93,11 @@ Choice family_of(const DecoderConfig& config, const Model& model, const Shape& p
   if (config.converter == "label" && config.method == "softmax") return {&kImageNet, false};
   // Channels last is what TensorFlow has, whose networks take several ranges.
   if (config.converter == "semantic_segmentation" && config.layout == "NCHW")
-    return {&kSegmentation, false};
+    return {&kSegmentation, config.classes == 1};  // mattings take several ranges, too
   if (config.converter.starts_with("rfdetr")) return {&kTransformers, true};
+  if (config.converter == "text_detection_db") return {&kTexts, false};
+  if (config.converter == "depth_estimation") return {&kDepths, true};
+  if (config.converter == "keypoints_hrnet") return {&kPersons, true};
   if (config.converter == "embedding" && picture.size() == 4 && picture[1] == 3) {
     if (picture[2] == picture[3] && (picture[2] == 112 || picture[2] == 160))
       return {&kFaces, false};

@@ -89,7 +89,9 @@ TEST(PixelEvidence, ARangeThatWasQuantised) {
   EXPECT_FLOAT_EQ(high_of(1.0f, Tensor::scalar<int8_t>(-128)), 255.0f);
   EXPECT_FLOAT_EQ(high_of(2.0f / 255.0f, Tensor::scalar<uint8_t>(128)), 2.0f);  // -1..1
   EXPECT_FLOAT_EQ(high_of(0.0187f, Tensor::scalar<uint8_t>(114)), 1.0f / kImageNetStd[0]);
-  // Symmetric, whatever the pixels are; and nothing that pictures have.
+  EXPECT_FLOAT_EQ(high_of(2.0f, Tensor::scalar<int8_t>(0)), 255.0f);
+  EXPECT_FLOAT_EQ(high_of(0.0208f, Tensor::scalar<int8_t>(0)), 1.0f / kImageNetStd[0]);
+  // Symmetric, 0..1 or -1..1; and nothing that pictures have.
   EXPECT_EQ(high_of(1.0f / 127.0f, Tensor::scalar<int8_t>(0)), 0.0f);
   EXPECT_EQ(high_of(7.0f, Tensor::scalar<uint8_t>(3)), 0.0f);
 }

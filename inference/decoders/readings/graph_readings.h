@@ -24,6 +24,11 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
                                        const std::vector<Port>& outputs,
                                        const std::vector<size_t>& selected);
 
+/// Converters that are more likely than others whose shapes fit, the likeliest first.
+HET_API std::vector<std::string> likely_converters(const Model& model,
+                                                   const std::vector<Port>& inputs,
+                                                   const std::vector<Port>& outputs);
+
 /// `entry` with what the graph tells of classes, whoever reads them: a softmax where it has neither
 /// one nor a sigmoid at its end.
 HET_API DecoderConfig completed_by_graph(const DecoderConfig& entry, const Model& model,

@@ -20,6 +20,8 @@ void see_yolo_rows(const GraphView& graph);
 
 // Maps over the picture.
 void see_pixels(const GraphView& graph);
+void see_heat_maps(const GraphView& graph);
+void see_picture(const GraphView& graph);
 void see_anomalies(const GraphView& graph);
 
 // Vectors.

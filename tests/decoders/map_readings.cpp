@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include "inference/decoders/choose_decoders.h"
+#include "inference/decoders/picture_assumption.h"
+
+namespace het {
+namespace {
+
+/// A model of one picture and maps, each made by a chain of operators on the picture.
+struct Maps {
+  Model model{"net"};
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  Value* picture;
+
+  explicit Maps(const Shape& shape = {1, 3, 64, 96}) {
+    picture = model.add_input("input", {ElementType::Float32, shape});
+    inputs.push_back({"input", picture->desc(), PreprocessDesc{}});
+    if (shape[1] != 3) inputs.back().preprocess->tensor_layout = Layout::NHWC;
+  }
+  /// An operator; a ConvTranspose doubles.
+  Value* node(const std::string& type, Value* from) {
+    const std::string name = type + std::to_string(model.nodes().size());
+    std::vector<Value*> operands{from};
+    const bool doubles = type == "ConvTranspose";
+    if (doubles)
+      operands.push_back(model.add_constant(
+          name + "w", Tensor::from<float>({1, 1, 2, 2}, std::vector<float>(4, 0.5f))));
+    Node* made = model.add_node(name, type, "", operands, {name});
+    if (doubles) made->attributes().set("strides", std::vector<int64_t>{2, 2});
+    return made->output();
+  }
+  Maps& add(const std::string& name, const Shape& shape, const std::vector<std::string>& types,
+            ElementType type = ElementType::Float32) {
+    Value* value = picture;
+    for (const std::string& operation : types) value = node(operation, value);
+    model.add_output(name, value);
+    outputs.push_back({name, {type, shape}, std::nullopt});
+    return *this;
+  }
+  DecoderConfig chosen() const {
+    const auto choice = choose_decoders({}, {}, model, inputs, outputs, {});
+    return choice ? choice->configs.at(0) : DecoderConfig{};
+  }
+  std::string converter() const { return chosen().converter; }
+};
+
+TEST(MapReadings, OneValueForEachPixelByItsEnd) {
+  const Shape whole{1, 1, 64, 96};
+  EXPECT_EQ(Maps().add("out", whole, {"Conv", "Sigmoid"}).converter(), "semantic_segmentation");
+  EXPECT_EQ(Maps().add("out", whole, {"Conv", "Relu"}).converter(), "depth_estimation");
+  EXPECT_EQ(Maps().add("out", {1, 64, 96}, {"Conv", "Relu", "Squeeze"}).converter(),
+            "depth_estimation");
+  EXPECT_EQ(Maps().add("out", whole, {"Conv"}).converter(), "");
+  EXPECT_EQ(Maps()
+                .add("out", whole,
+                     {"ConvTranspose", "BatchNormalization", "Relu", "ConvTranspose", "Sigmoid"})
+                .converter(),
+            "text_detection_db");
+  EXPECT_EQ(Maps().add("out", whole, {"Conv", "ConvTranspose", "Sigmoid"}).converter(),
+            "semantic_segmentation");
+  EXPECT_EQ(Maps({1, 64, 96, 3}).add("out", {1, 64, 96, 1}, {"Conv", "Sigmoid"}).chosen().layout,
+            "NHWC");
+}
+
+TEST(MapReadings, MapsBesideTheMainOneAreOfTraining) {
+  const Shape classes{1, 21, 64, 96};
+  const DecoderConfig torchvision =
+      Maps().add("aux", classes, {"Resize"}).add("out", classes, {"Resize"}).chosen();
+  EXPECT_EQ(torchvision.converter, "semantic_segmentation");
+  EXPECT_EQ(torchvision.layer_names, (std::vector<std::string>{"out"}));
+  Maps salient;
+  for (const char* name : {"d0", "d1", "d2"})
+    salient.add(name, {1, 1, 64, 96}, {"Conv", "Sigmoid"});
+  EXPECT_EQ(salient.chosen().layer_names, (std::vector<std::string>{"d0"}));
+  EXPECT_EQ(salient.add("other", {1, 1, 32, 48}, {"Conv", "Sigmoid"}).converter(), "");
+}
+
+TEST(MapReadings, ClassesOnASmallerMap) {
+  EXPECT_EQ(Maps().add("out", {1, 150, 16, 24}, {"Conv"}).converter(), "semantic_segmentation");
+  EXPECT_EQ(Maps().add("out", {1, 33, 16, 24}, {"Conv"}).converter(), "");
+}
+
+TEST(MapReadings, HeatMapsOfUprightPictures) {
+  EXPECT_EQ(Maps({1, 3, 256, 192}).add("out", {1, 17, 64, 48}, {"Conv"}).converter(),
+            "keypoints_hrnet");
+  EXPECT_EQ(Maps({1, 3, 256, 256}).add("out", {1, 17, 64, 64}, {"Conv"}).converter(), "");
+  EXPECT_EQ(Maps({1, 3, 256, 192}).add("out", {1, 19, 256, 192}, {"Conv"}).converter(),
+            "semantic_segmentation");
+}
+
+TEST(MapReadings, LargerPicturesWhereTheirRangeIsTold) {
+  const Shape larger{1, 3, 128, 192};
+  EXPECT_EQ(Maps().add("out", larger, {"Conv", "Sigmoid"}).converter(), "picture");
+  EXPECT_EQ(Maps().add("out", larger, {"Conv"}).converter(), "");
+  EXPECT_EQ(Maps().add("out", {1, 3, 128, 96}, {"Conv", "Sigmoid"}).converter(), "");
+}
+
+TEST(MapReadings, WhatIsLikelyComesFirst) {
+  Maps text({1, 3, 32, 320});
+  text.add("out", {1, 40, 97}, {"Softmax"});
+  const auto choice = choose_decoders({}, {}, text.model, text.inputs, text.outputs, {});
+  ASSERT_FALSE(choice);
+  const std::string& message = choice.error().message();
+  EXPECT_NE(message.find("read by {\"converter\": \"paddle_ocr_ctc\"}"), std::string::npos)
+      << message;
+}
+
+TEST(MapReadings, TextsFixTheirPicturesMattingsDoNot) {
+  const auto is_guess = [](const DecoderConfig& config, const Maps& maps) {
+    return assume_pictures(config, maps.model, *maps.picture).is_guess;
+  };
+  const Maps maps;
+  DecoderConfig config;
+  config.converter = "text_detection_db";
+  EXPECT_FALSE(is_guess(config, maps));
+  config.converter = "semantic_segmentation";
+  config.layout = "NCHW";
+  EXPECT_FALSE(is_guess(config, maps));
+  config.classes = 1;
+  EXPECT_TRUE(is_guess(config, maps));
+}
+
+}  // namespace
+}  // namespace het
