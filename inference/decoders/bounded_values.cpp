@@ -13,6 +13,24 @@ bool is_one_of(std::string_view type, std::initializer_list<std::string_view> ty
   return std::ranges::find(types, type) != types.end();
 }
 
+/// A sum with zeros, as exports of torch.full_like(x, 0) have it: what is summed with them.
+const Value* behind_zeros(const Node& node) {
+  const auto are_zeros = [](const Value* value) {
+    if (value == nullptr || !value->is_constant()) return false;
+    const Tensor& tensor = value->constant();
+    if (tensor.type() != ElementType::Float32 || !tensor.is_dense()) return false;
+    return std::ranges::all_of(tensor.values<float>(), [](float item) { return item == 0.0f; });
+  };
+  if (node.op_type() != "Add") return nullptr;
+  for (const size_t i : {0, 1}) {
+    const Value* other = node.input(1 - i);
+    if (are_zeros(node.input(i)) && other != nullptr &&
+        other->desc().shape == node.output()->desc().shape)
+      return other;
+  }
+  return nullptr;
+}
+
 /// The axis of a node's first input that becomes `axis` of its output; nothing where none does.
 std::optional<size_t> axis_before(const Node& node, size_t axis) {
   const Shape& from = node.input(0)->desc().shape;
@@ -81,6 +99,12 @@ std::optional<int64_t> tail_of(const Value& value, size_t axis, int steps) {
     // A cut: what is bounded whole stays so, what is not at all, too.
     if (*tail == whole) return shape[axis];
     return *tail == 0 ? tail : std::nullopt;
+  }
+  if (const Value* rest = behind_zeros(*node)) return tail_of(*rest, axis, steps - 1);
+  if (type == "ScatterND" && node->input(0) != nullptr) {
+    // Some values are replaced: what had no bound before is not taken for bounded.
+    const auto tail = tail_of(*node->input(0), axis, steps - 1);
+    return tail == 0 ? tail : std::nullopt;
   }
   // Products, sums and the like, which have no bound.
   if (is_one_of(type, {"Mul", "Add", "Sub", "Div", "Exp", "Pow", "Conv", "MatMul", "Gemm"}))

@@ -29,6 +29,8 @@ struct DecoderConfig {
   std::optional<float> iou_threshold;  ///< of NMS; the decoder has a default
   std::optional<int> classes;
   std::vector<int> strides;  ///< grid strides where they do not follow from the shapes
+  std::vector<std::vector<float>> min_sizes;  ///< sides of the prior boxes of each stride
+  std::vector<float> variances;               ///< of prior boxes: of places, of sizes
   std::vector<std::string> point_names;
   std::string box_format;               ///< xywh, xyxy or cxcywh; empty: the decoder's own
   std::optional<int> background_class;  ///< label id that is no object

@@ -26,6 +26,8 @@ struct Family {
 constexpr std::array<float, 3> kNanoDetMean{103.53f, 116.28f, 123.675f};  // BGR
 constexpr std::array<float, 3> kNanoDetStd{57.375f, 57.12f, 58.395f};
 
+constexpr std::array<float, 3> kHalf{127.5f, 127.5f, 127.5f};
+
 /// By the code with which each family's own demonstrations feed its exports.
 constexpr Family kFamilies[] = {
     {"yolo_x", "YOLOX", ColorOrder::BGR, 255, {}, {1, 1, 1}, ResizeMode::LetterboxTopLeft, 114},
@@ -37,6 +39,9 @@ constexpr Family kFamilies[] = {
     {"nanodet", "NanoDet", ColorOrder::BGR, 255, kNanoDetMean, kNanoDetStd},
     {"fastestdet", "FastestDet", ColorOrder::BGR, 1},
     {"yunet", "YuNet", ColorOrder::BGR, 255},
+    {"scrfd", "SCRFD", ColorOrder::RGB, 255, kHalf, {128, 128, 128}, ResizeMode::LetterboxTopLeft},
+    {"prior_boxes", "RetinaFace", ColorOrder::BGR, 255, {104, 117, 123}},
+    {"blazeface", "BlazeFace", ColorOrder::RGB, 255, kHalf, kHalf, ResizeMode::LetterboxCentre},
     {"centerface", "CenterFace", ColorOrder::RGB, 255},
     {"rtdetr", "RT-DETR", ColorOrder::RGB, 1},
     {"torchvision", "torchvision", ColorOrder::RGB, 1},
@@ -72,6 +77,10 @@ constexpr Family kSegmentation{
 constexpr Family kTexts{"", "DB", ColorOrder::BGR, 1, kImageNetMean, kImageNetStd};
 constexpr Family kDepths{"", "MiDaS", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 
+/// MediaPipe's palms of 192x192; its older ones take what faces do.
+constexpr Family kPalms{
+    "", "MediaPipe's palms", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre};
+
 /// ArcFace's and FaceNet's networks of faces.
 constexpr Family kFaces{"",  "networks of faces",      ColorOrder::RGB,
                         255, {127.5f, 127.5f, 127.5f}, {127.5f, 127.5f, 127.5f}};
@@ -86,6 +95,9 @@ struct Choice {
 Choice family_of(const DecoderConfig& config, const Model& model, const Shape& picture) {
   // Model Optimizer wrote means, scales and the order of channels into the graph.
   if (model.metadata().contains("MO_version")) return {&kOpenModelZoo, false};
+  if (config.converter == "blazeface" && config.point_names.size() == 7 && picture.size() == 4 &&
+      picture[2] == 192)
+    return {&kPalms, false};
   for (const Family& family : kFamilies) {
     if (config.converter.starts_with(family.converter)) return {&family, false};
   }

@@ -105,6 +105,24 @@ Result<std::vector<float>> JsonObject::numbers(std::string_view key, size_t limi
   return numbers;
 }
 
+Result<std::vector<std::vector<float>>> JsonObject::number_lists(std::string_view key,
+                                                                 size_t limit) const {
+  std::vector<std::vector<float>> lists;
+  if (!has(key)) return lists;
+  const json& value = (*this)[key];
+  const auto is_list = [&](const json& list) {
+    return list.is_array() && list.size() <= limit &&
+           std::all_of(list.begin(), list.end(), [](const json& item) {
+             return item.is_number() && std::abs(item.get<double>()) <= 1e30;
+           });
+  };
+  if (!value.is_array() || value.size() > limit ||
+      !std::all_of(value.begin(), value.end(), is_list))
+    return fail(key, fmt::format("expected at most {0} arrays of at most {0} numbers", limit));
+  for (const json& list : value) lists.push_back(list.get<std::vector<float>>());
+  return lists;
+}
+
 Result<std::vector<int>> JsonObject::integers(std::string_view key, int lowest, int highest,
                                               size_t limit) const {
   std::vector<int> numbers;

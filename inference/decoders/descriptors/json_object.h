@@ -35,6 +35,9 @@ class JsonObject {
   Result<float> number(std::string_view key, float fallback, float lowest, float highest) const;
   Result<int> integer(std::string_view key, int fallback, int lowest, int highest) const;
   Result<std::vector<float>> numbers(std::string_view key, size_t limit = 16) const;
+  /// At most `limit` arrays of at most as many numbers each.
+  Result<std::vector<std::vector<float>>> number_lists(std::string_view key,
+                                                       size_t limit = 16) const;
   Result<std::vector<int>> integers(std::string_view key, int lowest, int highest,
                                     size_t limit = 16) const;
   /// At most `limit` strings.

@@ -183,9 +183,27 @@ Status parse_cells(const JsonObject& entry, DecoderConfig& config) {
   return {};
 }
 
+/// Prior boxes: a list of sides for each stride, and two variances.
+Status parse_priors(const JsonObject& entry, DecoderConfig& config) {
+  HET_ASSIGN(config.min_sizes, entry.number_lists("min_sizes"));
+  for (const std::vector<float>& sizes : config.min_sizes) {
+    for (const float side : sizes) {
+      if (!(side > 0.0f)) return entry.fail("min_sizes", fmt::format("{} is not positive", side));
+    }
+    if (sizes.empty()) return entry.fail("min_sizes", "expected a list of sides for each stride");
+  }
+  HET_ASSIGN(config.variances, entry.numbers("variances", 2));
+  const auto positive = [](float variance) { return variance > 0.0f; };
+  if (entry.has("variances") &&
+      (config.variances.size() != 2 || !std::ranges::all_of(config.variances, positive)))
+    return entry.fail("variances", "expected two positive numbers, of places and of sizes");
+  return {};
+}
+
 /// What the converters for grids, points and heat maps read besides.
 Status parse_geometry(const JsonObject& entry, DecoderConfig& config) {
   HET_ASSIGN(config.strides, entry.integers("strides", 1, 4096));
+  HET_TRY(parse_priors(entry, config));
   HET_ASSIGN(config.anchors, entry.numbers("anchors", 2 * kMaxAnchors));
   for (float side : config.anchors) {
     if (!(side > 0.0f)) return entry.fail("anchors", fmt::format("{} is not positive", side));

@@ -88,6 +88,9 @@ class OutputEntry {
     add("bbox_number_on_cell", config.boxes_per_cell);
     add("end_class", config.end_class);
     add_list("strides", config.strides);
+    for (const std::vector<float>& sizes : config.min_sizes)
+      json_["min_sizes"].push_back(numbers(sizes));
+    if (!config.variances.empty()) json_["variances"] = numbers(config.variances);
     if (!config.anchors.empty()) json_["anchors"] = numbers(config.anchors);
     add_list("masks", config.masks);
     if (config.cells_x > 0) json_["cells_number_x"] = config.cells_x;

@@ -13,6 +13,7 @@ void see_known_names(const GraphView& graph);
 void see_detection_output(const GraphView& graph);
 void see_region_yolo(const GraphView& graph);
 void see_boxes_and_labels(const GraphView& graph);
+void see_faces(const GraphView& graph);
 void see_boxes_and_scores(const GraphView& graph);
 void see_structures(const GraphView& graph);
 void see_fastestdet(const GraphView& graph);
