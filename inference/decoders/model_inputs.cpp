@@ -50,17 +50,19 @@ void complete(InputPreproc& preproc, const TensorDesc& desc) {
 }
 
 /// Inputs that take no picture, by the names that their exporters give them: the picture's size of
-/// RT-DETR and its relatives and of Open Model Zoo's two-stage detectors, the sequence of Open
-/// Model Zoo's readers of licence plates.
+/// RT-DETR and its relatives, of Open Model Zoo's two-stage detectors and of PaddleDetection (whose
+/// scale_factor is 1), the sequence of Open Model Zoo's readers of licence plates.
 std::optional<InputPreproc> known_input(const std::string& name) {
-  if (name == "seq_ind") {
+  if (name == "seq_ind" || name == "scale_factor") {
     InputPreproc sequence;
     sequence.layer_name = name;
     sequence.format = "sequence_index";
     return sequence;
   }
   const bool width_first = name == "orig_target_sizes";
-  if (!width_first && name != "image_info" && name != "im_info") return std::nullopt;
+  if (!width_first && name != "image_info" && name != "im_info" && name != "im_shape" &&
+      name != "image_shape")
+    return std::nullopt;
   InputPreproc entry;
   entry.layer_name = name;
   entry.format = "image_info";

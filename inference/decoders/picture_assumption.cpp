@@ -36,6 +36,11 @@ constexpr Family kFamilies[] = {
     {"yolo_v8", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
     {"yolo_v10", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
     {"yolo_v26", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"yolo_fastestv2", "Yolo-FastestV2", ColorOrder::BGR, 1},
+    {"tf_detection", "TensorFlow's detectors", ColorOrder::RGB, 255},
+    {"movenet", "MoveNet", ColorOrder::RGB, 255},
+    {"simcc", "RTMPose", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd},
+    {"head_pose", "networks of head poses", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd},
     {"nanodet", "NanoDet", ColorOrder::BGR, 255, kNanoDetMean, kNanoDetStd},
     {"fastestdet", "FastestDet", ColorOrder::BGR, 1},
     {"yunet", "YuNet", ColorOrder::BGR, 255},
@@ -77,6 +82,16 @@ constexpr Family kSegmentation{
 constexpr Family kTexts{"", "DB", ColorOrder::BGR, 1, kImageNetMean, kImageNetStd};
 constexpr Family kDepths{"", "MiDaS", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 
+/// PaddleDetection's; newer ones take 0..1 without means and scales.
+constexpr Family kPaddle{"", "PaddleDetection", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
+/// Two-stage detectors of maskrcnn-benchmark as ONNX' model zoo has them, for pictures without
+/// batch.
+constexpr Family kMaskRcnnBenchmark{
+    "", "maskrcnn-benchmark", ColorOrder::BGR, 255, {102.9801f, 115.9465f, 122.7717f}};
+
+/// MediaPipe's landmarks.
+constexpr Family kMediaPipe{"", "MediaPipe", ColorOrder::RGB, 1};
+
 /// MediaPipe's palms of 192x192; its older ones take what faces do.
 constexpr Family kPalms{
     "", "MediaPipe's palms", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre};
@@ -95,12 +110,16 @@ struct Choice {
 Choice family_of(const DecoderConfig& config, const Model& model, const Shape& picture) {
   // Model Optimizer wrote means, scales and the order of channels into the graph.
   if (model.metadata().contains("MO_version")) return {&kOpenModelZoo, false};
+  if (config.converter == "nanodet" && config.strides.size() == 4) return {&kPaddle, true};
+  if (config.converter == "paddle_detection") return {&kPaddle, true};
+  if (config.converter == "torchvision" && picture.size() == 3) return {&kMaskRcnnBenchmark, false};
   if (config.converter == "blazeface" && config.point_names.size() == 7 && picture.size() == 4 &&
       picture[2] == 192)
     return {&kPalms, false};
   for (const Family& family : kFamilies) {
     if (config.converter.starts_with(family.converter)) return {&family, false};
   }
+  if (config.converter == "landmarks" && config.unit == "pixels") return {&kMediaPipe, false};
   if (config.converter == "boxes_scores" && config.background_class) return {&kUltraFace, false};
   if (config.converter == "label" && config.method == "softmax") return {&kImageNet, false};
   // Channels last is what TensorFlow has, whose networks take several ranges.

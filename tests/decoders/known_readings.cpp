@@ -151,6 +151,36 @@ TEST(Readings, EmbeddingsByTheirEndAndByTheSizeOfThePicture) {
   EXPECT_EQ(chosen({1, 3, 224, 224}, 512, "Gemm"), "");  // anything
 }
 
+TEST(Readings, ObjectsThatWereSuppressedInTheGraph) {
+  NamedOutputs tensorflow({1, 300, 300, 3});
+  tensorflow.add("detection_boxes", {1, 100, 4});
+  tensorflow.add("detection_classes", {1, 100});
+  tensorflow.add("detection_scores", {1, 100});
+  tensorflow.add("num_detections", {1});
+  const auto read = tensorflow.choose();
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->configs.at(0).converter, "tf_detection");
+
+  NamedOutputs paddle({1, 3, 320, 320});
+  paddle.add("multiclass_nms3_0.tmp_0", {kUnknownDim, 6});
+  paddle.add("multiclass_nms3_0.tmp_2", {kUnknownDim});
+  EXPECT_EQ(paddle.choose()->configs.at(0).converter, "paddle_detection");
+
+  NamedOutputs rows({1, 3, 640, 640});
+  rows.add("output", {kUnknownDim, 7}, "Concat");
+  EXPECT_FALSE(rows.choose());
+  rows.model.add_node("nms", "NonMaxSuppression", "", {rows.picture}, {"nms"});
+  EXPECT_EQ(rows.choose()->configs.at(0).converter, "yolo_v7_end2end");
+
+  NamedOutputs plus({1, 3, 416, 416});
+  plus.add("output", {1, 3598, 112}, "Transpose");
+  EXPECT_EQ(plus.choose()->configs.at(0).converter, "nanodet_plus");
+  NamedOutputs fastest({1, 3, 352, 352});
+  fastest.add("a", {1, 22, 22, 95}, "Transpose");
+  fastest.add("b", {1, 11, 11, 95}, "Transpose");
+  EXPECT_EQ(fastest.choose()->configs.at(0).converter, "yolo_fastestv2");
+}
+
 TEST(Readings, NetworksOfFacesFixTheirPicturesThoseOfPersonsDoNot) {
   DecoderConfig embedding;
   embedding.converter = "embedding";

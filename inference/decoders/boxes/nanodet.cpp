@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <utility>
 
 #include "inference/base/registration.h"
 #include "inference/decoders/boxes/detections.h"
+#include "inference/decoders/boxes/distance_bins.h"
 #include "inference/decoders/boxes/grid_outputs.h"
 #include "inference/decoders/boxes/nms.h"
 #include "inference/decoders/decoder_registry.h"
@@ -16,7 +15,6 @@ namespace {
 constexpr std::string_view kNanodetName = "nanodet";
 constexpr float kNanodetThreshold = 0.4f;
 constexpr float kNanodetIouThreshold = 0.6f;
-constexpr int64_t kSides = 4;  // left, top, right, bottom
 
 struct NanodetLevel {
   int stride = 0;
@@ -27,7 +25,7 @@ struct NanodetLevel {
 /// NanoDet with generalised focal loss heads (nanodet/model/head/gfl_head.py): per stride class
 /// scores [batch, cells, classes] after the sigmoid and [batch, cells, 4 * (reg_max + 1)] logits of
 /// the distance distribution of each side. Distance = sum(i * softmax_i) * stride, measured from
-/// the cell's centre (x + 0.5, y + 0.5) * stride.
+/// the cell's centre (x + 0.5, y + 0.5) * stride. PicoDet has the same with a fourth stride.
 class NanoDetDecoder final : public Decoder {
  public:
   NanoDetDecoder(DecoderConfig config, std::vector<NanodetLevel> levels)
@@ -55,7 +53,7 @@ class NanoDetDecoder final : public Decoder {
     HET_TRY(expect_shape(kNanodetName, scores, pattern));
     HET_TRY(expect_shape(kNanodetName, distances, pattern));
     const int64_t classes = scores.shape()[2];
-    const int64_t bins = distances.shape()[2] / kSides;
+    const int64_t bins = distances.shape()[2] / kBoxSides;
     HET_ASSIGN(const OutputValues score_values,
                OutputValues::batch_item(scores, context.batch_index));
     HET_ASSIGN(const OutputValues distance_values,
@@ -67,27 +65,12 @@ class NanoDetDecoder final : public Decoder {
       if (!(*best >= threshold)) continue;
       const float centre_x = (static_cast<float>(cell % grid.width) + 0.5f) * stride;
       const float centre_y = (static_cast<float>(cell / grid.width) + 0.5f) * stride;
-      const float* logits = distance_values.data() + cell * bins * kSides;
-      std::array<float, kSides> side{};
-      for (size_t i = 0; i < side.size(); ++i)
-        side[i] = expected_bin(logits + static_cast<int64_t>(i) * bins, bins) * stride;
+      const float* logits = distance_values.data() + cell * bins * kBoxSides;
+      const auto side = expected_distances(logits, bins, stride);
       candidates.push_back({centre_x - side[0], centre_y - side[1], centre_x + side[2],
                             centre_y + side[3], *best, static_cast<int>(best - row)});
     }
     return {};
-  }
-
-  /// Mean of the bin numbers under the softmax of their logits.
-  static float expected_bin(const float* logits, int64_t bins) {
-    const float largest = *std::max_element(logits, logits + bins);
-    float sum = 0.0f;
-    float weighted = 0.0f;
-    for (int64_t i = 0; i < bins; ++i) {
-      const float weight = std::exp(logits[i] - largest);
-      sum += weight;
-      weighted += weight * static_cast<float>(i);
-    }
-    return weighted / sum;
   }
 
   DecoderConfig config_;
@@ -107,8 +90,10 @@ Result<NanodetLevel> make_level(const DecoderConfig& config, const GridOutputs& 
     return NanodetLevel{group.stride, a, b};
   if (classes > 0 && columns_b == classes && columns_a != classes)
     return NanodetLevel{group.stride, b, a};
-  if (columns_a % kSides != 0 && columns_b % kSides == 0) return NanodetLevel{group.stride, a, b};
-  if (columns_b % kSides != 0 && columns_a % kSides == 0) return NanodetLevel{group.stride, b, a};
+  if (columns_a % kBoxSides != 0 && columns_b % kBoxSides == 0)
+    return NanodetLevel{group.stride, a, b};
+  if (columns_b % kBoxSides != 0 && columns_a % kBoxSides == 0)
+    return NanodetLevel{group.stride, b, a};
   const bool named_a = outputs[a].name.find("cls") != std::string::npos;
   const bool named_b = outputs[b].name.find("cls") != std::string::npos;
   if (named_a != named_b)
@@ -123,7 +108,11 @@ Result<std::unique_ptr<Decoder>> create_nanodet(const DecoderConfig& config,
                                                 const std::vector<Port>& inputs,
                                                 const std::vector<Port>& outputs) {
   std::vector<int> strides = config.strides;
-  if (strides.empty()) strides = {8, 16, 32};
+  if (strides.empty()) {
+    strides = {8, 16, 32};
+    HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
+    if (selected.size() == 8) strides.push_back(64);  // PicoDet and NanoDet-Plus
+  }
   HET_ASSIGN(const std::vector<GridOutputs> groups,
              group_by_stride(config, strides, 2, inputs, outputs));
   std::vector<NanodetLevel> levels;
@@ -132,7 +121,7 @@ Result<std::unique_ptr<Decoder>> create_nanodet(const DecoderConfig& config,
     const Port& distances = outputs[level.distances];
     const int64_t classes = outputs[level.scores].desc.shape[2];
     const int64_t columns = distances.desc.shape[2];
-    if (columns < 2 * kSides || columns % kSides != 0)
+    if (columns < 2 * kBoxSides || columns % kBoxSides != 0)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads box distributions of 4 * (reg_max + 1) columns, '{}' is "
                    "{}",

@@ -101,12 +101,52 @@ void see_boxes_and_scores(const GraphView& graph) {
   }
 }
 
+/// Objects that were suppressed in the graph, in the forms of TensorFlow, PaddleDetection, YOLOv7's
+/// export and of ONNX' operator.
+void see_suppressed(const GraphView& graph) {
+  const auto called = [&](std::string_view part) {
+    return std::ranges::any_of(graph.selected, [&](size_t index) {
+      return graph.outputs[index].name.find(part) != std::string::npos;
+    });
+  };
+  const auto has_count = [&] {
+    return std::ranges::any_of(
+        graph.selected, [&](size_t index) { return graph.outputs[index].desc.shape.size() == 1; });
+  };
+  const bool tensorflow = called("detection_boxes") || called("TFLite_Detection") ||
+                          (graph.selected.size() == 4 && has_count());
+  if (tensorflow && fits(graph, "tf_detection")) {
+    graph.add("tf_detection", "the outputs are boxes, classes, scores and their number");
+  } else if (graph.selected.size() == 2 && has_count() && fits(graph, "paddle_detection")) {
+    graph.add("paddle_detection", "the outputs are rows of label, score and box, and their number");
+  } else if (graph.selected.size() == 1 && fits(graph, "yolo_v7_end2end") &&
+             has_op(graph.model, "NonMaxSuppression")) {
+    graph.add("yolo_v7_end2end",
+              "the output has rows of picture, box, label and score, and the "
+              "graph suppresses");
+  } else if (graph.selected.size() == 3 && fits(graph, "nms_indices")) {
+    graph.add("nms_indices", "the outputs are what a NonMaxSuppression takes and gives");
+  }
+}
+
 /// Converters whose outputs have shapes of their own.
 void see_structures(const GraphView& graph) {
   for (const char* converter : {"yunet", "nanodet"}) {
     if (graph.selected.size() < 6 || !fits(graph, converter)) continue;
     graph.add(converter, "the outputs are its feature maps for each stride");
+    if (graph.selected.size() == 8) graph.readings.back().config.strides = {8, 16, 32, 64};
   }
+  const InputSize input = picture_input_size(graph.inputs);
+  if (graph.selected.size() == 1 && input.width > 0 && fits(graph, "nanodet_plus"))
+    graph.add("nanodet_plus", "the output has a row for each cell of four strides");
+  const auto is_map_of = [&](size_t i, int64_t stride) {
+    const Shape& shape = graph.port(i).desc.shape;
+    return shape.size() >= 3 && shape[shape.size() - 3] * stride == input.height &&
+           shape[shape.size() - 2] * stride == input.width;
+  };
+  if (graph.selected.size() == 2 && is_map_of(0, 16) && is_map_of(1, 32) &&
+      fits(graph, "yolo_fastestv2"))
+    graph.add("yolo_fastestv2", "the outputs are maps of strides 16 and 32, channels last");
   if (graph.selected.size() == 3 && fits(graph, "rtdetr"))
     graph.add("rtdetr", "the outputs are labels, boxes and scores");
   if (graph.selected.size() == 4 && fits(graph, "centerface"))

@@ -15,9 +15,16 @@ void see_region_yolo(const GraphView& graph);
 void see_boxes_and_labels(const GraphView& graph);
 void see_faces(const GraphView& graph);
 void see_boxes_and_scores(const GraphView& graph);
+void see_suppressed(const GraphView& graph);
 void see_structures(const GraphView& graph);
 void see_fastestdet(const GraphView& graph);
 void see_yolo_rows(const GraphView& graph);
+
+// Faces, hands and bodies.
+void see_media_pipe(const GraphView& graph);
+void see_movenet(const GraphView& graph);
+void see_simcc(const GraphView& graph);
+void see_head_pose(const GraphView& graph);
 
 // Maps over the picture.
 void see_pixels(const GraphView& graph);
