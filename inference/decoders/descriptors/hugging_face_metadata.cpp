@@ -40,6 +40,8 @@ constexpr Architecture kArchitectures[] = {
     {"YolosForObjectDetection", "rfdetr", true},
     {"ForImageClassification", "label", true},
     {"ForSemanticSegmentation", "semantic_segmentation", false},
+    {"ForUniversalSegmentation", "maskformer", false},
+    {"MaskFormerForInstanceSegmentation", "maskformer", false},
     {"ForDepthEstimation", "depth_estimation", false},
     {"VitPoseForPoseEstimation", "keypoints_vitpose", false},
 };

@@ -208,6 +208,17 @@ TEST(ModelMetadata, TimmsConfiguration) {
     EXPECT_EQ(read_hugging_face_metadata(text, "").source, "") << text;
 }
 
+TEST(ModelMetadata, ArchitecturesOfHuggingFace) {
+  const auto converter_of = [](const std::string& name) {
+    return read_hugging_face_metadata(R"({"architectures": [")" + name + R"("]})", "")
+        .output.converter;
+  };
+  EXPECT_EQ(converter_of("Mask2FormerForUniversalSegmentation"), "maskformer");
+  EXPECT_EQ(converter_of("MaskFormerForInstanceSegmentation"), "maskformer");
+  EXPECT_EQ(converter_of("SegformerForSemanticSegmentation"), "semantic_segmentation");
+  EXPECT_EQ(converter_of("VitPoseForPoseEstimation"), "keypoints_vitpose");
+}
+
 TEST(ModelMetadata, ProcessorsThatDoNotNormalise) {
   const auto read = [](const char* processor) {
     return read_hugging_face_metadata(R"({"architectures": ["MobileViTForSemanticSegmentation"]})",
