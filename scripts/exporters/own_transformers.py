@@ -4,13 +4,14 @@ import types
 
 import numpy as np
 from PIL import Image
-from found import Found, Object
+from found import Found, Object, at_size
 from session import Session, ranked, softmax
 from settled import scale_layers
 from transformers_exports import DETR, MODELS, SIZE
 
 IS_NORMALISED = True
 
+ALIKE = ("DabDetr", "MaskFormer", "Mask2Former")
 SQUARE = {"height": SIZE, "width": SIZE}
 # Processor by the name of the model; arguments but the size.
 PROCESSORS = {
@@ -31,11 +32,28 @@ def spread(model, *examples):
         for name, parameter in model.named_parameters():
             if name.endswith(("detection_tokens", "position_embeddings")):
                 parameter.normal_(std=0.5)
-    most = {DETR["num_labels"]: 4.0, DETR["num_labels"] + 1: 4.0, 4: 1.5}
-    layers = [(module, most[module.out_features], None) for module in model.modules()
-              if isinstance(module, torch.nn.Linear) and module.out_features in most]
+    most, means = {DETR["num_labels"]: 4.0, DETR["num_labels"] + 1: 4.0, 4: 1.5}, None
+    if any(type(module).__name__.startswith(ALIKE) for module in model.modules()):
+        enliven(model)
+        most[4], means = 0.3, torch.tensor([0.0])  # six layers add to a box
+    layers = [(module, 4.0 if name.endswith("class_predictor") else most[module.out_features], means) for name, module in model.named_modules()
+              if isinstance(module, torch.nn.Linear) and (module.out_features in most or name.endswith("class_predictor"))]
     model.eval()
     scale_layers(model, examples, layers)
+
+
+def enliven(model):
+    """Larger weights in the decoder: with those that it begins with, attention takes all there is alike, and so each query ends the same."""
+    import torch
+
+    with torch.no_grad():
+        for name, module in model.named_modules():
+            if isinstance(module, torch.nn.Linear) and ("decoder" in name or "mask_embed" in name):
+                module.weight.normal_(std=2 * module.in_features ** -0.5)
+            elif isinstance(module, torch.nn.MultiheadAttention):
+                module.in_proj_weight.normal_(std=2 * module.embed_dim ** -0.5)
+            elif isinstance(module, torch.nn.Embedding):
+                module.weight.normal_()
 
 
 class Own:
@@ -84,7 +102,9 @@ class Own:
         if self.task == "classify":
             return Found(classes=ranked(softmax(outputs.logits[0].numpy())))
         if self.task == "segment":
-            return Found(class_map=self.processor.post_process_semantic_segmentation(outputs)[0].numpy())
+            class_map = self.processor.post_process_semantic_segmentation(outputs)[0].numpy()
+            # Mask2Former's are enlarged to 384x384 whatever the model: at the size of the masks again.
+            return Found(class_map=at_size(class_map, outputs.masks_queries_logits.shape[-2:]) if self.name == "mask2former" else class_map)
         if self.task == "depth":
             return Found(depth=self.processor.post_process_depth_estimation(outputs)[0]["predicted_depth"].numpy())
         if self.task == "pose":

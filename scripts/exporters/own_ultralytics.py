@@ -35,7 +35,7 @@ def spread(model, example):
     for name in ("dec_score_head", "enc_score_head"):
         layers += [(layer, 6.0, torch.tensor([-3.0])) for layer in flat(getattr(head, name, ()))]
     with torch.no_grad():
-        for part in getattr(head, "cv4", ()):  # scores by likeness with texts
+        for part in [*getattr(head, "cv4", ()), *getattr(head, "one2one_cv4", ())]:  # scores by likeness with texts
             if hasattr(part, "logit_scale"):
                 part.logit_scale.fill_(-2.5)
                 part.bias.fill_(-3.0)

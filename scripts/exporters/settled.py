@@ -52,14 +52,16 @@ def scale_layers(model, examples, layers):
     import torch
 
     given = {}
-    hooks = [layer.register_forward_hook(lambda layer, _, output: given.update({layer: output})) for layer, _, _ in layers]
+    # A layer may be called several times, such as for each size of objects.
+    hooks = [layer.register_forward_hook(lambda layer, _, output: given.setdefault(layer, []).append(output)) for layer, _, _ in layers]
     with torch.no_grad():
         model(*examples)
         for layer, most, means in layers:
             if layer not in given:
                 continue
-            output = given[layer].movedim(1, -1) if isinstance(layer, torch.nn.Conv2d) else given[layer]
-            before = output.reshape(-1, output.shape[-1]).mean(0)
+            outputs = [o.movedim(1, -1) if isinstance(layer, torch.nn.Conv2d) else o for o in given[layer]]
+            output = torch.cat([o.reshape(-1, o.shape[-1]) for o in outputs])
+            before = output.mean(0)
             factor = most / (output - before).abs().max().clamp(min=1e-9)
             layer.weight.mul_(factor)
             layer.bias.copy_((before if means is None else means) - factor * (before - layer.bias))

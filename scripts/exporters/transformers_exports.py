@@ -157,7 +157,7 @@ MODELS = [
     ("detect", "conditional_detr", detr("ConditionalDetr"), DETR_PARTS),
     ("detect", "deformable_detr", detr("DeformableDetr"), DETR_PARTS),
     ("detect", "table_transformer", detr("TableTransformer"), DETR_PARTS),
-    ("detect", "dab_detr", simple("DabDetrForObjectDetection", "DabDetrConfig"), DETR_PARTS),
+    ("detect", "dab_detr", simple("DabDetrForObjectDetection", "DabDetrConfig", num_labels=DETR["num_labels"], num_queries=DETR["num_queries"]), DETR_PARTS),
     ("detect", "rt_detr", rt_detr("RTDetr"), DETR_PARTS),
     ("detect", "rt_detr_v2", rt_detr("RTDetrV2"), DETR_PARTS),
     ("detect", "d_fine", d_fine, DETR_PARTS),

@@ -18,6 +18,8 @@ def load(name):
     weights.seed()
     kind = ultralytics.RTDETR if name.startswith("rtdetr") else ultralytics.YOLOE if name.startswith("yoloe") else ultralytics.YOLO
     model = kind(f"{name}.yaml")
+    if name.startswith("yoloe"):  # what set_classes() keeps of the classes' names, without the network of texts
+        model.model.pe = torch.nn.functional.normalize(torch.randn(1, 80, 512), dim=-1)
     size = CLASSES_PICTURE if name.endswith("-cls") else SIZE
     weights.settle(model.model, torch.zeros(2, 3, size, size))
     if name.startswith("rtdetr"):
