@@ -156,6 +156,9 @@ Status decide(const VisionModelSettings& settings, const ModelPreparation& prepa
   reading.assumed = assume_pictures(reading.choice->configs.front(), *shaped, picture);
   if (reading.choice->plain_pictures)
     reading.assumed = PictureAssumption{.reason = "as the published model wants them"};
+  if (reading.choice->pictures)
+    reading.assumed =
+        PictureAssumption{*reading.choice->pictures, "as the published model wants them"};
   reading.assumed->input.layer_name = picture.name();
   reading.prepared = reading.assumed->reason;
   reading.model_proc.inputs = {reading.assumed->input};
@@ -202,8 +205,13 @@ Result<ModelReading> read_vision_model(Core& core, const VisionModelSettings& se
                  "input_preproc of a model-proc file (format image_info or sequence_index)",
                  settings.model, model.inputs().size(), reading.inputs.size());
   HET_TRY(bind_shapes(settings, reading.inputs, reading.picture, model));
-  HET_TRY(decide(settings, preparation, reading));
   const size_t index = reading.picture.index;
+  // Pictures of wider integers (MoveNet's of int32) are bytes that a Cast widens.
+  const ElementType type = model.inputs()[index].value->desc().type;
+  if (!is_float(type) && bit_width(type) > 8) {
+    HET_TRY(set_input_type(model, index, ElementType::UInt8));
+  }
+  HET_TRY(decide(settings, preparation, reading));
   if (reading.picture.preproc.is_bytes && is_float(model.inputs()[index].value->desc().type)) {
     HET_TRY(set_input_type(model, index, ElementType::UInt8));
   }

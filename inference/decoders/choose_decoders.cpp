@@ -51,7 +51,7 @@ Result<DecoderChoice> choose_by_graph(const DecoderConfig& entry, const Model& m
   if (readings.size() == 1) {
     Reading& reading = readings.front();
     DecoderChoice choice{std::move(reading.others), std::move(reading.reason),
-                         reading.plain_pictures};
+                         reading.plain_pictures, std::move(reading.pictures)};
     choice.configs.insert(choice.configs.begin(), std::move(reading.config));
     return choice;
   }
@@ -122,6 +122,7 @@ Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMe
     }
     std::ranges::move(single.configs, std::back_inserter(choice.configs));
     choice.plain_pictures = choice.plain_pictures || single.plain_pictures;
+    if (single.pictures) choice.pictures = std::move(single.pictures);
     if (choice.reason.find(single.reason) == std::string::npos)
       choice.reason += (choice.reason.empty() ? "" : "; ") + single.reason;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct DecoderChoice {
   std::vector<DecoderConfig> configs;
   std::string reason;
   bool plain_pictures = false;  ///< a published model that takes BGR 0..255, stretched
+  std::optional<InputPreproc> pictures = {};  ///< how else a published model takes them
 };
 
 /// Decides in this order: the descriptor's output_postproc; the model's metadata; the graph and its

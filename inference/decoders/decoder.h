@@ -59,7 +59,11 @@ struct DecoderConfig {
   std::optional<float> unclip_ratio;           ///< how far regions of text grow; 0: not at all
   float range_low = 0.0f;  ///< values of a picture: this is black, range_high is white
   float range_high = 1.0f;
-  bool rgb = false;  ///< channels of a picture are RGB instead of BGR
+  bool rgb = false;            ///< channels of a picture are RGB instead of BGR
+  std::vector<int> slice;      ///< first and count of the values of a picture; empty: all
+  int values_per_point = 2;    ///< x and y; with 3 a depth; with 5 visibility and presence, too
+  std::string unit;            ///< of points: relative, centred or pixels; empty: relative
+  std::string presence_layer;  ///< output that tells whether there is what is looked for
   /// Shared library of a user's own decoder; never from a descriptor.
   std::string custom_library;
 };

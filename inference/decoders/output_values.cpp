@@ -38,15 +38,17 @@ Result<OutputValues> OutputValues::batch_item(const Tensor& tensor, int64_t batc
   HET_TRY(expect_batch_item(tensor, batch_index));
   const int64_t batch = tensor.rank() > 0 ? tensor.shape()[0] : 1;
   const size_t item_size = values.size() / static_cast<size_t>(batch);
-  const size_t first = static_cast<size_t>(batch_index) * item_size;
-  if (!values.view_.empty()) {
-    values.view_ = values.view_.subspan(first, item_size);
-  } else {
-    values.copy_.erase(values.copy_.begin(),
-                       values.copy_.begin() + static_cast<std::ptrdiff_t>(first));
-    values.copy_.resize(item_size);
-  }
+  values.keep(static_cast<size_t>(batch_index) * item_size, item_size);
   return values;
+}
+
+void OutputValues::keep(size_t first, size_t count) {
+  if (!view_.empty()) {
+    view_ = view_.subspan(first, count);
+    return;
+  }
+  copy_.erase(copy_.begin(), copy_.begin() + static_cast<std::ptrdiff_t>(first));
+  copy_.resize(count);
 }
 
 Result<Tensor> copy_batch_item(const Tensor& tensor, int64_t batch_index) {

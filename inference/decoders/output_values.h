@@ -22,6 +22,9 @@ class OutputValues {
   /// Fails unless an execution left values in host memory.
   static Status expect_host(const Tensor& tensor);
 
+  /// Leaves `count` values from `first` on, which there have to be.
+  void keep(size_t first, size_t count);
+
   std::span<const float> values() const { return view_.empty() ? copy_ : view_; }
   const float* data() const { return values().data(); }
   size_t size() const { return values().size(); }

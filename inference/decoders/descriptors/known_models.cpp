@@ -17,10 +17,12 @@ Result<KnownReading> parse_known_reading(const json& entry) {
   for (const auto& [name, shape] : entry.at("outputs").items())
     reading.outputs[name] = shape.is_array() ? shape.get<Shape>() : Shape{shape.get<int64_t>()};
   if (entry.contains("picture")) reading.picture = entry.at("picture").get<Shape>();
-  const json descriptor{{"json_schema_version", "2.2.0"},
-                        {"output_postproc", entry.at("output_postproc")}};
+  json descriptor{{"json_schema_version", "2.2.0"},
+                  {"output_postproc", entry.at("output_postproc")}};
+  if (entry.contains("input_preproc")) descriptor["input_preproc"] = entry["input_preproc"];
   HET_ASSIGN(ModelProc model_proc, parse_model_proc(descriptor.dump(), reading.source));
   reading.configs = std::move(model_proc.outputs);
+  if (!model_proc.inputs.empty()) reading.pictures = std::move(model_proc.inputs.front());
   return reading;
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "inference/base/status.h"
 #include "inference/base/visibility.h"
 #include "inference/decoders/decoder.h"
+#include "inference/decoders/model_proc.h"
 
 namespace het {
 
@@ -18,6 +20,7 @@ struct KnownReading {
   std::map<std::string, Shape> outputs;
   Shape picture;  ///< width and height of the picture input; empty: any
   std::vector<DecoderConfig> configs;
+  std::optional<InputPreproc> pictures;  ///< how they get in; nothing: BGR 0..255, stretched
 };
 
 /// What known_models.json has: readings by names of outputs, and labels by the name of a file.

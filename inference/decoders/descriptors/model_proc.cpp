@@ -249,6 +249,14 @@ Status parse_thresholds(const JsonObject& entry, DecoderConfig& config) {
 Status parse_presentation(const JsonObject& entry, DecoderConfig& config) {
   HET_ASSIGN(config.format, entry.text("format", ""));
   const bool is_text =
+  HET_ASSIGN(config.slice, entry.integers("slice", 0, 1 << 24));
+  if (entry.has("slice") && (config.slice.size() != 2 || config.slice[1] < 1))
+    return entry.fail("slice", "expected [first, count] with a count of 1 or more");
+  HET_ASSIGN(config.values_per_point, entry.integer("values_per_point", 2, 2, 5));
+  if (config.values_per_point == 4)
+    return entry.fail("values_per_point", "a point has 2, 3 or 5 values");
+  HET_ASSIGN(config.unit, entry.choice("unit", "", {"", "relative", "centred", "pixels"}));
+  HET_ASSIGN(config.presence_layer, entry.text("presence_layer", ""));
       config.converter.find("_ocr") != std::string::npos || config.converter == "attention_text";
   if (is_text) {
     HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NTC", "TNC", "TC"}));

@@ -110,6 +110,10 @@ class OutputEntry {
     add_list("point_names", config.point_names);
     add_list("point_connections", config.point_connections);
     add_list("labels", config.labels);
+    add_list("slice", config.slice);
+    add("values_per_point", config.values_per_point, none_.values_per_point);
+    add("unit", config.unit, none_.unit);
+    add("presence_layer", config.presence_layer, none_.presence_layer);
     drop_unknown(config.converter);
   }
   Json take() { return std::move(json_); }

@@ -58,6 +58,34 @@ PointScheme openpose_body() {
            {9, 10}}};
 }
 
+PointScheme blaze_pose() {
+  return {
+      "body-pose/mediapipe-33",
+      {"nose",        "eye_inner_l", "eye_l",   "eye_outer_l", "eye_inner_r", "eye_r",
+       "eye_outer_r", "ear_l",       "ear_r",   "mouth_l",     "mouth_r",     "shoulder_l",
+       "shoulder_r",  "elbow_l",     "elbow_r", "wrist_l",     "wrist_r",     "pinky_l",
+       "pinky_r",     "index_l",     "index_r", "thumb_l",     "thumb_r",     "hip_l",
+       "hip_r",       "knee_l",      "knee_r",  "ankle_l",     "ankle_r",     "heel_l",
+       "heel_r",      "foot_l",      "foot_r"},
+      {{0, 2},   {2, 7},   {0, 5},   {5, 8},   {9, 10},  {11, 12}, {11, 13}, {13, 15}, {15, 17},
+       {15, 19}, {15, 21}, {12, 14}, {14, 16}, {16, 18}, {16, 20}, {16, 22}, {11, 23}, {12, 24},
+       {23, 24}, {23, 25}, {25, 27}, {27, 29}, {29, 31}, {24, 26}, {26, 28}, {28, 30}, {30, 32}}};
+}
+
+PointScheme hand() {
+  PointScheme scheme{"hand/mediapipe-21", {"wrist"}, {}};
+  for (const std::string finger : {"thumb", "index", "middle", "ring", "pinky"}) {
+    int before = 0;  // every finger begins at the wrist
+    for (const std::string joint : {"1", "2", "3", "4"}) {
+      scheme.names.push_back(finger + "_" + joint);
+      const int point = static_cast<int>(scheme.names.size()) - 1;
+      scheme.connections.emplace_back(before, point);
+      before = point;
+    }
+  }
+  return scheme;
+}
+
 Result<PointScheme> point_scheme(const DecoderConfig& config, int64_t points,
                                  const PointScheme& standard) {
   PointScheme scheme;

@@ -22,6 +22,11 @@ PointScheme coco_body();
 /// The 18 points of a body as OpenPose numbers them for COCO, the same way.
 PointScheme openpose_body();
 
+/// The 33 points of a body as MediaPipe's BlazePose numbers them (the topology of its graphs).
+PointScheme blaze_pose();
+/// The 21 points of a hand as MediaPipe numbers them, from the wrist on, finger by finger.
+PointScheme hand();
+
 /// The scheme for `points` points (unknown: as many as the tensor will have): format, point_names
 /// and point_connections of the descriptor, where they are given; else those of `standard` when it
 /// has as many points. Fails when names are missing, too many or unknown to a connection.

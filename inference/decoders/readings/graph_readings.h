@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "inference/decoders/decoder.h"
+#include "inference/decoders/model_proc.h"
 #include "inference/model/model.h"
 
 namespace het {
@@ -14,6 +16,7 @@ struct Reading {
   std::string reason;
   std::vector<DecoderConfig> others;  ///< where further outputs are read by themselves
   bool plain_pictures = false;        ///< what is recognised takes BGR 0..255, stretched
+  std::optional<InputPreproc> pictures = {};  ///< or how else, where that is known
 };
 
 /// All ways in which the selected outputs can be read, told by the graph that makes them and by

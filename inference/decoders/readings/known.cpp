@@ -37,7 +37,8 @@ void see_known_names(const GraphView& graph) {
     Reading reading{known.configs.front(),
                     fmt::format("the outputs have the names of {}", known.source)};
     reading.others.assign(known.configs.begin() + 1, known.configs.end());
-    reading.plain_pictures = true;
+    reading.plain_pictures = !known.pictures;
+    reading.pictures = known.pictures;
     if (reading.others.empty()) {
       reading.config.threshold = graph.entry.threshold;
       if (!graph.entry.labels.empty()) reading.config.labels = graph.entry.labels;

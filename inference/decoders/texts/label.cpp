@@ -8,6 +8,7 @@
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/decoders/slice.h"
 
 namespace het {
 namespace {
@@ -48,9 +49,10 @@ class LabelDecoder final : public Decoder {
     Results results;
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Tensor& tensor = outputs[outputs_[i]];
-      HET_ASSIGN(const OutputValues values,
-                 tensor.rank() > 1 ? OutputValues::batch_item(tensor, context.batch_index)
-                                   : OutputValues::whole(tensor));
+      HET_ASSIGN(OutputValues values, tensor.rank() > 1
+                                          ? OutputValues::batch_item(tensor, context.batch_index)
+                                          : OutputValues::whole(tensor));
+      HET_TRY(apply_slice(config_, tensor, values));
       if (values.size() == 0)
         return error(StatusCode::ShapeMismatch, "converter '{}' finds no values in {}", kLabelName,
                      to_string(tensor.desc()));
@@ -150,13 +152,6 @@ Result<Method> parse_method(const std::string& text) {
                "method '{}' is none of max, softmax, index, compound, multi, softmax_multi", text);
 }
 
-/// Number of values per batch item, or unknown.
-int64_t item_values(const Shape& shape) {
-  if (!is_static(shape)) return kUnknownDim;
-  const size_t first = shape.size() > 1 ? 1 : 0;
-  return element_count(std::span<const int64_t>(shape).subspan(first));
-}
-
 Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const std::vector<Port>&,
                                               const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
@@ -169,7 +164,7 @@ Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const
   std::vector<std::string> attributes = attribute_names(config, outputs, selected);
   for (size_t index : selected) {
     const Port& port = outputs[index];
-    const int64_t values = item_values(port.desc.shape);
+    HET_ASSIGN(const int64_t values, sliced_count(config, port));
     if (method == Method::Index || values == kUnknownDim) continue;
     if (method != Method::Compound) {
       HET_TRY(expect_labels(config, values));
@@ -186,7 +181,7 @@ Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const
 }  // namespace
 
 HET_REGISTRATION void register_label_decoder(DecoderRegistry& registry) {
-  registry.add({kLabelName, {"labels", "threshold", "classes", "method"}, create_label});
+  registry.add({kLabelName, {"labels", "threshold", "classes", "method", "slice"}, create_label});
 }
 
 }  // namespace het

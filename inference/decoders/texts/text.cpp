@@ -6,6 +6,7 @@
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/decoders/slice.h"
 
 namespace het {
 namespace {
@@ -27,8 +28,9 @@ class TextDecoder final : public Decoder {
                          const DecodeContext& context) const override {
     Results results;
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      HET_ASSIGN(const OutputValues values,
+      HET_ASSIGN(OutputValues values,
                  OutputValues::batch_item(outputs[outputs_[i]], context.batch_index));
+      HET_TRY(apply_slice(config_, outputs[outputs_[i]], values));
       if (values.size() > kMaxValues)
         return error(StatusCode::ShapeMismatch,
                      "converter '{}' writes at most {} values, {} has {}; use raw_data_copy for it",
@@ -54,6 +56,9 @@ class TextDecoder final : public Decoder {
 Result<std::unique_ptr<Decoder>> create_text(const DecoderConfig& config, const std::vector<Port>&,
                                              const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
+  for (size_t index : selected) {
+    HET_TRY(sliced_count(config, outputs[index]));
+  }
   return std::make_unique<TextDecoder>(config, selected,
                                        attribute_names(config, outputs, selected));
 }
@@ -61,7 +66,7 @@ Result<std::unique_ptr<Decoder>> create_text(const DecoderConfig& config, const 
 }  // namespace
 
 HET_REGISTRATION void register_text_decoder(DecoderRegistry& registry) {
-  registry.add({kTextName, {"text_scale", "text_precision"}, create_text});
+  registry.add({kTextName, {"text_scale", "text_precision", "slice"}, create_text});
 }
 
 }  // namespace het
