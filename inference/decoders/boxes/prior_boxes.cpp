@@ -141,11 +141,11 @@ class PriorBoxesDecoder final : public Decoder {
       candidate.y_min = candidate.y_max = place(0).y;
       for (const size_t corner : kLpdCorners) {
         const Point point = place(corner);
-        // In this order what is no number stays and is dropped with the candidate.
-        candidate.x_min = !(candidate.x_min < point.x) ? point.x : candidate.x_min;
-        candidate.y_min = !(candidate.y_min < point.y) ? point.y : candidate.y_min;
-        candidate.x_max = !(candidate.x_max > point.x) ? point.x : candidate.x_max;
-        candidate.y_max = !(candidate.y_max > point.y) ? point.y : candidate.y_max;
+        if (!std::isfinite(point.x) || !std::isfinite(point.y)) return;
+        candidate.x_min = std::min(candidate.x_min, point.x);
+        candidate.y_min = std::min(candidate.y_min, point.y);
+        candidate.x_max = std::max(candidate.x_max, point.x);
+        candidate.y_max = std::max(candidate.y_max, point.y);
       }
     }
     const std::span<float> points = found.add(candidate);
