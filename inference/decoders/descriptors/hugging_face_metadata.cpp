@@ -127,17 +127,20 @@ InputPreproc preproc_of(const json& processor) {
   return input;
 }
 
-/// timm's config.json: its classifiers have a section on how pictures get in.
+/// timm's config.json: its models have a section on how pictures get in.
 ModelMetadata read_timm_metadata(const json& config) {
   const json& trained = at(config, "pretrained_cfg");
   const json& name = at(config, "architecture");
   ModelMetadata metadata;
   if (!trained.is_object() || !name.is_string()) return metadata;
   metadata.source = "config.json beside the file (timm, " + name.get<std::string>() + ")";
-  metadata.output.converter = "label";
-  metadata.output.method = "softmax";
+  // Without classes it gives the features that a classifier would take.
+  const json& classes = at(config, "num_classes");
+  const bool has_classes = !classes.is_number_integer() || classes.get<int64_t>() != 0;
+  metadata.output.converter = has_classes ? "label" : "embedding";
+  if (has_classes) metadata.output.method = "softmax";
   const json& labels = at(config, "label_names");
-  if (labels.is_array() && labels.size() <= kMaxLabels &&
+  if (has_classes && labels.is_array() && labels.size() <= kMaxLabels &&
       std::ranges::all_of(labels, [](const json& label) { return label.is_string(); }))
     metadata.output.labels = labels.get<std::vector<std::string>>();
   InputPreproc input;

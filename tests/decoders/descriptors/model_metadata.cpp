@@ -203,6 +203,12 @@ TEST(ModelMetadata, TimmsConfiguration) {
   EXPECT_FLOAT_EQ(desc.mean[1], 0.5f);
   EXPECT_FLOAT_EQ(desc.std[1], 0.25f);
   EXPECT_EQ(metadata.input->shape, (Shape{kUnknownDim, 3, 224, 192}));
+  const ModelMetadata features = read_hugging_face_metadata(
+      R"({"architecture": "resnet18", "num_classes": 0, "label_names": ["cat"], "pretrained_cfg": {}})",
+      "");
+  EXPECT_EQ(features.output.converter, "embedding");
+  EXPECT_NE(features.output.method, "softmax");
+  EXPECT_TRUE(features.output.labels.empty());
   for (const char* text : {R"({"architecture": 7, "pretrained_cfg": {}})",
                            R"({"architecture": "x", "pretrained_cfg": 3})"})
     EXPECT_EQ(read_hugging_face_metadata(text, "").source, "") << text;
