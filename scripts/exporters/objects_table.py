@@ -43,7 +43,7 @@ def main():
     text += textwrap.fill(f"Made by `./check.sh --long objects` ({description}). Every export has random weights and is read as it is, without a descriptor, "
                           "beside the files that its exporter writes with it. On three pictures of the size that it wants the same has to be found as by "
                           "the exporter's own library: objects with IoU of at least 0.99, scores within 0.001 (and 1 %), labels, points within half a pixel, "
-                          "99 % of the pixels of masks and class maps, depths within 0.001 of their range. Thresholds lie where 5 to 200 objects pass.", 118) + "\n\n"
+                          "99 % of the pixels of masks and class maps, depths and embeddings within 0.001 of their range, texts. Thresholds lie where 5 to 200 objects pass.", 118) + "\n\n"
     text += counts_table(made)
     for kind in VERDICTS[1:]:
         misses = [row for row in made if verdict(row) == kind]

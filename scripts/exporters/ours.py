@@ -3,7 +3,8 @@
 
 usage: ours.py LIBRARY JOB RESULT
 
-JOB is a JSON object: the model's file, its model_proc or null, a list of pictures with their thresholds, and where masks end (MASK_ENDS). RESULT takes a pickled list
+JOB is a JSON object: the model's file, its model_proc or null, a list of pictures with their thresholds, where masks end
+(MASK_ENDS), and a file of labels or null. RESULT takes a pickled list
 of a Found for each picture, or the text of what was refused. In a process of its own, whose stderr has the warnings.
 """
 
@@ -54,7 +55,7 @@ class Refused(Exception):
 
 
 class Model:
-    def __init__(self, library, file, model_proc, mask_ends):
+    def __init__(self, library, file, model_proc, mask_ends, labels_file=None):
         self.first_pixels = MASK_ENDS[mask_ends]
         self.library = ctypes.CDLL(library)
         self.library.het_last_error.restype = c_char_p
@@ -62,6 +63,7 @@ class Model:
         self.call("het_core_open", byref(core))
         in_float = made(Property, name=b"EXECUTION_MODE_HINT", value=b"ACCURACY")
         settings = made(Settings, model=file.encode(), model_proc=model_proc.encode() if model_proc else None,
+                        labels_file=labels_file.encode() if labels_file else None,
                         properties=ctypes.addressof(in_float), property_count=1)
         self.call("het_vision_model_load", core, byref(settings), byref(self.model))
         self.call("het_vision_model_create_request", self.model, byref(self.request))
@@ -146,7 +148,7 @@ def main():
     library, job, result = sys.argv[1:]
     job = json.loads(Path(job).read_text())
     try:
-        model = Model(library, job["model"], job["model_proc"], job["mask_ends"])
+        model = Model(library, job["model"], job["model_proc"], job["mask_ends"], job["labels_file"])
         found = [model.find(picture, threshold) for picture, threshold in job["pictures"]]
     except Refused as refusal:
         found = str(refusal)

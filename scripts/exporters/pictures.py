@@ -15,12 +15,12 @@ def open_picture(name, size=None):
     return picture.resize(size, Image.Resampling.BICUBIC) if size else picture
 
 
-def prepared(sizes, folder):
-    """A picture of each size (width, height), and the one to be scaled. Returns the files."""
+def prepared(sizes, folder, mode="RGB"):
+    """A picture of each size (width, height), and the one to be scaled, in the colours of a mode. Returns the files."""
     files = []
     for number, (name, size) in enumerate(zip((*NAMES, SCALED), (*sizes, None))):
         files.append(folder / f"picture_{number}.png")
-        open_picture(name, size).save(files[-1])
+        open_picture(name, size).convert(mode).save(files[-1])
     return files
 
 

@@ -17,6 +17,43 @@ NAMES = {
     "starnet_s1": 64, "hgnetv2_b0": 64, "tiny_vit_5m_224": 224, "hiera_tiny_224": 224, "test_vit": 160}
 
 
+# Backbones as persons are told apart with them: without classes, vectors of length 1 or as they are.
+EMBEDDINGS = {"resnet18": "normalised", "mobilenetv3_small_050": "", "vit_tiny_patch16_224": "normalised"}
+PERSON = (256, 128)  # height, width
+
+
+def normalised(model):
+    import torch
+
+    class Normalised(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, pictures):
+            return torch.nn.functional.normalize(self.model(pictures), dim=1)
+
+    return Normalised()
+
+
+def make_embedding(name, kind, how):
+    def export(folder):
+        import timm
+        import torch
+        import torch_export
+        import weights
+
+        weights.seed()
+        more = {"img_size": PERSON} if name.startswith("vit") else {}
+        model = timm.create_model(name, pretrained=False, num_classes=0, **more).eval()
+        example = torch.zeros(2, 3, *PERSON)
+        weights.settle(model, example)
+        module = normalised(model) if kind == "normalised" else model
+        return torch_export.write(torch_export.Outputs(module), [example[:1]], ["pixel_values"], how, folder)
+
+    return export
+
+
 def make(name, size, how):
     def export(folder):
         import timm
@@ -43,3 +80,7 @@ def list_exports():
         for how in ("torchscript", "openvino"):
             add("timm", "classify", name, {"torchscript": "", "openvino": "IR"}[how], make(name, size, how),
                 inputs={"": Input((1, 3, size, size))}, is_small=name in ("fastvit_t8", "mobilevit_xxs"))
+    for name, kind in EMBEDDINGS.items():
+        for how in ("torchscript", "dynamo", "openvino"):
+            options = ", ".join(part for part in ({"torchscript": "", "openvino": "IR"}.get(how, how), "embedding", kind) if part)
+            add("timm", "re-identification", name, options, make_embedding(name, kind, how), inputs={"": Input((1, 3, *PERSON))})

@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
-all="ultralytics torchvision timm transformers anomalib otx onnxruntime wheels tensorflow"
+all="ultralytics torchvision timm transformers pytorch anomalib otx onnxruntime wheels tensorflow"
 keep_right=
 if [ "${1-}" = --keep-right ]; then
   keep_right=yes

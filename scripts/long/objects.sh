@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
-all="ultralytics torchvision timm transformers anomalib"
+all="ultralytics torchvision timm transformers pytorch anomalib"
 names=${*:-$all}
 for name in $names; do
   case " $all " in *" $name "*) ;; *) fail "'$name' is none of: $all" ;; esac
