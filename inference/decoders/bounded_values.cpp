@@ -52,6 +52,64 @@ std::optional<size_t> axis_before(const Node& node, size_t axis) {
   return std::nullopt;
 }
 
+bool makes_bounded(std::string_view type) {
+  return is_one_of(type, {"Sigmoid", "HardSigmoid", "Softmax"});
+}
+
+/// Products, sums and the like, which have no bound.
+bool makes_unbounded(std::string_view type) {
+  return is_one_of(type, {"Mul", "Add", "Sub", "Div", "Exp", "Pow", "Conv", "MatMul", "Gemm"});
+}
+
+/// Whether all values have a bound, wherever a reshape has put them, or none; nothing where the
+/// graph does not tell.
+std::optional<bool> all_bounded(const Value& value, int steps) {
+  const Node* node = value.producer();
+  if (node == nullptr || steps == 0) return std::nullopt;
+  const std::string& type = node->op_type();
+  if (makes_bounded(type)) return true;
+  if (makes_unbounded(type)) return false;
+  if (type == "ScatterND" && node->input(0) != nullptr) {
+    const std::optional<bool> before = all_bounded(*node->input(0), steps - 1);
+    return before == false ? before : std::nullopt;
+  }
+  const bool joins = type == "Concat";
+  if (!joins && !is_one_of(type, {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten",
+                                  "Identity", "Slice", "Split"}))
+    return std::nullopt;
+  std::optional<bool> all;
+  for (size_t i = 0; i < (joins ? node->inputs().size() : 1); ++i) {
+    const auto part =
+        node->input(i) == nullptr ? std::nullopt : all_bounded(*node->input(i), steps - 1);
+    if (!part || (all && *all != *part)) return std::nullopt;
+    all = part;
+  }
+  return all;
+}
+
+/// True for a cut, in steps of one, that has the last of the `whole` values along the axis.
+bool has_the_last(const Node& node, const Value& value, size_t axis, int64_t whole) {
+  if (node.op_type() == "Split") return node.outputs().back() == &value;
+  const auto numbers = [&](size_t input) -> std::vector<int64_t> {
+    const Value* given = node.input(input);
+    if (given == nullptr || !given->is_constant() ||
+        given->constant().type() != ElementType::Int64 || !given->constant().is_dense())
+      return {};
+    const auto values = given->constant().values<int64_t>();
+    return {values.begin(), values.end()};
+  };
+  const std::vector<int64_t> ends = numbers(2);
+  const std::vector<int64_t> axes = numbers(3);
+  const std::vector<int64_t> steps = numbers(4);
+  const auto rank = static_cast<int64_t>(value.desc().shape.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const int64_t given = axes.empty() ? static_cast<int64_t>(i) : i < axes.size() ? axes[i] : -1;
+    if (static_cast<size_t>(given < 0 ? given + rank : given) != axis) continue;
+    return ends[i] >= whole && (i >= steps.size() || steps[i] == 1);
+  }
+  return false;
+}
+
 std::optional<int64_t> tail_of(const Value& value, size_t axis, int steps);
 
 /// Of values that are joined along the axis: those at the end count until one is not bounded whole.
@@ -73,7 +131,7 @@ std::optional<int64_t> tail_of(const Value& value, size_t axis, int steps) {
   const Shape& shape = value.desc().shape;
   if (node == nullptr || steps == 0 || axis >= shape.size() || shape[axis] < 0) return std::nullopt;
   const std::string& type = node->op_type();
-  if (is_one_of(type, {"Sigmoid", "HardSigmoid", "Softmax"})) return shape[axis];
+  if (makes_bounded(type)) return shape[axis];
   if (type == "Concat") {
     const auto rank = static_cast<int64_t>(shape.size());
     const int64_t given = node->attributes().get_int("axis", 0);
@@ -91,14 +149,19 @@ std::optional<int64_t> tail_of(const Value& value, size_t axis, int steps) {
   if (is_one_of(type, {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity",
                        "Cast", "Slice", "Split"})) {
     const auto before = axis_before(*node, axis);
-    if (!before) return std::nullopt;
+    if (!before) {
+      const std::optional<bool> bounded = all_bounded(*node->input(0), steps - 1);
+      return bounded ? std::optional(*bounded ? shape[axis] : 0) : std::nullopt;
+    }
     const auto tail = tail_of(*node->input(0), *before, steps - 1);
     if (!tail) return std::nullopt;
     const int64_t whole = node->input(0)->desc().shape[*before];
     if (whole == shape[axis]) return tail;
     // A cut: what is bounded whole stays so, what is not at all, too.
     if (*tail == whole) return shape[axis];
-    return *tail == 0 ? tail : std::nullopt;
+    if (*tail == 0) return tail;
+    return has_the_last(*node, value, axis, whole) ? std::optional(std::min(*tail, shape[axis]))
+                                                   : std::nullopt;
   }
   if (const Value* rest = behind_zeros(*node)) return tail_of(*rest, axis, steps - 1);
   if (type == "ScatterND" && node->input(0) != nullptr) {
@@ -106,9 +169,7 @@ std::optional<int64_t> tail_of(const Value& value, size_t axis, int steps) {
     const auto tail = tail_of(*node->input(0), axis, steps - 1);
     return tail == 0 ? tail : std::nullopt;
   }
-  // Products, sums and the like, which have no bound.
-  if (is_one_of(type, {"Mul", "Add", "Sub", "Div", "Exp", "Pow", "Conv", "MatMul", "Gemm"}))
-    return 0;
+  if (makes_unbounded(type)) return 0;
   return std::nullopt;
 }
 
@@ -116,6 +177,37 @@ std::optional<int64_t> tail_of(const Value& value, size_t axis, int steps) {
 
 std::optional<int64_t> bounded_tail(const Value& value, size_t axis) {
   return tail_of(value, axis, kMostJoins);
+}
+
+int64_t unbounded_tail(const Value& value, size_t axis) {
+  const Value* joined = &value;
+  for (int steps = 0; steps < kMostJoins; ++steps) {
+    const Node* node = joined->producer();
+    if (node == nullptr || node->inputs().empty() || node->input(0) == nullptr) return 0;
+    const auto rank = static_cast<int64_t>(joined->desc().shape.size());
+    const int64_t given = node->attributes().get_int("axis", 0);
+    const bool joins = node->op_type() == "Concat";
+    if (joins && static_cast<size_t>(given < 0 ? given + rank : given) == axis) {
+      int64_t count = 0;
+      for (size_t i = node->inputs().size(); i-- > 0;) {
+        const Value* part = node->input(i);
+        if (part == nullptr || axis >= part->desc().shape.size() || part->desc().shape[axis] < 0 ||
+            all_bounded(*part, kMostJoins) != false)
+          break;
+        count += part->desc().shape[axis];
+      }
+      return count;
+    }
+    // Rows of several levels are alike.
+    if (!joins && !is_one_of(node->op_type(), {"Reshape", "Transpose", "Squeeze", "Unsqueeze",
+                                               "Flatten", "Identity", "Cast"}))
+      return 0;
+    const std::optional<size_t> before = joins ? std::optional(axis) : axis_before(*node, axis);
+    if (!before) return 0;
+    axis = *before;
+    joined = node->input(0);
+  }
+  return 0;
 }
 
 }  // namespace het

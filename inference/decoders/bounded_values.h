@@ -13,4 +13,7 @@ namespace het {
 /// tell. `value` has inferred shapes.
 std::optional<int64_t> bounded_tail(const Value& value, size_t axis);
 
+/// How many of the last of several values that are joined along `axis` surely have no bound.
+int64_t unbounded_tail(const Value& value, size_t axis);
+
 }  // namespace het

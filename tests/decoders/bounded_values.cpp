@@ -62,6 +62,55 @@ TEST(BoundedTail, ACutOfSigmoidsIsBounded) {
   EXPECT_EQ(tail(maker, rows, 2), 5);
 }
 
+TEST(BoundedTail, SumsWithZerosAndTheirLastValues) {
+  // What exports of torch.full_like(x, 0) + cat(...) are, and then x[..., 5:].
+  ModelMaker maker;
+  Value* raw = maker.op("Mul", {maker.input({1, 2, 5}), maker.input({1})});
+  Value* scores = maker.op("Sigmoid", {maker.input({1, 2, 2})});
+  Value* zeros = maker.constant(Tensor::from<float>({1, 2, 7}, std::vector<float>(14, 0.0f)));
+  Value* sum = maker.op("Add", {zeros, joined(maker, {raw, scores}, 2)});
+  EXPECT_EQ(tail(maker, sum, 2), 2);
+  for (const auto& [first, last, count] : {std::tuple{4, 7, 2}, {6, 1 << 20, 1}}) {
+    ModelMaker cut;
+    Value* mixed = joined(cut,
+                          {cut.op("Mul", {cut.input({1, 2, 5}), cut.input({1})}),
+                           cut.op("Sigmoid", {cut.input({1, 2, 2})})},
+                          2);
+    EXPECT_EQ(
+        tail(cut, cut.op("Slice", {mixed, cut.ints({first}), cut.ints({last}), cut.ints({2})}), 2),
+        count);
+  }
+  ModelMaker inner;
+  Value* mixed = joined(inner,
+                        {inner.op("Mul", {inner.input({1, 2, 5}), inner.input({1})}),
+                         inner.op("Sigmoid", {inner.input({1, 2, 2})})},
+                        2);
+  EXPECT_EQ(
+      tail(inner, inner.op("Slice", {mixed, inner.ints({4}), inner.ints({6}), inner.ints({2})}), 2),
+      std::nullopt);
+}
+
+TEST(BoundedTail, AReshapeOfWhatIsAllAlike) {
+  for (const bool bounded : {false, true}) {
+    ModelMaker maker;
+    const auto part = [&] {
+      return bounded ? maker.op("Sigmoid", {maker.input({1, 6, 2, 2})})
+                     : maker.conv(maker.input({1, 3, 2, 2}), 3, 6);
+    };
+    Value* both = joined(maker, {part(), part()}, 1);
+    Value* rows = maker.op("Transpose", {maker.op("Reshape", {both, maker.ints({1, 3, 4, 2, 2})})},
+                           make_attributes({{"perm", Ints{0, 1, 3, 4, 2}}}));
+    EXPECT_EQ(tail(maker, rows, 4), bounded ? 4 : 0);
+  }
+}
+
+TEST(BoundedTail, PlacesThatAreScatteredIntoRawValues) {
+  ModelMaker maker;
+  Value* raw = maker.op("Mul", {maker.input({1, 2, 6}), maker.input({1})});
+  Value* places = maker.input({1, 2, 2, 3}, ElementType::Int64);
+  EXPECT_EQ(tail(maker, maker.op("ScatterND", {raw, places, maker.input({1, 2, 2})}), 2), 0);
+}
+
 TEST(BoundedTail, WhatIsNotKnown) {
   ModelMaker maker;
   EXPECT_EQ(tail(maker, maker.op("Relu", {maker.input({1, 6, 84})}), 1), std::nullopt);

@@ -199,6 +199,8 @@ TEST(FaceReadings, RowsOfYoloWithPointsByWhatHasNoBound) {
   }
   EXPECT_EQ(chosen_of_rows({{"Mul", 4}, {"Sigmoid", 2}, {"Mul", 15}}).converter, "yolo_v7_pose");
   EXPECT_EQ(chosen_of_rows({{"Mul", 4}, {"Sigmoid", 12}}).converter, "yolo_v5");
+  // Four classes that were multiplied by the objectness are no point.
+  EXPECT_EQ(chosen_of_rows({{"Mul", 4}, {"Sigmoid", 1}, {"Mul", 4}}).converter, "");
   EXPECT_EQ(chosen_of_rows({{"Mul", 4}, {"Sigmoid", 1}, {"Mul", 11}}).converter, "");
 }
 

@@ -124,7 +124,8 @@ void see_pointed_yolo(const GraphView& graph) {
         fmt::format("output '{}' {} has three rows for each cell, with {} points before "
                     "the scores of classes",
                     port.name, to_string(port.desc), points / 2));
-  } else if (*tail == 0 && (values - 6) % 3 == 0 && fits(graph, "yolo_v7_pose")) {
+  } else if (*tail == 0 && (values - 6) % 3 == 0 &&
+             unbounded_tail(*output->value, 2) == values - 6 && fits(graph, "yolo_v7_pose")) {
     graph.add("yolo_v7_pose",
               fmt::format("output '{}' {} has three rows for each cell, with {} points behind the "
                           "score of one class",
