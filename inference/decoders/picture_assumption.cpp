@@ -93,8 +93,8 @@ constexpr Family kMaskRcnnBenchmark{
 constexpr Family kMediaPipe{"", "MediaPipe", ColorOrder::RGB, 1};
 
 /// MediaPipe's palms of 192x192; its older ones take what faces do.
-constexpr Family kPalms{
-    "", "MediaPipe's palms", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre};
+constexpr Family kPalms{"",        "MediaPipe's palms",        ColorOrder::RGB, 1, {},
+                        {1, 1, 1}, ResizeMode::LetterboxCentre};
 
 /// ArcFace's and FaceNet's networks of faces.
 constexpr Family kFaces{"",  "networks of faces",      ColorOrder::RGB,
