@@ -134,10 +134,15 @@ Result<BoundInput> picture_input(const std::vector<BoundInput>& inputs, const Mo
     if (input.preproc.format == "image") pictures.push_back(&input);
   }
   if (pictures.size() == 1) return *pictures.front();
-  return error(StatusCode::InvalidArgument,
-               "model '{}' needs exactly one picture input (rank 4 with 1 or 3 channels), {} fit "
-               "among {}; describe it in input_preproc of a model-proc file",
-               model.name(), pictures.size(), describe_inputs(model));
+  return error(
+      StatusCode::InvalidArgument,
+      "model '{}' needs exactly one picture input (rank 4 with 1 or 3 channels), {} fit "
+      "among {}; {}",
+      model.name(), pictures.size(), describe_inputs(model),
+      pictures.size() > 1
+          ? "a network of several pictures, such as of both eyes, cannot be fed with one; "
+            "where only one is a picture, describe it in input_preproc of a model-proc file"
+          : "describe it in input_preproc of a model-proc file");
 }
 
 PictureAxes picture_axes(const PreprocessDesc& desc, size_t rank) {

@@ -1,8 +1,15 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <filesystem>
+
+#include "devices/register_devices.h"
 #include "inference/decoders/choose_decoders.h"
 #include "inference/decoders/model_inputs.h"
 #include "inference/decoders/picture_assumption.h"
+#include "inference/vision_model.h"
+#include "inference/writers/onnx_writer.h"
 
 namespace het {
 namespace {
@@ -135,6 +142,34 @@ TEST(BodyReadings, NetworksOfSeveralPicturesAreErrors) {
   ASSERT_FALSE(picture);
   EXPECT_NE(picture.error().message().find("needs exactly one picture input"), std::string::npos);
   EXPECT_NE(picture.error().message().find("'left_eye_image'"), std::string::npos);
+  EXPECT_NE(picture.error().message().find("cannot be fed with one"), std::string::npos);
+}
+
+TEST(BodyReadings, PicturesOfWideIntegersAreBytes) {
+  Model model("wide");
+  Value* picture = model.add_input("picture", {ElementType::Int32, {1, 8, 8, 3}});
+  Node* cast = model.add_node("cast", "Cast", "", {picture}, {"cast"});
+  cast->attributes().set("to", int64_t{1});  // float
+  Node* turned = model.add_node("turned", "Transpose", "", {cast->output()}, {"turned"});
+  turned->attributes().set("perm", std::vector<int64_t>{0, 3, 1, 2});
+  model.add_output(
+      "y", model.add_node("y", "GlobalAveragePool", "", {turned->output()}, {"y"})->output());
+  const std::string file =
+      testing::TempDir() + "het-wide-picture-" + std::to_string(::getpid()) + ".onnx";
+  ASSERT_TRUE(write_onnx(model, file).ok());
+  const auto core_of_process = core();
+  VisionModelSettings settings;
+  settings.model = file;
+  settings.copy_outputs = true;
+  const auto loaded = VisionModel::load(*core_of_process, settings);
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const Image image = make_host_image(PixelFormat::BGR, 8, 8).value();
+  std::memset(image.planes[0].buffer->host(), 200, image.planes[0].buffer->size_bytes());
+  const auto request = (*loaded)->compiled().create_infer_request().value();
+  ASSERT_TRUE((*loaded)->set_picture(*request, image, image.full()).ok());
+  ASSERT_TRUE(request->infer().ok());
+  EXPECT_EQ(to_float_vector(request->output(0)).value(), (std::vector<float>{200, 200, 200}));
+  std::filesystem::remove(file);
 }
 
 }  // namespace

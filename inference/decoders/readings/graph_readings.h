@@ -14,8 +14,8 @@ namespace het {
 struct Reading {
   DecoderConfig config;
   std::string reason;
-  std::vector<DecoderConfig> others;  ///< where further outputs are read by themselves
-  bool plain_pictures = false;        ///< what is recognised takes BGR 0..255, stretched
+  std::vector<DecoderConfig> others;          ///< where further outputs are read by themselves
+  bool plain_pictures = false;                ///< what is recognised takes BGR 0..255, stretched
   std::optional<InputPreproc> pictures = {};  ///< or how else, where that is known
 };
 

@@ -20,6 +20,7 @@ TEST(MoveNet, OneBody) {
   point(9, 0.5f, 0.125f, 0.05f);  // below 0.11
   point(10, kNan, 0.5f, 0.9f);
   point(16, 1.0f, 1.0f, 0.25f);
+  c.inputs[0].desc.shape[0] = 2;
   c.context.batch_index = 1;
   c.context.transform = {2.0f, 3.0f, 10.0f, 20.0f};
   const Results results = c.decode(converter("movenet"));
@@ -87,6 +88,7 @@ TEST(SimCc, WhereColumnsAndRowsAreLargest) {
   x[item_x + 16 * 384] = kInf;
   x[item_x + 16 * 384 + 383] = 0.25f;
   y[item_y + 16 * 512 + 511] = 2.0f;
+  c.inputs[0].desc.shape[0] = 2;
   c.context.batch_index = 1;
   c.context.transform = {2.0f, 3.0f, 10.0f, 20.0f};
   const Results results = c.decode(converter("simcc"));

@@ -56,6 +56,7 @@ TEST(LandmarkKeys, FiveValuesEndWithLogits) {
   const auto values = c.add("ld", {2, 15});
   const float item[] = {10, 20, 3, 2.0f, 9, 30, 40, -3, -4.0f, 9, kNan, kNan, kNan, kNan, kNan};
   std::copy_n(item, 15, values.begin() + 15);
+  c.inputs[0].desc.shape[0] = 2;
   c.context.batch_index = 1;
   DecoderConfig config = landmarks(5, "pixels");
   config.slice = {0, 10};
@@ -117,6 +118,7 @@ TEST(Slices, LabelsAndTextsOfOneOutput) {
   const auto values = c.add("fc1", {2, 3});
   const float item[] = {0.25f, 2.0f, 0.315f};
   std::copy_n(item, 3, values.begin() + 3);
+  c.inputs[0].desc.shape[0] = 2;
   c.context.batch_index = 1;
   DecoderConfig gender = converter("label");
   gender.slice = {0, 2};

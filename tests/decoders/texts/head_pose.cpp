@@ -47,6 +47,7 @@ using Texts = std::vector<std::string>;
 
 TEST(HeadPose, AnglesOfARotation) {
   DecodeCase c(224, 224);
+  c.inputs[0].desc.shape[0] = 2;
   const auto values = c.add("rotation", {2, 3, 3}, kNan);
   put(rotation(25.5, -10.25, 40.0), values.subspan(9));
   EXPECT_TRUE(c.decode(converter("head_pose")).classifications.empty());
@@ -71,6 +72,7 @@ TEST(HeadPose, ClassesOfHopenet) {
   DecodeCase c(224, 224);
   for (const char* name : {"yaw", "pitch", "roll"}) c.add(name, {2, 66});
   c.add("angles", {2, 3});  // left out
+  c.inputs[0].desc.shape[0] = 2;
   c.context.batch_index = 1;
   put_classes(c.tensors[0].values<float>().subspan(66), 33, 0.75);  // (33.25) * 3 - 99
   put_classes(c.tensors[1].values<float>().subspan(66), 0, 0.5);
