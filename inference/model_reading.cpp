@@ -200,12 +200,17 @@ Result<ModelReading> read_vision_model(Core& core, const VisionModelSettings& se
   HET_ASSIGN(reading.inputs, bind_inputs(reading.model_proc, model));
   HET_ASSIGN(reading.picture, picture_input(reading.inputs, model));
   if (reading.inputs.size() != model.inputs().size())
-    return error(StatusCode::InvalidArgument,
-                 "model '{}' has {} inputs, {} of them are filled; describe the others in "
-                 "input_preproc of a model-proc file (format image_info or sequence_index)",
-                 settings.model, model.inputs().size(), reading.inputs.size());
+    return error(
+        StatusCode::InvalidArgument,
+        "model '{}' has {} inputs, {} of them are filled; describe the others in "
+        "input_preproc of a model-proc file (format image_info, sequence_index or constant)",
+        settings.model, model.inputs().size(), reading.inputs.size());
   HET_TRY(bind_shapes(settings, reading.inputs, reading.picture, model));
   const size_t index = reading.picture.index;
+  if (const auto& fourth = reading.picture.preproc.fourth_channel) {
+    const bool last = reading.picture.preproc.preprocess.tensor_layout == Layout::NHWC;
+    HET_TRY(append_constant_channel(model, index, last ? 3 : 1, *fourth));
+  }
   // Pictures of wider integers (MoveNet's of int32) are bytes that a Cast widens.
   const ElementType type = model.inputs()[index].value->desc().type;
   if (!is_float(type) && bit_width(type) > 8) {

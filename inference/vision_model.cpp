@@ -47,9 +47,18 @@ Result<Tensor> make_fixed_input(const Port& port, const std::vector<float>& row)
 }
 
 /// DL Streamer's rules: image_info is the size of the picture input, then `scale`; sequence_index
-/// is all ones.
+/// is all ones. A constant (ours) is its values, repeated.
 Result<Tensor> fixed_input(const Port& port, const InputPreproc& preproc, int width, int height) {
   if (preproc.format == "sequence_index") return make_fixed_input(port, {1.0f});
+  if (preproc.format == "constant") {
+    const int64_t count = element_count(port.desc.shape);
+    const auto given = static_cast<int64_t>(preproc.values.size());
+    if (given == 0 || count % given != 0)
+      return error(StatusCode::ShapeMismatch,
+                   "input '{}' {} has {} values, the {} of the model-proc file do not fill it",
+                   port.name, to_string(port.desc), count, given);
+    return make_fixed_input(port, preproc.values);
+  }
   const int64_t values = port.desc.shape.empty() ? 0 : port.desc.shape.back();
   if (values < 2 || values > 64)
     return error(StatusCode::ShapeMismatch,

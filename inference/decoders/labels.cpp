@@ -1,6 +1,8 @@
 #include "inference/decoders/labels.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -84,12 +86,32 @@ Result<std::vector<std::string>> read_labels(const std::string& path) {
   return parse_labels(text, path);
 }
 
-Result<std::string> labels_path(std::string_view named, std::string_view descriptor_path) {
+Result<std::vector<float>> parse_numbers(std::string_view text, std::string_view origin) {
+  std::vector<float> numbers;
+  constexpr std::string_view kBetween = " \t\r\n,";
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+    if (text.empty()) break;
+    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    float number = 0.0f;
+    const char* const end = word.data() + word.size();
+    const auto [parsed, failure] = std::from_chars(word.data(), end, number);
+    if (failure != std::errc{} || parsed != end || !std::isfinite(number))
+      return error(StatusCode::ParseError,
+                   "'{}': '{}' is no number; numbers are separated by blanks, commas or lines",
+                   origin, word.substr(0, 40));
+    numbers.push_back(number);
+    text.remove_prefix(word.size());
+  }
+  return numbers;
+}
+
+Result<std::string> path_beside(std::string_view named, std::string_view descriptor_path) {
   const fs::path relative = fs::path(named).lexically_normal();
   if (relative.empty() || relative.is_absolute() || *relative.begin() == "..")
     return error(StatusCode::InvalidArgument,
-                 "labels file '{}' must be inside the folder of '{}'; use the property labels-file "
-                 "for files elsewhere",
+                 "'{}' must be inside the folder of '{}'; the property labels-file names a labels "
+                 "file elsewhere",
                  named, descriptor_path);
   return (fs::path(descriptor_path).parent_path() / relative).string();
 }

@@ -23,8 +23,10 @@ bool is_utf8(std::string_view text);
 /// Splits into lines, without carriage returns, a byte order mark and empty lines at the end.
 Result<std::vector<std::string>> parse_labels(std::string_view text, std::string_view origin);
 
-/// Path of a labels file that a descriptor names: relative to the descriptor's folder and not
-/// outside it.
-Result<std::string> labels_path(std::string_view named, std::string_view descriptor_path);
+/// Finite numbers between blanks, commas and ends of lines.
+Result<std::vector<float>> parse_numbers(std::string_view text, std::string_view origin);
+
+/// Path of a file that a descriptor names: relative to the descriptor's folder and not outside it.
+Result<std::string> path_beside(std::string_view named, std::string_view descriptor_path);
 
 }  // namespace het

@@ -15,7 +15,7 @@ namespace het {
 /// One entry of input_preproc.
 struct InputPreproc {
   std::string layer_name;        ///< empty: the only input of its kind
-  std::string format = "image";  ///< image, image_info, sequence_index
+  std::string format = "image";  ///< image, image_info, sequence_index, constant
   PreprocessDesc preprocess;     ///< image only
   bool is_bytes = false;         ///< precision U8: float pictures of the model become UInt8
   bool layout_given = false;     ///< false: taken from the input's shape
@@ -25,6 +25,9 @@ struct InputPreproc {
   /// order, the rest is `scale`.
   bool width_first = false;
   float scale = 1.0f;
+  std::vector<float> values;  ///< constant only: one for all, or a part that is repeated
+  /// image only: the input has a fourth channel, which always holds this.
+  std::optional<float> fourth_channel;
 };
 
 /// A model descriptor in DL Streamer's model-proc schema (json_schema_version 2.x).

@@ -113,6 +113,17 @@ InputSize picture_input_size(const std::vector<Port>& inputs) {
   return {};
 }
 
+Status expect_batch(std::string_view converter, const std::vector<Port>& inputs, const Port& port) {
+  const Shape& shape = port.desc.shape;
+  const int64_t batch = picture_batch(inputs);
+  if (shape.size() < 2 || batch == kUnknownDim || shape[0] == kUnknownDim || shape[0] == batch)
+    return {};
+  return error(StatusCode::ShapeMismatch,
+               "converter '{}': the first dimension of '{}' {} is not the batch of the picture "
+               "input, {}",
+               converter, port.name, to_string(port.desc), batch);
+}
+
 int64_t picture_batch(const std::vector<Port>& inputs) {
   for (const Port& port : inputs) {
     if (port.preprocess && port.desc.shape.size() >= 3)

@@ -68,5 +68,8 @@ struct InputSize {
 InputSize picture_input_size(const std::vector<Port>& inputs);
 /// Number of pictures that one execution takes, as far as known.
 int64_t picture_batch(const std::vector<Port>& inputs);
+/// Fails where the first dimension of an output is known not to be that number: steps, objects or
+/// rows that a converter would take for pictures.
+Status expect_batch(std::string_view converter, const std::vector<Port>& inputs, const Port& port);
 
 }  // namespace het

@@ -77,6 +77,29 @@ Status set_output_type(Model& model, size_t output_index, ElementType type) {
   return {};
 }
 
+Status append_constant_channel(Model& model, size_t input_index, size_t axis, float value) {
+  Value* input = model.inputs()[input_index].value;
+  TensorDesc desc = input->desc();
+  if (axis >= desc.shape.size() || !is_static(desc.shape) || desc.shape[axis] < 2 ||
+      desc.type != ElementType::Float32)
+    return error(StatusCode::ShapeMismatch,
+                 "input '{}' {} has no last channel that could be constant: it has to be float32 "
+                 "with known dimensions and two channels or more",
+                 input->name(), to_string(desc));
+  Shape plane = desc.shape;
+  plane[axis] = 1;
+  const auto count = static_cast<size_t>(element_count(plane));
+  Value* constant = model.add_constant(
+      input->name() + "/Channel", Tensor::from<float>(plane, std::vector<float>(count, value)));
+  Attributes attributes;
+  attributes.set("axis", static_cast<int64_t>(axis));
+  insert_behind(model, input, input->name() + "/Concat", "Concat", {constant},
+                std::move(attributes));
+  --desc.shape[axis];
+  model.set_desc(input, std::move(desc));
+  return {};
+}
+
 Status set_input_layout(Model& model, size_t input_index, std::string_view layout) {
   Value* value = model.inputs()[input_index].value;
   const size_t arrow = layout.find("->");

@@ -16,6 +16,11 @@ namespace het {
 HET_API Status set_input_type(Model& model, size_t input_index, ElementType type);
 HET_API Status set_output_type(Model& model, size_t output_index, ElementType type);
 
+/// Takes the last channel from an input, which always holds `value`: the input has one channel
+/// less, a Concat behind it appends a constant. `axis` is that of the channels; shapes must be
+/// static.
+HET_API Status append_constant_channel(Model& model, size_t input_index, size_t axis, float value);
+
 /// Says what the dimensions of an input mean: "NCHW", or "NCHW->NHWC", which also changes them: the
 /// input gets the second order, a Transpose behind it gives the model the first. Each letter stands
 /// for one dimension. Declared shapes move along, a PreprocessDesc changes its layout.

@@ -84,10 +84,10 @@ TEST_F(LabelsFile, DescriptorNamesAFileInItsFolder) {
 }
 
 TEST(LabelsPath, StaysInTheFolder) {
-  EXPECT_EQ(labels_path("a/b.txt", "/x/m.json").value(), "/x/a/b.txt");
-  EXPECT_EQ(labels_path("b.txt", "m.json").value(), "b.txt");
+  EXPECT_EQ(path_beside("a/b.txt", "/x/m.json").value(), "/x/a/b.txt");
+  EXPECT_EQ(path_beside("b.txt", "m.json").value(), "b.txt");
   for (const char* bad : {"", "/etc/passwd", "../b.txt", "a/../../b.txt", ".."})
-    EXPECT_FALSE(labels_path(bad, "/x/m.json")) << bad;
+    EXPECT_FALSE(path_beside(bad, "/x/m.json")) << bad;
 }
 
 }  // namespace

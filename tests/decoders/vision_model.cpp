@@ -93,6 +93,70 @@ TEST_F(VisionModels, EveryInputMustBeFilled) {
   std::filesystem::remove(file);
 }
 
+/// A picture of four channels, of which each is averaged, times what another input holds.
+std::string four_channels(const std::string& folder) {
+  Model model("four");
+  Value* picture = model.add_input("picture", {ElementType::Float32, {1, 4, 8, 8}});
+  Value* angles = model.add_input("angles", {ElementType::Float32, {1, 4}});
+  Value* means = model.add_node("means", "GlobalAveragePool", "", {picture}, {"means"})->output();
+  Value* flat = model.add_node("flat", "Flatten", "", {means}, {"flat"})->output();
+  model.add_output("y", model.add_node("y", "Mul", "", {flat, angles}, {"y"})->output());
+  const std::string file = folder + "/four.onnx";
+  EXPECT_TRUE(write_onnx(model, file).ok());
+  return file;
+}
+
+TEST(VisionModelsInputs, ConstantsAndAFourthChannel) {
+  const std::string folder = testing::TempDir() + "het-four-channels-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  const auto core_of_process = core();
+  VisionModelSettings s;
+  s.model = four_channels(folder);
+  s.model_proc = folder + "/four.json";
+  std::ofstream(folder + "/angles.txt") << "1, 2\n3 4\n";
+  const auto describe =
+      [&](const std::string& constant) {
+        std::ofstream(s.model_proc)
+            << R"({"json_schema_version": "2.2.0", "input_preproc": [
+            {"layer_name": "picture", "format": "image", "params": {"fourth_channel": 0.5}},
+            {"layer_name": "angles", "format": "constant", "params": )" +
+                   constant + R"(}], "output_postproc": [{"converter": "raw_data_copy"}]})";
+      };
+  const Image image = make_host_image(PixelFormat::BGR, 8, 8).value();
+  std::memset(image.planes[0].buffer->host(), 10, image.planes[0].buffer->size_bytes());
+  const auto values = [&] {
+    const auto model = VisionModel::load(*core_of_process, s);
+    EXPECT_TRUE(model) << model.error().message();
+    if (!model) return std::vector<float>{};
+    const auto request = (*model)->compiled().create_infer_request().value();
+    EXPECT_TRUE((*model)->set_picture(*request, image, image.full()).ok());
+    EXPECT_TRUE(request->infer().ok());
+    return to_float_vector(request->output(0)).value();
+  };
+  describe(R"({"file": "angles.txt"})");
+  EXPECT_EQ(values(), (std::vector<float>{10, 20, 30, 2}));
+  describe(R"({"value": 2})");
+  EXPECT_EQ(values(), (std::vector<float>{20, 20, 20, 1}));
+  describe(R"({"value": [1, 0]})");
+  EXPECT_EQ(values(), (std::vector<float>{10, 0, 10, 0}));
+  for (const auto& [wrong, told] : {std::pair{R"({"value": [1, 2, 3]})", "do not fill it"},
+                                    {R"({})", "value"},
+                                    {R"({"value": 1, "file": "angles.txt"})", "one of them"},
+                                    {R"({"file": "/etc/hostname"})", "inside the folder"},
+                                    {R"({"value": "x"})", "value"}}) {
+    describe(wrong);
+    const auto model = VisionModel::load(*core_of_process, s);
+    ASSERT_FALSE(model) << wrong;
+    EXPECT_NE(model.error().message().find(told), std::string::npos) << model.error().message();
+  }
+  std::ofstream(folder + "/angles.txt") << "1 two";
+  describe(R"({"file": "angles.txt"})");
+  const auto broken = VisionModel::load(*core_of_process, s);
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message().find("'two' is no number"), std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(VisionModels, SizesAreFilledByTheNamesOfTheirInputs) {
   EXPECT_EQ(load_error(settings("deimv2_atto_320", "")), "");
 }

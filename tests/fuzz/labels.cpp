@@ -11,6 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   file.fill(data, size);
   (void)het::read_labels(file.path());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)het::labels_path(text, "models/detector.json");
+  (void)het::path_beside(text, "models/detector.json");
   return 0;
 }

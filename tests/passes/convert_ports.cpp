@@ -32,6 +32,19 @@ TEST(ConvertPorts, TypesAreConvertedInside) {
             "output y = y/Cast\n");
 }
 
+TEST(ConvertPorts, TheLastChannelBecomesAConstant) {
+  Model model = make_model();
+  ASSERT_TRUE(append_constant_channel(model, 0, 1, 0.5f).ok());
+  ASSERT_TRUE(model.sort().ok());
+  const std::string text = print_model(model);
+  EXPECT_NE(text.find("input x : float32[1,2,4,5]"), std::string::npos) << text;
+  EXPECT_NE(text.find("x/Concat = Concat(x, x/Channel) {axis=1}"), std::string::npos) << text;
+  EXPECT_NE(text.find("Split(x/Concat)"), std::string::npos) << text;
+  Model grey("grey");
+  grey.add_output("y", grey.add_input("x", {ElementType::Float32, {1, 1, 4, 5}}));
+  EXPECT_FALSE(append_constant_channel(grey, 0, 1, 0.5f).ok());
+}
+
 TEST(ConvertPorts, LayoutsAreDeclaredOrChanged) {
   Model model = make_model();
   model.set_dim_names(0, {"n", "c", "h", "w"});

@@ -64,7 +64,7 @@ class TensorDecoder final : public Decoder {
 
 template <Part part>
 Result<std::unique_ptr<Decoder>> create_raw_data_copy(const DecoderConfig& config,
-                                                      const std::vector<Port>&,
+                                                      const std::vector<Port>& inputs,
                                                       const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   DecoderConfig complete = config;
@@ -74,6 +74,7 @@ Result<std::unique_ptr<Decoder>> create_raw_data_copy(const DecoderConfig& confi
     const Port& port = outputs[index];
     layers.push_back(port.name);
     const size_t rank = port.desc.shape.size();
+    if (part != Part::Whole) HET_TRY(expect_batch(config.converter, inputs, port));
     if (part == Part::FirstToken && !is_sized_at_run_time(port) && rank != 2 && rank != 3)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads [batch,N] or [batch,tokens,N], '{}' is {}", kClipToken,

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxEntries = 64;
+constexpr size_t kMaxConstant = size_t{1} << 16;
 constexpr int kMaxAnchors = 64;
 constexpr int kModelProcMaxPoints = 1024;
 
@@ -94,7 +95,11 @@ Status parse_normalisation(const JsonObject& params, PreprocessDesc& desc) {
 }
 
 Status parse_image_params(const JsonObject& params, InputPreproc& input) {
-  HET_TRY(params.allow_keys({"resize", "crop", "color_space", "range", "mean", "std", "padding"}));
+  HET_TRY(params.allow_keys(
+      {"resize", "crop", "color_space", "range", "mean", "std", "padding", "fourth_channel"}));
+  if (params.has("fourth_channel")) {
+    HET_ASSIGN(input.fourth_channel, params.number("fourth_channel", 0.0f, -1e9f, 1e9f));
+  }
   HET_TRY(parse_resize(params, input.preprocess));
   HET_ASSIGN(const std::string color,
              params.choice("color_space", "BGR", {"BGR", "RGB", "GRAYSCALE"}));
@@ -105,13 +110,38 @@ Status parse_image_params(const JsonObject& params, InputPreproc& input) {
   return parse_padding(params, input.preprocess);
 }
 
-Result<InputPreproc> parse_input(const JsonObject& entry) {
+/// The numbers of an input that is always the same: `value`, one or an array, or `file`, a text of
+/// numbers in the descriptor's folder.
+Result<std::vector<float>> parse_constant(const JsonObject& params, std::string_view origin) {
+  HET_TRY(params.allow_keys({"value", "file"}));
+  if (params.has("value") == params.has("file"))
+    return params.fail("value",
+                       "give value (a number or an array of numbers) or file, one of them");
+  std::vector<float> values;
+  if (params.has("value") && params["value"].is_number()) {
+    HET_ASSIGN(const float value, params.number("value", 0.0f, -1e30f, 1e30f));
+    values.push_back(value);
+  } else if (params.has("value")) {
+    HET_ASSIGN(values, params.numbers("value", kMaxConstant));
+  } else {
+    HET_ASSIGN(const std::string named, params.text("file", ""));
+    Result<std::string> path = path_beside(named, origin);
+    if (!path) return Failure(path.error().with_context(params.path_of("file")));
+    HET_ASSIGN(const std::string text,
+               read_text_file(*path, kMaxModelProcBytes, "file of a constant input"));
+    HET_ASSIGN(values, parse_numbers(text, *path));
+  }
+  if (values.empty()) return params.fail("value", "expected at least one number");
+  return values;
+}
+
+Result<InputPreproc> parse_input(const JsonObject& entry, std::string_view origin) {
   HET_TRY(entry.allow_keys({"layer_name", "format", "precision", "layout", "shape", "params"}));
   InputPreproc input;
   HET_ASSIGN(input.layer_name, entry.text("layer_name", ""));
   if (input.layer_name == "ANY") input.layer_name.clear();
-  HET_ASSIGN(input.format,
-             entry.choice("format", "image", {"image", "image_info", "sequence_index"}));
+  HET_ASSIGN(input.format, entry.choice("format", "image",
+                                        {"image", "image_info", "sequence_index", "constant"}));
   HET_ASSIGN(const std::string precision, entry.text("precision", "FP32"));
   const auto type = parse_element_type(precision);
   input.is_bytes = type && *type == ElementType::UInt8;
@@ -133,6 +163,8 @@ Result<InputPreproc> parse_input(const JsonObject& entry) {
     HET_ASSIGN(const std::string order,
                params.choice("order", "height,width", {"height,width", "width,height"}));
     input.width_first = order == "width,height";
+  } else if (input.format == "constant") {
+    HET_ASSIGN(input.values, parse_constant(params, origin));
   } else {
     HET_TRY(params.allow_keys({}));
   }
@@ -143,7 +175,7 @@ Result<std::vector<std::string>> parse_labels_key(const JsonObject& entry,
                                                   std::string_view origin) {
   if (!entry["labels"].is_string()) return entry.texts("labels", kMaxLabels);
   HET_ASSIGN(const std::string named, entry.text("labels", ""));
-  Result<std::string> path = labels_path(named, origin);
+  Result<std::string> path = path_beside(named, origin);
   if (!path) return Failure(path.error().with_context(entry.path_of("labels")));
   Result<std::vector<std::string>> labels = read_labels(*path);
   if (!labels)
@@ -217,6 +249,14 @@ Status parse_geometry(const JsonObject& entry, DecoderConfig& config) {
   }
   HET_TRY(parse_cells(entry, config));
   HET_ASSIGN(config.point_names, entry.texts("point_names", kModelProcMaxPoints));
+  HET_ASSIGN(config.slice, entry.integers("slice", 0, 1 << 24));
+  if (entry.has("slice") && (config.slice.size() != 2 || config.slice[1] < 1))
+    return entry.fail("slice", "expected [first, count] with a count of 1 or more");
+  HET_ASSIGN(config.values_per_point, entry.integer("values_per_point", 2, 2, 5));
+  if (config.values_per_point == 4)
+    return entry.fail("values_per_point", "a point has 2, 3 or 5 values");
+  HET_ASSIGN(config.unit, entry.choice("unit", "", {"", "relative", "centred", "pixels"}));
+  HET_ASSIGN(config.presence_layer, entry.text("presence_layer", ""));
   if (entry.has("minimum_side")) {
     HET_ASSIGN(config.minimum_side, entry.number("minimum_side", 0.0f, 0.0f, 65536.0f));
   }
@@ -249,19 +289,15 @@ Status parse_thresholds(const JsonObject& entry, DecoderConfig& config) {
 Status parse_presentation(const JsonObject& entry, DecoderConfig& config) {
   HET_ASSIGN(config.format, entry.text("format", ""));
   const bool is_text =
-  HET_ASSIGN(config.slice, entry.integers("slice", 0, 1 << 24));
-  if (entry.has("slice") && (config.slice.size() != 2 || config.slice[1] < 1))
-    return entry.fail("slice", "expected [first, count] with a count of 1 or more");
-  HET_ASSIGN(config.values_per_point, entry.integer("values_per_point", 2, 2, 5));
-  if (config.values_per_point == 4)
-    return entry.fail("values_per_point", "a point has 2, 3 or 5 values");
-  HET_ASSIGN(config.unit, entry.choice("unit", "", {"", "relative", "centred", "pixels"}));
-  HET_ASSIGN(config.presence_layer, entry.text("presence_layer", ""));
       config.converter.find("_ocr") != std::string::npos || config.converter == "attention_text";
+  const bool is_vector =
+      config.converter == "label" || config.converter == "text" || config.converter == "landmarks";
   if (is_text) {
     HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NTC", "TNC", "TC"}));
+  } else if (is_vector) {
+    HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "C"}));
   } else {
-    HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NCHW", "NHWC"}));
+    HET_ASSIGN(config.layout, entry.choice("layout", "", {"", "NCHW", "NHWC", "CHW", "HWC", "HW"}));
   }
   HET_ASSIGN(config.text_scale, entry.number("text_scale", 1.0f, -1e9f, 1e9f));
   HET_ASSIGN(config.text_precision, entry.integer("text_precision", 2, 0, 9));
@@ -341,7 +377,7 @@ Result<ModelProc> read_document(const json& document, std::string_view origin) {
     HET_ASSIGN(inputs, root.objects("input_preproc", kMaxEntries));
   }
   for (const JsonObject& entry : inputs) {
-    HET_ASSIGN(InputPreproc input, parse_input(entry));
+    HET_ASSIGN(InputPreproc input, parse_input(entry, origin));
     model_proc.inputs.push_back(std::move(input));
   }
   HET_ASSIGN(const std::vector<JsonObject> outputs, root.objects("output_postproc", kMaxEntries));

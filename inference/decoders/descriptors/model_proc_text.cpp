@@ -59,9 +59,12 @@ Json entry_of(const InputPreproc& input) {
   }
   if (input.format == "image") {
     entry["params"] = params_of(input.preprocess);
+    if (input.fourth_channel) entry["params"]["fourth_channel"] = number(*input.fourth_channel);
   } else if (input.format == "image_info") {
     entry["params"] = {{"order", input.width_first ? "width,height" : "height,width"}};
     if (input.scale != 1.0f) entry["params"]["scale"] = number(input.scale);
+  } else if (input.format == "constant") {
+    entry["params"] = {{"value", numbers(input.values)}};
   }
   return entry;
 }
@@ -107,13 +110,13 @@ class OutputEntry {
     add("color_space", std::string(config.rgb ? "RGB" : ""), std::string());
     if (config.range_low != none_.range_low || config.range_high != none_.range_high)
       json_["range"] = numbers(std::array{config.range_low, config.range_high});
-    add_list("point_names", config.point_names);
-    add_list("point_connections", config.point_connections);
-    add_list("labels", config.labels);
     add_list("slice", config.slice);
     add("values_per_point", config.values_per_point, none_.values_per_point);
     add("unit", config.unit, none_.unit);
     add("presence_layer", config.presence_layer, none_.presence_layer);
+    add_list("point_names", config.point_names);
+    add_list("point_connections", config.point_connections);
+    add_list("labels", config.labels);
     drop_unknown(config.converter);
   }
   Json take() { return std::move(json_); }

@@ -79,7 +79,7 @@ class AnomalyDecoder final : public PlaceValueDecoder {
 };
 
 Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& config,
-                                                          const std::vector<Port>&,
+                                                          const std::vector<Port>& inputs,
                                                           const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   const auto is_score = [&](size_t index) {
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& c
         "the model has {}; name them in layer_names",
         kAnomalyDetectionName, describe(outputs, selected));
   const size_t output = score == selected[0] ? selected[1] : selected[0];
-  HET_TRY(expect_map(config, outputs[output]));
+  HET_TRY(expect_map(config, inputs, outputs[output]));
   DecoderConfig complete = config;
   if (complete.labels.empty()) complete.labels = {"Normal", "Anomaly"};
   if (complete.labels.size() != 2 || !config.image_threshold || !config.normalization_scale)

@@ -101,10 +101,10 @@ class DepthDecoder final : public PlaceValueDecoder {
 };
 
 Result<std::unique_ptr<Decoder>> create_depth_estimation(const DecoderConfig& config,
-                                                         const std::vector<Port>&,
+                                                         const std::vector<Port>& inputs,
                                                          const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  HET_TRY(expect_map(config, outputs[output]));
+  HET_TRY(expect_map(config, inputs, outputs[output]));
   const std::vector<std::string> names = attribute_names(config, outputs, {output});
   return std::make_unique<DepthDecoder>(config, output, names.front(), outputs[output].name);
 }

@@ -22,14 +22,19 @@ struct MapShape {
   int64_t cells() const { return rows * columns; }
 };
 
-/// Reads [batch,rows,columns], [batch,C,rows,columns] or [batch,rows,columns,C]. Where the
+/// Reads [batch,rows,columns], [batch,C,rows,columns] or [batch,rows,columns,C]; without a batch
+/// [rows,columns], and with the layout CHW or HWC [C,rows,columns] or [rows,columns,C]. Where the
 /// descriptor gives no layout, one channel, as many channels as `labels`, or the clearly smaller of
 /// dimensions 1 and 3 decides; else it fails and asks for the layout. Also fails on maps without
 /// cells. `shape` must be static.
 Result<MapShape> map_shape(const DecoderConfig& config, const TensorDesc& desc);
 
+/// The values of one picture: the whole tensor where the layout has no batch.
+Result<OutputValues> map_values(const DecoderConfig& config, const Tensor& tensor,
+                                int64_t batch_index);
+
 /// The same where only some of the shape is known yet: fails only when it can never fit.
-Status expect_map(const DecoderConfig& config, const Port& port);
+Status expect_map(const DecoderConfig& config, const std::vector<Port>& inputs, const Port& port);
 
 /// Decoders of one output that is a map with one value a place. Thread-safe, as every decoder.
 class PlaceValueDecoder : public Decoder {

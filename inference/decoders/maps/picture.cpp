@@ -26,7 +26,7 @@ class PictureDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
+    HET_ASSIGN(const OutputValues values, map_values(config_, tensor, context.batch_index));
     HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
     HET_TRY(expect_picture(map, tensor.desc()));
     PictureResult found;
@@ -79,10 +79,10 @@ class PictureDecoder final : public Decoder {
 };
 
 Result<std::unique_ptr<Decoder>> create_picture(const DecoderConfig& config,
-                                                const std::vector<Port>&,
+                                                const std::vector<Port>& inputs,
                                                 const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  HET_TRY(expect_map(config, outputs[output]));
+  HET_TRY(expect_map(config, inputs, outputs[output]));
   if (outputs[output].desc.is_static()) {
     HET_ASSIGN(const MapShape map, map_shape(config, outputs[output].desc));
     HET_TRY(PictureDecoder::expect_picture(map, outputs[output].desc));

@@ -35,7 +35,7 @@ class SegmentationDecoder final : public Decoder {
     const SourceBox box = picture_box(context);
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Tensor& tensor = outputs[outputs_[i]];
-      HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
+      HET_ASSIGN(const OutputValues values, map_values(config_, tensor, context.batch_index));
       HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
       if (map.channels > 1) HET_TRY(expect_labels(config_, map.channels));
       Segmentation found;
@@ -117,14 +117,14 @@ class SegmentationDecoder final : public Decoder {
 };
 
 Result<std::unique_ptr<Decoder>> create_semantic_segmentation(const DecoderConfig& config,
-                                                              const std::vector<Port>&,
+                                                              const std::vector<Port>& inputs,
                                                               const std::vector<Port>& outputs) {
   HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
   std::vector<std::string> layers;
   for (size_t index : selected) {
     const Port& port = outputs[index];
     layers.push_back(port.name);
-    HET_TRY(expect_map(config, port));
+    HET_TRY(expect_map(config, inputs, port));
     if (!port.desc.is_static()) continue;
     HET_ASSIGN(const MapShape map, map_shape(config, port.desc));
     if (map.channels > 1) HET_TRY(expect_labels(config, map.channels));

@@ -65,8 +65,7 @@ class LandmarksDecoder final : public Decoder {
 
   Result<Keypoints> read(const Tensor& tensor, const std::string& layer, float confidence,
                          const DecodeContext& context) const {
-    HET_ASSIGN(OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
-    HET_TRY(apply_slice(config_, tensor, values));
+    HET_ASSIGN(const OutputValues values, vector_values(config_, tensor, context.batch_index));
     const auto step = static_cast<size_t>(config_.values_per_point);
     const size_t points = values.size() / step;
     if (values.size() % step != 0 || points == 0 || points > kLandmarksMaxPoints)
@@ -124,7 +123,7 @@ Result<std::optional<size_t>> find_presence(const DecoderConfig& config,
 }
 
 Result<std::unique_ptr<Decoder>> create_landmarks(const DecoderConfig& config,
-                                                  const std::vector<Port>&,
+                                                  const std::vector<Port>& inputs,
                                                   const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   HET_ASSIGN(const std::optional<size_t> presence, find_presence(config, outputs, selected));
@@ -136,7 +135,7 @@ Result<std::unique_ptr<Decoder>> create_landmarks(const DecoderConfig& config,
   for (size_t index : selected) {
     const Port& port = outputs[index];
     layers.push_back(port.name);
-    HET_ASSIGN(const int64_t values, sliced_count(config, port));
+    HET_ASSIGN(const int64_t values, sliced_count(config, inputs, port));
     if (values != kUnknownDim && values % step != 0)
       return error(StatusCode::ShapeMismatch,
                    "converter '{}' reads {} values of each point, '{}' is {}", kLandmarksName, step,
@@ -152,10 +151,11 @@ Result<std::unique_ptr<Decoder>> create_landmarks(const DecoderConfig& config,
 }  // namespace
 
 HET_REGISTRATION void register_landmarks_decoder(DecoderRegistry& registry) {
-  registry.add({kLandmarksName,
-                {"format", "point_names", "point_connections", "slice", "values_per_point", "unit",
-                 "presence_layer", "output_sigmoid_activation", "threshold"},
-                create_landmarks});
+  registry.add(
+      {kLandmarksName,
+       {"format", "point_names", "point_connections", "slice", "layout", "values_per_point", "unit",
+        "presence_layer", "output_sigmoid_activation", "threshold"},
+       create_landmarks});
 }
 
 }  // namespace het

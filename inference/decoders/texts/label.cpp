@@ -49,10 +49,7 @@ class LabelDecoder final : public Decoder {
     Results results;
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Tensor& tensor = outputs[outputs_[i]];
-      HET_ASSIGN(OutputValues values, tensor.rank() > 1
-                                          ? OutputValues::batch_item(tensor, context.batch_index)
-                                          : OutputValues::whole(tensor));
-      HET_TRY(apply_slice(config_, tensor, values));
+      HET_ASSIGN(const OutputValues values, vector_values(config_, tensor, context.batch_index));
       if (values.size() == 0)
         return error(StatusCode::ShapeMismatch, "converter '{}' finds no values in {}", kLabelName,
                      to_string(tensor.desc()));
@@ -152,7 +149,8 @@ Result<Method> parse_method(const std::string& text) {
                "method '{}' is none of max, softmax, index, compound, multi, softmax_multi", text);
 }
 
-Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const std::vector<Port>&,
+Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config,
+                                              const std::vector<Port>& inputs,
                                               const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   HET_ASSIGN(const Method method, parse_method(config.method));
@@ -164,7 +162,7 @@ Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const
   std::vector<std::string> attributes = attribute_names(config, outputs, selected);
   for (size_t index : selected) {
     const Port& port = outputs[index];
-    HET_ASSIGN(const int64_t values, sliced_count(config, port));
+    HET_ASSIGN(const int64_t values, sliced_count(config, inputs, port));
     if (method == Method::Index || values == kUnknownDim) continue;
     if (method != Method::Compound) {
       HET_TRY(expect_labels(config, values));
@@ -181,7 +179,8 @@ Result<std::unique_ptr<Decoder>> create_label(const DecoderConfig& config, const
 }  // namespace
 
 HET_REGISTRATION void register_label_decoder(DecoderRegistry& registry) {
-  registry.add({kLabelName, {"labels", "threshold", "classes", "method", "slice"}, create_label});
+  registry.add(
+      {kLabelName, {"labels", "threshold", "classes", "method", "slice", "layout"}, create_label});
 }
 
 }  // namespace het

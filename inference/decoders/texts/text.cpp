@@ -28,9 +28,8 @@ class TextDecoder final : public Decoder {
                          const DecodeContext& context) const override {
     Results results;
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      HET_ASSIGN(OutputValues values,
-                 OutputValues::batch_item(outputs[outputs_[i]], context.batch_index));
-      HET_TRY(apply_slice(config_, outputs[outputs_[i]], values));
+      HET_ASSIGN(const OutputValues values,
+                 vector_values(config_, outputs[outputs_[i]], context.batch_index));
       if (values.size() > kMaxValues)
         return error(StatusCode::ShapeMismatch,
                      "converter '{}' writes at most {} values, {} has {}; use raw_data_copy for it",
@@ -53,11 +52,12 @@ class TextDecoder final : public Decoder {
   std::vector<std::string> attributes_;
 };
 
-Result<std::unique_ptr<Decoder>> create_text(const DecoderConfig& config, const std::vector<Port>&,
+Result<std::unique_ptr<Decoder>> create_text(const DecoderConfig& config,
+                                             const std::vector<Port>& inputs,
                                              const std::vector<Port>& outputs) {
   HET_ASSIGN(std::vector<size_t> selected, select_outputs(config, outputs));
   for (size_t index : selected) {
-    HET_TRY(sliced_count(config, outputs[index]));
+    HET_TRY(sliced_count(config, inputs, outputs[index]));
   }
   return std::make_unique<TextDecoder>(config, selected,
                                        attribute_names(config, outputs, selected));
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Decoder>> create_text(const DecoderConfig& config, const 
 }  // namespace
 
 HET_REGISTRATION void register_text_decoder(DecoderRegistry& registry) {
-  registry.add({kTextName, {"text_scale", "text_precision", "slice"}, create_text});
+  registry.add({kTextName, {"text_scale", "text_precision", "slice", "layout"}, create_text});
 }
 
 }  // namespace het

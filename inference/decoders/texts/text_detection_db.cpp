@@ -75,7 +75,7 @@ class TextDetectionDecoder final : public Decoder {
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
     const Tensor& tensor = outputs[output_];
-    HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
+    HET_ASSIGN(const OutputValues values, map_values(config_, tensor, context.batch_index));
     HET_ASSIGN(const MapShape map, map_shape(config_, tensor.desc()));
     if (map.channels != 1)
       return error(StatusCode::ShapeMismatch,
@@ -116,10 +116,10 @@ class TextDetectionDecoder final : public Decoder {
 };
 
 Result<std::unique_ptr<Decoder>> create_text_detection_db(const DecoderConfig& config,
-                                                          const std::vector<Port>&,
+                                                          const std::vector<Port>& inputs,
                                                           const std::vector<Port>& outputs) {
   HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  HET_TRY(expect_map(config, outputs[output]));
+  HET_TRY(expect_map(config, inputs, outputs[output]));
   HET_TRY(expect_labels(config, 1));
   DecoderConfig complete = config;
   if (complete.labels.empty()) complete.labels = {"text"};

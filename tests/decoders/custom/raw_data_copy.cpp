@@ -48,6 +48,7 @@ TEST(Embedding, IsOneRow) {
 
 TEST(ClipToken, IsThePooledVectorOrTheFirstToken) {
   DecodeCase c(8, 8);
+  c.inputs[0].desc.shape[0] = 2;
   const auto hidden = c.add("last_hidden_state", {2, 3, 2});
   for (size_t i = 0; i < hidden.size(); ++i) hidden[i] = static_cast<float>(i);
   c.context.batch_index = 1;

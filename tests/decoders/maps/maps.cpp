@@ -12,6 +12,31 @@ DecoderConfig in_layout(std::string name, std::string layout) {
   return config;
 }
 
+TEST(MapsWithoutABatch, ByTheLayoutOrTwoDimensions) {
+  DecoderConfig config = converter("semantic_segmentation");
+  DecodeCase c(3, 2);
+  const auto rows_first = c.add("classes", {2, 3, 2});
+  rows_first[1] = rows_first[11] = 1.0f;  // class 1 of the first and of the last place
+  config.layout = "HWC";
+  EXPECT_EQ(c.decode(config).segmentations.at(0).class_ids,
+            (std::vector<uint16_t>{1, 0, 0, 0, 0, 1}));
+  config.layout.clear();
+  EXPECT_FALSE(c.create(config)) << "2 is not the batch";
+  DecodeCase planes(3, 2);
+  planes.add("classes", {2, 2, 3})[6 + 4] = 1.0f;
+  config.layout = "CHW";
+  EXPECT_EQ(planes.decode(config).segmentations.at(0).class_ids,
+            (std::vector<uint16_t>{0, 0, 0, 0, 1, 0}));
+  DecodeCase flat(3, 2);
+  flat.add("front", {2, 3})[2] = 0.75f;
+  config.layout.clear();
+  EXPECT_EQ(flat.decode(config).segmentations.at(0).class_ids,
+            (std::vector<uint16_t>{0, 0, 1, 0, 0, 0}));
+  flat.context.batch_index = 1;
+  const auto decoder = flat.create(config).value();
+  EXPECT_FALSE(decoder->decode(flat.tensors, flat.context));
+}
+
 TEST(SemanticSegmentation, TakesTheBestClassInEitherLayout) {
   // Four places, three classes; the place's classes are 2, 0 (first of equals), 1, 0 (all NaN).
   const float scores[4][3] = {

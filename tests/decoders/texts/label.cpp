@@ -20,6 +20,21 @@ DecoderConfig label(std::string method, std::vector<std::string> labels) {
   return config;
 }
 
+TEST(Label, WhatHasNoBatchNeedsTheLayout) {
+  DecodeCase c(8, 8);
+  c.add("prob", {3, 2})[4] = 0.75f;
+  DecoderConfig config = converter("label");
+  EXPECT_NE(c.create_error(config).find("is not the batch"), std::string::npos);
+  EXPECT_NE(c.create_error(config).find("layout C"), std::string::npos);
+  config.layout = "C";
+  EXPECT_EQ(c.decode(config).classifications.at(0).label_id, 4);
+  c.context.batch_index = 1;
+  const auto decoder = c.create(config).value();
+  EXPECT_FALSE(decoder->decode(c.tensors, c.context));
+  for (const char* other : {"landmarks", "text", "embedding"})
+    EXPECT_NE(c.create_error(converter(other)).find("is not the batch"), std::string::npos);
+}
+
 TEST(Label, MaxGivesTheFirstOfEqualBest) {
   const Results results =
       scores({0.1f, 0.4f, 0.4f, kNan}).decode(label("max", {"a", "b", "c", "d"}));
@@ -84,6 +99,7 @@ TEST(Label, IndexReadsLabelIdsUpToTheFirstWithoutOne) {
 
 TEST(Label, HalfPrecisionOutputs) {
   DecodeCase c(10, 10);
+  c.inputs[0].desc.shape[0] = 2;
   Tensor tensor = Tensor::allocate({ElementType::Float16, {2, 3}}).value();
   const auto values = tensor.values<Float16>();
   for (size_t i = 0; i < values.size(); ++i) values[i] = Float16(i == 5 ? 1.0f : 0.25f);
