@@ -36,11 +36,13 @@ constexpr Family kFamilies[] = {
     {"yolo_v8", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
     {"yolo_v10", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
     {"yolo_v26", "YOLO", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxCentre, 114},
+    {"lane_", "networks of lanes", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd},
     {"yolo_fastestv2", "Yolo-FastestV2", ColorOrder::BGR, 1},
     {"tf_detection", "TensorFlow's detectors", ColorOrder::RGB, 255},
-    {"movenet", "MoveNet", ColorOrder::RGB, 255},
+    {"movenet", "MoveNet", ColorOrder::RGB, 255, {}, {1, 1, 1}, ResizeMode::LetterboxCentre},
     {"simcc", "RTMPose", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd},
-    {"head_pose", "networks of head poses", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd},
+    {"head_pose", "networks of head poses", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd,
+     ResizeMode::CentralCrop},
     {"nanodet", "NanoDet", ColorOrder::BGR, 255, kNanoDetMean, kNanoDetStd},
     {"fastestdet", "FastestDet", ColorOrder::BGR, 1},
     {"yunet", "YuNet", ColorOrder::BGR, 255},
@@ -89,6 +91,9 @@ constexpr Family kPaddle{"", "PaddleDetection", ColorOrder::RGB, 1, kImageNetMea
 constexpr Family kMaskRcnnBenchmark{
     "", "maskrcnn-benchmark", ColorOrder::BGR, 255, {102.9801f, 115.9465f, 122.7717f}};
 
+/// L2CS-Net's, for faces as they were found.
+constexpr Family kGaze{"", "L2CS-Net", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
+
 /// MediaPipe's landmarks.
 constexpr Family kMediaPipe{"", "MediaPipe", ColorOrder::RGB, 1};
 
@@ -116,6 +121,7 @@ Choice family_of(const DecoderConfig& config, const Model& model, const Shape& p
   if (config.converter == "blazeface" && config.point_names.size() == 7 && picture.size() == 4 &&
       picture[2] == 192)
     return {&kPalms, false};
+  if (config.converter == "head_pose" && config.attribute_name == "gaze") return {&kGaze, false};
   for (const Family& family : kFamilies) {
     if (config.converter.starts_with(family.converter)) return {&family, false};
   }

@@ -96,6 +96,23 @@ TEST(MapReadings, LargerPicturesWhereTheirRangeIsTold) {
   EXPECT_EQ(Maps().add("out", {1, 3, 128, 96}, {"Conv", "Sigmoid"}).converter(), "");
 }
 
+TEST(LineReadings, BySizesAndNames) {
+  EXPECT_EQ(Maps({1, 3, 288, 800}).add("out", {1, 101, 56, 4}, {"Reshape"}).converter(),
+            "lane_rows");
+  EXPECT_EQ(Maps({1, 3, 360, 640})
+                .add("pred_logits", {1, 7, 2}, {"Add"})
+                .add("pred_curves", {1, 7, 8}, {"Concat"})
+                .add("foo_out_1", {1, 2}, {"Identity"})
+                .converter(),
+            "lane_curves");
+  EXPECT_EQ(Maps({1, 512, 512, 3})
+                .add("a", {1, 200, 2}, {"Reshape"})
+                .add("b", {1, 200}, {"Reshape"})
+                .add("c", {1, 256, 256, 4}, {"Transpose"})
+                .converter(),
+            "line_segments");
+}
+
 TEST(MapReadings, WhatIsLikelyComesFirst) {
   Maps text({1, 3, 32, 320});
   text.add("out", {1, 40, 97}, {"Softmax"});

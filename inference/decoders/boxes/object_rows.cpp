@@ -30,7 +30,7 @@ struct RowForm {
 constexpr RowForm kEndToEnd{"yolo_v7_end2end", 7, 0, 1, 5, 6};
 /// PaddleDetection's models with their suppression (its deployment documents): the objects of all
 /// pictures one after the other, a second output has their number for each picture.
-constexpr RowForm kPaddle{"paddle_detection", 6, std::nullopt, 2, 0, 1};
+constexpr RowForm kPaddleRows{"paddle_detection", 6, std::nullopt, 2, 0, 1};
 
 /// Objects [N, values], one in a row, suppressed in the graph. A row with a label below 0 is none.
 class ObjectRowsDecoder final : public Decoder {
@@ -121,7 +121,7 @@ Result<std::unique_ptr<Decoder>> create_object_rows(const DecoderConfig& config,
 
 HET_REGISTRATION void register_object_rows_decoder(DecoderRegistry& registry) {
   registry.add({kEndToEnd.converter, {"labels", "threshold"}, create_object_rows<kEndToEnd>});
-  registry.add({kPaddle.converter, {"labels", "threshold"}, create_object_rows<kPaddle>});
+  registry.add({kPaddleRows.converter, {"labels", "threshold"}, create_object_rows<kPaddleRows>});
 }
 
 }  // namespace het

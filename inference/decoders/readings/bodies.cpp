@@ -122,14 +122,12 @@ void see_simcc(const GraphView& graph) {
   const Port& first = graph.port(0);
   const Port& second = graph.port(1);
   const InputSize input = picture_input_size(graph.inputs);
-  const auto covers = [&](const Port& columns, const Port& rows) {
-    const int64_t across = dimension(columns, 2);
-    const int64_t down = dimension(rows, 2);
-    return across >= input.width && input.width > 0 && input.height > 0 &&
-           across * input.height == down * input.width && dimension(columns, 1) > 1;
-  };
+  // As many points as the picture has rows are maps over it.
+  const int64_t points = dimension(first, 1);
+  const bool is_sure = input.width > 0 && points > 1 && points < input.height &&
+                       dimension(first, 2) > 0 && dimension(second, 2) > 0;
   const bool named = first.name.starts_with("simcc") && second.name.starts_with("simcc");
-  if (named || covers(first, second) || covers(second, first))
+  if (named || is_sure)
     graph.add("simcc", fmt::format("outputs '{}' and '{}' have scores of columns and rows for "
                                    "each point",
                                    first.name, second.name));

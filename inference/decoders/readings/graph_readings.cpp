@@ -14,11 +14,12 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
   const GraphView graph{entry, model, inputs, outputs, selected, readings};
   // The surest signs first: what an operator or a set of shapes says alone decides.
   for (const auto see :
-       {see_known_names,      see_media_pipe,  see_movenet,          see_simcc,      see_head_pose,
-        see_detection_output, see_region_yolo, see_boxes_and_labels, see_faces,      see_suppressed,
-        see_structures,       see_yolo_rows,   see_boxes_and_scores, see_fastestdet, see_anomalies,
-        see_heat_maps,        see_pixels,      see_picture,          see_text,       see_embedding,
-        see_classes}) {
+       {see_known_names, see_media_pipe,       see_movenet,     see_simcc,
+        see_head_pose,   see_detection_output, see_region_yolo, see_boxes_and_labels,
+        see_faces,       see_suppressed,       see_lines,       see_structures,
+        see_yolo_rows,   see_boxes_and_scores, see_fastestdet,  see_anomalies,
+        see_heat_maps,   see_pixels,           see_picture,     see_text,
+        see_embedding,   see_classes}) {
     see(graph);
     if (!readings.empty()) break;
   }

@@ -26,6 +26,9 @@ void see_movenet(const GraphView& graph);
 void see_simcc(const GraphView& graph);
 void see_head_pose(const GraphView& graph);
 
+// Lines.
+void see_lines(const GraphView& graph);
+
 // Maps over the picture.
 void see_pixels(const GraphView& graph);
 void see_heat_maps(const GraphView& graph);

@@ -16,7 +16,7 @@ DecoderConfig suppressed(std::string name) {
 }
 
 void expect_object(const Detection& d, std::array<float, 4> box, float confidence,
-                const std::string& label) {
+                   const std::string& label) {
   EXPECT_FLOAT_EQ(d.x_min, box[0]);
   EXPECT_FLOAT_EQ(d.y_min, box[1]);
   EXPECT_FLOAT_EQ(d.x_max, box[2]);
