@@ -100,6 +100,7 @@ TEST(BodyReadings, MoveNet) {
   EXPECT_EQ(one.add("output_0", {1, 1, 17, 3}).chosen().converter, "movenet");
   EXPECT_EQ(one.pictures().input.preprocess.color_order, ColorOrder::RGB);
   EXPECT_EQ(one.pictures().input.preprocess.range_high, 255.0f);
+  EXPECT_EQ(one.pictures().input.preprocess.resize, ResizeMode::LetterboxCentre);
   EXPECT_EQ(BodyOutputs(256, 256).add("output_0", {1, 6, 56}).chosen().converter, "movenet");
 }
 
@@ -114,6 +115,9 @@ TEST(BodyReadings, SimCc) {
   BodyOutputs other(192, 256);
   other.add("1", {1, 17, 384}).add("2", {1, 17, 384});
   EXPECT_EQ(other.chosen().converter, "");
+  BodyOutputs maps(64, 64);
+  maps.add("d0", {1, 64, 64}, "Sigmoid").add("d1", {1, 64, 64}, "Sigmoid");
+  EXPECT_EQ(maps.chosen().converter, "semantic_segmentation");
 }
 
 TEST(BodyReadings, HeadPosesAndGaze) {
@@ -128,6 +132,8 @@ TEST(BodyReadings, HeadPosesAndGaze) {
   BodyOutputs gaze(448, 448);
   gaze.add("a", {1, 90}).add("b", {1, 90});
   EXPECT_EQ(gaze.chosen().attribute_name, "gaze");
+  EXPECT_EQ(gaze.pictures().input.preprocess.resize, ResizeMode::Stretch);
+  EXPECT_EQ(rotation.pictures().input.preprocess.resize, ResizeMode::CentralCrop);
   EXPECT_EQ(BodyOutputs(224, 224).add("a", {1, 90}).add("b", {1, 90}).chosen().converter, "");
 }
 

@@ -87,6 +87,14 @@ class SimCcDecoder final : public Decoder {
   std::string layer_;
 };
 
+/// Places are as many for each pixel on both axes, and as many as pixels or more.
+bool are_places(const Port& columns, const Port& rows, const InputSize& input) {
+  const int64_t across = dimension(columns, 2);
+  const int64_t down = dimension(rows, 2);
+  if (across < 1 || down < 1 || input.width < 1 || input.height < 1) return true;  // not known
+  return across >= input.width && across * input.height == down * input.width;
+}
+
 /// Rows come first where the names say so, or the lengths do: places are as many for each pixel on
 /// both axes.
 bool are_rows_first(const Port& first, const Port& second, const InputSize& input) {
@@ -118,6 +126,11 @@ Result<std::unique_ptr<Decoder>> create_simcc(const DecoderConfig& config,
   HET_TRY(expect_shape(kSimCcName, columns, {kUnknownDim, kUnknownDim, kUnknownDim}));
   const int64_t points = dimension(columns, 1);
   HET_TRY(expect_shape(kSimCcName, rows, {kUnknownDim, points, kUnknownDim}));
+  if (!are_places(columns, rows, picture_input_size(inputs)))
+    return error(StatusCode::ShapeMismatch,
+                 "converter '{}' reads scores of columns and rows, as many for each pixel of the "
+                 "picture on both axes; the model has {}",
+                 kSimCcName, describe(outputs, selected));
   HET_ASSIGN(PointScheme scheme,
              point_scheme(config, points, points == kHandPoints ? hand() : coco_body()));
   return std::make_unique<SimCcDecoder>(config, std::move(scheme), selected[0], selected[1],

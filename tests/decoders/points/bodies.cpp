@@ -127,6 +127,11 @@ TEST(SimCc, OtherShapesAreErrors) {
   EXPECT_NE(c.create_error(converter("simcc")).find("reads two outputs"), std::string::npos);
   c.add("simcc_y", {1, 21, 512});
   EXPECT_NE(c.create_error(converter("simcc")).find("[1,21,512]"), std::string::npos);
+  DecodeCase boxes(640, 640);
+  boxes.add("boxes", {1, 8400, 4});
+  boxes.add("scores", {1, 8400, 80});
+  EXPECT_NE(boxes.create_error(converter("simcc")).find("as many for each pixel"),
+            std::string::npos);
 }
 
 }  // namespace
