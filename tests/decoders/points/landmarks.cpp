@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "inference/decoders/descriptors/model_proc_text.h"
 #include "tests/decoders/decode_case.h"
 
 namespace het::test {
@@ -111,6 +112,31 @@ TEST(LandmarkKeys, WhatDoesNotFit) {
   config.presence_layer.clear();
   config.slice = {60, 6};
   EXPECT_NE(c.create_error(config).find("6 values from value 60 on"), std::string::npos);
+}
+
+Result<ModelProc> entry_with(const std::string& keys) {
+  return parse_model_proc(
+      R"({"json_schema_version": "2.2.0", "output_postproc": [{"converter": "landmarks", )" + keys +
+          "}]}",
+      "test");
+}
+
+TEST(LandmarkKeys, AreReadFromDescriptors) {
+  const auto read = entry_with(
+      R"("slice": [3, 10], "values_per_point": 5, "unit": "pixels", "presence_layer": "flag")");
+  ASSERT_TRUE(read) << read.error().message();
+  const DecoderConfig& config = read->outputs.at(0);
+  EXPECT_EQ(config.slice, (std::vector<int>{3, 10}));
+  EXPECT_EQ(config.values_per_point, 5);
+  EXPECT_EQ(config.unit, "pixels");
+  EXPECT_EQ(config.presence_layer, "flag");
+  const auto again = parse_model_proc(to_text(*read), "again");
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(to_text(*again), to_text(*read));
+  for (const char* wrong :
+       {R"("slice": [3])", R"("slice": [3, 0])", R"("slice": [-1, 2])", R"("slice": [1, 2, 3])",
+        R"("values_per_point": 4)", R"("values_per_point": 6)", R"("unit": "metres")"})
+    EXPECT_FALSE(entry_with(wrong)) << wrong;
 }
 
 TEST(Slices, LabelsAndTextsOfOneOutput) {
