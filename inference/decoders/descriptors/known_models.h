@@ -15,8 +15,9 @@ namespace het {
 /// A published model whose outputs have names of their own.
 struct KnownReading {
   std::string source;  ///< who published it, for messages
-  /// Outputs by name. One dimension: the number of values per picture, whatever their shape; else
-  /// the shape, with unknown dimensions for any size.
+  /// Outputs by name; one that begins with a star stands for any. One dimension: the number of
+  /// values per picture, whatever their shape; else the shape, with unknown dimensions for any
+  /// size.
   std::map<std::string, Shape> outputs;
   Shape picture;  ///< width and height of the picture input; empty: any
   std::vector<DecoderConfig> configs;

@@ -228,6 +228,27 @@ ModelMetadata read_ultralytics_metadata(const Values& values) {
   return metadata;
 }
 
+ModelMetadata read_paddle_ocr_metadata(const Values& values) {
+  ModelMetadata metadata;
+  const std::string characters = value_of(values, "character");
+  if (characters.empty()) return metadata;
+  Result<std::vector<std::string>> labels = parse_labels(characters, "character of the metadata");
+  if (!labels || labels->size() > kMaxLabels) return metadata;
+  metadata.source = "PaddleOCR's metadata (character)";
+  metadata.output.converter = "paddle_ocr_ctc";
+  metadata.output.labels = std::move(*labels);
+  // Its own reader: the height of the input, the width by the aspect ratio, grey behind it.
+  InputPreproc input;
+  input.preprocess.range_low = -1.0f;
+  input.preprocess.range_high = 1.0f;
+  input.preprocess.resize = ResizeMode::LetterboxTopLeft;
+  input.preprocess.pad_value.fill(127.5f);
+  input.color_given = true;
+  input.shape = {kUnknownDim, 3, 48, 320};  // where the file leaves them open
+  metadata.input = input;
+  return metadata;
+}
+
 Values parse_flat_yaml(const std::string& text) {
   Values values;
   std::string list;  // key of the map or list whose indented lines follow
@@ -290,6 +311,8 @@ std::string companion(const std::string& model_path, const char* name) {
 
 ModelMetadata read_model_metadata(const Model& model, const std::string& model_path) {
   ModelMetadata own = read_ultralytics_metadata(model.metadata());
+  if (!own.source.empty()) return own;
+  own = read_paddle_ocr_metadata(model.metadata());
   if (!own.source.empty()) return own;
   constexpr std::string_view kPrefix = "model_info/";
   Values values;

@@ -38,6 +38,9 @@ Status override_preparation(const std::map<std::string, std::string>& values, In
 /// The parts of it, by source. `values` are keys without "model_info/".
 ModelMetadata read_model_api_metadata(const std::map<std::string, std::string>& values);
 ModelMetadata read_ultralytics_metadata(const std::map<std::string, std::string>& values);
+/// PaddleOCR's readers of lines: `character`, the characters of the classes, one in a line, as
+/// RapidOCR and others write it into ONNX files.
+ModelMetadata read_paddle_ocr_metadata(const std::map<std::string, std::string>& values);
 ModelMetadata read_hugging_face_metadata(const std::string& config_json,
                                          const std::string& preprocessor_json);
 

@@ -15,6 +15,16 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+TEST(ModelMetadata, PaddleOcrsCharacters) {
+  const ModelMetadata metadata = read_paddle_ocr_metadata({{"character", "0\n1\n#\n\u4eac\n"}});
+  EXPECT_EQ(metadata.output.converter, "paddle_ocr_ctc");
+  EXPECT_EQ(metadata.output.labels, (std::vector<std::string>{"0", "1", "#", "\u4eac"}));
+  EXPECT_EQ(metadata.input->preprocess.range_low, -1.0f);
+  EXPECT_EQ(metadata.input->preprocess.resize, ResizeMode::LetterboxTopLeft);
+  EXPECT_TRUE(read_paddle_ocr_metadata({{"other", "a"}}).source.empty());
+  EXPECT_TRUE(read_paddle_ocr_metadata({{"character", "\xff\xfe"}}).source.empty());
+}
+
 TEST(MetadataValues, Numbers) {
   EXPECT_EQ(metadata_numbers("[0.5, 1e-3]"), (std::vector<float>{0.5f, 1e-3f}));
   EXPECT_EQ(metadata_numbers(" 123.675 116.28 103.53 "),
