@@ -1,9 +1,11 @@
 """What Ultralytics itself finds with a model that it exported: YOLO(file).predict()."""
 
+import contextlib
 import shutil
 
 import numpy as np
 from found import Found, Object
+from session import quantised_in_integers
 from settled import scale_layers
 from ultralytics_exports import CLASSES_PICTURE, SIZE
 
@@ -72,6 +74,7 @@ class Own:
 
         self.file, given = placed(file, folder)
         self.model = RTDETR(str(given)) if export.name.startswith("rtdetr") else YOLO(str(given), task=export.task)
+        self.in_integers = YOLO(str(given), task=export.task) if "int8" in export.options else None
         self.task = export.task
         self.side = CLASSES_PICTURE if export.task == "classify" else SIZE
         short = 3 * self.side // 4
@@ -82,15 +85,18 @@ class Own:
         else:
             self.sizes = [(self.side, short), (short, self.side), (self.side, self.side)]
         self.variants = {"its colours in the other order": {"swap": True}}
+        self.nearly = [{"integers": True}] if self.in_integers else []
         if export.task in ("detect", "segment", "pose", "obb") and export.options not in ("nms", "IR, nms"):
             self.variants[f"its suppression at {OUR_SUPPRESSION}"] = {"suppression": OUR_SUPPRESSION}
             # It moves boxes by 7680 pixels for each class, in float32: a pixel's 64th is the last that is left of them.
-            self.nearly = [{"suppression": SUPPRESSION - 1e-4}, {"suppression": SUPPRESSION + 1e-4}]
+            self.nearly += [{"suppression": SUPPRESSION - 1e-4}, {"suppression": SUPPRESSION + 1e-4}]
 
-    def find(self, picture, threshold, swap=False, suppression=SUPPRESSION):
+    def find(self, picture, threshold, swap=False, suppression=SUPPRESSION, integers=False):
         image = picture if swap else picture[..., ::-1]  # it takes BGR
-        result = self.model.predict(np.ascontiguousarray(image), conf=max(threshold, 1e-12), iou=suppression, imgsz=self.side, rect=False,
-                                    max_det=MOST, verbose=False, device="cpu", save=False)[0]
+        with quantised_in_integers() if integers else contextlib.nullcontext():
+            result = (self.in_integers if integers else self.model).predict(
+                np.ascontiguousarray(image), conf=max(threshold, 1e-12), iou=suppression, imgsz=self.side, rect=False, max_det=MOST,
+                verbose=False, device="cpu", save=False)[0]
         if self.task == "classify":
             scores = result.probs.data.numpy()
             return Found(classes=[(int(i), float(scores[i])) for i in np.argsort(-scores)])

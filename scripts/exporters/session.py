@@ -9,13 +9,30 @@ from run import peers_of
 
 def compute_in_float32():
     """OpenVINO would take bfloat16 where the processor has it, and integers for quantised models, whoever compiles a model."""
+    openvino_that_computes(INFERENCE_PRECISION_HINT="f32", LP_TRANSFORMS_MODE="NO")
+
+
+def openvino_that_computes(**always):
     import openvino
 
-    class Core(openvino.Core):
-        def compile_model(self, model, device_name="CPU", config=None):
-            return super().compile_model(model, device_name, (config or {}) | {"INFERENCE_PRECISION_HINT": "f32", "LP_TRANSFORMS_MODE": "NO"})
+    plain = getattr(openvino.Core, "plain", openvino.Core)
 
+    class Core(plain):
+        def compile_model(self, model, device_name="CPU", config=None):
+            return super().compile_model(model, device_name, (config or {}) | always)
+
+    Core.plain = plain
     openvino.Core = Core
+
+
+@contextlib.contextmanager
+def quantised_in_integers():
+    """As OpenVINO does unless told otherwise; compiles meanwhile."""
+    openvino_that_computes(INFERENCE_PRECISION_HINT="f32")
+    try:
+        yield
+    finally:
+        compute_in_float32()
 
 
 @contextlib.contextmanager

@@ -9,6 +9,13 @@ def seed(number=SEED):
     torch.manual_seed(number)
 
 
+def shown(number, size):
+    """A picture, [size, size, 3], of those that quantisers see."""
+    import numpy as np
+
+    return np.random.default_rng(number).integers(0, 256, (size, size, 3), dtype=np.uint8)
+
+
 @torch.no_grad()
 def settle(model, *examples, rounds=3):
     """Gives every BatchNorm the mean and variance that its input has, as training would; else a deep network with
