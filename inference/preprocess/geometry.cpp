@@ -66,19 +66,30 @@ Result<PictureGeometry> picture_geometry(const PreprocessDesc& desc, const Rect&
     return error(StatusCode::InvalidArgument, "cannot fit a picture into a tensor of {}x{} pixels",
                  tensor_width, tensor_height);
   }
+  const int width = tensor_width - 2 * desc.border_x;
+  const int height = tensor_height - 2 * desc.border_y;
+  if (desc.border_x < 0 || desc.border_y < 0 || width < 1 || height < 1) {
+    return error(StatusCode::InvalidArgument,
+                 "a border of {} columns and {} rows on each side leaves nothing of {}x{} pixels",
+                 desc.border_x, desc.border_y, tensor_width, tensor_height);
+  }
   PictureGeometry geometry;
   geometry.source = roi;
-  geometry.destination = {0, 0, tensor_width, tensor_height};
+  geometry.destination = {0, 0, width, height};
   switch (desc.resize) {
     case ResizeMode::Stretch:
       break;
     case ResizeMode::LetterboxCentre:
     case ResizeMode::LetterboxTopLeft:
-      geometry.destination = letterbox(desc.resize, roi, tensor_width, tensor_height);
+      geometry.destination = letterbox(desc.resize, roi, width, height);
       break;
     case ResizeMode::CentralCrop:
-      geometry.source = central_crop(roi, tensor_width, tensor_height);
+      geometry.source = central_crop(roi, width, height);
       break;
+  }
+  if (desc.resize != ResizeMode::LetterboxTopLeft) {
+    geometry.destination.x += desc.border_x;
+    geometry.destination.y += desc.border_y;
   }
   // From the whole-pixel sizes, not from the wished ratio: boxes land where the pixels came from.
   const Rect& from = geometry.source;

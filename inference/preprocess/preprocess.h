@@ -35,6 +35,8 @@ struct PreprocessDesc {
   std::array<float, 3> mean{0.0f, 0.0f, 0.0f};
   std::array<float, 3> std{1.0f, 1.0f, 1.0f};
   std::array<float, 3> pad_value{0.0f, 0.0f, 0.0f};  ///< 0..255, in the tensor's channel order
+  int border_x = 0;  ///< columns on the left and on the right that stay padding
+  int border_y = 0;  ///< rows above and below that do
   bool operator==(const PreprocessDesc&) const = default;
 };
 
@@ -51,7 +53,9 @@ struct PictureTransform {
 /// Where the resized picture lies in the tensor and what part of the source it shows, in whole
 /// pixels: LetterboxTopLeft rounds the picture's size down (as YOLOX), LetterboxCentre to nearest,
 /// the odd pixel of padding below and on the right (as Ultralytics); CentralCrop cuts whole source
-/// pixels, then resizes. The transform follows from the rounded sizes.
+/// pixels, then resizes. A border makes the tensor's picture smaller on both sides;
+/// LetterboxTopLeft leaves it at the corner, as DL Streamer does. The transform follows from the
+/// rounded sizes.
 struct PictureGeometry {
   Rect source;       ///< part of the source picture that is shown
   Rect destination;  ///< where it lies in the tensor; outside is padding

@@ -10,6 +10,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxTextBytes = 4096;
+constexpr uint64_t kMaxBorder = 65536;
 
 constexpr std::array<std::pair<ResizeMode, std::string_view>, 4> kResizeModes{{
     {ResizeMode::Stretch, "stretch"},
@@ -84,14 +85,15 @@ class Fields {
 }  // namespace
 
 std::string to_text(const PreprocessDesc& desc) {
-  return json{{"resize", name_of(kResizeModes, desc.resize)},
-              {"color_order", name_of(kColorOrders, desc.color_order)},
-              {"layout", name_of(kLayouts, desc.tensor_layout)},
-              {"range", {desc.range_low, desc.range_high}},
-              {"mean", desc.mean},
-              {"std", desc.std},
-              {"pad_value", desc.pad_value}}
-      .dump();
+  json text{{"resize", name_of(kResizeModes, desc.resize)},
+            {"color_order", name_of(kColorOrders, desc.color_order)},
+            {"layout", name_of(kLayouts, desc.tensor_layout)},
+            {"range", {desc.range_low, desc.range_high}},
+            {"mean", desc.mean},
+            {"std", desc.std},
+            {"pad_value", desc.pad_value}};
+  if (desc.border_x != 0 || desc.border_y != 0) text["border"] = {desc.border_x, desc.border_y};
+  return text.dump();
 }
 
 Result<PreprocessDesc> parse_preprocess(std::string_view text) {
@@ -109,6 +111,17 @@ Result<PreprocessDesc> parse_preprocess(std::string_view text) {
   fields.numbers("mean", desc.mean);
   fields.numbers("std", desc.std);
   fields.numbers("pad_value", desc.pad_value);
+  if (document.contains("border")) {
+    const json& border = document["border"];
+    const auto valid = [](const json& side) {
+      return side.is_number_unsigned() && side.get<uint64_t>() <= kMaxBorder;
+    };
+    if (!border.is_array() || border.size() != 2 || !valid(border[0]) || !valid(border[1]))
+      return error(StatusCode::ParseError, "the preprocessing '{}' has no valid 'border'",
+                   text.substr(0, 80));
+    desc.border_x = border[0].get<int>();
+    desc.border_y = border[1].get<int>();
+  }
   const json range = document.value("range", json());
   if (range.is_array() && range.size() == 2) {
     const json ends{{"low", range[0]}, {"high", range[1]}};

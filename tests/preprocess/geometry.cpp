@@ -34,6 +34,30 @@ TEST(PictureGeometry, StretchUsesTheWholeTensor) {
   EXPECT_FLOAT_EQ(g.transform.offset_y, 20.0f);
 }
 
+TEST(PictureGeometry, ABorderStaysPadding) {
+  PreprocessDesc desc;
+  desc.border_x = 8;
+  desc.border_y = 6;
+  const auto geometry = [&](ResizeMode mode) {
+    desc.resize = mode;
+    const auto found = picture_geometry(desc, {0, 0, 480, 100}, 256, 112);
+    EXPECT_TRUE(found) << found.error().message();
+    expect_corners_map(*found);
+    return *found;
+  };
+  // Inside are 240x100 pixels; 100 * 240 / 480 = 50 rows, 25 above and below.
+  EXPECT_EQ(geometry(ResizeMode::Stretch).destination, (Rect{8, 6, 240, 100}));
+  EXPECT_EQ(geometry(ResizeMode::LetterboxCentre).destination, (Rect{8, 31, 240, 50}));
+  EXPECT_EQ(geometry(ResizeMode::LetterboxTopLeft).destination, (Rect{0, 0, 240, 50}));
+  const PictureGeometry crop = geometry(ResizeMode::CentralCrop);
+  EXPECT_EQ(crop.destination, (Rect{8, 6, 240, 100}));
+  EXPECT_EQ(crop.source, (Rect{120, 0, 240, 100}));
+  desc.border_y = 56;
+  EXPECT_FALSE(picture_geometry(desc, {0, 0, 480, 100}, 256, 112));
+  desc.border_y = -1;
+  EXPECT_FALSE(picture_geometry(desc, {0, 0, 480, 100}, 256, 112));
+}
+
 TEST(PictureGeometry, LetterboxTopLeftRoundsDownAsYoloxDoes) {
   const PictureGeometry wide =
       geometry_of(ResizeMode::LetterboxTopLeft, {0, 0, 1920, 1080}, 416, 416);

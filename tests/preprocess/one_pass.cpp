@@ -69,6 +69,18 @@ TEST_P(OnePass, EveryTypeLayoutModeAndColorOrder) {
   }
 }
 
+TEST_P(OnePass, ABorderIsPadding) {
+  const Image image = noise_picture(GetParam(), 37, 23, 7);
+  for (const ResizeMode mode : kModes) {
+    PreprocessDesc desc = normalised();
+    desc.resize = mode;
+    desc.border_x = 5;
+    desc.border_y = 3;
+    expect_same(image, image.full(), desc, ElementType::Float32, 40, 24);
+    expect_same(image, {3, 5, 30, 11}, desc, ElementType::Float16, 11, 71);
+  }
+}
+
 TEST_P(OnePass, EverySizeUpToNinePixels) {
   for (int height = 1; height <= 9; ++height) {
     for (int width = 1; width <= 9; ++width) {

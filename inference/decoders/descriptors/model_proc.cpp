@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "inference/base/log.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/descriptors/json_object.h"
 #include "inference/decoders/labels.h"
@@ -20,6 +23,31 @@ constexpr size_t kMaxEntries = 64;
 constexpr size_t kMaxConstant = size_t{1} << 16;
 constexpr int kMaxAnchors = 64;
 constexpr int kModelProcMaxPoints = 1024;
+constexpr int kMaxBorder = 4096;
+
+/// Names that DL Streamer's older descriptors (tensor_to_...), its PyTorch elements (detection) and
+/// Geti's exports have for converters.
+constexpr std::pair<std::string_view, std::string_view> kOlderNames[] = {
+    {"tensor_to_bbox_ssd", "detection_output"},
+    {"tensor_to_bbox_atss", "boxes_labels"},
+    {"tensor_to_bbox_yolo_v2", "yolo_v2"},
+    {"tensor_to_bbox_yolo_v3", "yolo_v3"},
+    {"tensor_to_bbox_yolo_v7", "yolo_v7"},
+    {"tensor_to_bbox_yolo_v8", "yolo_v8"},
+    {"tensor_to_bbox_mask_rcnn", "mask_rcnn"},
+    {"tensor_to_label", "label"},
+    {"tensor_to_text", "text"},
+    {"tensor_to_keypoints_hrnet", "keypoints_hrnet"},
+    {"tensor_to_keypoints_openpose", "keypoints_openpose"},
+    {"tensor_to_keypoints_3d", "keypoints_3d"},
+    {"detection", "torchvision"},
+    {"ssd", "boxes_labels"},
+    {"Classification", "label"},
+    {"MaskRCNN", "mask_rcnn"},
+    {"YOLOv8", "yolo_v8"},
+    {"YOLOv8-OBB", "yolo_v8_obb"},
+    {"YOLOv8-SEG", "yolo_v8_seg"},
+};
 
 Status check_version(const JsonObject& root) {
   HET_ASSIGN(const std::string version, root.text("json_schema_version", ""));
@@ -51,11 +79,11 @@ Status parse_padding(const JsonObject& params, PreprocessDesc& desc) {
     if (!(value >= 0.0f && value <= 255.0f))
       return padding.fail("fill_value", fmt::format("{} is outside 0..255", value));
   }
-  for (std::string_view key : {"stride", "stride_x", "stride_y"}) {
-    HET_ASSIGN(const int stride, padding.integer(key, 0, 0, 65536));
-    if (stride != 0)
-      return padding.fail(key, "a border around the picture is not supported; only 0 is allowed");
-  }
+  if (padding.has("stride") && (padding.has("stride_x") || padding.has("stride_y")))
+    return padding.fail("stride", "give stride, or stride_x and stride_y");
+  HET_ASSIGN(const int both, padding.integer("stride", 0, 0, kMaxBorder));
+  HET_ASSIGN(desc.border_x, padding.integer("stride_x", both, 0, kMaxBorder));
+  HET_ASSIGN(desc.border_y, padding.integer("stride_y", both, 0, kMaxBorder));
   return {};
 }
 
@@ -95,6 +123,10 @@ Status parse_normalisation(const JsonObject& params, PreprocessDesc& desc) {
 }
 
 Status parse_image_params(const JsonObject& params, InputPreproc& input) {
+  if (params.has("alignment_points"))
+    return params.fail("alignment_points",
+                       "faces are not turned to these points; leave the key out to read them as "
+                       "they were found, as DL Streamer does where nothing found their landmarks");
   HET_TRY(params.allow_keys(
       {"resize", "crop", "color_space", "range", "mean", "std", "padding", "fourth_channel"}));
   if (params.has("fourth_channel")) {
@@ -193,6 +225,8 @@ Result<std::vector<std::string_view>> output_keys(const JsonObject& entry,
     return keys;
   }
   const DecoderDef* def = decoder_registry().find(converter);
+  if (converter == "audio_labels")
+    return entry.fail("converter", "'audio_labels' reads sounds; only pictures are analysed here");
   if (def == nullptr)
     return entry.fail("converter", fmt::format("unknown converter '{}'; there are {}", converter,
                                                name_list(converter_names())));
@@ -328,9 +362,20 @@ std::string converter_for_format(const std::string& format) {
   return "";
 }
 
+/// Today's name of a converter; an older one is a warning.
+std::string converter_of_today(const JsonObject& entry, const std::string& written,
+                               std::string_view origin) {
+  const auto older = std::ranges::find(kOlderNames, written, [](const auto& p) { return p.first; });
+  if (older == std::end(kOlderNames)) return written;
+  log(LogLevel::Warning, "{}: {}: '{}' is an older name, read as '{}'; write that", origin,
+      entry.path_of("converter"), written, older->second);
+  return std::string(older->second);
+}
+
 Result<DecoderConfig> parse_output(const JsonObject& entry, std::string_view origin) {
   DecoderConfig config;
-  HET_ASSIGN(config.converter, entry.text("converter", ""));
+  HET_ASSIGN(const std::string written, entry.text("converter", ""));
+  config.converter = converter_of_today(entry, written, origin);
   if (config.converter.empty()) {
     HET_ASSIGN(const std::string format, entry.text("format", ""));
     config.converter = converter_for_format(format);

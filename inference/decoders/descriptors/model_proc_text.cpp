@@ -41,6 +41,10 @@ Json params_of(const PreprocessDesc& desc) {
   }
   if (desc.pad_value != defaults.pad_value)
     params["padding"] = {{"fill_value", numbers(desc.pad_value)}};
+  if (desc.border_x != 0 || desc.border_y != 0) {
+    params["padding"]["stride_x"] = desc.border_x;
+    params["padding"]["stride_y"] = desc.border_y;
+  }
   return params;
 }
 

@@ -93,9 +93,9 @@ Result<PointScheme> point_scheme(const DecoderConfig& config, int64_t points,
   if (count > 0 && points != kUnknownDim && count != points)
     return error(StatusCode::ShapeMismatch, "converter '{}' finds {} points, point_names has {}",
                  config.converter, points, count);
-  if (count > 0) {
+  if (count > 0 && config.point_names != standard.names) {
     scheme.names = config.point_names;
-  } else if (points == static_cast<int64_t>(standard.names.size())) {
+  } else if (count > 0 || points == static_cast<int64_t>(standard.names.size())) {
     scheme = standard;
   }
   if (!config.format.empty()) scheme.format = config.format;

@@ -79,6 +79,42 @@ TEST(ModelProc, PaddingColour) {
   EXPECT_EQ(image(R"({"padding": {"fill_value": [1, 2, 3]}})").pad_value[1], 2.0f);
 }
 
+TEST(ModelProc, PaddingBorder) {
+  const PreprocessDesc both = image(R"({"padding": {"stride": 8}})");
+  EXPECT_EQ(both.border_x, 8);
+  EXPECT_EQ(both.border_y, 8);
+  const PreprocessDesc each = image(R"({"padding": {"stride_x": 3, "stride_y": 5}})");
+  EXPECT_EQ(each.border_x, 3);
+  EXPECT_EQ(each.border_y, 5);
+  EXPECT_EQ(image(R"({"padding": {"stride_x": 3}})").border_y, 0);
+}
+
+TEST(ModelProc, OlderNamesOfConverters) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"tensor_to_bbox_ssd", "detection_output"},
+      {"tensor_to_bbox_atss", "boxes_labels"},
+      {"tensor_to_bbox_yolo_v2", "yolo_v2"},
+      {"tensor_to_bbox_yolo_v3", "yolo_v3"},
+      {"tensor_to_bbox_yolo_v7", "yolo_v7"},
+      {"tensor_to_bbox_yolo_v8", "yolo_v8"},
+      {"tensor_to_bbox_mask_rcnn", "mask_rcnn"},
+      {"tensor_to_label", "label"},
+      {"tensor_to_text", "text"},
+      {"tensor_to_keypoints_hrnet", "keypoints_hrnet"},
+      {"tensor_to_keypoints_openpose", "keypoints_openpose"},
+      {"tensor_to_keypoints_3d", "keypoints_3d"},
+      {"detection", "torchvision"},
+      {"ssd", "boxes_labels"},
+      {"Classification", "label"},
+      {"MaskRCNN", "mask_rcnn"},
+      {"YOLOv8", "yolo_v8"},
+      {"YOLOv8-OBB", "yolo_v8_obb"},
+      {"YOLOv8-SEG", "yolo_v8_seg"}};
+  for (const auto& [older, today] : names)
+    EXPECT_EQ(parse(document("", R"({"converter": ")" + older + R"("})")).outputs.at(0).converter,
+              today);
+}
+
 TEST(ModelProc, OurOwnKeys) {
   const ModelProc model_proc = parse(document(
       R"({"layout": "NHWC", "shape": [1, 320, 256, 3]},
@@ -190,9 +226,18 @@ TEST(ModelProc, ErrorsNameFileKeyAndWhatIsAllowed) {
       {"range upside down",
        document(R"({"params": {"range": [1, 0]}})", ""),
        {"params.range", "low < high"}},
-      {"padding border",
-       document(R"({"params": {"padding": {"stride": 8}}})", ""),
-       {"params.padding.stride", "not supported"}},
+      {"padding border twice",
+       document(R"({"params": {"padding": {"stride": 8, "stride_x": 4}}})", ""),
+       {"params.padding.stride", "stride_x and stride_y"}},
+      {"negative padding border",
+       document(R"({"params": {"padding": {"stride_y": -8}}})", ""),
+       {"params.padding.stride_y", "0..4096"}},
+      {"sounds",
+       document("", R"({"converter": "audio_labels", "labels": [{"index": 0, "label": "Dog"}]})"),
+       {"output_postproc[0].converter", "sounds"}},
+      {"faces that are turned",
+       document(R"({"params": {"alignment_points": [0.3, 0.4, 0.6, 0.4]}})", ""),
+       {"params.alignment_points", "not turned"}},
       {"padding colour",
        document(R"({"params": {"padding": {"fill_value": [256]}}})", ""),
        {"fill_value", "0..255"}},

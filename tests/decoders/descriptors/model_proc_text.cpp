@@ -30,6 +30,8 @@ TEST(ModelProcText, PicturesOfEveryKind) {
     desc.mean = kImageNetMean;
     desc.std = kImageNetStd;
     desc.resize = mode;
+    desc.border_x = mode == ResizeMode::Stretch ? 0 : 8;
+    desc.border_y = mode == ResizeMode::LetterboxCentre ? 0 : 4;
     desc.pad_value.fill(mode == ResizeMode::LetterboxCentre ? 114.0f : 0.0f);
     model_proc.outputs.emplace_back().converter = "label";
     const auto read = parse_model_proc(to_text(model_proc), "test");

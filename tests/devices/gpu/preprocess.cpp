@@ -83,6 +83,8 @@ TEST_F(GpuPreprocess, LetterboxNormalisationLayoutsAndTypes) {
         desc.resize = resize;
         desc.tensor_layout = layout;
         desc.pad_value = {114.0f, 20.0f, 7.0f};
+        desc.border_x = type == ElementType::Float16 ? 3 : 0;
+        desc.border_y = layout == Layout::NHWC ? 2 : 0;
         if (type != ElementType::UInt8) {
           desc.range_high = 1.0f;
           desc.mean = {0.4f, 0.5f, 0.3f};

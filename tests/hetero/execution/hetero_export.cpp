@@ -165,6 +165,8 @@ TEST_F(HeteroExport, PicturesAreConvertedAsBefore) {
   desc.mean = {12.5f, 0.1f, 99.0f};
   desc.std = {58.3f, 1.0f / 3.0f, 57.0f};
   desc.pad_value = {114.0f, 113.0f, 112.0f};
+  desc.border_x = 2;
+  desc.border_y = 1;
   model->set_preprocess(0, desc);
   const auto compiled = compile(*model, kBoth);
   const auto back = import(exported(*compiled));
