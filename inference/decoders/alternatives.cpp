@@ -13,6 +13,7 @@ constexpr size_t kNearest = 3;
 
 /// Converters that read nearly anything and so say little when they fit, the vaguest last.
 constexpr std::string_view kVague[] = {"keypoints_hrnet",
+                                       "keypoints_vitpose",
                                        "heatmap_boxes",
                                        "text_detection_db",
                                        "paddle_ocr_ctc",
@@ -33,14 +34,10 @@ constexpr std::string_view kNoReading[] = {"raw_data_copy", "custom_to", "yolo_v
                                            "yolo_v11"};
 
 /// Converters of maps over the picture: a vector is one whose rows and columns are 1.
-constexpr std::string_view kMaps[] = {"fastestdet",
-                                      "keypoints_hrnet",
-                                      "heatmap_boxes",
-                                      "text_detection_db",
-                                      "semantic_segmentation",
-                                      "depth_estimation",
-                                      "AnomalyDetection",
-                                      "picture"};
+constexpr std::string_view kMaps[] = {
+    "fastestdet",       "keypoints_hrnet",   "keypoints_vitpose",
+    "heatmap_boxes",    "text_detection_db", "semantic_segmentation",
+    "depth_estimation", "AnomalyDetection",  "picture"};
 
 bool is_vector(const Port& port) {
   const Shape& shape = port.desc.shape;

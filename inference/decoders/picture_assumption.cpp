@@ -188,8 +188,8 @@ PictureAssumption assume_pictures(const DecoderConfig& config, const Model& mode
     desc.std = evidence->std;
     if (evidence->order) desc.color_order = *evidence->order;
     assumption.input.color_given = assumption.input.color_given || evidence->order.has_value();
-    // The order of channels stays open where neither family nor means tell it.
-    assumption.is_guess = choice.is_guess && !evidence->order;
+    // The order of channels stays open where neither family nor means tell it; grey has none.
+    assumption.is_guess = choice.is_guess && !evidence->order && !is_grey;
     assumption.reason += fmt::format("; {}", evidence->what);
   } else if (is_bytes) {
     desc.range_high = 255.0f;

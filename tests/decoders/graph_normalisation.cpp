@@ -130,6 +130,11 @@ TEST(PictureAssumption, TheGraphCorrectsTheFamily) {
       assume_pictures(read_by("yolo_v8"), graph.model, *graph.model.inputs()[0].value);
   EXPECT_EQ(yolo.input.preprocess.range_high, 255.0f);
   EXPECT_EQ(yolo.input.preprocess.color_order, ColorOrder::RGB);
+  Model grey("grey");
+  Value* pixels = grey.add_input("picture", {ElementType::Float32, {1, 1, 8, 8}});
+  Value* scale = grey.add_constant("c", Tensor::scalar(255.0f));
+  grey.add_output("y", grey.add_node("d", "Div", "", {pixels, scale}, {"d"})->output());
+  EXPECT_FALSE(assume_pictures(read_by("paddle_ocr_ctc"), grey, *pixels).is_guess);
   // A range alone leaves the order of channels open.
   EXPECT_TRUE(
       assume_pictures(read_by("label"), graph.model, *graph.model.inputs()[0].value).is_guess);

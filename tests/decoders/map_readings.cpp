@@ -81,6 +81,22 @@ TEST(MapReadings, ClassesOnASmallerMap) {
   EXPECT_EQ(Maps().add("out", {1, 33, 16, 24}, {"Conv"}).converter(), "");
 }
 
+TEST(MapReadings, MaskFormersPairAndAnomalib) {
+  const DecoderConfig pair = Maps()
+                                 .add("class_queries_logits", {1, 10, 8}, {"Add"})
+                                 .add("masks_queries_logits", {1, 10, 16, 24}, {"Einsum"})
+                                 .chosen();
+  EXPECT_EQ(pair.converter, "maskformer");
+  EXPECT_EQ(Maps().add("a", {1, 10, 8}, {"Add"}).add("b", {1, 11, 16, 24}, {"Einsum"}).converter(),
+            "");
+  const DecoderConfig score = Maps()
+                                  .add("pred_score", {1}, {"Div"})
+                                  .add("pred_label", {1}, {"Greater"}, ElementType::Bool)
+                                  .chosen();
+  EXPECT_EQ(score.converter, "AnomalyDetection");
+  EXPECT_EQ(score.layer_names, (std::vector<std::string>{"pred_score"}));
+}
+
 TEST(MapReadings, HeatMapsOfUprightPictures) {
   EXPECT_EQ(Maps({1, 3, 256, 192}).add("out", {1, 17, 64, 48}, {"Conv"}).converter(),
             "keypoints_hrnet");

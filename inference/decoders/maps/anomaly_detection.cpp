@@ -17,7 +17,7 @@ constexpr std::string_view kAnomalyDetectionName = "AnomalyDetection";
 /// first. Confidence: clamp((score - image_threshold) / normalization_scale + 0.5, 0, 1), 1 minus
 /// that for the first label. With pixel_threshold an abnormal picture also gets a segmentation: 1
 /// where the score is at least that. A second output, of one value, is the picture's score itself,
-/// as anomalib exports it.
+/// as anomalib exports it; networks without a map have that alone.
 class AnomalyDecoder final : public PlaceValueDecoder {
  public:
   AnomalyDecoder(DecoderConfig config, size_t output, std::string attribute, std::string layer,
@@ -27,7 +27,10 @@ class AnomalyDecoder final : public PlaceValueDecoder {
 
   Result<Results> decode(std::span<const Tensor> outputs,
                          const DecodeContext& context) const override {
-    HET_ASSIGN(const PlaceValues read, read_map(outputs, context, kAnomalyDetectionName, "score"));
+    PlaceValues read;
+    if (score_ != output_) {
+      HET_ASSIGN(read, read_map(outputs, context, kAnomalyDetectionName, "score"));
+    }
     const auto& [values, map] = read;
     float score = 0.0f;
     if (score_) {
@@ -50,7 +53,7 @@ class AnomalyDecoder final : public PlaceValueDecoder {
     found.label = config_.labels[abnormal ? 1 : 0];
     found.confidence = abnormal ? distance : 1.0f - distance;
     results.classifications.push_back(std::move(found));
-    if (abnormal && config_.pixel_threshold)
+    if (abnormal && config_.pixel_threshold && score_ != output_)
       results.segmentations.push_back(mask(values.values(), map, context));
     return results;
   }
@@ -90,14 +93,16 @@ Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& c
   std::optional<size_t> score;
   if (selected.size() == 2 && is_score(selected[0]) != is_score(selected[1]))
     score = selected[is_score(selected[0]) ? 0 : 1];
-  if (selected.size() != (score ? 2u : 1u))
+  const bool is_alone = selected.size() == 1 && is_score(selected[0]);
+  if (is_alone) score = selected[0];
+  if (selected.size() != (score && !is_alone ? 2u : 1u))
     return error(
         StatusCode::ShapeMismatch,
         "converter '{}' reads a map of scores, perhaps with the picture's score [batch,1]; "
         "the model has {}; name them in layer_names",
         kAnomalyDetectionName, describe(outputs, selected));
-  const size_t output = score == selected[0] ? selected[1] : selected[0];
-  HET_TRY(expect_map(config, inputs, outputs[output]));
+  const size_t output = score == selected[0] && !is_alone ? selected[1] : selected[0];
+  if (!is_alone) HET_TRY(expect_map(config, inputs, outputs[output]));
   DecoderConfig complete = config;
   if (complete.labels.empty()) complete.labels = {"Normal", "Anomaly"};
   if (complete.labels.size() != 2 || !config.image_threshold || !config.normalization_scale)

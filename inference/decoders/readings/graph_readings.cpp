@@ -18,8 +18,8 @@ std::vector<Reading> readings_of_graph(const DecoderConfig& entry, const Model& 
         see_head_pose,   see_detection_output, see_region_yolo, see_boxes_and_labels,
         see_faces,       see_suppressed,       see_lines,       see_structures,
         see_yolo_rows,   see_boxes_and_scores, see_fastestdet,  see_anomalies,
-        see_heat_maps,   see_pixels,           see_picture,     see_text,
-        see_embedding,   see_classes}) {
+        see_maskformer,  see_heat_maps,        see_pixels,      see_picture,
+        see_text,        see_embedding,        see_classes}) {
     see(graph);
     if (!readings.empty()) break;
   }

@@ -141,6 +141,21 @@ void see_pixels(const GraphView& graph) {
                         map->channels));
 }
 
+/// MaskFormer's pair: logits of classes, and of a mask, for each query.
+void see_maskformer(const GraphView& graph) {
+  if (graph.selected.size() != 2) return;
+  for (size_t i = 0; i < 2; ++i) {
+    const Shape& classes = graph.port(i).desc.shape;
+    const Shape& masks = graph.port(1 - i).desc.shape;
+    if (classes.size() != 3 || masks.size() != 4 || classes[1] != masks[1] || classes[2] < 3 ||
+        !fits(graph, "maskformer"))
+      continue;
+    graph.add("maskformer", fmt::format("'{}' are classes and '{}' a mask for each query",
+                                        graph.port(i).name, graph.port(1 - i).name));
+    return;
+  }
+}
+
 /// Heat maps of the points of one person: pictures are upright, 3:4, and maps smaller.
 void see_heat_maps(const GraphView& graph) {
   if (graph.selected.size() != 1) return;
@@ -187,9 +202,11 @@ void see_anomalies(const GraphView& graph) {
     return std::ranges::any_of(graph.selected,
                                [&](size_t i) { return graph.outputs[i].name == name; });
   };
-  if (!has("pred_score") || !has("anomaly_map")) return;
+  if (!has("pred_score") || (!has("anomaly_map") && !has("pred_label"))) return;
   Reading& reading = graph.add("AnomalyDetection", "the outputs have anomalib's names");
-  reading.config.layer_names = {"anomaly_map", "pred_score"};
+  reading.config.layer_names = {"pred_score"};
+  if (has("anomaly_map"))
+    reading.config.layer_names.insert(reading.config.layer_names.begin(), "anomaly_map");
   reading.config.image_threshold = 0.5f;
   reading.config.pixel_threshold = 0.5f;
   reading.config.normalization_scale = 1.0f;

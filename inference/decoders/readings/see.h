@@ -31,6 +31,7 @@ void see_lines(const GraphView& graph);
 
 // Maps over the picture.
 void see_pixels(const GraphView& graph);
+void see_maskformer(const GraphView& graph);
 void see_heat_maps(const GraphView& graph);
 void see_picture(const GraphView& graph);
 void see_anomalies(const GraphView& graph);

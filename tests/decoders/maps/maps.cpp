@@ -12,6 +12,20 @@ DecoderConfig in_layout(std::string name, std::string layout) {
   return config;
 }
 
+TEST(AnomalyScores, AloneTheyGiveTheLabel) {
+  DecodeCase c(8, 8);
+  c.add("pred_score", {1})[0] = 0.75f;
+  DecoderConfig config = converter("AnomalyDetection");
+  config.image_threshold = 0.5f;
+  config.normalization_scale = 1.0f;
+  config.pixel_threshold = 0.5f;
+  const Results results = c.decode(config);
+  ASSERT_EQ(results.classifications.size(), 1u);
+  EXPECT_EQ(results.classifications[0].label, "Anomaly");
+  EXPECT_FLOAT_EQ(results.classifications[0].confidence, 0.75f);
+  EXPECT_TRUE(results.segmentations.empty());
+}
+
 TEST(MapsWithoutABatch, ByTheLayoutOrTwoDimensions) {
   DecoderConfig config = converter("semantic_segmentation");
   DecodeCase c(3, 2);
