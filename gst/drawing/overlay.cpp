@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace het::gst {
@@ -168,21 +169,29 @@ void draw_turned(Canvas& canvas, const ObjectDetection& detection, const Rgb& co
     canvas.line(corners[i], corners[(i + 1) % corners.size()], style.line_width, color);
 }
 
+/// Points that are less sure have half the size.
+constexpr double kSurePoint = 0.5;
+
+/// A dot for each point and the lines between them; of a polyline, which has one colour, the line.
 void draw_keypoints(Canvas& canvas, const cv::Rect& object, const ObjectKeypoints& keypoints,
-                    const Style& style) {
+                    const std::optional<Rgb>& polyline, const Style& style) {
   const auto place = [&](size_t i) {
     return cv::Point(object.x + to_pixel(static_cast<double>(keypoints.x(i)), object.width),
                      object.y + to_pixel(static_cast<double>(keypoints.y(i)), object.height));
   };
+  const auto color = [&](int point) { return polyline ? *polyline : label_color(point + 1); };
   for (const auto& [from, to] : keypoints.connections) {
     const auto a = static_cast<size_t>(from);
     const auto b = static_cast<size_t>(to);
     if (!keypoints.found(a) || !keypoints.found(b)) continue;
-    canvas.line(place(a), place(b), style.line_width, label_color(from + 1));
+    canvas.line(place(a), place(b), style.line_width, color(from));
   }
+  if (polyline) return;
   for (size_t i = 0; i < keypoints.size(); ++i) {
-    if (keypoints.found(i))
-      canvas.dot(place(i), style.dot_radius, label_color(static_cast<int>(i) + 1));
+    if (!keypoints.found(i)) continue;
+    const bool is_sure = keypoints.confidences[i] >= kSurePoint;
+    canvas.dot(place(i), is_sure ? style.dot_radius : (style.dot_radius + 1) / 2,
+               color(static_cast<int>(i)));
   }
 }
 
@@ -257,8 +266,13 @@ void draw_objects(Canvas& canvas, TextRenderer* texts, const std::vector<FrameOb
     } else if (!is_whole_picture(object)) {
       canvas.rectangle(rect_of(object), color_of(object), style.line_width);
     }
-    for (const ObjectKeypoints& keypoints : object.tensors.keypoints)
-      draw_keypoints(canvas, rect_of(object), keypoints, style);
+    int lines = 0;
+    for (const ObjectKeypoints& keypoints : object.tensors.keypoints) {
+      const std::string& format = keypoints.origin.format;
+      std::optional<Rgb> polyline;
+      if (format == "lane" || format == "line") polyline = label_color(++lines);
+      draw_keypoints(canvas, rect_of(object), keypoints, polyline, style);
+    }
     if (!object.landmarks) continue;
     for (size_t i = 0; i < object.landmarks->x.size(); ++i) {
       const cv::Point centre(to_pixel(object.landmarks->x[i], canvas.width()),

@@ -305,5 +305,43 @@ TEST(Overlay, BodiesHaveDotsAndLines) {
   expect_near(pixel(rgb, 90, 60), {128, 128, 128}, 1, "no line to the missing point");
 }
 
+TEST(Overlay, PolylinesHaveOneColourEachAndNoDots) {
+  Picture drawn("RGB");
+  FrameObject object;
+  object.rect = {0, 0, 160, 120};
+  ObjectKeypoints lane;
+  lane.origin.format = "lane";
+  lane.confidences = {1.0, 1.0, 1.0};
+  lane.connections = {{0, 1}, {1, 2}};
+  lane.values = Tensor::from<float>({3, 2}, {0.25f, 0.1f, 0.25f, 0.5f, 0.25f, 0.9f});
+  object.tensors.keypoints.push_back(lane);
+  lane.values = Tensor::from<float>({3, 2}, {0.75f, 0.1f, 0.75f, 0.5f, 0.75f, 0.9f});
+  object.tensors.keypoints.push_back(lane);
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
+  const std::vector<guint8> rgb = drawn.rgb();
+  for (const int y : {30, 60, 90}) {
+    expect_near(pixel(rgb, 40, y), label_color(1), 1, "first lane");
+    expect_near(pixel(rgb, 120, y), label_color(2), 1, "second lane");
+  }
+}
+
+TEST(Overlay, PointsThatAreLessSureAreSmaller) {
+  Picture drawn("RGB");
+  FrameObject object;
+  object.rect = {0, 0, 160, 120};
+  ObjectKeypoints hand;
+  hand.values = Tensor::from<float>({2, 2}, {0.25f, 0.5f, 0.75f, 0.5f});
+  hand.confidences = {0.9, 0.2};
+  object.tensors.keypoints.push_back(hand);
+  OverlayStyle style;
+  style.dot_radius = 6;
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}, style); });
+  const std::vector<guint8> rgb = drawn.rgb();
+  expect_near(pixel(rgb, 40, 60), label_color(1), 1, "sure point");
+  expect_near(pixel(rgb, 44, 60), label_color(1), 1, "its edge");
+  expect_near(pixel(rgb, 120, 60), label_color(2), 1, "other point");
+  expect_near(pixel(rgb, 124, 60), {128, 128, 128}, 1, "beside it");
+}
+
 }  // namespace
 }  // namespace het::gst
