@@ -333,14 +333,12 @@ TEST(Overlay, PointsThatAreLessSureAreSmaller) {
   hand.values = Tensor::from<float>({2, 2}, {0.25f, 0.5f, 0.75f, 0.5f});
   hand.confidences = {0.9, 0.2};
   object.tensors.keypoints.push_back(hand);
-  OverlayStyle style;
-  style.dot_radius = 6;
-  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}, style); });
+  drawn.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
   const std::vector<guint8> rgb = drawn.rgb();
   expect_near(pixel(rgb, 40, 60), label_color(1), 1, "sure point");
-  expect_near(pixel(rgb, 44, 60), label_color(1), 1, "its edge");
+  expect_near(pixel(rgb, 42, 60), label_color(1), 1, "its edge");
   expect_near(pixel(rgb, 120, 60), label_color(2), 1, "other point");
-  expect_near(pixel(rgb, 124, 60), {128, 128, 128}, 1, "beside it");
+  expect_near(pixel(rgb, 122, 60), {128, 128, 128}, 1, "beside it");
 }
 
 }  // namespace
