@@ -25,15 +25,13 @@ class Own:
         # It does not scale; callers do.
         shown = picture if picture.shape[:2] == (self.side, self.side) else cv2.resize(picture, (self.side, self.side))
         values = (shown[..., ::-1] if swap else shown).astype(np.float32) / 255
-        if factor == 1.0:
-            result = self.inferencer.predict(values)
-            score, label, mask = result.pred_score, result.pred_label, result.pred_mask
-        else:  # it brings what is larger than 1 back into 0..1
-            named = self.inferencer.post_process(self.inferencer.model(factor * values.transpose(2, 0, 1)[None]))
-            score, label, mask = (named[name] for name in ("pred_score", "pred_label", "pred_mask"))
-        found = Found(anomaly=(float(np.ravel(score)[0]), bool(np.ravel(label)[0])))
-        if np.ndim(mask := np.squeeze(mask)) == 2:
-            found.class_map = mask.astype(np.int64)
+        # Some are exported for more than one picture: the same in all places.
+        dimension = self.inferencer.model.inputs[0].partial_shape[0]
+        places = dimension.get_length() if dimension.is_static else 1
+        named = self.inferencer.post_process(self.inferencer.model(np.repeat(factor * values.transpose(2, 0, 1)[None], places, axis=0)))
+        found = Found(anomaly=(float(np.ravel(named["pred_score"])[0]), bool(np.ravel(named["pred_label"])[0])))
+        if "pred_mask" in named:
+            found.class_map = np.squeeze(named["pred_mask"][0]).astype(np.int64)
         return found
 
     @staticmethod

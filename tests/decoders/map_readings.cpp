@@ -112,6 +112,20 @@ TEST(MapReadings, LargerPicturesWhereTheirRangeIsTold) {
   EXPECT_EQ(Maps().add("out", {1, 3, 128, 96}, {"Conv", "Sigmoid"}).converter(), "");
 }
 
+TEST(QueryReadings, BoxesByASigmoidAreOfADetr) {
+  const auto chosen = [](int64_t queries, const char* boxes, const char* scores) {
+    return Maps({1, 3, 640, 640})
+        .add("a", {1, queries, 92}, {scores})
+        .add("b", {1, queries, 4}, {boxes})
+        .chosen();
+  };
+  EXPECT_EQ(chosen(100, "Sigmoid", "Add").converter, "rfdetr");
+  EXPECT_TRUE(chosen(100, "Sigmoid", "Add").class_softmax);
+  EXPECT_FALSE(chosen(300, "Sigmoid", "Add").class_softmax);
+  EXPECT_EQ(chosen(300, "Concat", "Add").converter, "");
+  EXPECT_EQ(chosen(300, "Sigmoid", "Softmax").converter, "");
+}
+
 TEST(LineReadings, BySizesAndNames) {
   EXPECT_EQ(Maps({1, 3, 288, 800}).add("out", {1, 101, 56, 4}, {"Reshape"}).converter(),
             "lane_rows");

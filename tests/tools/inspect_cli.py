@@ -44,10 +44,24 @@ def a_person_decides(hetero, folder):
     data = hetero.shared_data()
     guess = hetero.run("inspect", data / "models/onnx/squeezenet1.1_fp16.onnx", status=1).stdout
     expect(guess, "read by label", "how pictures get in is a guess")
-    descriptor = folder / "reid.json"
-    unclear = hetero.run("inspect", data / "models/onnx/person_reid_0288_nhwc.onnx", "--model-proc", descriptor, status=1).stdout
-    expect(unclear, "may be", '{"converter": "embedding"}', "custom-postproc-lib")
-    assert json.loads(descriptor.read_text())["output_postproc"][0]["converter"] == "label"
+    descriptor = folder / "digits.json"
+    unclear = hetero.run("inspect", data / "models/onnx/samplenet.onnx", "--model-proc", descriptor, status=1).stdout
+    expect(unclear, "may be", '{"converter": "label"', '{"converter": "embedding"}', "custom-postproc-lib")
+    written = json.loads(descriptor.read_text())["output_postproc"][0]
+    assert (written["converter"], written["method"]) == ("label", "softmax"), written
+
+
+@case
+def open_sizes(hetero, folder):
+    """A model that leaves the size of pictures open is described with one that works, and that is said; --width and --height say another."""
+    model = hetero.shared_data() / "models/onnx/yunet_n_dynamic.onnx"
+    descriptor = folder / "sized.json"
+    text = hetero.run("inspect", model, "--model-proc", descriptor, status=1).stdout
+    expect(text, "read by yunet", "640x640 is taken")
+    assert json.loads(descriptor.read_text())["input_preproc"][0]["shape"] == [1, 3, 640, 640]
+    sized = hetero.run("inspect", model, "--width", "320", "--height", "256").stdout
+    expect(sized, "read by yunet", "float32[1,3,256,320]")
+    assert "warning" not in sized, sized
 
 
 @case

@@ -88,7 +88,7 @@ Result<std::unique_ptr<Decoder>> create_anomaly_detection(const DecoderConfig& c
   const auto is_score = [&](size_t index) {
     const Shape& shape = outputs[index].desc.shape;
     return shape.size() <= 2 && is_float(outputs[index].desc.type) &&
-           (shape.empty() || shape.back() == 1);
+           (shape.size() < 2 || shape.back() == 1);
   };
   std::optional<size_t> score;
   if (selected.size() == 2 && is_score(selected[0]) != is_score(selected[1]))

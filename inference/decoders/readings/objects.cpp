@@ -7,6 +7,11 @@
 #include "inference/decoders/readings/see.h"
 
 namespace het {
+namespace {
+
+constexpr int64_t kFirstDetrQueries = 125;
+
+}  // namespace
 
 /// OpenVINO's DetectionOutput, by the operator or by the shape.
 void see_detection_output(const GraphView& graph) {
@@ -90,6 +95,19 @@ void see_boxes_and_scores(const GraphView& graph) {
                                       scores.name, boxes.name));
       reading.config.box_format = "xyxy";
       reading.config.background_class = 0;
+      return;
+    }
+    // The queries of a DETR: boxes by a sigmoid, logits of classes. The first of them (DETR, YOLOS,
+    // Table Transformer) have 100 or so and a class that is none, under a softmax; those after them
+    // 300 and a sigmoid for each class.
+    if (is_made_by(graph.model, boxes, "Sigmoid") && !is_made_by(graph.model, scores, "Softmax") &&
+        !is_made_by(graph.model, scores, "Sigmoid")) {
+      const int64_t queries = dimension(boxes, 1);
+      const bool softmax = queries != kUnknownDim && queries <= kFirstDetrQueries;
+      graph.add("rfdetr", fmt::format("'{}' are boxes by a sigmoid and '{}' the logits of their "
+                                      "classes, as a DETR has them, under a {}",
+                                      boxes.name, scores.name, softmax ? "softmax" : "sigmoid"));
+      graph.readings.back().config.class_softmax = softmax;
       return;
     }
     const std::string reason =

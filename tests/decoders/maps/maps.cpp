@@ -24,6 +24,16 @@ TEST(AnomalyScores, AloneTheyGiveTheLabel) {
   EXPECT_EQ(results.classifications[0].label, "Anomaly");
   EXPECT_FLOAT_EQ(results.classifications[0].confidence, 0.75f);
   EXPECT_TRUE(results.segmentations.empty());
+  // One for each picture, beside a map.
+  DecodeCase two(8, 8);
+  two.inputs[0].desc.shape[0] = 2;
+  two.add("anomaly_map", {2, 1, 2, 2});
+  const auto scores = two.add("pred_score", {2});
+  scores[0] = 0.25f;
+  scores[1] = 0.75f;
+  EXPECT_EQ(two.decode(config).classifications.at(0).label, "Normal");
+  two.context.batch_index = 1;
+  EXPECT_EQ(two.decode(config).classifications.at(0).label, "Anomaly");
 }
 
 TEST(MapsWithoutABatch, ByTheLayoutOrTwoDimensions) {
