@@ -122,6 +122,24 @@ Status bind_shapes(const VisionModelSettings& settings, const std::vector<BoundI
   return model.reshape(shapes);
 }
 
+/// The widths of the picture input's entry, where nobody says its width.
+Result<std::vector<int>> open_widths(const VisionModelSettings& settings,
+                                     const ModelReading& reading) {
+  const InputPreproc& preproc = reading.picture.preproc;
+  if (preproc.widths.empty() || settings.picture_width > 0) return std::vector<int>{};
+  const Value& value = *reading.model->inputs()[reading.picture.index].value;
+  if (settings.reshape.contains(value.name())) return std::vector<int>{};
+  const Shape& shape = value.desc().shape;
+  const bool is_picture = shape.size() >= 3;
+  const size_t axis = is_picture ? picture_axes(preproc.preprocess, shape.size()).width : 0;
+  if (is_picture && shape[axis] == kUnknownDim) return preproc.widths;
+  if (!settings.model_proc.empty())
+    return error(StatusCode::InvalidArgument,
+                 "'{}' has widths for input '{}' {}, whose width is known", settings.model_proc,
+                 value.name(), to_string(value.desc()));
+  return std::vector<int>{};
+}
+
 /// The metadata's entry for the picture input: the only input of rank 4 with three channels first
 /// may take its size from it.
 InputPreproc input_of_metadata(const ModelMetadata& metadata, const Model& model) {
@@ -205,7 +223,10 @@ Result<ModelReading> read_vision_model(Core& core, const VisionModelSettings& se
         "model '{}' has {} inputs, {} of them are filled; describe the others in "
         "input_preproc of a model-proc file (format image_info, sequence_index or constant)",
         settings.model, model.inputs().size(), reading.inputs.size());
-  HET_TRY(bind_shapes(settings, reading.inputs, reading.picture, model));
+  HET_ASSIGN(reading.widths, open_widths(settings, reading));
+  VisionModelSettings bound = settings;
+  if (!reading.widths.empty()) bound.picture_width = reading.widths.back();
+  HET_TRY(bind_shapes(bound, reading.inputs, reading.picture, model));
   const size_t index = reading.picture.index;
   if (const auto& fourth = reading.picture.preproc.fourth_channel) {
     const bool last = reading.picture.preproc.preprocess.tensor_layout == Layout::NHWC;

@@ -26,7 +26,10 @@ struct ModelReading {
   BoundInput picture;
   std::string prepared;                      ///< who says how pictures get in; empty: nobody
   std::optional<PictureAssumption> assumed;  ///< where nobody does
-  std::vector<Port> input_ports;             ///< of the model with inferred shapes
+  /// Widths that the picture's open one is compiled for, ascending; empty: the width is known. The
+  /// model has the last of them.
+  std::vector<int> widths;
+  std::vector<Port> input_ports;  ///< of the model with inferred shapes
   std::vector<Port> output_ports;
   /// How results are read, as far as the model alone tells; a device may know more of the shapes.
   Result<DecoderChoice> choice;

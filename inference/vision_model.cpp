@@ -76,6 +76,30 @@ Result<Tensor> fixed_input(const Port& port, const InputPreproc& preproc, int wi
 Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
                                                        const VisionModelSettings& settings) {
   HET_ASSIGN(ModelReading reading, read_vision_model(core, settings));
+  const std::vector<int> widths = reading.widths;
+  HET_ASSIGN(const std::shared_ptr<VisionModel> vision,
+             load_one(core, std::move(reading), settings));
+  for (const int width : widths) {
+    if (width == widths.back()) break;
+    VisionModelSettings narrower = settings;
+    narrower.picture_width = width;
+    HET_ASSIGN(ModelReading narrow, read_vision_model(core, narrower));
+    narrow.assumed.reset();  // told once
+    HET_ASSIGN(vision->narrower_.emplace_back(), load_one(core, std::move(narrow), narrower));
+  }
+  return vision;
+}
+
+const VisionModel& VisionModel::for_region(const Rect& roi) const {
+  for (const std::shared_ptr<VisionModel>& model : narrower_) {
+    const int64_t scaled = int64_t{roi.width} * model->input_height_;
+    if (scaled <= int64_t{model->input_width_} * roi.height) return *model;
+  }
+  return *this;
+}
+
+Result<std::shared_ptr<VisionModel>> VisionModel::load_one(Core& core, ModelReading reading,
+                                                           const VisionModelSettings& settings) {
   const Model& model = *reading.model;
   const BoundInput& picture = reading.picture;
   std::shared_ptr<VisionModel> vision(new VisionModel());

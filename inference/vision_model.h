@@ -42,6 +42,8 @@ struct VisionModelSettings {
   bool copy_outputs = false;
 };
 
+struct ModelReading;
+
 /// A compiled model with its way in (preprocessing) and out (decoders): pictures in, Results out.
 /// Immutable after load(); shared by streams; thread-safe.
 class HET_API VisionModel {
@@ -50,6 +52,9 @@ class HET_API VisionModel {
   static Result<std::shared_ptr<VisionModel>> load(Core& core, const VisionModelSettings& settings);
 
   CompiledModel& compiled() const { return *compiled_; }
+  /// The model for a region: of those that were compiled for several widths (readers of lines) the
+  /// narrowest that holds the region at the input's height, else this one, which is the widest.
+  const VisionModel& for_region(const Rect& roi) const;
   /// Largest batch size that one request takes.
   int64_t batch_size() const { return batch_size_; }
   /// Size of the picture input, in pixels.
@@ -81,6 +86,10 @@ class HET_API VisionModel {
 
  private:
   VisionModel() = default;
+  static Result<std::shared_ptr<VisionModel>> load_one(Core& core, ModelReading reading,
+                                                       const VisionModelSettings& settings);
+
+  std::vector<std::shared_ptr<VisionModel>> narrower_;  ///< ascending
   std::map<std::string, std::string> tensor_ids_;
   std::shared_ptr<CompiledModel> compiled_;
   std::vector<std::unique_ptr<Decoder>> decoders_;

@@ -192,12 +192,17 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const FramePlan& plan) {
   for (const Region& region : regions_) {
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
+    const VisionModel& model = model_->for_region(region.rect);
+    if (Status status = request->use(model.compiled()); !status.ok()) {
+      pool_->release(request);
+      return status;
+    }
     request->request().set_frame(traced_number(frame));
     request->request().set_deadline(plan.latency_budget ? frame.arrived + *plan.latency_budget
                                                         : SpanTime::max());
     auto shown = pictures_->region(picture, region.rect);
     const Status status =
-        shown ? model_->set_picture(request->request(), shown->image, shown->roi) : shown.error();
+        shown ? model.set_picture(request->request(), shown->image, shown->roi) : shown.error();
     shown = ImageRegion();  // the request has it
     const Result<bool> started = status.ok() ? request->start(plan.running_time) : Failure(status);
     if (!started || !*started) {
@@ -209,15 +214,15 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const FramePlan& plan) {
                          request->submitted()});
       waits_since = std::chrono::steady_clock::now();
     }
-    queue_->add_job(frame, {request, region.rect, region.index});
+    queue_->add_job(frame, {request, &model, region.rect, region.index});
   }
   return {};
 }
 
 Result<Results> FrameAnalysis::read_results(const RegionJob& job, const QueuedFrame& frame) {
   const auto read = [&](float threshold) {
-    return model_->results(job.request->request(), GST_VIDEO_INFO_WIDTH(&frame.info),
-                           GST_VIDEO_INFO_HEIGHT(&frame.info), job.roi, 0, threshold);
+    return job.model->results(job.request->request(), GST_VIDEO_INFO_WIDTH(&frame.info),
+                              GST_VIDEO_INFO_HEIGHT(&frame.info), job.roi, 0, threshold);
   };
   HET_ASSIGN(Results results, class_thresholds_.apply(std::cref(read), frame.threshold));
   if (frame.skip_raw_tensors) results.tensors.clear();

@@ -11,6 +11,7 @@
 
 #include "gst/frames/frame_memory.h"
 #include "inference/tensors/image.h"
+#include "inference/vision_model.h"
 #include "request_pool.h"
 
 namespace het::gst {
@@ -18,6 +19,7 @@ namespace het::gst {
 /// A region of a frame in analysis; `index` as in RegionResults.
 struct RegionJob {
   TimedRequest* request = nullptr;
+  const VisionModel* model = nullptr;  ///< whose request it is
   Rect roi;
   int index = -1;
 };

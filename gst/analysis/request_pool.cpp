@@ -8,21 +8,34 @@ Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model,
                                                            const std::string& stream,
                                                            StreamShare* share) {
   std::unique_ptr<TimedRequest> timed(new TimedRequest());
-  HET_ASSIGN(timed->request_, model.create_infer_request());
-  timed->request_->set_stream(stream);
+  timed->stream_ = stream;
   timed->share_ = share;
-  timed->request_->set_callback([self = timed.get()](const Status&) {
-    self->ended_ = std::chrono::steady_clock::now();
-    if (self->share_) self->share_->leave();
-  });
+  HET_TRY(timed->use(model));
   return timed;
+}
+
+Status TimedRequest::make(CompiledModel& model) {
+  HET_ASSIGN(std::unique_ptr<InferRequest> request, model.create_infer_request());
+  request->set_stream(stream_);
+  request->set_callback([this](const Status&) {
+    ended_ = std::chrono::steady_clock::now();
+    if (share_) share_->leave();
+  });
+  requests_[&model] = std::move(request);
+  return {};
+}
+
+Status TimedRequest::use(CompiledModel& model) {
+  if (!requests_.contains(&model)) HET_TRY(make(model));
+  current_ = requests_[&model].get();
+  return {};
 }
 
 Result<bool> TimedRequest::start(uint64_t frame_time) {
   started_ = std::chrono::steady_clock::now();
   if (share_ && !share_->enter(frame_time)) return false;
   submitted_ = std::chrono::steady_clock::now();
-  const Status status = request_->start_async();
+  const Status status = current_->start_async();
   if (status.ok()) return true;
   if (share_) share_->leave();
   return Failure(status);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,12 +23,15 @@ class TimedRequest {
                                                       const std::string& stream,
                                                       StreamShare* share);
 
-  InferRequest& request() { return *request_; }
+  InferRequest& request() { return *current_; }
+  /// From now on request() is one of this model, which is made when it is first used: the model
+  /// that the pool is for, or its twin of another width.
+  Status use(CompiledModel& model);
   /// Notes the time, waits for the stream's turn with a frame of this time (see
   /// StreamShare::enter()) and starts; false: closed before the turn came.
   Result<bool> start(uint64_t frame_time = kNoFrameTime);
   /// Waits for the end; afterwards run_time() is that of this execution, queueing included.
-  Status wait() { return request_->wait(); }
+  Status wait() { return current_->wait(); }
   /// When the execution was handed to the device.
   std::chrono::steady_clock::time_point submitted() const { return submitted_; }
   std::chrono::nanoseconds run_time() const { return ended_ - started_; }
@@ -35,7 +39,11 @@ class TimedRequest {
 
  private:
   TimedRequest() = default;
-  std::unique_ptr<InferRequest> request_;
+  Status make(CompiledModel& model);
+
+  std::map<const CompiledModel*, std::unique_ptr<InferRequest>> requests_;
+  InferRequest* current_ = nullptr;
+  std::string stream_;
   StreamShare* share_ = nullptr;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point submitted_;

@@ -21,6 +21,9 @@ struct InputPreproc {
   bool layout_given = false;     ///< false: taken from the input's shape
   bool color_given = false;      ///< false: grey for one channel, else BGR
   Shape shape;                   ///< what unknown dimensions of the input become; may be empty
+  /// image only: widths that an input whose width is open is compiled for, ascending; each picture
+  /// takes the narrowest that holds it at the input's height.
+  std::vector<int> widths;
   /// image_info only: the first two values are the size of the model's picture input in this
   /// order, the rest is `scale`.
   bool width_first = false;

@@ -157,6 +157,87 @@ TEST(VisionModelsInputs, ConstantsAndAFourthChannel) {
   std::filesystem::remove_all(folder);
 }
 
+/// A reader of lines of any width: each column's mean of B, G and R are scores of a blank, a and b.
+std::string reader_of_lines(const std::string& folder) {
+  Model model("reader");
+  Value* picture = model.add_input("x", {ElementType::Float32, {1, 3, 8, kUnknownDim}});
+  Attributes mean;
+  mean.set("keepdims", int64_t{0});
+  Value* axes = model.add_constant("axes", Tensor::from<int64_t>({1}, {2}));
+  Value* columns = model.add_node("m", "ReduceMean", "", {picture, axes}, {"m"}, mean)->output();
+  Attributes steps;
+  steps.set("perm", std::vector<int64_t>{0, 2, 1});
+  model.add_output("probs",
+                   model.add_node("t", "Transpose", "", {columns}, {"probs"}, steps)->output());
+  const std::string file = folder + "/reader.onnx";
+  EXPECT_TRUE(write_onnx(model, file).ok());
+  return file;
+}
+
+TEST(VisionModelsInputs, AnOpenWidthFollowsThePicture) {
+  const std::string folder = testing::TempDir() + "het-widths-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  const auto core_of_process = core();
+  VisionModelSettings s;
+  s.model = reader_of_lines(folder);
+  s.model_proc = folder + "/reader.json";
+  const auto describe = [&](const std::string& widths) {
+    std::ofstream(s.model_proc) << R"({"json_schema_version": "2.2.0", "input_preproc": [
+            {"format": "image", "params": {"resize": "aspect-ratio-pad", "range": [0, 1],
+             "widths": )" + widths + R"(}}], "output_postproc": [
+            {"converter": "paddle_ocr_ctc", "labels": ["a", "b"]}]})";
+  };
+  describe("[16, 32]");
+  const auto model = VisionModel::load(*core_of_process, s);
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ((*model)->input_width(), 32);
+  EXPECT_EQ((*model)->for_region({0, 0, 16, 8}).input_width(), 16);
+  EXPECT_EQ((*model)->for_region({0, 0, 34, 16}).input_width(), 32);
+  EXPECT_EQ(&(*model)->for_region({0, 0, 800, 8}), model->get());
+  // Red columns are b, green ones a.
+  const Image image = make_host_image(PixelFormat::BGR, 24, 8).value();
+  auto* bytes = reinterpret_cast<uint8_t*>(image.planes[0].buffer->host());
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 24; ++x) {
+      uint8_t* pixel = bytes + image.planes[0].offset + y * image.planes[0].stride_bytes + 3 * x;
+      pixel[0] = 0;
+      pixel[1] = x / 8 == 1 ? 0 : 255;
+      pixel[2] = x / 8 == 1 ? 255 : 0;
+    }
+  }
+  for (const auto& [roi, text] : {std::pair{Rect{0, 0, 16, 8}, "ab"}, {Rect{0, 0, 24, 8}, "aba"}}) {
+    const VisionModel& fitting = (*model)->for_region(roi);
+    const auto request = fitting.compiled().create_infer_request().value();
+    ASSERT_TRUE(fitting.set_picture(*request, image, roi).ok());
+    ASSERT_TRUE(request->infer().ok());
+    const auto found = fitting.results(*request, 24, 8, roi);
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(found->classifications.at(0).label, text);
+  }
+  s.picture_width = 24;
+  EXPECT_EQ((*VisionModel::load(*core_of_process, s))->for_region({0, 0, 8, 8}).input_width(), 24);
+  s.picture_width = 0;
+  describe("[32, 16]");
+  const auto unsorted = VisionModel::load(*core_of_process, s);
+  ASSERT_FALSE(unsorted);
+  EXPECT_NE(unsorted.error().message().find("ascending"), std::string::npos);
+  describe("[16]");
+  s.reshape["x"] = {1, 3, 8, 24};
+  EXPECT_TRUE(VisionModel::load(*core_of_process, s)) << "what is said wins";
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(VisionModels, WidthsAreForOpenWidths) {
+  const std::string descriptor =
+      testing::TempDir() + "het-widths-" + std::to_string(::getpid()) + ".json";
+  std::ofstream(descriptor) << R"({"json_schema_version": "2.2.0", "input_preproc": [
+      {"format": "image", "params": {"widths": [64, 128]}}], "output_postproc": []})";
+  VisionModelSettings s = settings("yunet_n_320", "");
+  s.model_proc = descriptor;
+  EXPECT_NE(load_error(s).find("whose width is known"), std::string::npos) << load_error(s);
+  std::filesystem::remove(descriptor);
+}
+
 TEST_F(VisionModels, SizesAreFilledByTheNamesOfTheirInputs) {
   EXPECT_EQ(load_error(settings("deimv2_atto_320", "")), "");
 }

@@ -244,7 +244,8 @@ ModelMetadata read_paddle_ocr_metadata(const Values& values) {
   input.preprocess.resize = ResizeMode::LetterboxTopLeft;
   input.preprocess.pad_value.fill(127.5f);
   input.color_given = true;
-  input.shape = {kUnknownDim, 3, 48, 320};  // where the file leaves them open
+  input.shape = {kUnknownDim, 3, 48, kUnknownDim};  // where the file leaves it open
+  input.widths = {160, 320, 640};
   metadata.input = input;
   return metadata;
 }

@@ -127,8 +127,11 @@ Status parse_image_params(const JsonObject& params, InputPreproc& input) {
     return params.fail("alignment_points",
                        "faces are not turned to these points; leave the key out to read them as "
                        "they were found, as DL Streamer does where nothing found their landmarks");
-  HET_TRY(params.allow_keys(
-      {"resize", "crop", "color_space", "range", "mean", "std", "padding", "fourth_channel"}));
+  HET_TRY(params.allow_keys({"resize", "crop", "color_space", "range", "mean", "std", "padding",
+                             "fourth_channel", "widths"}));
+  HET_ASSIGN(input.widths, params.integers("widths", 1, 1 << 16));
+  if (std::ranges::adjacent_find(input.widths, std::greater_equal{}) != input.widths.end())
+    return params.fail("widths", "expected ascending widths");
   if (params.has("fourth_channel")) {
     HET_ASSIGN(input.fourth_channel, params.number("fourth_channel", 0.0f, -1e9f, 1e9f));
   }

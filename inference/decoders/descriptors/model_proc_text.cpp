@@ -63,6 +63,7 @@ Json entry_of(const InputPreproc& input) {
   }
   if (input.format == "image") {
     entry["params"] = params_of(input.preprocess);
+    if (!input.widths.empty()) entry["params"]["widths"] = input.widths;
     if (input.fourth_channel) entry["params"]["fourth_channel"] = number(*input.fourth_channel);
   } else if (input.format == "image_info") {
     entry["params"] = {{"order", input.width_first ? "width,height" : "height,width"}};

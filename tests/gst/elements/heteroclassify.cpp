@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "inference/writers/onnx_writer.h"
 #include "tests/gst/element_rig.h"
 #include "tests/gst/pipeline_run.h"
 #include "tests/gst/scripted_device.h"
@@ -86,6 +87,49 @@ TEST(HeteroClassify, ObjectClassChoosesTheRegions) {
   ASSERT_TRUE(rig.wait_for("eos"));
   EXPECT_EQ(types.with, (std::vector<std::string>{"car", "truck"}));
   EXPECT_EQ(types.without, (std::vector<std::string>{"person", "cart", ""}));
+}
+
+/// A reader of lines 8 pixels high and of any width: each column is as bright as its class.
+std::string reader_of_any_width(const std::string& file) {
+  Model model("reader");
+  Value* picture = model.add_input("x", {ElementType::Float32, {1, 3, 8, kUnknownDim}});
+  Value* axes = model.add_constant("axes", Tensor::from<int64_t>({1}, {2}));
+  Attributes mean;
+  mean.set("keepdims", int64_t{0});
+  Value* columns = model.add_node("m", "ReduceMean", "", {picture, axes}, {"m"}, mean)->output();
+  Attributes steps;
+  steps.set("perm", std::vector<int64_t>{0, 2, 1});
+  model.add_output("p", model.add_node("t", "Transpose", "", {columns}, {"p"}, steps)->output());
+  EXPECT_TRUE(write_onnx(model, file).ok());
+  return file;
+}
+
+TEST(HeteroClassify, RegionsOfAllWidthsGoThroughTheirModels) {
+  const ScratchFolder folder;
+  write_text(folder.file("reader.json"), R"({"json_schema_version": "2.2.0", "input_preproc": [
+      {"format": "image", "params": {"resize": "aspect-ratio-pad", "widths": [8, 16, 64]}}],
+      "output_postproc": [{"converter": "paddle_ocr_ctc", "labels": ["a", "b"],
+      "blank_class": 2}]})");
+  for (const char* nireq : {"nireq=1", "nireq=3"}) {
+    ElementRig rig("heteroclassify", "model=" + reader_of_any_width(folder.file("reader.onnx")) +
+                                         " model-proc=" + folder.file("reader.json") +
+                                         kRegionsOfInterest + nireq);
+    ASSERT_TRUE(rig.start(kClassifyCaps));
+    size_t read = 0;
+    rig.on_buffer = [&](GstBuffer* buffer) {
+      read += regions_of(buffer).with.size();
+      return GST_FLOW_OK;
+    };
+    for (int frame = 0; frame < 20; ++frame) {
+      GstBuffer* buffer = rig.frame(frame, 90);
+      for (const guint width : {6u, 8u, 15u, 40u, 64u})
+        gst_buffer_add_video_region_of_interest_meta(buffer, "line", 0, 4, width, 8);
+      ASSERT_EQ(rig.push(buffer), GST_FLOW_OK);
+    }
+    rig.event(gst_event_new_eos());
+    ASSERT_TRUE(rig.wait_for("eos"));
+    EXPECT_EQ(read, 100u) << nireq;
+  }
 }
 
 TEST(HeteroClassify, FramesWithoutRegionsPass) {
