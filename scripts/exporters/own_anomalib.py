@@ -28,7 +28,8 @@ class Own:
         # Some are exported for more than one picture: the same in all places.
         dimension = self.inferencer.model.inputs[0].partial_shape[0]
         places = dimension.get_length() if dimension.is_static else 1
-        named = self.inferencer.post_process(self.inferencer.model(np.repeat(factor * values.transpose(2, 0, 1)[None], places, axis=0)))
+        predicted = self.inferencer.model(np.repeat(factor * values.transpose(2, 0, 1)[None], places, axis=0))
+        named = {name: value for names, value in zip(predicted.names(), predicted.to_tuple()) for name in names}
         found = Found(anomaly=(float(np.ravel(named["pred_score"])[0]), bool(np.ravel(named["pred_label"])[0])))
         if "pred_mask" in named:
             found.class_map = np.squeeze(named["pred_mask"][0]).astype(np.int64)
