@@ -108,7 +108,7 @@ std::string_view name_of(ColorOrder order) {
 }
 
 void expect_prepared(const KindJson& wanted, const InputPreproc& found) {
-  EXPECT_EQ(found.format, wanted["format"]);
+  EXPECT_EQ(found.format, wanted["format"].get<std::string>());
   EXPECT_EQ(found.layer_name, wanted.value("layer", ""));
   const PreprocessDesc& desc = found.preprocess;
   if (wanted.contains("resize")) {
