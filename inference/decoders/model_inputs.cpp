@@ -119,6 +119,11 @@ Result<std::vector<BoundInput>> bind_inputs(const ModelProc& model_proc, const M
     if (!taken[i] && looks_like_picture(model.inputs()[i].value->desc().shape))
       HET_TRY(claim(i, InputPreproc{}));
   }
+  // A picture without a batch, which only an input that is alone is taken for.
+  if (!described && bound.empty() && model.inputs().size() == 1 &&
+      model.inputs()[0].value->desc().shape.size() == 3 &&
+      layout_of(model.inputs()[0].value->desc().shape))
+    HET_TRY(claim(0, InputPreproc{}));
   for (size_t i = 0; i < model.inputs().size(); ++i) {
     const std::optional<InputPreproc> known = known_input(model.inputs()[i].value->name());
     if (!taken[i] && known) HET_TRY(claim(i, *known));

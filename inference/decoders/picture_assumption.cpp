@@ -84,6 +84,8 @@ constexpr Family kSegmentation{
 constexpr Family kTexts{"", "DB", ColorOrder::BGR, 1, kImageNetMean, kImageNetStd};
 constexpr Family kDepths{"", "MiDaS", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 
+constexpr Family kNas{
+    "", "YOLO-NAS", ColorOrder::RGB, 1, {}, {1, 1, 1}, ResizeMode::LetterboxTopLeft, 114};
 /// PaddleDetection's; newer ones take 0..1 without means and scales.
 constexpr Family kPaddle{"", "PaddleDetection", ColorOrder::RGB, 1, kImageNetMean, kImageNetStd};
 /// Two-stage detectors of maskrcnn-benchmark as ONNX' model zoo has them, for pictures without
@@ -116,6 +118,8 @@ Choice family_of(const DecoderConfig& config, const Model& model, const Shape& p
   // Model Optimizer wrote means, scales and the order of channels into the graph.
   if (model.metadata().contains("MO_version")) return {&kOpenModelZoo, false};
   if (config.converter == "nanodet" && config.strides.size() == 4) return {&kPaddle, true};
+  if (config.converter == "rtdetr" && config.unit == "relative") return {&kTransformers, true};
+  if (config.converter == "boxes_scores" && config.unit == "pixels") return {&kNas, true};
   if (config.converter == "paddle_detection") return {&kPaddle, true};
   if (config.converter == "torchvision" && picture.size() == 3) return {&kMaskRcnnBenchmark, false};
   if (config.converter == "blazeface" && config.point_names.size() == 7 && picture.size() == 4 &&

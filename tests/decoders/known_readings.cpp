@@ -47,7 +47,7 @@ TEST(KnownModels, EveryOneIsRecognisedByItsNamesAndCanBeDecoded) {
     for (const auto& [name, wanted] : known.outputs) {
       Shape shape = wanted.size() == 1 ? Shape{1, wanted[0], 1, 1} : wanted;
       for (int64_t& dim : shape) dim = dim == kUnknownDim ? 8 : dim;
-      if (wanted.size() > 1) shape[0] = 1;
+      if (wanted.size() > 1 && wanted[0] == kUnknownDim) shape[0] = 1;
       graph.add(name, shape);
     }
     const auto choice = graph.choose();
@@ -125,7 +125,7 @@ TEST(Readings, ExplanationsAreLeftOut) {
 }
 
 TEST(Readings, StepsBeforeTheBatchAreNoClasses) {
-  NamedOutputs graph({1, 1, 32, 100});
+  NamedOutputs graph({1, 1, 32, 96});
   graph.add("probs", {20, 1, 37}, "Softmax");
   EXPECT_FALSE(graph.choose());
   std::vector<std::string> letters;
@@ -179,6 +179,32 @@ TEST(Readings, ObjectsThatWereSuppressedInTheGraph) {
   fastest.add("a", {1, 22, 22, 95}, "Transpose");
   fastest.add("b", {1, 11, 11, 95}, "Transpose");
   EXPECT_EQ(fastest.choose()->configs.at(0).converter, "yolo_fastestv2");
+}
+
+TEST(Readings, NamesOfTheOnnxZooTellUnits) {
+  const auto chosen = [](const char* boxes) {
+    NamedOutputs graph({1, 3, 1200, 1200});
+    graph.add(boxes, {1, 200, 4});
+    graph.add("scores", {1, 200});
+    Value* labels = graph.model.add_node("l", "Cast", "", {graph.picture}, {"labels"})->output();
+    graph.model.add_output("labels", labels);
+    graph.outputs.push_back({"labels", {ElementType::Int64, {1, 200}}, std::nullopt});
+    return graph.choose()->configs.at(0);
+  };
+  EXPECT_EQ(chosen("bboxes").converter, "rtdetr");
+  EXPECT_EQ(chosen("bboxes").unit, "relative");
+  EXPECT_EQ(chosen("boxes").unit, "");
+}
+
+TEST(Readings, CrnnIsKnownByItsShapes) {
+  NamedOutputs graph({1, 1, 32, 100});
+  graph.add("76", {24, 1, 37}, "Add");
+  const auto choice = graph.choose();
+  ASSERT_TRUE(choice) << choice.error().message();
+  EXPECT_EQ(choice->configs.at(0).converter, "paddle_ocr_ctc");
+  EXPECT_EQ(choice->configs.at(0).layer_names, (std::vector<std::string>{"76"}));
+  EXPECT_EQ(choice->configs.at(0).labels.size(), 36u);
+  EXPECT_NE(choice->reason.find("the shapes of CRNN"), std::string::npos) << choice->reason;
 }
 
 TEST(Readings, NetworksOfFacesFixTheirPicturesThoseOfPersonsDoNot) {

@@ -123,6 +123,9 @@ TEST(QueryReadings, BoxesByASigmoidAreOfADetr) {
   EXPECT_TRUE(chosen(100, "Sigmoid", "Add").class_softmax);
   EXPECT_FALSE(chosen(300, "Sigmoid", "Add").class_softmax);
   EXPECT_EQ(chosen(300, "Concat", "Add").converter, "");
+  const DecoderConfig cells = chosen(8400, "Concat", "Sigmoid");
+  EXPECT_EQ(cells.converter, "boxes_scores");
+  EXPECT_EQ(cells.unit, "pixels");
   EXPECT_EQ(chosen(300, "Sigmoid", "Softmax").converter, "");
 }
 

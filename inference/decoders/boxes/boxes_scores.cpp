@@ -24,10 +24,10 @@ int64_t columns_of(const Shape& shape) {
   return shape.size() == 3 && shape[2] == 5 ? 5 : 4;
 }
 
-/// Two outputs: boxes [batch, N, 4] as shares of the input picture and scores [batch, N, classes];
-/// a fifth column of the boxes is a confidence that the scores are multiplied by. Every class but
-/// the background that reaches the threshold gives an object, so one box may have several labels
-/// (UltraFace's own post-processing).
+/// Two outputs: boxes [batch, N, 4] as shares of the input picture, or in its pixels, and scores
+/// [batch, N, classes]; a fifth column of the boxes is a confidence that the scores are multiplied
+/// by. Every class but the background that reaches the threshold gives an object, so one box may
+/// have several labels (UltraFace's own post-processing).
 class BoxesScoresDecoder final : public Decoder {
  public:
   BoxesScoresDecoder(DecoderConfig config, BoxFormat format, size_t boxes, size_t scores)
@@ -73,8 +73,9 @@ class BoxesScoresDecoder final : public Decoder {
  private:
   Candidate make_candidate(const float* box, float score, int label_id,
                            const DecodeContext& context) const {
-    const auto width = static_cast<float>(context.input_width);
-    const auto height = static_cast<float>(context.input_height);
+    const bool in_pixels = config_.unit == "pixels";
+    const float width = in_pixels ? 1.0f : static_cast<float>(context.input_width);
+    const float height = in_pixels ? 1.0f : static_cast<float>(context.input_height);
     float x_min = box[0];
     float y_min = box[1];
     float x_max = box[2];
@@ -143,7 +144,7 @@ Result<std::unique_ptr<Decoder>> create_boxes_scores(const DecoderConfig& config
 HET_REGISTRATION void register_boxes_scores_decoder(DecoderRegistry& registry) {
   registry.add({kBoxesScoresName,
                 {"labels", "threshold", "iou_threshold", "classes", "box_format",
-                 "background_class", "do_cls_softmax"},
+                 "background_class", "do_cls_softmax", "unit"},
                 create_boxes_scores});
 }
 

@@ -19,6 +19,7 @@ constexpr float kRtdetrThreshold = 0.5f;
 /// RT-DETR, D-FINE and DEIM with their post-processor in the graph: labels [batch, N], boxes
 /// [batch, N, 4] as x_min, y_min, x_max, y_max, scores [batch, N]. Boxes are in pixels of the size
 /// that the model got as orig_target_sizes, which image_info makes the model's input picture. No
+/// With `unit` relative they are shares of that picture, as the SSD of ONNX' model zoo has it. No
 /// suppression: the network does not repeat objects, and two classes of one box are its answer.
 /// Two outputs are those of create_detr_queries().
 class RtDetrDecoder final : public Decoder {
@@ -39,12 +40,15 @@ class RtDetrDecoder final : public Decoder {
     HET_ASSIGN(const OutputValues scores,
                OutputValues::batch_item(outputs[scores_], context.batch_index));
     const float threshold = effective_threshold(context, config_.threshold, kRtdetrThreshold);
+    const bool is_relative = config_.unit == "relative";
+    const float width = is_relative ? static_cast<float>(context.input_width) : 1.0f;
+    const float height = is_relative ? static_cast<float>(context.input_height) : 1.0f;
     std::vector<Candidate> candidates;
     for (size_t n = 0; n < static_cast<size_t>(count); ++n) {
       if (!(scores[n] >= threshold) || !is_label_id(labels[n])) continue;
       const float* box = boxes.data() + 4 * n;
-      candidates.push_back(
-          {box[0], box[1], box[2], box[3], scores[n], static_cast<int>(labels[n])});
+      candidates.push_back({box[0] * width, box[1] * height, box[2] * width, box[3] * height,
+                            scores[n], static_cast<int>(labels[n])});
     }
     return to_results(sorted_by_score(std::move(candidates)), config_.labels, context.transform);
   }
@@ -88,7 +92,7 @@ Result<std::unique_ptr<Decoder>> create_rtdetr(const DecoderConfig& config,
 }  // namespace
 
 HET_REGISTRATION void register_rtdetr_decoder(DecoderRegistry& registry) {
-  registry.add({kRtdetrName, {"labels", "threshold", "do_cls_softmax"}, create_rtdetr});
+  registry.add({kRtdetrName, {"labels", "threshold", "do_cls_softmax", "unit"}, create_rtdetr});
 }
 
 }  // namespace het

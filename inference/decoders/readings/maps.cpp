@@ -134,7 +134,7 @@ void see_pixels(const GraphView& graph) {
   }
   // Three may be a picture's channels.
   const bool softmax = is_made_by(graph.model, port, "Softmax");
-  if (map->is_whole(input) ? map->channels > 3 || softmax
+  if (map->is_whole(input) ? map->channels != 3 || softmax
                            : is_count_of_pixel_classes(map->channels))
     add_map(graph, port, *map, "semantic_segmentation",
             fmt::format("output '{}' has scores of {} classes for each pixel", port.name,

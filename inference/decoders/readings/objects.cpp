@@ -112,6 +112,14 @@ void see_boxes_and_scores(const GraphView& graph) {
     }
     const std::string reason =
         fmt::format("'{}' are boxes and '{}' one row for each", boxes.name, scores.name);
+    // YOLO-NAS, DAMO-YOLO and others without anchors: corners in pixels for each cell.
+    if (is_made_by(graph.model, scores, "Sigmoid") &&
+        dimension(boxes, 1) == cell_count(picture_input_size(graph.inputs))) {
+      Reading& reading = graph.add("boxes_scores", reason + ", as many as the input has cells");
+      reading.config.box_format = "xyxy";
+      reading.config.unit = "pixels";
+      return;
+    }
     graph.add("boxes_scores", reason);
     graph.add("rtdetr", reason);
     graph.add("rfdetr", reason);
@@ -152,7 +160,9 @@ void see_structures(const GraphView& graph) {
   for (const char* converter : {"yunet", "nanodet"}) {
     if (graph.selected.size() < 6 || !fits(graph, converter)) continue;
     graph.add(converter, "the outputs are its feature maps for each stride");
-    if (graph.selected.size() == 8) graph.readings.back().config.strides = {8, 16, 32, 64};
+    const bool is_nanodet = graph.port(0).name.find("_stride_") != std::string::npos;
+    if (graph.selected.size() == 8 && !is_nanodet)
+      graph.readings.back().config.strides = {8, 16, 32, 64};
   }
   const InputSize input = picture_input_size(graph.inputs);
   if (graph.selected.size() == 1 && input.width > 0 && fits(graph, "nanodet_plus"))
@@ -165,8 +175,13 @@ void see_structures(const GraphView& graph) {
   if (graph.selected.size() == 2 && is_map_of(0, 16) && is_map_of(1, 32) &&
       fits(graph, "yolo_fastestv2"))
     graph.add("yolo_fastestv2", "the outputs are maps of strides 16 and 32, channels last");
-  if (graph.selected.size() == 3 && fits(graph, "rtdetr"))
+  if (graph.selected.size() == 3 && fits(graph, "rtdetr")) {
     graph.add("rtdetr", "the outputs are labels, boxes and scores");
+    const bool is_ssd = std::ranges::any_of(graph.selected, [&](size_t index) {
+      return graph.outputs[index].name == "bboxes";  // of ONNX' model zoo
+    });
+    if (is_ssd) graph.readings.back().config.unit = "relative";
+  }
   if (graph.selected.size() == 4 && fits(graph, "centerface"))
     graph.add("centerface", "the outputs are a heat map, sizes, offsets and five points");
   if (graph.selected.size() >= 3 && fits(graph, "torchvision"))

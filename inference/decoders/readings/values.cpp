@@ -27,7 +27,7 @@ constexpr std::string_view kLogitMakers[] = {
 };
 
 /// Lengths of embeddings; no data set of faces, persons or things has as many classes.
-constexpr int64_t kEmbeddingLengths[] = {128, 256, 512, 1024, 2048};
+constexpr int64_t kEmbeddingLengths[] = {128, 256, 384, 512, 768, 1024, 1280, 2048};
 
 bool is_known_classifier(const Model& model, const Port& port, int64_t classes) {
   return std::ranges::find(kKnownClassCounts, classes) != std::end(kKnownClassCounts) &&

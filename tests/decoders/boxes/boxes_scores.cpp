@@ -25,6 +25,14 @@ TEST(BoxesScores, ReadsEveryBoxFormat) {
   EXPECT_NE(c.create_error(config).find("none of xywh, xyxy, cxcywh"), std::string::npos);
 }
 
+TEST(BoxesScores, BoxesMayBeInPixels) {
+  const DecodeCase c = one_box({10, 20, 50, 40}, {0, 0.9f, 0});
+  DecoderConfig config = converter("boxes_scores");
+  config.box_format = "xyxy";
+  config.unit = "pixels";
+  expect_box(c.decode(config).detections.at(0), 10, 20, 50, 40);
+}
+
 TEST(BoxesScores, BackgroundIsNoObjectAndABoxMayHaveSeveralLabels) {
   const DecodeCase c = one_box({0, 0, 1, 1}, {0.99f, 0.6f, 0.7f});
   DecoderConfig config = converter("boxes_scores");

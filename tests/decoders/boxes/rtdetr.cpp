@@ -29,6 +29,18 @@ TEST(RtDetr, ReadsDecodedBoxesWithoutSuppression) {
   expect_box(results.detections[1], 5, 0, 69, 64);
 }
 
+TEST(RtDetr, BoxesMayBeShares) {
+  DecodeCase c = make_rtdetr_case();
+  const std::array<float, 4> box{0.25f, 0.5f, 0.5f, 1.0f};
+  std::copy(box.begin(), box.end(), c.tensors[1].values<float>().begin());
+  c.tensors[2].values<float>()[0] = 0.9f;
+  DecoderConfig config = converter("rtdetr");
+  config.unit = "relative";
+  const auto width = static_cast<float>(c.context.input_width);
+  const auto height = static_cast<float>(c.context.input_height);
+  expect_box(c.decode(config).detections.at(0), width / 4, height / 2, width / 2, height);
+}
+
 TEST(RtDetr, SurvivesWhatIsNoNumber) {
   DecodeCase c = make_rtdetr_case();
   const auto scores = c.tensors[2].values<float>();
