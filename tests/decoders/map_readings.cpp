@@ -34,6 +34,7 @@ struct Maps {
             ElementType type = ElementType::Float32) {
     Value* value = picture;
     for (const std::string& operation : types) value = node(operation, value);
+    model.set_desc(value, {type, shape});
     model.add_output(name, value);
     outputs.push_back({name, {type, shape}, std::nullopt});
     return *this;
@@ -101,6 +102,8 @@ TEST(MapReadings, HeatMapsOfUprightPictures) {
   EXPECT_EQ(Maps({1, 3, 256, 192}).add("out", {1, 17, 64, 48}, {"Conv"}).converter(),
             "keypoints_hrnet");
   EXPECT_EQ(Maps({1, 3, 256, 256}).add("out", {1, 17, 64, 64}, {"Conv"}).converter(), "");
+  EXPECT_EQ(Maps({1, 3, 256, 192}).add("out", {1, 19, 32, 24}, {"Conv"}).converter(), "");
+  EXPECT_EQ(Maps({1, 3, 640, 480}).add("out", {1, 19, 160, 120}, {"Conv"}).converter(), "");
   EXPECT_EQ(Maps({1, 3, 256, 192}).add("out", {1, 19, 256, 192}, {"Conv"}).converter(),
             "semantic_segmentation");
 }
@@ -127,6 +130,13 @@ TEST(QueryReadings, BoxesByASigmoidAreOfADetr) {
   EXPECT_EQ(cells.converter, "boxes_scores");
   EXPECT_EQ(cells.unit, "pixels");
   EXPECT_EQ(chosen(300, "Sigmoid", "Softmax").converter, "");
+}
+
+TEST(CellReadings, ScoresAtTheEndOfARowAreNoDistances) {
+  EXPECT_EQ(Maps({1, 3, 416, 416}).add("out", {1, 3598, 85}, {"Concat"}).converter(),
+            "nanodet_plus");
+  EXPECT_NE(Maps({1, 3, 416, 416}).add("out", {1, 3598, 85}, {"Sigmoid"}).converter(),
+            "nanodet_plus");
 }
 
 TEST(LineReadings, BySizesAndNames) {

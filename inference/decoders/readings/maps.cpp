@@ -141,6 +141,8 @@ void see_pixels(const GraphView& graph) {
                         map->channels));
 }
 
+constexpr int64_t kTallestPerson = 512;
+
 /// MaskFormer's pair: logits of classes, and of a mask, for each query.
 void see_maskformer(const GraphView& graph) {
   if (graph.selected.size() != 2) return;
@@ -156,15 +158,16 @@ void see_maskformer(const GraphView& graph) {
   }
 }
 
-/// Heat maps of the points of one person: pictures are upright, 3:4, and maps smaller.
+/// Heat maps of the points of one person: pictures are upright, 3:4 and small, maps a quarter of
+/// them.
 void see_heat_maps(const GraphView& graph) {
   if (graph.selected.size() != 1) return;
   const Port& port = graph.port(0);
   const std::optional<Map> map = map_of(graph, port);
   const InputSize input = picture_input_size(graph.inputs);
   if (!map || 4 * input.width != 3 * input.height || map->channels < 5 ||
-      4 * map->columns != 3 * map->rows || map->rows >= input.height ||
-      !fits(graph, "keypoints_hrnet"))
+      4 * map->columns != input.width || 4 * map->rows != input.height ||
+      input.height > kTallestPerson || !fits(graph, "keypoints_hrnet"))
     return;
   graph.add("keypoints_hrnet",
             fmt::format("output '{}' {} has a map for each point of an upright picture", port.name,

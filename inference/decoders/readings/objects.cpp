@@ -165,7 +165,14 @@ void see_structures(const GraphView& graph) {
       graph.readings.back().config.strides = {8, 16, 32, 64};
   }
   const InputSize input = picture_input_size(graph.inputs);
-  if (graph.selected.size() == 1 && input.width > 0 && fits(graph, "nanodet_plus"))
+  // Scores at the end of a row are those of YOLO with a fourth stride.
+  const auto ends_with_scores = [&] {
+    const auto output =
+        std::ranges::find(graph.model.outputs(), graph.port(0).name, &ModelOutput::name);
+    return output != graph.model.outputs().end() && bounded_tail(*output->value, 2).value_or(0) > 0;
+  };
+  if (graph.selected.size() == 1 && input.width > 0 && fits(graph, "nanodet_plus") &&
+      !ends_with_scores())
     graph.add("nanodet_plus", "the output has a row for each cell of four strides");
   const auto is_map_of = [&](size_t i, int64_t stride) {
     const Shape& shape = graph.port(i).desc.shape;
