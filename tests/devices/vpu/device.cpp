@@ -182,7 +182,7 @@ TEST_F(Vpu, TheProfilesLinkHasItsSpeed) {
 
 /// What waits for a credit, what waits for a unit and what is executed.
 TEST_F(Vpu, RequestsAreCancelled) {
-  daemons_.start("a", {"--execution-us", "150000"});
+  daemons_.start("a", {"--execution-us", "500000"});
   ModelMaker maker;
   maker.output(maker.op("Relu", {maker.input({4})}));
   const auto compiled = compile(maker.model());
