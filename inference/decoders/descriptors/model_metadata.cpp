@@ -296,6 +296,14 @@ Values parse_flat_yaml(const std::string& text) {
 
 namespace {
 
+/// The model as if it lay one folder higher, where that is the place of what describes it: Hugging
+/// Face's repositories have their ONNX files in a folder `onnx`.
+std::string above_onnx_folder(const std::string& model_path) {
+  const std::filesystem::path path = std::filesystem::path(model_path).lexically_normal();
+  if (path.parent_path().filename() != "onnx") return "";
+  return (path.parent_path().parent_path() / path.filename()).string();
+}
+
 /// The content of a file in the model's folder; empty when there is none that can be read.
 std::string companion(const std::string& model_path, const char* name) {
   const std::filesystem::path path = std::filesystem::path(model_path).replace_filename(name);
@@ -343,8 +351,10 @@ ModelMetadata read_model_metadata(const Model& model, const std::string& model_p
     }
   }
   if (!own.source.empty()) return own;
-  if (const std::string config = companion(model_path, "config.json"); !config.empty()) {
-    own = read_hugging_face_metadata(config, companion(model_path, "preprocessor_config.json"));
+  for (const std::string& place : {model_path, above_onnx_folder(model_path)}) {
+    const std::string config = place.empty() ? "" : companion(place, "config.json");
+    if (config.empty()) continue;
+    own = read_hugging_face_metadata(config, companion(place, "preprocessor_config.json"));
     if (!own.source.empty()) return own;
   }
   const std::filesystem::path path(model_path);

@@ -187,6 +187,10 @@ TEST(ModelMetadata, FilesBesideTheModel) {
   EXPECT_TRUE(read_model_metadata(model, model_path).source.empty());
   write("config.json", R"({"architectures": ["RfDetrForObjectDetection"]})");
   EXPECT_EQ(read_model_metadata(model, model_path).output.converter, "rfdetr");
+  // Hugging Face's repositories have it one folder higher; other folders are no such place.
+  EXPECT_EQ(read_model_metadata(model, (folder / "onnx/model.onnx").string()).output.converter,
+            "rfdetr");
+  EXPECT_EQ(read_model_metadata(model, (folder / "x/model.onnx").string()).source, "");
   write("metadata.yaml", "stride: 32\ntask: pose\nnames:\n  0: person\n");
   EXPECT_EQ(read_model_metadata(model, model_path).task, "pose");
   // The file's own words come first; where it only says "YOLO", the exporter's file says more.
