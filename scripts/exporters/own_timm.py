@@ -14,11 +14,12 @@ class Own:
         import timm
         from timm.models._hub import save_config_for_hf
 
-        self.file, self.task = file, export.task
-        is_classifier = self.task == "classify"
+        self.file = file
+        is_classifier = export.task == "classify"
         self.shape = (NAMES[export.name],) * 2 if is_classifier else PERSON
         model = timm.create_model(export.name, pretrained=False, **({} if is_classifier else {"num_classes": 0}))
         save_config_for_hf(model, folder / "config.json")
+        self.has_classes = model.num_classes > 0  # some of its classifiers have none unless they are asked for
         self.config = timm.data.resolve_model_data_config(model) | {"input_size": (3, *self.shape)}
         self.session = Session(file)
         self.sizes = [self.shape[::-1]] * 3
@@ -35,4 +36,4 @@ class Own:
 
             values = np.asarray(timm.data.create_transform(**self.config)(Image.fromarray(picture)))[None]
         vector = self.session.run(values)[0][0]
-        return Found(classes=ranked(softmax(vector))) if self.task == "classify" else Found(values=vector)
+        return Found(classes=ranked(softmax(vector))) if self.has_classes else Found(values=vector)
