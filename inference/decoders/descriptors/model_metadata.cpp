@@ -335,10 +335,12 @@ ModelMetadata read_model_metadata(const Model& model, const std::string& model_p
         read_ultralytics_metadata(parse_flat_yaml(companion(model_path, "metadata.yaml")));
     if (!beside.source.empty()) {
       beside.source += " (metadata.yaml)";
-      // Its exporter writes no resize_type for classifiers, which crop.
+      // Its exporter writes no resize_type for classifiers, which crop, and that of detectors for
+      // what stretches.
       if (own.input && beside.input) {
         PreprocessDesc& desc = own.input->preprocess;
-        if (value_of(values, "resize_type").empty()) {
+        const bool stretches = beside.task == "depth" || beside.queries;
+        if (value_of(values, "resize_type").empty() || stretches) {
           desc.resize = beside.input->preprocess.resize;
           desc.pad_value = beside.input->preprocess.pad_value;
         }

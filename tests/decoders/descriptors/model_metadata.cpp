@@ -198,6 +198,15 @@ TEST(ModelMetadata, FilesBesideTheModel) {
   EXPECT_EQ(read_model_metadata(model, model_path).output.converter, "yolo_v8");
   model.metadata()["model_info/model_type"] = "YOLO";
   EXPECT_EQ(read_model_metadata(model, model_path).task, "pose");
+  // What it writes of resizing is that of detectors, whatever the model is.
+  model.metadata()["model_info/resize_type"] = "fit_to_window_letterbox";
+  EXPECT_EQ(read_model_metadata(model, model_path).input->preprocess.resize,
+            ResizeMode::LetterboxCentre);
+  for (const char* stretched : {"task: depth", "task: detect\nhead: RTDETRDecoder"}) {
+    write("metadata.yaml", std::string("stride: 32\n") + stretched + "\nnames:\n  0: person\n");
+    EXPECT_EQ(read_model_metadata(model, model_path).input->preprocess.resize, ResizeMode::Stretch)
+        << stretched;
+  }
   std::filesystem::remove_all(folder);
 }
 
