@@ -156,10 +156,12 @@ void Connection::submit(Submission& submission) {
   Status cause;
   {
     std::lock_guard lock(state_->mutex);
-    if (!state_->lost) {
-      state_->waiting.add(submission.stream_, &submission);
-    } else {
+    if (state_->lost) {
       cause = state_->cause;
+    } else if (submission.is_cancelled()) {
+      cause = Status(StatusCode::Cancelled, "the request was cancelled");
+    } else {
+      state_->waiting.add(submission.stream_, &submission);
     }
   }
   if (!cause.ok()) return submission.end(std::move(cause), {});

@@ -21,6 +21,9 @@ class Submission {
   /// The execution has ended; `completed` is empty without an answer of the device. Called once a
   /// submit(), by any thread, possibly inside submit(). It may submit again.
   virtual void end(Status status, const Completed& completed) = 0;
+  /// Asked with the connection's lock held when it is submitted: true ends it there. Who cancels
+  /// sets this before Connection::cancel(), which finds what was submitted before.
+  virtual bool is_cancelled() const = 0;
 
  protected:
   virtual ~Submission() = default;

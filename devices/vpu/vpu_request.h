@@ -37,6 +37,7 @@ class VpuRequest final : public DeviceRequest, private StreamJob, private Submis
   Status map_memory(const LoadedModel& loaded);
   Status write_payload();
   void end(Status status, const Completed& completed) override;
+  bool is_cancelled() const override { return cancelled_; }
   Status take_outputs(const Completed& completed);
   bool shares_memory() const { return to_.connection->welcome().takes_shared_memory; }
   void finish(Status status);

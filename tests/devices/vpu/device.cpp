@@ -199,6 +199,25 @@ TEST_F(Vpu, RequestsAreCancelled) {
   EXPECT_TRUE(requests[1]->infer().ok()) << "it is of use afterwards";
 }
 
+/// Also those that are on their way to the device just then: new requests, whose memory is mapped
+/// first.
+TEST_F(Vpu, RequestsAreCancelledOnTheirWay) {
+  daemons_.start("a", {"--execution-us", "100000"});
+  ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.input({4})}));
+  const auto compiled = compile(maker.model());
+  for (int round = 0; round < 15; ++round) {
+    const auto first = *compiled->create_infer_request();
+    const auto second = *compiled->create_infer_request();
+    ASSERT_TRUE(first->start_async().ok());
+    ASSERT_TRUE(second->start_async().ok());
+    std::this_thread::sleep_for(std::chrono::microseconds(40 * round));
+    second->cancel();
+    EXPECT_EQ(second->wait().code(), StatusCode::Cancelled) << round;
+    EXPECT_TRUE(first->wait().ok());
+  }
+}
+
 /// Other devices of the machine may compute.
 TEST_F(Vpu, ComputesOnAnyDevice) {
   daemons_.start("a");
