@@ -105,6 +105,10 @@ void CustomRequest::launch() {
   }
   uint64_t number = ++execution_.number;
   running_ = number;
+  // Who cancelled before this line saw nothing running; who does so from here on asks the library.
+  if (cancelled_ && running_.compare_exchange_strong(number, 0))
+    return finish(
+        error(StatusCode::Cancelled, "the request of model '{}' was cancelled", model_.name()));
   // Once it is complete, the request may be started anew, or gone: nothing of it is used below
   // unless the library threw, which it must do before.
   std::string reason;
