@@ -23,7 +23,7 @@ class Submission {
   virtual void end(Status status, const Completed& completed) = 0;
   /// Asked with the connection's lock held when it is submitted: true ends it there. Who cancels
   /// sets this before Connection::cancel(), which finds what was submitted before.
-  virtual bool is_cancelled() const = 0;
+  virtual bool is_cancelled() const { return false; }
 
  protected:
   virtual ~Submission() = default;
