@@ -1,17 +1,20 @@
 #include "inference/decoders/points/heat_map_peak.h"
 
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "inference/decoders/boxes/detections.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
+#include "inference/decoders/points/point_scheme.h"
 
 namespace het {
+namespace {
 
 Result<Results> peaks_of_maps(const DecoderConfig& config, const PointScheme& scheme,
                               const std::string& layer, const Tensor& tensor,
-                              const DecodeContext& context, const PeakPosition& position) {
+                              const DecodeContext& context, PeakPosition position) {
   HET_TRY(
       expect_shape(config.converter, tensor, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
   HET_ASSIGN(const OutputValues values, OutputValues::batch_item(tensor, context.batch_index));
@@ -44,6 +47,42 @@ Result<Results> peaks_of_maps(const DecoderConfig& config, const PointScheme& sc
   found.confidence = sum / static_cast<float>(count);
   results.keypoints.push_back(std::move(found));
   return results;
+}
+
+class PeakDecoder final : public Decoder {
+ public:
+  PeakDecoder(DecoderConfig config, PointScheme scheme, size_t output, std::string layer,
+              PeakPosition position)
+      : config_(std::move(config)),
+        scheme_(std::move(scheme)),
+        output_(output),
+        layer_(std::move(layer)),
+        position_(position) {}
+
+  Result<Results> decode(std::span<const Tensor> outputs,
+                         const DecodeContext& context) const override {
+    return peaks_of_maps(config_, scheme_, layer_, outputs[output_], context, position_);
+  }
+
+ private:
+  DecoderConfig config_;
+  PointScheme scheme_;
+  size_t output_;
+  std::string layer_;
+  PeakPosition position_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Decoder>> create_peak_decoder(const DecoderConfig& config,
+                                                     const std::vector<Port>& outputs,
+                                                     PeakPosition position) {
+  HET_ASSIGN(const size_t output, select_single_output(config, outputs));
+  const Port& port = outputs[output];
+  HET_TRY(
+      expect_shape(config.converter, port, {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
+  HET_ASSIGN(PointScheme scheme, point_scheme(config, dimension(port, 1), coco_body()));
+  return std::make_unique<PeakDecoder>(config, std::move(scheme), output, port.name, position);
 }
 
 }  // namespace het

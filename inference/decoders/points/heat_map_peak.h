@@ -1,25 +1,25 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <memory>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "inference/decoders/decoder.h"
-#include "inference/decoders/points/point_scheme.h"
+#include "inference/decoders/results.h"
 
 namespace het {
 
 /// Where a point lies, in shares of the model's picture, by its map of rows x columns and the index
 /// of the largest value.
-using PeakPosition =
-    std::function<Point(std::span<const float> map, size_t rows, size_t columns, size_t best)>;
+using PeakPosition = Point (*)(std::span<const float> map, size_t rows, size_t columns,
+                               size_t best);
 
-/// The points of a body with a heat map each, [batch, points, rows, columns]: where the map is
-/// largest; the confidence is that value. Points at or below the threshold (0) were not found, nor
-/// are there results when no point is.
-Result<Results> peaks_of_maps(const DecoderConfig& config, const PointScheme& scheme,
-                              const std::string& layer, const Tensor& tensor,
-                              const DecodeContext& context, const PeakPosition& position);
+/// A decoder of the points of a body with a heat map each, one output [batch, points, rows,
+/// columns]: where the map is largest; the confidence is that value. Points at or below the
+/// threshold (0) were not found, nor are there results when no point is.
+Result<std::unique_ptr<Decoder>> create_peak_decoder(const DecoderConfig& config,
+                                                     const std::vector<Port>& outputs,
+                                                     PeakPosition position);
 
 }  // namespace het

@@ -1,18 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "inference/base/registration.h"
 #include "inference/decoders/decoder_registry.h"
-#include "inference/decoders/output_ports.h"
 #include "inference/decoders/points/heat_map_peak.h"
-#include "inference/decoders/points/point_scheme.h"
 
 namespace het {
 namespace {
 
-constexpr std::string_view kKeypointsVitPoseName = "keypoints_vitpose";
 constexpr int64_t kRadius = 5;  // of the filter: transformers' kernel_size of 11
 constexpr double kDeviation = 0.8;
 constexpr double kLeast = 0.001;
@@ -89,54 +85,29 @@ Point refined(const HeatMap& map, int64_t row, int64_t column) {
   return std::isfinite(moved.x) && std::isfinite(moved.y) ? moved : place;
 }
 
+Point refined_place(std::span<const float> values, size_t rows, size_t columns, size_t best) {
+  const HeatMap map{values, static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
+  const Point place =
+      refined(map, static_cast<int64_t>(best / columns), static_cast<int64_t>(best % columns));
+  return {place.x / static_cast<float>(std::max<size_t>(columns - 1, 1)),
+          place.y / static_cast<float>(std::max<size_t>(rows - 1, 1))};
+}
+
 /// One heat map per point, [batch, points, rows, columns], as transformers reads VitPose's
 /// (VitPoseImageProcessor.post_process_pose_estimation): a point lies near the place where its map
 /// is largest, as the derivatives tell (DARK, arXiv 1910.06278); the first and the last column of a
 /// map lie at the edges of the picture, and so do rows (UDP, arXiv 1911.07524). Its confidence is
 /// the largest value. Points at or below the threshold (0) were not found.
-class VitPoseDecoder final : public Decoder {
- public:
-  VitPoseDecoder(DecoderConfig config, PointScheme scheme, size_t output, std::string layer)
-      : config_(std::move(config)),
-        scheme_(std::move(scheme)),
-        output_(output),
-        layer_(std::move(layer)) {}
-
-  Result<Results> decode(std::span<const Tensor> outputs,
-                         const DecodeContext& context) const override {
-    const auto position = [&](std::span<const float> values, size_t rows, size_t columns,
-                              size_t best) {
-      const HeatMap map{values, static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
-      const Point place =
-          refined(map, static_cast<int64_t>(best / columns), static_cast<int64_t>(best % columns));
-      return Point{place.x / static_cast<float>(std::max<size_t>(columns - 1, 1)),
-                   place.y / static_cast<float>(std::max<size_t>(rows - 1, 1))};
-    };
-    return peaks_of_maps(config_, scheme_, layer_, outputs[output_], context, position);
-  }
-
- private:
-  DecoderConfig config_;
-  PointScheme scheme_;
-  size_t output_;
-  std::string layer_;
-};
-
 Result<std::unique_ptr<Decoder>> create_keypoints_vitpose(const DecoderConfig& config,
                                                           const std::vector<Port>&,
                                                           const std::vector<Port>& outputs) {
-  HET_ASSIGN(const size_t output, select_single_output(config, outputs));
-  const Port& port = outputs[output];
-  HET_TRY(expect_shape(kKeypointsVitPoseName, port,
-                       {kUnknownDim, kUnknownDim, kUnknownDim, kUnknownDim}));
-  HET_ASSIGN(PointScheme scheme, point_scheme(config, dimension(port, 1), coco_body()));
-  return std::make_unique<VitPoseDecoder>(config, std::move(scheme), output, port.name);
+  return create_peak_decoder(config, outputs, refined_place);
 }
 
 }  // namespace
 
 HET_REGISTRATION void register_keypoints_vitpose_decoder(DecoderRegistry& registry) {
-  registry.add({kKeypointsVitPoseName,
+  registry.add({"keypoints_vitpose",
                 {"format", "threshold", "point_names", "point_connections"},
                 create_keypoints_vitpose});
 }
