@@ -55,26 +55,41 @@ std::vector<float> filter_spreads(const std::vector<float>& weights, const Shape
   const auto channels = static_cast<size_t>(shape[1]);
   const auto rows = static_cast<size_t>(shape[2]);
   const auto columns = static_cast<size_t>(shape[3]);
-  const size_t taps = channels * rows * columns;
-  std::vector<double> covariance(taps * taps);
-  for (size_t a = 0; a < taps; ++a) {
-    for (size_t b = 0; b < taps; ++b) {
-      const auto along = [&](size_t step, size_t count) {
-        return static_cast<double>(a / step % count) - static_cast<double>(b / step % count);
+  const size_t places = rows * columns;
+  std::vector<double> covariance(places * places);
+  for (size_t a = 0; a < places; ++a) {
+    for (size_t b = 0; b < places; ++b) {
+      const auto along = [](size_t from, size_t to) {
+        return static_cast<double>(from) - static_cast<double>(to);
       };
-      const double distance = std::hypot(along(1, columns), along(columns, rows));
-      const bool same = a / (rows * columns) == b / (rows * columns);
-      covariance[a * taps + b] = std::pow(kNeighbours, distance) * (same ? 1.0 : kChannels);
+      covariance[a * places + b] =
+          std::pow(kNeighbours,
+                   std::hypot(along(a % columns, b % columns), along(a / columns, b / columns)));
     }
   }
-  std::vector<float> spreads(filters);
-  for (size_t f = 0; f < filters; ++f) {
-    const float* const w = weights.data() + f * taps;
+  const auto variance = [&](const double* w) {
     double sum = 0.0;
-    for (size_t a = 0; a < taps; ++a) {
-      for (size_t b = 0; b < taps; ++b)
-        sum += static_cast<double>(w[a]) * static_cast<double>(w[b]) * covariance[a * taps + b];
+    for (size_t a = 0; a < places; ++a) {
+      sum += w[a] * w[a];  // a place with itself
+      double others = 0.0;
+      for (size_t b = a + 1; b < places; ++b) others += w[b] * covariance[a * places + b];
+      sum += 2.0 * w[a] * others;
     }
+    return sum;
+  };
+  // All channels share kChannels of what varies; the rest each has for itself.
+  std::vector<float> spreads(filters);
+  std::vector<double> together(places);
+  std::vector<double> alone(places);
+  for (size_t f = 0; f < filters; ++f) {
+    std::ranges::fill(together, 0.0);
+    double sum = 0.0;
+    for (size_t c = 0; c < channels; ++c) {
+      const float* const w = weights.data() + (f * channels + c) * places;
+      for (size_t i = 0; i < places; ++i) together[i] += alone[i] = static_cast<double>(w[i]);
+      sum += (1.0 - kChannels) * variance(alone.data());
+    }
+    sum += kChannels * variance(together.data());
     spreads[f] = static_cast<float>(std::sqrt(std::max(sum, 0.0)));
   }
   return spreads;
