@@ -20,11 +20,11 @@
 #include <memory>
 #include <string>
 
+#include "gst/brokers/kafka.h"
+#include "gst/brokers/mqtt.h"
 #include "gst/measuring/element_error.h"
 #include "gst/messages/file.h"
 #include "gst/messages/json_meta.h"
-#include "gst/messages/kafka.h"
-#include "gst/messages/mqtt.h"
 
 enum {
   kPropMethod = 1,

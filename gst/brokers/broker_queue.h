@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
-#include "broker_settings.h"
-#include "sink.h"
+#include "gst/messages/broker_settings.h"
+#include "gst/messages/sink.h"
 
 namespace het::gst {
 

@@ -3,8 +3,8 @@
 #include <functional>
 #include <memory>
 
-#include "broker_settings.h"
-#include "sink.h"
+#include "gst/messages/broker_settings.h"
+#include "gst/messages/sink.h"
 
 namespace het::gst {
 

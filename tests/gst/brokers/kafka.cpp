@@ -1,7 +1,7 @@
 /// Messages to librdkafka's mock cluster: brokers of this process that speak Kafka's protocol over
 /// TCP, of which the tests take some away.
 
-#include "gst/messages/kafka.h"
+#include "gst/brokers/kafka.h"
 
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>

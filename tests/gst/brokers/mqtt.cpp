@@ -1,6 +1,6 @@
 /// Messages to a real mosquitto broker, which the tests start and stop.
 
-#include "gst/messages/mqtt.h"
+#include "gst/brokers/mqtt.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
