@@ -12,6 +12,7 @@
 #include "devices/vpu/daemon/opencl_rounding.h"
 #include "devices/vpu/daemon/profile.h"
 #include "devices/vpu/daemon/server.h"
+#include "inference/base/version.h"
 #include "inference/ops/custom_operators.h"
 
 namespace het::vpu {
@@ -28,6 +29,7 @@ struct Options {
   std::string user;
   uint64_t memory_limit_mb = 0;
   bool is_unconfined = false;
+  bool has_group_access = false;
   bool has_profiles_link = false;
   int64_t link_us = 0;
   int64_t link_megabytes = 0;
@@ -49,6 +51,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--extension", options.extensions,
                  "A library of custom operators that hosts may use; several times");
   app.add_option("--user", options.user, "To become before the first host connects");
+  app.add_flag("--group-access", options.has_group_access,
+               "Members of the program's group may connect to its sockets, not its user alone");
   app.add_option("--memory-limit-mb", options.memory_limit_mb,
                  "Megabytes of addresses that the program may have; 0: no limit");
   app.add_flag("--no-confinement", options.is_unconfined,
@@ -105,7 +109,7 @@ Status serve(const Options& options, const File& signals) {
   }
   const std::shared_ptr<Core> kept = core();
   HET_TRY(kept->get_property(options.device, "FULL_DEVICE_NAME"));
-  Server server(std::move(key));
+  Server server(std::move(key), options.has_group_access);
   std::vector<std::string> addresses = options.addresses;
   if (addresses.empty()) addresses.emplace_back("/run/hetero-vpu/vpu.sock");
   for (const std::string& address : addresses) HET_TRY(server.listen(address));
@@ -139,6 +143,7 @@ int run(int argc, char** argv) {
   CLI::App app(
       "A VPU in a process of its own: runs models for hosts that connect to it, rounded to float16 "
       "after each node");
+  app.set_version_flag("--version", "hetero " + std::string(version()));
   Options options;
   add_options(app, options);
   CLI11_PARSE(app, argc, argv);

@@ -70,7 +70,7 @@ Status Server::listen_unix(const std::string& path) {
     if (::stat(path.c_str(), &state) == 0 && S_ISSOCK(state.st_mode)) ::unlink(path.c_str());
   }
   File file(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const mode_t before = ::umask(0077);
+  const mode_t before = ::umask(has_group_access_ ? 0007 : 0077);
   const bool bound = file && ::bind(file.number(), reinterpret_cast<const sockaddr*>(&address),
                                     sizeof address) == 0;
   const int reason = errno;

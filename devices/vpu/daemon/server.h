@@ -11,11 +11,12 @@
 
 namespace het::vpu {
 
-/// Where hosts connect: Unix sockets, which only their owner may use, and TCP, for which a key is
-/// needed.
+/// Where hosts connect: Unix sockets, which only their owner may use or also the owner's group, and
+/// TCP, for which a key is needed.
 class Server {
  public:
-  explicit Server(std::optional<LinkKey> key) : key_(std::move(key)) {}
+  Server(std::optional<LinkKey> key, bool has_group_access)
+      : key_(std::move(key)), has_group_access_(has_group_access) {}
   /// Removes the paths of its sockets.
   ~Server();
   Server(const Server&) = delete;
@@ -35,6 +36,7 @@ class Server {
   Status listen_tcp(const LinkAddress& address);
 
   const std::optional<LinkKey> key_;
+  const bool has_group_access_;
   std::vector<Listener> listeners_;
 };
 

@@ -132,6 +132,16 @@ TEST_F(VpuRemote, OperatorsOfOnesOwn) {
 }
 
 /// The program has no rights that it does not need; others than its own may not connect.
+TEST_F(VpuRemote, SocketsAreForTheUserOrForTheGroup) {
+  daemons_.start("alone");
+  daemons_.start("group", {"--group-access"});
+  struct stat state {};
+  ASSERT_EQ(stat(daemons_.socket("alone").c_str(), &state), 0);
+  EXPECT_EQ(state.st_mode & 0777, 0700U);
+  ASSERT_EQ(stat(daemons_.socket("group").c_str(), &state), 0);
+  EXPECT_EQ(state.st_mode & 0777, 0770U);
+}
+
 TEST_F(VpuRemote, TheDeviceProgramIsConfined) {
   const pid_t program = daemons_.start("a");
   // It answers when it is confined; it listens before that.
