@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /** Grows with every addition to this header. */
-#define HET_C_VERSION 4u
+#define HET_C_VERSION 5u
 
 typedef enum HetStatus {
   HET_OK = 0,
@@ -70,6 +70,8 @@ typedef struct HetResults HetResults;
 
 /** HET_C_VERSION of the library at run time. */
 HET_C_API uint32_t het_c_version(void);
+/** The library's version, "0.1.0"; static. Since version 5. */
+HET_C_API const char* het_version(void);
 /** "INVALID_ARGUMENT" ...; static. */
 HET_C_API const char* het_status_name(HetStatus status);
 /** Text of the last failed call of this thread, "" before; valid until the next failed one. */

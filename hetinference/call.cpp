@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "inference/base/version.h"
+
 namespace het::c_interface {
 namespace {
 
@@ -39,6 +41,10 @@ Result<char*> new_text(std::string_view text) {
 
 uint32_t het_c_version(void) {
   return HET_C_VERSION;
+}
+
+const char* het_version(void) {
+  return het::version().data();
 }
 
 const char* het_status_name(HetStatus status) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices/register_devices.h"
+#include "inference/base/version.h"
 #include "tools/commands.h"
 
 namespace het {
@@ -59,6 +60,7 @@ void add_device_library_option(CLI::App& app, std::vector<std::string>& librarie
 
 int main(int argc, char** argv) {
   CLI::App app("Runs, measures and verifies models on the devices of this machine.", "hetero");
+  app.set_version_flag("--version", "hetero " + std::string(het::version()));
   app.require_subcommand(1);
   int exit_status = het::kExitOk;
   std::vector<std::string> device_libraries;

@@ -231,6 +231,7 @@ static void pictures(HetCore* core, const char* path, const char* model_proc) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   EXPECT(het_c_version() == HET_C_VERSION);
+  EXPECT(strcmp(het_version(), PROJECT_VERSION) == 0);
   EXPECT(strcmp(het_status_name(HET_NOT_FOUND), "NOT_FOUND") == 0);
   EXPECT(strcmp(het_last_error(), "") == 0);
   HetCore* core = NULL;
