@@ -14,7 +14,7 @@ import sys
 
 from districts import district_problem
 
-FOLDERS = ["inference", "devices", "hetero", "hetinference", "gst", "pipelines", "tools", "benchmarks", "examples", "tests", "docs"]
+FOLDERS = ["inference", "devices", "hetero", "hetinference", "gst", "pipelines", "tools", "benchmarks", "examples", "tests", "docs", "packaging"]
 BANNED = re.compile(r"(^|[_/.-])(manager|helper|helpers|util|utils|common|misc|engine|backend|blob|network|info)([_./-]|$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 
@@ -28,7 +28,10 @@ THIRD_PARTY = {
     "CL/": ("devices/gpu/", "tests/", "examples/"),
     # Examples are applications, which have displays and contexts of their own.
     "va/": ("devices/va/", "devices/gpu/opencl/surface_import", "gst/frames/frame_map", "tests/", "examples/"),
-    "opencv2/": ("gst/", "tools/", "tests/", "benchmarks/", "examples/"),
+    "opencv2/": ("gst/drawing/", "tests/", "benchmarks/", "examples/"),
+    "gdk-pixbuf/": ("tools/picture_file",),
+    "cairo": ("gst/drawing/", "tools/inspect/picture_canvas"),
+    "pango/": ("gst/drawing/", "tools/inspect/picture_canvas"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "tools/accuracy/voc_annotations", "devices/gpu/plan/custom_layers", "tests/"),
     "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/", "devices/vpu/daemon/profile"),
@@ -187,7 +190,7 @@ def is_empty_function(library, symbol):
 def static_constructors(root):
     """libhetinference must not run code at load time (design, section 2): no _GLOBAL__sub_I symbols but empty ones."""
     build = pathlib.Path(os.environ.get("HET_BUILD_ROOT", ""))
-    libraries = sorted(build.glob("libhetinference-1.0.so*")) + sorted(build.glob("gst/libgsthetero.so"))
+    libraries = sorted(build.glob("libhetinference-1.0.so*")) + sorted(build.glob("gst/libgsthetero*.so"))
     libraries = [p for p in libraries if p.is_file() and not p.is_symlink() and p.suffix != ".p"]
     if not libraries:
         return [f"no library found in {build}"]
