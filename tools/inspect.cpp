@@ -61,7 +61,7 @@ Status look_at_picture(Core& core, const InspectOptions& options, Inspection& in
   inspection.picture = options.picture;
   if (inspection.picture.empty())
     inspection.picture = std::filesystem::path(options.model).stem().string() + "-inspected.png";
-  return write_annotated_picture(inspection.picture, options.image, inspection.found);
+  return write_annotated_picture(inspection.picture, image, inspection.found);
 }
 
 std::vector<std::string> warnings_of(const Inspection& inspection) {

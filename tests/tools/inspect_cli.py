@@ -3,6 +3,7 @@
 import configparser
 import json
 import pathlib
+import re
 
 from hetero_cli import expect, run_case
 
@@ -27,6 +28,32 @@ def decided(hetero, folder):
     assert hetero.run("run", model, "--image", picture).stdout == hetero.run("run", model, "--image", picture, "--model-proc", descriptor).stdout
     again = hetero.run("inspect", model, "--described-by", descriptor).stdout
     expect(again, "the model-proc file says so")
+
+
+@case
+def drawn(hetero, folder):
+    """The annotated picture is the picture but for boxes, their labels and what is in them, in colours of the classes."""
+    import cv2
+    import numpy
+    data = hetero.shared_data()
+    model, file = data / "models/onnx/yolox_nano.onnx", data / "images/dog_bike_car.jpg"
+    found = [line for line in hetero.run("run", model, "--image", file).stdout.splitlines() if ") - (" in line]
+    hetero.run("inspect", model, "--image", file, "--output", folder / "found.png")
+    before, after = cv2.imread(str(file)).astype(int), cv2.imread(str(folder / "found.png")).astype(int)
+    assert before.shape == after.shape, after.shape
+    changed = numpy.abs(before - after).max(axis=2) > 0
+    assert len(found) == 3, found
+    near = numpy.zeros_like(changed)
+    for line in found:
+        x0, y0, x1, y1 = [round(float(v)) for v in re.findall(r"-?\d+\.\d", line.split("  ")[-1])]
+        for y in (y0, y1):
+            assert changed[y, x0 + 5:x1 - 5].mean() > 0.95, f"no line at row {y}: {line}"
+            near[y - 3:y + 4, x0 - 3:x1 + 4] = True
+        for x in (x0, x1):
+            assert changed[y0 + 5:y1 - 5, x].mean() > 0.95, f"no line at column {x}: {line}"
+            near[y0 - 3:y1 + 4, x - 3:x + 4] = True
+        near[max(0, y0 - 40):y0 + 20, x0 - 3:x0 + 250] = True  # the label
+    assert not (changed & ~near).any(), numpy.argwhere(changed & ~near)[:5]
 
 
 @case
