@@ -524,11 +524,12 @@ HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail& tail, const 
   const ValueVector bias[2] = {hn::LoadU(d, tail.bias), hn::LoadU(d, tail.bias + kSumLanes)};
   HWY_ALIGN T part[kColumns] = {};
   for (int64_t r = 0; r < used; ++r, sums += kColumns) {
-    PixelValues pixel;
-    for (int half = 0; half < 2; ++half) {
+    const auto scaled = [&](int half) HWY_ATTR {
       const auto sum = hn::ConvertTo(d, hn::LoadU(whole, sums + half * kSumLanes));
-      pixel.halves[half] = hn::MulAdd(sum, scales[half], bias[half]);
-    }
+      return hn::MulAdd(sum, scales[half], bias[half]);
+    };
+    // An implicit constructor would not be compiled for the instruction set.
+    PixelValues pixel = {{scaled(0), scaled(1)}};
     for (const PostOp& op : *tail.ops) {
       if (op.kind != PostOp::Kind::Sum) {
         for (ValueVector& value : pixel.halves) value = apply_widened(op, value);
