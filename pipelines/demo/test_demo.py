@@ -12,6 +12,7 @@ sys.path.insert(0, str(FOLDER))
 
 import cv2  # noqa: E402
 
+import compare  # noqa: E402
 import dataset  # noqa: E402
 import evaluate  # noqa: E402
 from scene import Scene  # noqa: E402
@@ -145,6 +146,65 @@ class EvaluateTest(unittest.TestCase):
                   for i, t in enumerate([hit, miss, hit, miss])]
         self.assertAlmostEqual(evaluate.average_precision(ranked, 4), 0.25 + 0.25 * 2 / 3)
         self.assertIsNone(evaluate.average_precision(ranked, 0))
+
+
+class CompareTest(unittest.TestCase):
+    def setUp(self):
+        self.expected = [(0, [self.detection("car", 0.9, 10), self.detection("car", 0.8, 60)]),
+                         (33, [self.detection("ball", 0.7, 20)])]
+        self.actual = copy.deepcopy(self.expected)
+
+    @staticmethod
+    def detection(label, confidence, x, attribute="red"):
+        return evaluate.Detection(label, confidence, [x, 10, x + 20, 30], attribute)
+
+    def problems(self):
+        return compare.compare(self.expected, self.actual, 0.5, 0.01, 0.5).problems
+
+    def test_what_lies_within_the_tolerances_is_the_same(self):
+        self.actual[0][1][:] = [self.detection("car", 0.805, 60.4), self.detection("car", 0.9, 10)]
+        found = compare.compare(self.expected, self.actual, 0.5, 0.01, 0.5)
+        self.assertEqual((found.problems, found.objects), ([], 3))
+        self.assertAlmostEqual(found.box, 0.4)
+        self.assertAlmostEqual(found.confidence, 0.005)
+
+    def test_other_places_labels_and_colours(self):
+        for other in (self.detection("ball", 0.7, 20.6), self.detection("car", 0.7, 20), self.detection("ball", 0.7, 20, "blue")):
+            self.actual[1][1][:] = [other]
+            expected, actual = self.problems()
+            self.assertRegex(expected, "^frame 1: only the expected run has ball red 0.7000 at .20")
+            self.assertRegex(actual, f"^frame 1: only the actual run has {other.label} {other.attribute}")
+
+    def test_other_confidences(self):
+        self.actual[1][1][:] = [self.detection("ball", 0.72, 20)]
+        self.assertEqual(self.problems(), ["frame 1: ball has a confidence of 0.7200 instead of 0.7000"])
+
+    def test_missing_and_doubled_detections(self):
+        del self.actual[0][1][1]
+        self.actual[1][1].append(self.detection("ball", 0.7, 20))
+        self.assertEqual(len(self.problems()), 2)
+
+    def test_the_threshold_decides_about_one_beside_it(self):
+        self.actual[1][1].append(self.detection("car", 0.505, 90))
+        self.assertEqual(self.problems(), [])
+
+    def test_runs_of_other_frames_or_without_objects(self):
+        with self.assertRaisesRegex(ValueError, "1 frames instead of 2"):
+            compare.compare(self.expected, self.actual[:1], 0.5, 0.01, 0.5)
+        with self.assertRaisesRegex(ValueError, "frame 1 is of 34 ns instead of 33 ns"):
+            compare.compare(self.expected, [self.actual[0], (34, [])], 0.5, 0.01, 0.5)
+        with self.assertRaisesRegex(ValueError, "no object is in both runs"):
+            compare.compare([(0, [])], [(0, [])], 0.5, 0.01, 0.5)
+
+    def test_what_hetero_run_prints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "printed")
+            path.write_text("truck            0.9560  (389.8, 211.2) - (580.1, 303.3)\n", encoding="utf-8")
+            truck = evaluate.Detection("truck", 0.956, [389.8, 211.2, 580.1, 303.3], None)
+            self.assertEqual(compare.read(path, 640, 384), [(0, [truck])])
+            path.write_text("nothing found\n", encoding="utf-8")
+            with self.assertRaisesRegex(ValueError, "printed:1: not a detection"):
+                compare.read(path, 640, 384)
 
 
 class DatasetTest(unittest.TestCase):
