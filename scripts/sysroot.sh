@@ -1,11 +1,13 @@
 # Sourced by scripts/long: libraries of another architecture in a folder. Needs environment.sh.
 # shellcheck shell=bash
 
-# make_sysroot ARCHITECTURE FOLDER: the libraries of the groups build and check for that architecture of Debian, with all that they
-# depend on, unpacked into FOLDER. Nothing is installed, and dpkg's list of architectures stays as it is. Nothing to do when it is there.
+# make_sysroot ARCHITECTURE FOLDER: the libraries of the groups build and check and GStreamer's programs and plugins of the group demo for
+# that architecture of Debian, with all that they depend on, unpacked into FOLDER. Nothing is installed, and dpkg's list of architectures
+# stays as it is. Nothing to do when it is there.
 make_sysroot() {
   local architecture=$1 folder=$2 state=$2.apt libraries option package
-  libraries=$(awk '($1 == "build" || $1 == "check") && /-dev / { print $2 }' "$root/scripts/packages.txt")
+  libraries=$(awk '($1 == "build" || $1 == "check") && $2 ~ /-dev$/ || $1 == "demo" && $2 ~ /^gstreamer1\.0-/ { print $2 }' \
+    "$root/scripts/packages.txt")
   [ "$(cat "$folder/libraries" 2>/dev/null)" != "$libraries" ] || return 0
   echo "Unpacking Debian's libraries for $architecture into $folder"
   rm -rf "$folder" "$state"
