@@ -55,11 +55,16 @@ def at_prefix(folder, prefix, arguments):
     run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={folder / 'stage'}{prefix}:{prefix}", prefix)
     pc = next((folder / "stage").rglob("hetinference-1.0.pc"))
     libraries = pathlib.Path(prefix, pc.parents[1].relative_to(f"{folder}/stage{prefix}"))
+    env = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "GST_PLUGIN_PATH", "DESTDIR")}
+    paths = [HERE.parents[1] / "scripts/search_paths.sh", libraries, libraries / "gstreamer-1.0", f"{prefix}/bin", "/nowhere"]
+    before = run(*paths, env=env)
+    assert "ldconfig" in before or "export LD_LIBRARY_PATH=" in before, before
     # As an administrator would after the installation; the prefix need not be in ld.so.conf.
     (folder / "ld.so.conf").write_text(f"include /etc/ld.so.conf\n{libraries}\n")
     run("/sbin/ldconfig", "-f", folder / "ld.so.conf", "-C", folder / "ld.so.cache", "-X")
     run("mount", "--bind", folder / "ld.so.cache", "/etc/ld.so.cache")
-    env = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "GST_PLUGIN_PATH")}
+    after = run(*paths, env=env)
+    assert "ldconfig" not in after and "LD_LIBRARY_PATH" not in after and "export GST_PLUGIN_PATH=" in after, after
     searched = {**env, "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", "hetinference-1.0", env=searched).split()
     assert f"-L{libraries}" in flags or prefix == "/usr", flags
@@ -105,7 +110,9 @@ def main():
         pc = next(staged.rglob("hetinference-1.0.pc"))
         text = pc.read_text()
         assert str(folder) not in text and f"prefix={prefix}" in text, text
-        assert list(staged.rglob("gstreamer-1.0/libgsthetero.so")), "the plugin is not installed"
+        built = {pathlib.Path(file).name for file in json.loads(run("meson", "introspect", "--installed", BUILD)) if file.startswith(f"{BUILD}/gst/")}
+        installed = {file.name for file in staged.rglob("gstreamer-1.0/*")}
+        assert "libgsthetero.so" in installed and installed == built, f"plugins of the build: {built}, installed: {installed}"
         assert (staged / "include/hetinference/inference/core.h").exists()
         # As if it had been installed there: pkg-config moves a prefix by itself.
         moved = folder / "moved"
