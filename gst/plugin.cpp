@@ -35,4 +35,4 @@ static gboolean plugin_init(GstPlugin* plugin) {
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, hetero,
                   "Video analytics on all devices of a machine", plugin_init, HET_GST_VERSION,
-                  "MIT/X11", "gst-hetero", "Unknown package origin")
+                  "MIT/X11", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)

@@ -1,7 +1,5 @@
 #include "kafka.h"
 
-#ifdef HET_KAFKA
-
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
 
@@ -243,17 +241,3 @@ Result<std::unique_ptr<MessageSink>> connect_kafka(const BrokerSettings& setting
 }
 
 }  // namespace het::gst
-
-#else
-
-namespace het::gst {
-
-Result<std::unique_ptr<MessageSink>> connect_kafka(const BrokerSettings&,
-                                                   std::function<void(const Status&)>) {
-  return error(StatusCode::NotSupported,
-               "this build has no Kafka: install librdkafka-dev and build again");
-}
-
-}  // namespace het::gst
-
-#endif

@@ -1,7 +1,5 @@
 #include "mqtt.h"
 
-#ifdef HET_MQTT
-
 #include <mosquitto.h>
 
 #include <charconv>
@@ -222,17 +220,3 @@ Result<std::unique_ptr<MessageSink>> connect_mqtt(const BrokerSettings& settings
 }
 
 }  // namespace het::gst
-
-#else
-
-namespace het::gst {
-
-Result<std::unique_ptr<MessageSink>> connect_mqtt(const BrokerSettings&,
-                                                  std::function<void(const Status&)>) {
-  return error(StatusCode::NotSupported,
-               "this build has no MQTT: install libmosquitto-dev and build again");
-}
-
-}  // namespace het::gst
-
-#endif

@@ -9,9 +9,8 @@
 namespace het::gst {
 
 /// Connects and signs in; fails with NotFound when no broker answers, InvalidArgument for what the
-/// broker refuses, NotSupported in a build without libmosquitto. Later losses of the connection are
-/// reported once each through `warn`, from any thread, and repaired with growing pauses; with
-/// qos 1 or 2 what was not confirmed is sent again.
+/// broker refuses. Later losses of the connection are reported once each through `warn`, from any
+/// thread, and repaired with growing pauses; with qos 1 or 2 what was not confirmed is sent again.
 Result<std::unique_ptr<MessageSink>> connect_mqtt(const BrokerSettings& settings,
                                                   std::function<void(const Status&)> warn);
 

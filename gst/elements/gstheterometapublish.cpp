@@ -20,9 +20,8 @@
 #include <memory>
 #include <string>
 
-#include "gst/brokers/kafka.h"
-#include "gst/brokers/mqtt.h"
 #include "gst/measuring/element_error.h"
+#include "gst/messages/broker_plugin.h"
 #include "gst/messages/file.h"
 #include "gst/messages/json_meta.h"
 
@@ -167,9 +166,9 @@ static std::shared_ptr<het::gst::MessageSink> current_sink(GstHeteroMetaPublish*
 }
 
 static gboolean start_broker(GstHeteroMetaPublish* self, const MetaPublishSettings& settings) {
-  const auto connect =
-      settings.method == kMethodKafka ? het::gst::connect_kafka : het::gst::connect_mqtt;
-  auto sink = connect(settings.broker, [self](const het::Status& status) {
+  const auto kind =
+      settings.method == kMethodKafka ? het::gst::BrokerKind::Kafka : het::gst::BrokerKind::Mqtt;
+  auto sink = het::gst::connect_broker(kind, settings.broker, [self](const het::Status& status) {
     GST_ELEMENT_WARNING(self, RESOURCE, WRITE, ("%s", status.message().c_str()), (nullptr));
   });
   if (!sink) {

@@ -12,7 +12,7 @@ cd "$root"
 folder=${HET_CHECK_BUILD:-build-check}
 require build demo check
 configure "$folder" -Dtests=true
-build "$folder" tests/gst/pipeline_cycles gst/libgsthetero.so
+build "$folder" tests/gst/pipeline_cycles plugins
 export GST_PLUGIN_PATH=$root/$folder/gst GST_REGISTRY=$root/$folder/tests/gst/registry.bin
 export HET_SOURCE_ROOT=$root HET_SHARED_DATA=$root/../shared/data HETERO_GPU_ALLOW_CPU=1 POCL_CACHE_DIR=$root/$folder/pocl-cache
 # Free memory between allocations would differ from run to run with an arena per thread; so would GLib's slices. What a

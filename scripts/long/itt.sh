@@ -45,5 +45,5 @@ export CPATH=$root/build-itt-source/include${CPATH:+:$CPATH}
 export LIBRARY_PATH=$root/build-itt-source/lib${LIBRARY_PATH:+:$LIBRARY_PATH}
 configure build-itt -Dtests=true
 grep -q itt_collector build-itt/build.ninja || fail "the build did not find ittnotify"
-build build-itt tools/hetero tests/itt/itt_collector.so gst/libgsthetero.so
+build build-itt tools/hetero tests/itt/itt_collector.so plugins
 exec meson test -C build-itt --no-rebuild --verbose itt_tasks

@@ -11,6 +11,6 @@ cd "$root"
 require build demo check torch
 folder=${HET_CHECK_BUILD:-build-check}
 configure "$folder" -Dtests=true
-build "$folder" gst/libgsthetero.so tests/gst/openmp_user.so
+build "$folder" plugins tests/gst/openmp_user.so
 export GST_PLUGIN_PATH=$root/$folder/gst GST_REGISTRY=$root/$folder/tests/gst/threads.bin
 exec /usr/bin/python3 tests/gst/runnable_threads.py "$root" "$folder/tests/gst/openmp_user.so" --torch

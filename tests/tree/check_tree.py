@@ -40,6 +40,8 @@ THIRD_PARTY = {
     "CLI/": ("tools/", "devices/vpu/daemon/main.cpp"),
     "boost/": ("hetero/planner/",),
     "pybind11/": ("python/",),
+    "mosquitto": ("gst/brokers/mqtt", "tests/gst/"),
+    "librdkafka/": ("gst/brokers/kafka", "tests/gst/"),
 }
 # Folder -> folders of ours that it may include, besides itself.
 OURS = {

@@ -17,7 +17,7 @@ DISTRICTS = {
     "devices/cpu": ["", "kernels", "plan", "moves", "products", "onednn", "loops", "formats", "threads"],
     "devices/gpu": ["", "kernels", "products", "plan", "memory", "programs", "opencl"],
     "hetero": ["", "explain", "multi", "batch", "placement", "planner", "execution", "split", "members"],
-    "gst": ["", "elements", "analysis", "brokers", "messages", "drawing", "metadata", "frames", "measuring"],
+    "gst": ["", "brokers", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
 }
 
 
