@@ -49,11 +49,12 @@ rm -rf "$fresh"/usr/share/{doc,info,lintian,locale,man,groff}/* "$fresh/etc/apt/
 add_repository
 rm "$fresh/etc/apt/sources.list.d/gst-hetero.list"
 recipes=$root/packaging/container
+tar -C "$fresh" --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' -cf "$place/bare.tar" .
 bare=$(du -sm --one-file-system "$fresh" | cut -f1)
 # shellcheck disable=SC2046 # a word a package
 inside sh "$recipes/install.sh" "$place/repository" $(packages_of "$recipes/Containerfile") >"$place/apt.log" 2>&1 ||
   fail "install.sh failed: $(tail -n 10 "$place/apt.log")"
-tar -C "$fresh" --exclude=./proc/* --exclude=./sys/* --exclude=./dev/* -cf "$place/gst-hetero.tar" .
+tar -C "$fresh" --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' -cf "$place/gst-hetero.tar" .
 echo "gst-hetero: $(du -sm --one-file-system "$fresh" | cut -f1) MB, $bare of them the bare system; as .tar.xz $(xz -T0 -1 -c "$place/gst-hetero.tar" | wc -c | awk '{ print int($1 / 1e6) }') MB"
 mapfile -t variables < <(environment_of "$recipes/Containerfile")
 restricted "${variables[@]}" sh -c 'for tool in cc gcc g++ c++ clang make meson; do ! command -v $tool || exit 1; done' || fail "the image has a compiler"
@@ -67,7 +68,24 @@ echo "gst-hetero-opencl with pocl-opencl-icd: $(du -sm --one-file-system "$fresh
 mapfile -t -O "${#variables[@]}" variables < <(environment_of "$recipes/Containerfile.opencl")
 pipeline HETERO:GPU,CPU restricted "${variables[@]}" HETERO_GPU_ALLOW_CPU=1
 
-if ! command -v podman >/dev/null || ! podman info >"$place/podman.log" 2>&1; then
-  echo "skipped: the Containerfiles by podman ($(command -v podman >/dev/null && tail -n 1 "$place/podman.log" || echo 'podman is not installed'))"
-  exit 0
+# by_podman: the Containerfiles themselves, with $place/bare.tar for the image that they begin with.
+by_podman() {
+  local podman=(podman --root "$place/podman" --runroot "$place/podman.run" --storage-driver vfs)
+  local build=("${podman[@]}" build -q --isolation=chroot --pull=never)
+  "${podman[@]}" import -q "$place/bare.tar" docker.io/library/debian:13-slim
+  mkdir -p "$place/context/out"
+  cp -r "$root/packaging" "$place/context/"
+  mv "$place/repository" "$place/context/out/"
+  "${build[@]}" -t gst-hetero -f "$recipes/Containerfile" "$place/context"
+  "${build[@]}" -t gst-hetero-opencl --build-arg ICD=pocl-opencl-icd -f "$recipes/Containerfile.opencl" "$place/context"
+  "${podman[@]}" images --format '{{.Repository}}: {{.Size}}'
+  "${podman[@]}" run --rm --read-only --tmpfs /tmp --network=none gst-hetero -q videotestsrc num-buffers=30 ! heterowatermark ! fakesink \
+    2>"$place/run.log" && echo "podman run: 30 frames" || echo "skipped: podman run ($(tail -n 1 "$place/run.log"))"
+}
+if ! command -v podman >/dev/null; then
+  echo "skipped: the Containerfiles by podman, which is not installed"
+elif ! podman --root "$place/podman" --runroot "$place/podman.run" --storage-driver vfs info >"$place/podman.log" 2>&1; then
+  echo "skipped: the Containerfiles by podman ($(tail -n 1 "$place/podman.log"))"
+else
+  by_podman
 fi
