@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <opencv2/imgproc.hpp>
 
+#include "box_blur.h"
 #include "gst/frames/frame_map.h"
 
 namespace het::gst {
@@ -76,11 +76,9 @@ Canvas::Canvas(GstVideoFrame& frame)
 void Canvas::add_plane(GstVideoFrame& frame, int index, int channels, int shift,
                        std::array<int, 4> components) {
   const int round = (1 << shift) - 1;
-  planes_.push_back(
-      {cv::Mat((height_ + round) >> shift, (width_ + round) >> shift, CV_MAKETYPE(CV_8U, channels),
-               GST_VIDEO_FRAME_PLANE_DATA(&frame, index),
-               static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, index))),
-       shift, components});
+  planes_.push_back({static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, index)),
+                     GST_VIDEO_FRAME_PLANE_STRIDE(&frame, index), (width_ + round) >> shift,
+                     (height_ + round) >> shift, channels, shift, components});
 }
 
 std::array<double, 4> Canvas::components_of(const Rgb& color) const {
@@ -96,17 +94,17 @@ std::array<double, 4> Canvas::components_of(const Rgb& color) const {
   return {16.0 + y * 219.0 / 255.0, 128.0 + u * 224.0 / 255.0, 128.0 + v * 224.0 / 255.0, 0.0};
 }
 
-cv::Scalar Canvas::scalar(const Plane& plane, const Rgb& color) const {
+Samples Canvas::samples(const Plane& plane, const Rgb& color) const {
   const std::array<double, 4> components = components_of(color);
-  cv::Scalar result;
-  for (int c = 0; c < plane.pixels.channels(); ++c) {
-    const auto component = static_cast<size_t>(plane.components[static_cast<size_t>(c)]);
-    result[c] = std::clamp(std::round(components[component]), 0.0, 255.0);
+  Samples result{};
+  for (size_t c = 0; c < static_cast<size_t>(plane.channels); ++c) {
+    const double level = std::round(components[static_cast<size_t>(plane.components[c])]);
+    result[c] = static_cast<uint8_t>(std::clamp(level, 0.0, 255.0));
   }
   return result;
 }
 
-void Canvas::rectangle(const cv::Rect& rect, const Rgb& color, int line_width) {
+void Canvas::rectangle(const Rect& rect, const Rgb& color, int line_width) {
   // Four bars inside the box, so that every plane shows the same thickness at the same place.
   const int bar = std::clamp(line_width, 1, std::max(1, std::min(rect.width, rect.height) / 2));
   fill({rect.x, rect.y, rect.width, bar}, color);
@@ -115,79 +113,77 @@ void Canvas::rectangle(const cv::Rect& rect, const Rgb& color, int line_width) {
   fill({rect.x + rect.width - bar, rect.y, bar, rect.height}, color);
 }
 
-void Canvas::fill(const cv::Rect& rect, const Rgb& color) {
-  const cv::Rect inside = rect & cv::Rect(0, 0, width_, height_);
-  if (inside.empty()) return;
+void Canvas::fill(const Rect& rect, const Rgb& color) {
+  const Rect inside = clip(rect, width_, height_);
+  if (inside.width == 0 || inside.height == 0) return;
   for (Plane& plane : planes_) {
     const int round = (1 << plane.shift) - 1;
     const int x = inside.x >> plane.shift;
     const int y = inside.y >> plane.shift;
-    const cv::Rect part(x, y, ((inside.x + inside.width + round) >> plane.shift) - x,
-                        ((inside.y + inside.height + round) >> plane.shift) - y);
-    plane.pixels(part).setTo(scalar(plane, color));
+    const Rect part{x, y, ((inside.x + inside.width + round) >> plane.shift) - x,
+                    ((inside.y + inside.height + round) >> plane.shift) - y};
+    fill_rect(plane, part, samples(plane, color));
   }
 }
 
-void Canvas::line(const cv::Point& from, const cv::Point& to, int line_width, const Rgb& color) {
+void Canvas::line(const Position& from, const Position& to, int line_width, const Rgb& color) {
   for (Plane& plane : planes_) {
-    cv::line(plane.pixels, {from.x >> plane.shift, from.y >> plane.shift},
-             {to.x >> plane.shift, to.y >> plane.shift}, scalar(plane, color),
-             std::max(1, line_width >> plane.shift));
+    RowSpans spans(plane.width, plane.height);
+    spans.add_line({from.x >> plane.shift, from.y >> plane.shift},
+                   {to.x >> plane.shift, to.y >> plane.shift},
+                   std::max(1, line_width >> plane.shift));
+    spans.fill(plane, samples(plane, color));
   }
 }
 
-void Canvas::tint(const cv::Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at) {
-  const cv::Rect inside = rect & cv::Rect(0, 0, width_, height_);
+void Canvas::tint(const Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at) {
+  const Rect inside = clip(rect, width_, height_);
   for (Plane& plane : planes_) {
-    const int channels = plane.pixels.channels();
     const int step = 1 << plane.shift;
     const Rgb* last = nullptr;
-    cv::Scalar mixed;
+    Samples mixed{};
     for (int y = inside.y; y < inside.y + inside.height; y += step) {
-      uchar* row = plane.pixels.ptr(y >> plane.shift);
       for (int x = inside.x; x < inside.x + inside.width; x += step) {
         const Rgb* color = color_at(x, y);
         if (!color) continue;
-        if (color != last) mixed = scalar(plane, *color);
+        if (color != last) mixed = samples(plane, *color);
         last = color;
-        uchar* pixel = row + (x >> plane.shift) * channels;
-        for (int c = 0; c < channels; ++c) {
-          if (!yuv_ && plane.components[static_cast<size_t>(c)] == 3) continue;  // opacity
-          pixel[c] = static_cast<uchar>((pixel[c] + static_cast<int>(mixed[c]) + 1) / 2);
+        uint8_t* const pixel = plane.at(x >> plane.shift, y >> plane.shift);
+        for (size_t c = 0; c < static_cast<size_t>(plane.channels); ++c) {
+          if (!yuv_ && plane.components[c] == 3) continue;  // opacity
+          pixel[c] = static_cast<uint8_t>((pixel[c] + mixed[c] + 1) / 2);
         }
       }
     }
   }
 }
 
-void Canvas::dot(const cv::Point& centre, int radius, const Rgb& color) {
+void Canvas::dot(const Position& centre, int radius, const Rgb& color) {
   for (Plane& plane : planes_) {
-    cv::circle(plane.pixels, {centre.x >> plane.shift, centre.y >> plane.shift},
-               std::max(1, radius >> plane.shift), scalar(plane, color), cv::FILLED);
+    RowSpans spans(plane.width, plane.height);
+    spans.add_disc({centre.x >> plane.shift, centre.y >> plane.shift},
+                   std::max(1, radius >> plane.shift));
+    spans.fill(plane, samples(plane, color));
   }
 }
 
-void Canvas::letters(const cv::Mat& opacity, const cv::Point& place, const Rgb& background) {
-  const cv::Rect inside = cv::Rect(place, opacity.size()) & cv::Rect(0, 0, width_, height_);
-  if (inside.empty()) return;
+void Canvas::letters(const OpacityMap& opacity, const Position& place, const Rgb& background) {
+  const Rect inside = clip({place.x, place.y, opacity.width, opacity.height}, width_, height_);
+  if (inside.width == 0 || inside.height == 0) return;
   const Rgb color = luma(background, luma_weights_) > 140.0 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
   // In YUV the letters are a matter of luma; their colour stays that of the background.
   for (Plane& plane : planes_) {
-    const int channels = plane.pixels.channels();
-    const cv::Scalar components = scalar(plane, color);
-    std::array<int, 4> wanted{};
-    for (int c = 0; c < channels; ++c)
-      wanted[static_cast<size_t>(c)] = static_cast<int>(components[c]);
+    const auto channels = static_cast<size_t>(plane.channels);
+    const Samples wanted = samples(plane, color);
     for (int y = inside.y; y < inside.y + inside.height; ++y) {
-      const uchar* weights = opacity.ptr(y - place.y) + (inside.x - place.x);
-      uchar* pixel = plane.pixels.ptr(y) + inside.x * channels;
+      const uint8_t* const weights = opacity.row(y - place.y) + (inside.x - place.x);
+      uint8_t* pixel = plane.at(inside.x, y);
       for (int x = 0; x < inside.width; ++x, pixel += channels) {
         const int weight = weights[x];
         if (weight == 0) continue;
-        for (int c = 0; c < channels; ++c) {
-          const int mixed =
-              pixel[c] * (255 - weight) + wanted[static_cast<size_t>(c)] * weight + 127;
-          pixel[c] = static_cast<uchar>(mixed / 255);
+        for (size_t c = 0; c < channels; ++c) {
+          const int mixed = pixel[c] * (255 - weight) + wanted[c] * weight + 127;
+          pixel[c] = static_cast<uint8_t>(mixed / 255);
         }
       }
     }
@@ -195,18 +191,16 @@ void Canvas::letters(const cv::Mat& opacity, const cv::Point& place, const Rgb& 
   }
 }
 
-void Canvas::blur(const cv::Rect& rect) {
-  const cv::Rect inside = rect & cv::Rect(0, 0, width_, height_);
-  if (inside.empty()) return;
+void Canvas::blur(const Rect& rect) {
+  const Rect inside = clip(rect, width_, height_);
+  if (inside.width == 0 || inside.height == 0) return;
   for (Plane& plane : planes_) {
-    const cv::Rect all(0, 0, plane.pixels.cols, plane.pixels.rows);
-    const cv::Rect part = all & cv::Rect(inside.x >> plane.shift, inside.y >> plane.shift,
-                                         (inside.width >> plane.shift) + plane.shift,
-                                         (inside.height >> plane.shift) + plane.shift);
-    if (part.empty()) continue;
-    const int size = std::max(3, std::min(part.width, part.height) / 3 | 1);
-    cv::Mat pixels = plane.pixels(part);
-    cv::blur(pixels, pixels, {size, size}, {-1, -1}, cv::BORDER_REPLICATE | cv::BORDER_ISOLATED);
+    const Rect part = clip(
+        {inside.x >> plane.shift, inside.y >> plane.shift,
+         (inside.width >> plane.shift) + plane.shift, (inside.height >> plane.shift) + plane.shift},
+        plane.width, plane.height);
+    if (part.width == 0 || part.height == 0) continue;
+    box_blur(plane, part, std::max(3, std::min(part.width, part.height) / 3 | 1));
   }
 }
 

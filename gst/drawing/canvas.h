@@ -4,9 +4,11 @@
 
 #include <array>
 #include <functional>
-#include <opencv2/core/mat.hpp>
-#include <opencv2/core/types.hpp>
 #include <vector>
+
+#include "plane.h"
+#include "row_spans.h"
+#include "text_renderer.h"
 
 namespace het::gst {
 
@@ -40,30 +42,25 @@ class Canvas {
   int height() const {
     return height_;
   }
-  void rectangle(const cv::Rect& rect, const Rgb& color, int line_width);
-  void fill(const cv::Rect& rect, const Rgb& color);
-  void line(const cv::Point& from, const cv::Point& to, int line_width, const Rgb& color);
+  void rectangle(const Rect& rect, const Rgb& color, int line_width);
+  void fill(const Rect& rect, const Rgb& color);
+  void line(const Position& from, const Position& to, int line_width, const Rgb& color);
   /// Mixes colours into a part of the picture: of each pixel `color_at(x, y)` says which, or null.
-  void tint(const cv::Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at);
-  void dot(const cv::Point& centre, int radius, const Rgb& color);
+  void tint(const Rect& rect, const std::function<const Rgb*(int x, int y)>& color_at);
+  void dot(const Position& centre, int radius, const Rgb& color);
   /// Black or white letters, whichever read better on `background`, which shall be filled already.
-  /// `opacity` is CV_8U; its upper left corner comes to `place`.
-  void letters(const cv::Mat& opacity, const cv::Point& place, const Rgb& background);
+  /// The upper left corner of `opacity` comes to `place`.
+  void letters(const OpacityMap& opacity, const Position& place, const Rgb& background);
   /// Makes a part of the picture unrecognisable: each pixel becomes the mean of its surroundings,
   /// a third of the part.
-  void blur(const cv::Rect& rect);
+  void blur(const Rect& rect);
 
  private:
-  struct Plane {
-    cv::Mat pixels;
-    int shift = 0;                    ///< 1: half the coordinates
-    std::array<int, 4> components{};  ///< which of R G B A or Y U V each channel holds
-  };
   void add_plane(GstVideoFrame& frame, int index, int channels, int shift,
                  std::array<int, 4> components);
   /// The colour in the components of the frame: RGBA, or YUV by its matrix and range.
   std::array<double, 4> components_of(const Rgb& color) const;
-  cv::Scalar scalar(const Plane& plane, const Rgb& color) const;
+  Samples samples(const Plane& plane, const Rgb& color) const;
 
   int width_;
   int height_;

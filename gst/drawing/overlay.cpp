@@ -69,35 +69,35 @@ std::vector<std::string> lines_of(const FrameObject& object) {
 
 /// Lines in a filled box: above the object where there is room, else inside it at the top.
 void draw_lines(Canvas& canvas, TextRenderer& texts, const std::vector<std::string>& lines,
-                const cv::Rect& object, const Rgb& color, const Style& style) {
+                const Rect& object, const Rgb& color, const Style& style) {
   if (lines.empty()) return;
-  std::vector<cv::Mat> letters;
+  std::vector<OpacityMap> letters;
   int text_width = 0;
   int line_height = 0;
   for (const std::string& line : lines) {
-    const cv::Mat& rendered = letters.emplace_back(
+    const OpacityMap& rendered = letters.emplace_back(
         texts.render(line, style.font, canvas.width() - 2 * style.padding).opacity);
-    text_width = std::max(text_width, rendered.cols);
-    line_height = std::max(line_height, rendered.rows);
+    text_width = std::max(text_width, rendered.width);
+    line_height = std::max(line_height, rendered.height);
   }
-  cv::Rect box(object.x, 0, text_width + 2 * style.padding,
-               line_height * static_cast<int>(lines.size()) + style.padding);
+  Rect box{object.x, 0, text_width + 2 * style.padding,
+           line_height * static_cast<int>(lines.size()) + style.padding};
   box.x = std::clamp(box.x, 0, std::max(0, canvas.width() - box.width));
   box.y = object.y >= box.height ? object.y - box.height : std::max(0, object.y);
   if (style.text_background) canvas.fill(box, color);
   const Rgb background = style.text_background ? color : Rgb{0, 0, 0};
   int y = box.y + style.padding / 2;
-  for (const cv::Mat& line : letters) {
+  for (const OpacityMap& line : letters) {
     canvas.letters(line, {box.x + style.padding, y}, background);
     y += line_height;
   }
 }
 
-/// Points far outside of a picture, or none at all, would overflow OpenCV's fixed-point
-/// coordinates.
-int to_pixel(double relative, int size) {
-  if (!(relative >= -1.0)) return -size;  // also NaN
-  return static_cast<int>(std::lround(std::min(relative, 2.0) * size));
+/// Points far outside of a picture, or none at all, come to where they do not matter.
+int to_pixel(double relative, int size, int start = 0) {
+  constexpr double kFar = 1 << 24;
+  const double inside = relative >= -1.0 ? std::min(relative, 2.0) : -1.0;  // also NaN
+  return static_cast<int>(std::lround(std::clamp(start + inside * size, -kFar, kFar)));
 }
 
 /// Classes that stand for "nothing" are not painted.
@@ -111,7 +111,7 @@ bool is_background(const ObjectSegmentation& segmentation, uint16_t class_id) {
 /// Colours the places of a grid that is stretched over a box (`places` has its corners, rows and
 /// columns), inside the object; `color_at` gives the colour of a cell or null.
 template <class Places, class ColorAt>
-void draw_places(Canvas& canvas, const cv::Rect& object, const Places& places, ColorAt color_at) {
+void draw_places(Canvas& canvas, const Rect& object, const Places& places, ColorAt color_at) {
   const double x_scale = places.columns() / ((places.x_max - places.x_min) * canvas.width());
   const double y_scale = places.rows() / ((places.y_max - places.y_min) * canvas.height());
   if (!(x_scale > 0.0) || !(y_scale > 0.0) || !std::isfinite(x_scale) || !std::isfinite(y_scale))
@@ -132,8 +132,7 @@ void draw_places(Canvas& canvas, const cv::Rect& object, const Places& places, C
 }
 
 /// Colours each place by its class.
-void draw_segmentation(Canvas& canvas, const cv::Rect& object,
-                       const ObjectSegmentation& segmentation) {
+void draw_segmentation(Canvas& canvas, const Rect& object, const ObjectSegmentation& segmentation) {
   std::map<uint16_t, Rgb> colors;
   draw_places(canvas, object, segmentation, [&](size_t cell) -> const Rgb* {
     const uint16_t id = segmentation.class_id(cell);
@@ -143,7 +142,7 @@ void draw_segmentation(Canvas& canvas, const cv::Rect& object,
 }
 
 /// Colours what belongs to the object.
-void draw_mask(Canvas& canvas, const cv::Rect& object, const ObjectMask& mask, const Rgb& color) {
+void draw_mask(Canvas& canvas, const Rect& object, const ObjectMask& mask, const Rgb& color) {
   draw_places(canvas, object, mask,
               [&](size_t cell) { return mask.covers(cell) ? &color : nullptr; });
 }
@@ -158,13 +157,13 @@ void draw_turned(Canvas& canvas, const ObjectDetection& detection, const Rgb& co
   const double cosine = std::cos(detection.rotation);
   const double sine = std::sin(detection.rotation);
   const auto corner = [&](double x, double y) {
-    return cv::Point(to_pixel((centre_x + x * width * cosine - y * height * sine) / canvas.width(),
-                              canvas.width()),
-                     to_pixel((centre_y + x * width * sine + y * height * cosine) / canvas.height(),
-                              canvas.height()));
+    return Position{to_pixel((centre_x + x * width * cosine - y * height * sine) / canvas.width(),
+                             canvas.width()),
+                    to_pixel((centre_y + x * width * sine + y * height * cosine) / canvas.height(),
+                             canvas.height())};
   };
-  const std::array<cv::Point, 4> corners{corner(-0.5, -0.5), corner(0.5, -0.5), corner(0.5, 0.5),
-                                         corner(-0.5, 0.5)};
+  const std::array<Position, 4> corners{corner(-0.5, -0.5), corner(0.5, -0.5), corner(0.5, 0.5),
+                                        corner(-0.5, 0.5)};
   for (size_t i = 0; i < corners.size(); ++i)
     canvas.line(corners[i], corners[(i + 1) % corners.size()], style.line_width, color);
 }
@@ -173,11 +172,11 @@ void draw_turned(Canvas& canvas, const ObjectDetection& detection, const Rgb& co
 constexpr double kSurePoint = 0.5;
 
 /// A dot for each point and the lines between them; of a polyline, which has one colour, the line.
-void draw_keypoints(Canvas& canvas, const cv::Rect& object, const ObjectKeypoints& keypoints,
+void draw_keypoints(Canvas& canvas, const Rect& object, const ObjectKeypoints& keypoints,
                     const std::optional<Rgb>& polyline, const Style& style) {
   const auto place = [&](size_t i) {
-    return cv::Point(object.x + to_pixel(static_cast<double>(keypoints.x(i)), object.width),
-                     object.y + to_pixel(static_cast<double>(keypoints.y(i)), object.height));
+    return Position{to_pixel(static_cast<double>(keypoints.x(i)), object.width, object.x),
+                    to_pixel(static_cast<double>(keypoints.y(i)), object.height, object.y)};
   };
   const auto color = [&](int point) { return polyline ? *polyline : label_color(point + 1); };
   for (const auto& [from, to] : keypoints.connections) {
@@ -244,45 +243,41 @@ void draw_objects(Canvas& canvas, TextRenderer* texts, const std::vector<FrameOb
     if (wanted.color) return *wanted.color;
     return label_color(object.detection ? object.detection->label_id.value_or(0) : 0);
   };
-  const auto rect_of = [](const FrameObject& object) {
-    return cv::Rect(object.rect.x, object.rect.y, object.rect.width, object.rect.height);
-  };
   if (wanted.blur) {
     for (const FrameObject& object : all) {
-      if (!is_whole_picture(object) && wanted.blurred.takes(object.type))
-        canvas.blur(rect_of(object));
+      if (!is_whole_picture(object) && wanted.blurred.takes(object.type)) canvas.blur(object.rect);
     }
   }
   for (const FrameObject& object : objects) {
     for (const ObjectSegmentation& segmentation : object.tensors.segmentations)
-      draw_segmentation(canvas, rect_of(object), segmentation);
+      draw_segmentation(canvas, object.rect, segmentation);
     for (const ObjectMask& mask : object.tensors.masks)
-      draw_mask(canvas, rect_of(object), mask, color_of(object));
+      draw_mask(canvas, object.rect, mask, color_of(object));
   }
   // Texts last: no box runs through them.
   for (const FrameObject& object : objects) {
     if (object.detection && object.detection->rotation != 0.0 && wanted.turned) {
       draw_turned(canvas, *object.detection, color_of(object), style);
     } else if (!is_whole_picture(object)) {
-      canvas.rectangle(rect_of(object), color_of(object), style.line_width);
+      canvas.rectangle(object.rect, color_of(object), style.line_width);
     }
     int lines = 0;
     for (const ObjectKeypoints& keypoints : object.tensors.keypoints) {
       const std::string& format = keypoints.origin.format;
       std::optional<Rgb> polyline;
       if (format == "lane" || format == "line") polyline = label_color(++lines);
-      draw_keypoints(canvas, rect_of(object), keypoints, polyline, style);
+      draw_keypoints(canvas, object.rect, keypoints, polyline, style);
     }
     if (!object.landmarks) continue;
     for (size_t i = 0; i < object.landmarks->x.size(); ++i) {
-      const cv::Point centre(to_pixel(object.landmarks->x[i], canvas.width()),
-                             to_pixel(object.landmarks->y[i], canvas.height()));
+      const Position centre{to_pixel(object.landmarks->x[i], canvas.width()),
+                            to_pixel(object.landmarks->y[i], canvas.height())};
       canvas.dot(centre, style.dot_radius, label_color(static_cast<int>(i) + 1));
     }
   }
   for (const FrameObject& object : objects) {
     if (!wanted.show_labels || texts == nullptr) break;
-    draw_lines(canvas, *texts, lines_of(object), rect_of(object), color_of(object), style);
+    draw_lines(canvas, *texts, lines_of(object), object.rect, color_of(object), style);
   }
 }
 

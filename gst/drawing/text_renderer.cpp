@@ -114,7 +114,7 @@ RenderedText TextRenderer::render(const std::string& text, const FontStyle& styl
     return known->second->rendered;
   }
   const auto bytes_of = [](const Entry& entry) {
-    return entry.rendered.opacity.total() + entry.key.size() + kEntryBytes;
+    return entry.rendered.opacity.size_bytes() + entry.key.size() + kEntryBytes;
   };
   entries_.push_front({std::move(key), lay_out(as_line(text), style, max_width)});
   by_key_[entries_.front().key] = entries_.begin();
@@ -152,16 +152,17 @@ RenderedText TextRenderer::lay_out(const std::string& text, const FontStyle& sty
   RenderedText rendered;
   rendered.baseline = PANGO_PIXELS(pango_layout_get_baseline(layout.get())) - logical.y;
   const int stride = cairo_format_stride_for_width(CAIRO_FORMAT_A8, width);
-  cv::Mat padded = cv::Mat::zeros(height, stride, CV_8U);
-  cairo_surface_t* surface =
-      cairo_image_surface_create_for_data(padded.data, CAIRO_FORMAT_A8, width, height, stride);
+  const size_t bytes = static_cast<size_t>(stride) * static_cast<size_t>(height);
+  rendered.opacity = {width, height, static_cast<size_t>(stride),
+                      std::make_shared<uint8_t[]>(bytes)};
+  cairo_surface_t* surface = cairo_image_surface_create_for_data(
+      rendered.opacity.data.get(), CAIRO_FORMAT_A8, width, height, stride);
   cairo_t* drawing = cairo_create(surface);
   cairo_move_to(drawing, -left, -logical.y);
   pango_cairo_show_layout(drawing, layout.get());
   cairo_destroy(drawing);
   cairo_surface_flush(surface);
   cairo_surface_destroy(surface);
-  rendered.opacity = padded(cv::Rect(0, 0, width, height));
   return rendered;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
-#include <opencv2/core/mat.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,9 +24,20 @@ struct FontStyle {
 std::string font_names();
 bool is_font_name(std::string_view name);
 
-/// A line of text as a picture of opacities.
+/// A picture of opacities: 0 nothing, 255 all of a letter. Copies share the memory.
+struct OpacityMap {
+  int width = 0;
+  int height = 0;
+  size_t stride_bytes = 0;
+  std::shared_ptr<uint8_t[]> data;
+
+  const uint8_t* row(int y) const { return data.get() + static_cast<size_t>(y) * stride_bytes; }
+  size_t size_bytes() const { return static_cast<size_t>(height) * stride_bytes; }
+};
+
+/// A line of text.
 struct RenderedText {
-  cv::Mat opacity;   ///< CV_8U: 0 nothing, 255 all of a letter
+  OpacityMap opacity;
   int baseline = 0;  ///< row of the base line
 };
 

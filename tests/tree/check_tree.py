@@ -28,10 +28,10 @@ THIRD_PARTY = {
     "CL/": ("devices/gpu/", "tests/", "examples/"),
     # Examples are applications, which have displays and contexts of their own.
     "va/": ("devices/va/", "devices/gpu/opencl/surface_import", "gst/frames/frame_map", "tests/", "examples/"),
-    "opencv2/": ("gst/drawing/", "tests/", "benchmarks/", "examples/"),
+    "opencv2/": ("tests/", "benchmarks/", "examples/"),
     "gdk-pixbuf/": ("tools/picture_file",),
-    "cairo": ("gst/drawing/", "tools/inspect/picture_canvas"),
-    "pango/": ("gst/drawing/", "tools/inspect/picture_canvas"),
+    "cairo": ("gst/drawing/text_renderer", "tools/inspect/picture_canvas"),
+    "pango/": ("gst/drawing/text_renderer", "tools/inspect/picture_canvas"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "tools/accuracy/voc_annotations", "devices/gpu/plan/custom_layers", "tests/"),
     "nlohmann/": ("inference/", "hetero/", "gst/", "tools/", "tests/", "benchmarks/", "devices/vpu/daemon/profile"),

@@ -152,12 +152,12 @@ TEST(Overlay, TextIsReadable) {
 }
 
 TEST(Overlay, LettersOutsideOfThePictureAreCutOff) {
-  const cv::Mat letters = texts().render("Hm", {"simplex", 21.0}, kWidth).opacity;
+  const OpacityMap letters = texts().render("Hm", {"simplex", 21.0}, kWidth).opacity;
   for (const std::string& format : kFormats) {
     Picture picture(format);
     picture.draw([&](Canvas& canvas) {
-      for (const cv::Point& place : {cv::Point(-5, -5), cv::Point(kWidth - 3, kHeight - 3),
-                                     cv::Point(-1000, 0), cv::Point(0, 1000000)})
+      for (const Position& place : {Position{-5, -5}, Position{kWidth - 3, kHeight - 3},
+                                    Position{-1000, 0}, Position{0, 1000000}})
         canvas.letters(letters, place, {0, 0, 0});
     });
     EXPECT_GE(pixel(picture.rgb(), 60, 60).g, 100) << format;
@@ -200,6 +200,43 @@ TEST(Overlay, WhatLeavesThePictureIsCutOff) {
       Picture picture(format);
       picture.draw([&](Canvas& canvas) { draw_objects(canvas, &texts(), {object}); });
     }
+  }
+}
+
+TEST(Overlay, ABlurredObjectIsEvenAndNothingElseIs) {
+  FrameObject object;
+  object.type = "face";
+  object.rect = {40, 20, 80, 60};
+  OverlayStyle style;
+  style.blur = true;
+  style.show_labels = false;
+  style.shown.only = {"nothing"};
+  for (const std::string& format : kFormats) {
+    Picture drawn(format);
+    const auto draw_bars = [&](Canvas& canvas) {
+      for (int x = 0; x < kWidth; x += 8) canvas.fill({x, 0, 4, kHeight}, {255, 255, 255});
+    };
+    drawn.draw([&](Canvas& canvas) {
+      draw_bars(canvas);
+      draw_objects(canvas, nullptr, {object}, style);
+    });
+    Picture plain(format);
+    plain.draw(draw_bars);
+    const std::vector<guint8> before = plain.rgb();
+    const std::vector<guint8> after = drawn.rgb();
+    const auto contrast = [](const std::vector<guint8>& rgb, int y) {
+      int least = 255;
+      int most = 0;
+      for (int x = 52; x < 108; ++x) {
+        least = std::min(least, pixel(rgb, x, y).g);
+        most = std::max(most, pixel(rgb, x, y).g);
+      }
+      return most - least;
+    };
+    EXPECT_GT(contrast(before, 50), 100) << format;
+    EXPECT_LT(contrast(after, 50), 30) << format;
+    EXPECT_EQ(contrast(after, 90), contrast(before, 90)) << format;
+    EXPECT_EQ(contrast(after, 10), contrast(before, 10)) << format;
   }
 }
 
