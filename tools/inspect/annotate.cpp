@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <numbers>
+#include <vector>
 
 #include "inference/base/new_file.h"
 #include "tools/inspect/picture_canvas.h"
