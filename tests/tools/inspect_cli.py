@@ -2,6 +2,7 @@
 """`hetero inspect` as a user meets it: inspect_cli.py HETERO ROOT CASE."""
 import configparser
 import json
+import os
 import pathlib
 import re
 
@@ -54,6 +55,17 @@ def drawn(hetero, folder):
             near[y0 - 3:y1 + 4, x - 3:x + 4] = True
         near[max(0, y0 - 40):y0 + 20, x0 - 3:x0 + 250] = True  # the label
     assert not (changed & ~near).any(), numpy.argwhere(changed & ~near)[:5]
+
+
+@case
+def without_fonts(hetero, folder):
+    """Pango would end the program."""
+    data = hetero.shared_data()
+    (folder / "fonts.conf").write_text(f"<fontconfig><cachedir>{folder}</cachedir></fontconfig>")
+    os.environ["FONTCONFIG_FILE"] = str(folder / "fonts.conf")
+    told = hetero.run("inspect", data / "models/onnx/yolox_nano.onnx", "--image", data / "images/dog_bike_car.jpg", "--output", folder / "a.png", status=1)
+    expect(told.stderr, "fontconfig finds no font", "fonts-dejavu-core")
+    assert not (folder / "a.png").exists()
 
 
 @case
