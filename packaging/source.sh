@@ -13,7 +13,7 @@ package_version() {
   version=$(project_version)
   [ -n "$version" ] || fail "meson.build names no version"
   [ "$(commit rev-parse -q --verify "v$version^{commit}" 2>/dev/null)" = "$(commit rev-parse HEAD)" ] ||
-    version=$version~$(TZ=UTC commit log -1 --date=format-local:%Y%m%d.%H%M%S --format=%cd.g%h --abbrev=7)
+    version=$version~$(TZ=UTC commit log -1 --date=format-local:%Y%m%d.%H%M%S --format=%cd)
   echo "$version-1~deb$1"
 }
 
