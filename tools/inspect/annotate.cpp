@@ -35,7 +35,7 @@ void draw_points(PictureCanvas& canvas, const Landmarks& landmarks, const Color&
 
 void draw_detection(PictureCanvas& canvas, const Detection& d) {
   const Color colour = colour_of(d.label_id);
-  const Box box{d.x_min, d.y_min, d.x_max, d.y_max};
+  const CanvasBox box{d.x_min, d.y_min, d.x_max, d.y_max};
   canvas.box(box, d.rotation, colour);
   if (!d.mask.empty()) {
     canvas.blend(box, d.mask.width, d.mask.height, colour,

@@ -96,7 +96,7 @@ void PictureCanvas::dot(const Point& centre, const Color& color) {
   cairo_fill(drawing_.get());
 }
 
-void PictureCanvas::box(const Box& box, float rotation, const Color& color) {
+void PictureCanvas::box(const CanvasBox& box, float rotation, const Color& color) {
   const double half_width = (near(box.x_max) - near(box.x_min)) / 2.0;
   const double half_height = (near(box.y_max) - near(box.y_min)) / 2.0;
   cairo_set_source_rgb(drawing_.get(), color.r, color.g, color.b);
@@ -108,7 +108,7 @@ void PictureCanvas::box(const Box& box, float rotation, const Color& color) {
   cairo_stroke(drawing_.get());
 }
 
-void PictureCanvas::blend(const Box& box, int columns, int rows, const Color& color,
+void PictureCanvas::blend(const CanvasBox& box, int columns, int rows, const Color& color,
                           const std::function<bool(size_t cell)>& covers) {
   const double x_scale = columns / std::max(1.0, near(box.x_max) - near(box.x_min));
   const double y_scale = rows / std::max(1.0, near(box.y_max) - near(box.y_min));

@@ -20,7 +20,7 @@ struct Color {
 };
 
 /// In pixels of the picture, which it may leave.
-struct Box {
+struct CanvasBox {
   float x_min = 0.0f;
   float y_min = 0.0f;
   float x_max = 0.0f;
@@ -38,9 +38,9 @@ class PictureCanvas {
   void line(const Point& from, const Point& to, const Color& color);
   void dot(const Point& centre, const Color& color);
   /// `rotation` in radians about the centre, clockwise as seen.
-  void box(const Box& box, float rotation, const Color& color);
+  void box(const CanvasBox& box, float rotation, const Color& color);
   /// Half of the colour in the cells that `covers`; the grid is stretched over the box, row by row.
-  void blend(const Box& box, int columns, int rows, const Color& color,
+  void blend(const CanvasBox& box, int columns, int rows, const Color& color,
              const std::function<bool(size_t cell)>& covers);
   /// Black letters on the colour, `at` is where their base line begins; moved into the picture.
   void text(const std::string& line, const Point& at, const Color& color);
