@@ -591,11 +591,12 @@ std::vector<std::string> ignored_settings(const InferenceSettings& settings) {
 Result<MetadataForm> metadata_form(const InferenceSettings& settings) {
   if (settings.metadata_form == kMetadataAuto) return default_metadata_form();
   if (settings.metadata_form == kMetadataRegionOfInterest) return MetadataForm::RegionOfInterest;
-  if constexpr (kHasAnalytics) return MetadataForm::Analytics;
-  return error(StatusCode::NotSupported,
-               "metadata-form=analytics needs a build with GStreamer 1.26 or newer and its "
-               "gstreamer-analytics-1.0; this one has {}.{}: use auto or roi",
-               GST_VERSION_MAJOR, GST_VERSION_MINOR);
+  if (has_analytics()) return MetadataForm::Analytics;
+  return error(StatusCode::NotSupported, "metadata-form=analytics needs {}: use auto or roi",
+               kHasAnalytics ? "libgstanalytics-1.0.so.0 (Debian's package "
+                               "libgstreamer-plugins-bad1.0-0), which is not installed"
+                             : "a build with GStreamer 1.26 or newer and its "
+                               "gstreamer-analytics-1.0, which this one is not");
 }
 
 std::vector<std::string> split_list(const std::string& text) {

@@ -1,13 +1,13 @@
-// GStreamer's va headers, as in frame_map_va.cpp.
+// Where there is a VA display of GStreamer's there is its library.
 #include "frame_map_import.h"
 
 #include <gst/allocators/allocators.h>
 #include <gst/video/video.h>
 
 #if defined(HET_VA) && GST_CHECK_VERSION(1, 24, 0)
-#include <gst/va/gstva.h>
-#include <gst/va/gstvaallocator.h>
 #include <va/va.h>
+
+#include "va_library.h"
 #define HET_GST_IMPORT
 #endif
 
@@ -22,7 +22,7 @@ class ImportByVa final : public DmaBufImport {
  public:
   ImportByVa(const GstVideoInfoDmaDrm& layout, const SharedDisplay& display)
       : layout_(layout),
-        display_(GST_VA_DISPLAY(gst_object_ref(display.display))),
+        display_(reinterpret_cast<GstVaDisplay*>(gst_object_ref(display.display))),
         va_display_(display.va_display) {}
   ~ImportByVa() override { gst_object_unref(display_); }
 
@@ -33,8 +33,9 @@ class ImportByVa final : public DmaBufImport {
       return error(StatusCode::InvalidArgument,
                    "a buffer of DMA-BUF caps holds other memory; its caps do not describe it");
     }
-    if (gst_va_memory_get_surface(memory) == VA_INVALID_ID) HET_TRY(import(buffer));
-    return FrameSurface{GST_OBJECT(display_), va_display_, gst_va_memory_get_surface(memory)};
+    const VaLibrary& va = *va_library();
+    if (va.gst_va_memory_get_surface(memory) == VA_INVALID_ID) HET_TRY(import(buffer));
+    return FrameSurface{GST_OBJECT(display_), va_display_, va.gst_va_memory_get_surface(memory)};
   }
 
  private:
@@ -64,8 +65,9 @@ class ImportByVa final : public DmaBufImport {
       files[i] = static_cast<uintptr_t>(gst_dmabuf_memory_get_fd(memory));
       offsets[i] = memory->offset + skip;
     }
-    if (fits && gst_va_dmabuf_memories_setup(display_, &layout, memories, files, offsets,
-                                             VA_SURFACE_ATTRIB_USAGE_HINT_VPP_READ))
+    if (fits &&
+        va_library()->gst_va_dmabuf_memories_setup(display_, &layout, memories, files, offsets,
+                                                   VA_SURFACE_ATTRIB_USAGE_HINT_VPP_READ))
       return {};
     gchar* format = gst_video_dma_drm_fourcc_to_string(layout_.drm_fourcc, layout_.drm_modifier);
     const Status status = error(StatusCode::NotSupported,

@@ -1,11 +1,10 @@
-// GStreamer's va headers are only here and in frame_map_import.cpp; without libva there is no
-// surface.
+// Without libva there is no surface.
 #include "frame_map.h"
 
 #ifdef HET_VA
-#include <gst/va/gstva.h>
-#include <gst/va/gstvaallocator.h>
 #include <va/va.h>
+
+#include "va_library.h"
 #endif
 
 namespace het::gst {
@@ -14,11 +13,13 @@ namespace het::gst {
 std::optional<FrameSurface> frame_surface(GstBuffer* buffer) {
   // Other memories are not asked for: GStreamer's library would complain about them.
   GstMemory* memory = gst_buffer_n_memory(buffer) > 0 ? gst_buffer_peek_memory(buffer, 0) : nullptr;
-  if (!memory || !memory->allocator || !GST_IS_VA_ALLOCATOR(memory->allocator)) return std::nullopt;
-  GstVaDisplay* display = gst_va_buffer_peek_display(buffer);
-  const VASurfaceID surface = gst_va_buffer_get_surface(buffer);
+  const VaLibrary* va = memory ? va_library() : nullptr;
+  if (!va || !G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, va->gst_va_allocator_get_type()))
+    return std::nullopt;
+  GstVaDisplay* display = va->gst_va_buffer_peek_display(buffer);
+  const VASurfaceID surface = va->gst_va_buffer_get_surface(buffer);
   if (!display || surface == VA_INVALID_ID) return std::nullopt;
-  return FrameSurface{GST_OBJECT(display), gst_va_display_get_va_dpy(display), surface};
+  return FrameSurface{GST_OBJECT(display), va->gst_va_display_get_va_dpy(display), surface};
 }
 
 namespace {
@@ -28,8 +29,10 @@ GstVaDisplay* display_of_contexts(GstElement* element) {
   GstContext* context = gst_element_get_context(element, GST_VA_DISPLAY_HANDLE_CONTEXT_TYPE_STR);
   if (!context) return nullptr;
   GstVaDisplay* display = nullptr;
-  gst_structure_get(gst_context_get_structure(context), "gst-display", GST_TYPE_VA_DISPLAY,
-                    &display, nullptr);
+  if (const VaLibrary* va = va_library()) {
+    gst_structure_get(gst_context_get_structure(context), "gst-display",
+                      va->gst_va_display_get_type(), &display, nullptr);
+  }
   gst_context_unref(context);
   return display;
 }
@@ -61,7 +64,7 @@ SharedDisplay shared_display(GstElement* element) {
     display = display_of_contexts(element);
   }
   if (!display) return {};
-  return {GST_OBJECT(display), gst_va_display_get_va_dpy(display)};
+  return {GST_OBJECT(display), va_library()->gst_va_display_get_va_dpy(display)};
 }
 
 bool has_display(GstElement* element) {

@@ -1,8 +1,8 @@
 #include "analytics_region.h"
 
-#include <gst/analytics/analytics.h>
 #include <gst/video/video.h>
 
+#include "analytics_library.h"
 #include "scaled_rect.h"
 
 namespace het::gst {
@@ -24,7 +24,7 @@ void free_params(gpointer params) {
 }
 
 Record* record_of(GstAnalyticsRelationMeta* relations, guint id) {
-  return static_cast<Record*>(gst_analytics_relation_meta_get_mtd_data(relations, id));
+  return static_cast<Record*>(analytics().gst_analytics_relation_meta_get_mtd_data(relations, id));
 }
 
 /// GStreamer has copied the bytes of the record.
@@ -59,19 +59,19 @@ GstAnalyticsMtdType record_type() {
 
 guint add_record(GstAnalyticsRelationMeta* relations, const Record& content) {
   GstAnalyticsMtd mtd;
-  auto* record = static_cast<Record*>(
-      gst_analytics_relation_meta_add_mtd(relations, &kRecordImpl, sizeof(Record), &mtd));
+  auto* record = static_cast<Record*>(analytics().gst_analytics_relation_meta_add_mtd(
+      relations, &kRecordImpl, sizeof(Record), &mtd));
   *record = content;
   if (content.object != AnalyticsRegion::kNone) {
-    gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                             content.object, mtd.id);
+    analytics().gst_analytics_relation_meta_set_relation(
+        relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, content.object, mtd.id);
   }
   return mtd.id;
 }
 
 GstAnalyticsODMtd object_of(const AnalyticsRegion& region) {
   GstAnalyticsODMtd object;
-  gst_analytics_relation_meta_get_od_mtd(region.relations, region.object, &object);
+  analytics().gst_analytics_relation_meta_get_od_mtd(region.relations, region.object, &object);
   return object;
 }
 
@@ -81,12 +81,12 @@ void add_class(const AnalyticsRegion& region, const GstStructure* params) {
   gdouble confidence = 0.0;
   gst_structure_get_double(params, "confidence", &confidence);
   GstAnalyticsClsMtd cls;
-  if (!gst_analytics_relation_meta_add_one_cls_mtd(
+  if (!analytics().gst_analytics_relation_meta_add_one_cls_mtd(
           region.relations, static_cast<gfloat>(confidence), g_quark_from_string(label), &cls) ||
       region.object == AnalyticsRegion::kNone)
     return;
-  gst_analytics_relation_meta_set_relation(region.relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                           region.object, cls.id);
+  analytics().gst_analytics_relation_meta_set_relation(
+      region.relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, region.object, cls.id);
 }
 
 /// When it was seen first is not known here.
@@ -94,14 +94,14 @@ void add_track(const AnalyticsRegion& region, const GstStructure* params) {
   gint id = 0;
   GstAnalyticsMtd track;
   if (region.object == AnalyticsRegion::kNone || !gst_structure_get_int(params, "id", &id) ||
-      gst_analytics_relation_meta_get_direct_related(
+      analytics().gst_analytics_relation_meta_get_direct_related(
           region.relations, region.object, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-          gst_analytics_tracking_mtd_get_mtd_type(), nullptr, &track) ||
-      !gst_analytics_relation_meta_add_tracking_mtd(region.relations, static_cast<guint64>(id),
-                                                    GST_CLOCK_TIME_NONE, &track))
+          analytics().gst_analytics_tracking_mtd_get_mtd_type(), nullptr, &track) ||
+      !analytics().gst_analytics_relation_meta_add_tracking_mtd(
+          region.relations, static_cast<guint64>(id), GST_CLOCK_TIME_NONE, &track))
     return;
-  gst_analytics_relation_meta_set_relation(region.relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                           region.object, track.id);
+  analytics().gst_analytics_relation_meta_set_relation(
+      region.relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, region.object, track.id);
 }
 
 }  // namespace
@@ -109,10 +109,11 @@ void add_track(const AnalyticsRegion& region, const GstStructure* params) {
 AnalyticsRegion AnalyticsRegion::add(GstBuffer* buffer, const Rect& rect, const char* type,
                                      float confidence) {
   AnalyticsRegion region;
-  region.relations = gst_buffer_add_analytics_relation_meta(buffer);
+  region.relations = analytics().gst_buffer_add_analytics_relation_meta(buffer);
   GstAnalyticsODMtd object;
-  gst_analytics_relation_meta_add_od_mtd(region.relations, g_quark_from_string(type), rect.x,
-                                         rect.y, rect.width, rect.height, confidence, &object);
+  analytics().gst_analytics_relation_meta_add_od_mtd(region.relations, g_quark_from_string(type),
+                                                     rect.x, rect.y, rect.width, rect.height,
+                                                     confidence, &object);
   region.object = object.id;
   region.record = add_record(region.relations, {nullptr, region.object, 0, 0, 0, 0});
   return region;
@@ -120,21 +121,23 @@ AnalyticsRegion AnalyticsRegion::add(GstBuffer* buffer, const Rect& rect, const 
 
 AnalyticsRegion AnalyticsRegion::add_whole_picture(GstBuffer* buffer, int width, int height) {
   AnalyticsRegion region;
-  region.relations = gst_buffer_add_analytics_relation_meta(buffer);
+  region.relations = analytics().gst_buffer_add_analytics_relation_meta(buffer);
   region.record = add_record(region.relations, {nullptr, kNone, 0, 0, width, height});
   return region;
 }
 
 bool AnalyticsRegion::next(GstBuffer* buffer, gpointer* state) {
-  relations = gst_buffer_get_analytics_relation_meta(buffer);
+  if (!has_analytics()) return false;
+  relations = analytics().gst_buffer_get_analytics_relation_meta(buffer);
   if (relations == nullptr) return false;
   GstAnalyticsMtd mtd;
-  while (gst_analytics_relation_meta_iterate(relations, state, GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
-    const GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type(&mtd);
-    if (type == gst_analytics_od_mtd_get_mtd_type()) {
+  while (analytics().gst_analytics_relation_meta_iterate(relations, state,
+                                                         GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
+    const GstAnalyticsMtdType type = analytics().gst_analytics_mtd_get_mtd_type(&mtd);
+    if (type == analytics().gst_analytics_od_mtd_get_mtd_type()) {
       object = mtd.id;
       GstAnalyticsMtd found;
-      const bool known = gst_analytics_relation_meta_get_direct_related(
+      const bool known = analytics().gst_analytics_relation_meta_get_direct_related(
           relations, object, GST_ANALYTICS_REL_TYPE_RELATE_TO, record_type(), nullptr, &found);
       record = known ? found.id : kNone;
       return true;
@@ -157,14 +160,15 @@ Rect AnalyticsRegion::rect() const {
   }
   const GstAnalyticsODMtd od = object_of(*this);
   gfloat confidence = 0.0f;
-  gst_analytics_od_mtd_get_location(&od, &rect.x, &rect.y, &rect.width, &rect.height, &confidence);
+  analytics().gst_analytics_od_mtd_get_location(&od, &rect.x, &rect.y, &rect.width, &rect.height,
+                                                &confidence);
   return rect;
 }
 
 const char* AnalyticsRegion::type() const {
   if (object == kNone) return "";
   const GstAnalyticsODMtd od = object_of(*this);
-  const char* type = g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&od));
+  const char* type = g_quark_to_string(analytics().gst_analytics_od_mtd_get_obj_type(&od));
   return type != nullptr ? type : "";
 }
 
@@ -172,7 +176,7 @@ float AnalyticsRegion::confidence() const {
   gfloat confidence = 0.0f;
   if (object == kNone) return confidence;
   const GstAnalyticsODMtd od = object_of(*this);
-  gst_analytics_od_mtd_get_confidence_lvl(&od, &confidence);
+  analytics().gst_analytics_od_mtd_get_confidence_lvl(&od, &confidence);
   return confidence;
 }
 
@@ -183,17 +187,17 @@ std::optional<int> AnalyticsRegion::id() const {
 
 std::optional<int> AnalyticsRegion::parent_id() const {
   GstAnalyticsMtd parent;
-  if (object == kNone || !gst_analytics_relation_meta_get_direct_related(
+  if (object == kNone || !analytics().gst_analytics_relation_meta_get_direct_related(
                              relations, object, GST_ANALYTICS_REL_TYPE_IS_PART_OF,
-                             gst_analytics_od_mtd_get_mtd_type(), nullptr, &parent))
+                             analytics().gst_analytics_od_mtd_get_mtd_type(), nullptr, &parent))
     return std::nullopt;
   return static_cast<int>(parent.id);
 }
 
 void AnalyticsRegion::set_parent(const AnalyticsRegion& parent) const {
   if (object == kNone || parent.object == kNone) return;
-  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, object,
-                                           parent.object);
+  analytics().gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF,
+                                                       object, parent.object);
 }
 
 void AnalyticsRegion::add_params(GstStructure* params) {
@@ -207,8 +211,8 @@ void AnalyticsRegion::add_params(GstStructure* params) {
 void AnalyticsRegion::add_segmentation(const RegionSegmentation& segmentation) const {
   const guint mtd = gst::add_segmentation(relations, segmentation);
   if (mtd == G_MAXUINT || object == kNone) return;
-  gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object,
-                                           mtd);
+  analytics().gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                                       object, mtd);
 }
 
 const GList* AnalyticsRegion::params() const {
@@ -220,11 +224,12 @@ std::vector<RegionClass> AnalyticsRegion::classes() const {
   if (object == kNone) return classes;
   gpointer state = nullptr;
   GstAnalyticsMtd mtd;
-  while (gst_analytics_relation_meta_get_direct_related(
-      relations, object, GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_cls_mtd_get_mtd_type(),
-      &state, &mtd)) {
-    const char* label = g_quark_to_string(gst_analytics_cls_mtd_get_quark(&mtd, 0));
-    if (label != nullptr) classes.push_back({label, gst_analytics_cls_mtd_get_level(&mtd, 0)});
+  while (analytics().gst_analytics_relation_meta_get_direct_related(
+      relations, object, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+      analytics().gst_analytics_cls_mtd_get_mtd_type(), &state, &mtd)) {
+    const char* label = g_quark_to_string(analytics().gst_analytics_cls_mtd_get_quark(&mtd, 0));
+    if (label != nullptr)
+      classes.push_back({label, analytics().gst_analytics_cls_mtd_get_level(&mtd, 0)});
   }
   return classes;
 }

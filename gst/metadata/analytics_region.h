@@ -19,8 +19,8 @@ struct RegionClass {
 };
 
 /// A region in a frame's GstAnalyticsRelationMeta, for RegionMeta: an object detection (ODMtd) with
-/// a record of ours beside it that holds the params, or a record alone. From GStreamer 1.26 on;
-/// without it kHasAnalytics is false and nothing here may be called.
+/// a record of ours beside it that holds the params, or a record alone. Builds with GStreamer 1.26
+/// or newer know it (kHasAnalytics); only next() may be called where has_analytics() is false.
 ///
 /// Relations: the object RELATE_TO its classes, its segmentations, its track and its record (as
 /// upstream's overlay and trackers expect it), and IS_PART_OF the object that it was found in.
@@ -33,7 +33,7 @@ struct AnalyticsRegion {
   static AnalyticsRegion add(GstBuffer* buffer, const Rect& rect, const char* type,
                              float confidence);
   static AnalyticsRegion add_whole_picture(GstBuffer* buffer, int width, int height);
-  /// False at the end.
+  /// False at the end, and without the library.
   bool next(GstBuffer* buffer, gpointer* state);
 
   Rect rect() const;
@@ -52,8 +52,13 @@ struct AnalyticsRegion {
 
 #ifdef HET_GST_ANALYTICS
 inline constexpr bool kHasAnalytics = true;
+/// Whether GStreamer's library for it is installed, too.
+bool has_analytics();
 #else
 inline constexpr bool kHasAnalytics = false;
+inline bool has_analytics() {
+  return false;
+}
 #endif
 
 }  // namespace het::gst

@@ -1,10 +1,11 @@
 #include "analytics_segmentation.h"
 
-#include <gst/analytics/analytics.h>
 #include <gst/video/video.h>
 
 #include <set>
 #include <span>
+
+#include "analytics_library.h"
 
 namespace het::gst {
 namespace {
@@ -38,10 +39,10 @@ void add_labels(GstAnalyticsRelationMeta* relations, guint mtd, const std::vecto
   for (const guint id : ids)
     names.push_back(g_quark_from_string(id < labels.size() ? labels[id].c_str() : ""));
   GstAnalyticsClsMtd classes;
-  if (gst_analytics_relation_meta_add_cls_mtd(relations, names.size(), levels.data(), names.data(),
-                                              &classes)) {
-    gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, mtd,
-                                             classes.id);
+  if (analytics().gst_analytics_relation_meta_add_cls_mtd(relations, names.size(), levels.data(),
+                                                          names.data(), &classes)) {
+    analytics().gst_analytics_relation_meta_set_relation(
+        relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, mtd, classes.id);
   }
 }
 
@@ -59,7 +60,7 @@ guint add_segmentation(GstAnalyticsRelationMeta* relations,
   const auto columns = static_cast<guint>(ids.shape()[ids.rank() - 1]);
   std::vector<guint> regions = narrow ? occurring<uint8_t>(ids) : occurring<uint16_t>(ids);
   GstAnalyticsSegmentationMtd mtd;
-  if (!gst_analytics_relation_meta_add_segmentation_mtd(
+  if (!analytics().gst_analytics_relation_meta_add_segmentation_mtd(
           relations,
           mask_of(ids, narrow ? GST_VIDEO_FORMAT_GRAY8 : GST_VIDEO_FORMAT_GRAY16_LE, rows, columns),
           segmentation.of_one_object ? GST_SEGMENTATION_TYPE_INSTANCE

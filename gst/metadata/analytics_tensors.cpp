@@ -1,8 +1,9 @@
 #include "analytics_tensors.h"
 
-#include <gst/analytics/analytics.h>
-
 #include <optional>
+
+#include "analytics_library.h"
+#include "analytics_region.h"
 
 namespace het::gst {
 namespace {
@@ -50,15 +51,16 @@ GstBuffer* wrap(const Tensor& values) {
 
 void attach_tensor_meta(GstBuffer* buffer, const std::vector<TensorResult>& tensors,
                         const std::function<std::string(const std::string& output)>& id_of) {
+  if (!has_analytics()) return;
   // gst_tensor_meta_set() takes an array of GLib's allocator over.
   GPtrArray* made = g_ptr_array_new();
   for (const TensorResult& tensor : tensors) {
     const std::optional<GstTensorDataType> type = data_type(tensor.values.type());
     if (!type || tensor.values.bytes() == nullptr || !tensor.values.is_dense()) continue;
     std::vector<gsize> dims(tensor.values.shape().begin(), tensor.values.shape().end());
-    GstTensor* one = gst_tensor_new_simple(g_quark_from_string(id_of(tensor.layer).c_str()), *type,
-                                           wrap(tensor.values), GST_TENSOR_DIM_ORDER_ROW_MAJOR,
-                                           dims.size(), dims.data());
+    GstTensor* one = analytics().gst_tensor_new_simple(
+        g_quark_from_string(id_of(tensor.layer).c_str()), *type, wrap(tensor.values),
+        GST_TENSOR_DIM_ORDER_ROW_MAJOR, dims.size(), dims.data());
     if (one != nullptr) g_ptr_array_add(made, one);
   }
   if (made->len == 0) {
@@ -66,8 +68,8 @@ void attach_tensor_meta(GstBuffer* buffer, const std::vector<TensorResult>& tens
     return;
   }
   const guint count = made->len;
-  gst_tensor_meta_set(gst_buffer_add_tensor_meta(buffer), count,
-                      reinterpret_cast<GstTensor**>(g_ptr_array_free(made, FALSE)));
+  analytics().gst_tensor_meta_set(analytics().gst_buffer_add_tensor_meta(buffer), count,
+                                  reinterpret_cast<GstTensor**>(g_ptr_array_free(made, FALSE)));
 }
 
 }  // namespace het::gst

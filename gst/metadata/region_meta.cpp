@@ -15,7 +15,7 @@ std::string valid_text(std::string_view text) {
 }  // namespace
 
 MetadataForm default_metadata_form() {
-  return kHasAnalytics ? MetadataForm::Analytics : MetadataForm::RegionOfInterest;
+  return has_analytics() ? MetadataForm::Analytics : MetadataForm::RegionOfInterest;
 }
 
 RegionMeta RegionMeta::add(GstBuffer* buffer, MetadataForm form, const Rect& rect,

@@ -18,7 +18,8 @@ enum class MetadataForm {
   Analytics,         ///< one GstAnalyticsRelationMeta a frame
 };
 
-/// Analytics where GStreamer has it (and this build uses it), else RegionOfInterest.
+/// Analytics where GStreamer has it (this build knows it and the library is installed), else
+/// RegionOfInterest.
 MetadataForm default_metadata_form();
 
 /// One region of a frame as the frame's metadata holds it: a rectangle, a type and any number of

@@ -21,7 +21,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 # Prefixes of third-party headers and the folders that may include them.
 THIRD_PARTY = {
     "gst/": ("gst/", "tests/gst/", "tests/va/", "examples/", "benchmarks/pipeline/", "serving/", "python/gst/"),
-    "gst/va/": ("gst/frames/frame_map", "tests/gst/", "tests/va/"),
+    "gst/va/": ("gst/frames/va_library", "tests/gst/", "tests/va/"),
     "glib": ("gst/", "tests/gst/", "tests/va/", "examples/", "serving/", "python/gst/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),

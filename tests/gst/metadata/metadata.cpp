@@ -388,6 +388,12 @@ TEST_P(RegionOfInterest, ScalingKeepsAllButThePlace) {
   EXPECT_EQ(after.tensors.segmentations.size(), 1u);
 }
 
+TEST(MetadataForms, AnalyticsAreTheDefaultWhereTheBuildKnowsThem) {
+  EXPECT_EQ(has_analytics(), kHasAnalytics) << "libgstanalytics-1.0.so.0 is not installed";
+  EXPECT_EQ(default_metadata_form(),
+            kHasAnalytics ? MetadataForm::Analytics : MetadataForm::RegionOfInterest);
+}
+
 std::vector<MetadataForm> forms() {
   std::vector<MetadataForm> forms = {MetadataForm::RegionOfInterest};
   if (kHasAnalytics) forms.push_back(MetadataForm::Analytics);

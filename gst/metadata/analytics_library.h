@@ -1,0 +1,43 @@
+#pragma once
+
+#include <gst/analytics/analytics.h>
+
+namespace het::gst {
+
+/// The functions of libgstanalytics-1.0 that metadata needs, under their own names.
+struct AnalyticsLibrary {
+  decltype(&::gst_analytics_cls_mtd_get_level) gst_analytics_cls_mtd_get_level;
+  decltype(&::gst_analytics_cls_mtd_get_mtd_type) gst_analytics_cls_mtd_get_mtd_type;
+  decltype(&::gst_analytics_cls_mtd_get_quark) gst_analytics_cls_mtd_get_quark;
+  decltype(&::gst_analytics_mtd_get_mtd_type) gst_analytics_mtd_get_mtd_type;
+  decltype(&::gst_analytics_od_mtd_get_confidence_lvl) gst_analytics_od_mtd_get_confidence_lvl;
+  decltype(&::gst_analytics_od_mtd_get_location) gst_analytics_od_mtd_get_location;
+  decltype(&::gst_analytics_od_mtd_get_mtd_type) gst_analytics_od_mtd_get_mtd_type;
+  decltype(&::gst_analytics_od_mtd_get_obj_type) gst_analytics_od_mtd_get_obj_type;
+  decltype(&::gst_analytics_relation_meta_add_cls_mtd) gst_analytics_relation_meta_add_cls_mtd;
+  decltype(&::gst_analytics_relation_meta_add_mtd) gst_analytics_relation_meta_add_mtd;
+  decltype(&::gst_analytics_relation_meta_add_od_mtd) gst_analytics_relation_meta_add_od_mtd;
+  decltype(&::gst_analytics_relation_meta_add_one_cls_mtd)
+      gst_analytics_relation_meta_add_one_cls_mtd;
+  decltype(&::gst_analytics_relation_meta_add_segmentation_mtd)
+      gst_analytics_relation_meta_add_segmentation_mtd;
+  decltype(&::gst_analytics_relation_meta_add_tracking_mtd)
+      gst_analytics_relation_meta_add_tracking_mtd;
+  decltype(&::gst_analytics_relation_meta_get_direct_related)
+      gst_analytics_relation_meta_get_direct_related;
+  decltype(&::gst_analytics_relation_meta_get_mtd_data) gst_analytics_relation_meta_get_mtd_data;
+  decltype(&::gst_analytics_relation_meta_get_od_mtd) gst_analytics_relation_meta_get_od_mtd;
+  decltype(&::gst_analytics_relation_meta_iterate) gst_analytics_relation_meta_iterate;
+  decltype(&::gst_analytics_relation_meta_set_relation) gst_analytics_relation_meta_set_relation;
+  decltype(&::gst_analytics_tracking_mtd_get_mtd_type) gst_analytics_tracking_mtd_get_mtd_type;
+  decltype(&::gst_buffer_add_analytics_relation_meta) gst_buffer_add_analytics_relation_meta;
+  decltype(&::gst_buffer_add_tensor_meta) gst_buffer_add_tensor_meta;
+  decltype(&::gst_buffer_get_analytics_relation_meta) gst_buffer_get_analytics_relation_meta;
+  decltype(&::gst_tensor_meta_set) gst_tensor_meta_set;
+  decltype(&::gst_tensor_new_simple) gst_tensor_new_simple;
+};
+
+/// The library, loaded at the first call. Only where has_analytics() is true.
+const AnalyticsLibrary& analytics();
+
+}  // namespace het::gst
