@@ -10,7 +10,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 repository=$1 key=$2 packages=$3
 require repository
-gpg --list-secret-keys "$key" >/dev/null 2>&1 || fail "GnuPG has no secret key '$key' (gpg --list-secret-keys lists those it has)"
+fingerprint=$(gpg --batch --with-colons --list-secret-keys "$key" 2>/dev/null | awk -F: '$1 == "fpr" { print $10; exit }' || true)
+[ -n "$fingerprint" ] || fail "GnuPG has no secret key '$key' (gpg --list-secret-keys lists those it has)"
 releases=()
 for changes in "$packages"/debian*/*.changes; do
   [ -e "$changes" ] || fail "there are no packages in $packages; ./package.sh --debian NUMBER makes them"
@@ -30,11 +31,11 @@ Codename: $suite
 Architectures: amd64 arm64 source
 Components: main
 Description: gst-hetero for Debian $number
-SignWith: $key
+SignWith: $fingerprint
 
 END
 done
-sed -i "s/^SignWith: .*/SignWith: $key/" "$repository/conf/distributions"
+sed -i "s/^SignWith: .*/SignWith: $fingerprint/" "$repository/conf/distributions"
 for number in "${releases[@]}"; do
   for changes in "$packages/debian$number"/*.changes; do
     # Sections of the archive are no concern of a repository of one source.
@@ -43,7 +44,7 @@ for number in "${releases[@]}"; do
   done
 done
 reprepro --silent --basedir "$repository" export
-gpg --armor --export "$key" >"$repository/gst-hetero.asc"
+gpg --batch --armor --export "$fingerprint" >"$repository/gst-hetero.asc"
 
 echo "Repository of Debian ${releases[*]}: $repository"
 echo "On a machine that shall use it, as root:"

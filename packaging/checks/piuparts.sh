@@ -8,7 +8,7 @@ install piuparts
 mapfile -t files < <(built)
 inside piuparts --distribution "$suite" --existing-chroot "$place/minimal" --keep-sources-list --no-eatmydata --tmpdir "$place" \
   --log-level info "${files[@]}" >"$place/piuparts.log" 2>&1 || {
-  grep -E 'ERROR|FAIL|WARN' "$place/piuparts.log" | tail -n 40 >&2 || tail -n 40 "$place/piuparts.log" >&2
+  grep -A 40 -m 1 'ERROR: FAIL' "$place/piuparts.log" >&2 || tail -n 40 "$place/piuparts.log" >&2
   fail "piuparts is not content"
 }
 tail -n 1 "$place/piuparts.log"
