@@ -15,38 +15,42 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Max() and Min() of x86 give their second operand where one is NaN; those of Arm give NaN.
-
-/// The larger of two, NaN where one is.
-template <class V>
-HWY_INLINE V max_or_nan(V a, V b) {
-  return hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
-}
-
-/// The smaller of two, NaN where one is.
-template <class V>
-HWY_INLINE V min_or_nan(V a, V b) {
-  return hn::IfThenElse(hn::IsNaN(a), a, hn::Min(a, b));
-}
-
-/// max(x, low) and min(x, high) with a limit that is a number; NaN where x is. As fast as Max().
-template <class V>
-HWY_INLINE V at_least(V x, V low) {
-  return hn::Max(low, x);
-}
-template <class V>
-HWY_INLINE V at_most(V x, V high) {
-  return hn::Min(high, x);
-}
-template <class V>
-HWY_INLINE V clamped(V x, V low, V high) {
-  return at_most(at_least(x, low), high);
-}
+// Max() and Min() give their second operand on x86 where one is NaN, and the one that is a number
+// on Arm.
 
 /// `y`, which is computed from x, or NaN where x is: for functions whose arithmetic loses it.
 template <class V>
 HWY_INLINE V nan_of(V x, V y) {
   return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+/// The larger of two, NaN where one is.
+template <class V>
+HWY_INLINE V max_or_nan(V a, V b) {
+  const V larger = HWY_ARCH_ARM ? nan_of(b, hn::Max(a, b)) : hn::Max(a, b);
+  return hn::IfThenElse(hn::IsNaN(a), a, larger);
+}
+
+/// The smaller of two, NaN where one is.
+template <class V>
+HWY_INLINE V min_or_nan(V a, V b) {
+  const V smaller = HWY_ARCH_ARM ? nan_of(b, hn::Min(a, b)) : hn::Min(a, b);
+  return hn::IfThenElse(hn::IsNaN(a), a, smaller);
+}
+
+/// max(x, low) and min(x, high) with a limit that is a number; NaN where x is. On x86 as fast as
+/// Max().
+template <class V>
+HWY_INLINE V at_least(V x, V low) {
+  return HWY_ARCH_ARM ? nan_of(x, hn::Max(x, low)) : hn::Max(low, x);
+}
+template <class V>
+HWY_INLINE V at_most(V x, V high) {
+  return HWY_ARCH_ARM ? nan_of(x, hn::Min(x, high)) : hn::Min(high, x);
+}
+template <class V>
+HWY_INLINE V clamped(V x, V low, V high) {
+  return at_most(at_least(x, low), high);
 }
 
 }  // namespace HWY_NAMESPACE
