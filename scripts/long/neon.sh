@@ -14,14 +14,15 @@ cross_configure
 build "$folder" tests/{devices/test_devices,preprocess/test_preprocess,oracle/test_oracle} \
   examples/{custom_operator/channel_scale,custom_decoder/top_class}.so
 # Left out: tests that expect oneDNN's generated kernels, or formats that only these take; what tells less than its time under qemu costs
-# (measured choices, export of whole models, 400 products to cancel); a page of docs.
+# (measured choices, export of whole models, 400 products to cancel); tests that start programs, which qemu cannot; a page of docs.
 generated=(CpuTest.{SoftmaxAlongEveryAxis,PlanningEmptiesConstantsThatItPacked,AccuracyKeepsTheDirectConvolutionAndTheGraph}
   CpuTest.OtherConvolutionsAreNoWinogradOnes CustomOperator.TakesTheFormatOfItsNeighboursAndKeepsThePaddingZero
   CpuPasses.ChannelShufflesOfBlockedTensors CpuQuantised.WeightsWithOtherZeroPoints
-  CpuTyped.PoolsOfBytesHaveAKernelInAnyFormat)
+  CpuTyped.PoolsOfBytesHaveAKernelInAnyFormat CpuSmallWork.StepsOfAPlan)
+programs=(GpuDiscovery.{WithoutDriversOtherDevicesWork,DriversThatDoNotLoadAreNamed,TheToolShowsWhyThereIsNoGpu,ThePluginLoadsWithoutDrivers})
 slow=(CpuChoices.\* CpuExport.\* CpuTest.CancelEndsAnExecutionBetweenSteps)
 export GTEST_FILTER
-GTEST_FILTER=-OperatorsPage.IsNotStale:$(IFS=: && echo "${generated[*]}:${slow[*]}")
+GTEST_FILTER=-OperatorsPage.IsNotStale:$(IFS=: && echo "${generated[*]}:${programs[*]}:${slow[*]}")
 export HET_ORACLE_CASES=2
 meson test -C "$folder" --no-rebuild --timeout-multiplier 5 --print-errorlogs devices preprocess oracle || true
 grep -m 1 'the SIMD loops chose' "$folder/meson-logs/testlog.txt" || fail "no test says what instruction set the loops chose"
