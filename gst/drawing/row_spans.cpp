@@ -72,10 +72,17 @@ void RowSpans::add_disc(const Position& centre, int radius) {
 /// The pixels that a step of one along the longer axis comes to, and the last.
 void RowSpans::add_edge(double x0, double y0, double x1, double y1) {
   const double length = std::max(std::abs(x1 - x0), std::abs(y1 - y0));
-  const double step_x = length > 0.0 ? (x1 - x0) / length : 0.0;
-  const double step_y = length > 0.0 ? (y1 - y0) / length : 0.0;
-  for (int i = 0; i <= length; ++i)
-    add(rounded(x0 + i * step_x), rounded(x0 + i * step_x), rounded(y0 + i * step_y));
+  // 32 bits of fraction; the half rounds.
+  constexpr double kOne = 4294967296.0;
+  const auto fixed = [](double value) { return static_cast<int64_t>(value * kOne); };
+  const int64_t step_x = length > 0.0 ? fixed((x1 - x0) / length) : 0;
+  const int64_t step_y = length > 0.0 ? fixed((y1 - y0) / length) : 0;
+  int64_t x = fixed(x0 + 0.5);
+  int64_t y = fixed(y0 + 0.5);
+  for (int left = static_cast<int>(length); left >= 0; --left, x += step_x, y += step_y) {
+    const int column = static_cast<int>(x >> 32);
+    add(column, column, static_cast<int>(y >> 32));
+  }
   add(rounded(x1), rounded(x1), rounded(y1));
 }
 
