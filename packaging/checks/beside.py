@@ -1,6 +1,8 @@
 """A pipeline of the installed plugin in a process that has OpenVINO, OpenCV's DNN and onnx. Usage: beside.py first|last DOC_FOLDER."""
+import json
 import pathlib
 import sys
+import tempfile
 
 import gi
 
@@ -14,32 +16,21 @@ MODEL = MODELS / "scene_detector.onnx"
 def ours():
     Gst.init(None)
     counts = {}
-    for device in ("CPU", "GPU", "HETERO:GPU,CPU"):
-        pipeline = Gst.parse_launch(
-            f"filesrc location={sys.argv[2]}/docs/demo.jpg ! jpegdec ! videoconvert ! video/x-raw,format=NV12 "
-            f"! heterodetect model={MODEL} model-proc={MODELS / 'scene_detector.json'} device={device} "
-            "! heterometaconvert name=convert ! fakesink")
-        objects = []
-        pipeline.get_by_name("convert").get_static_pad("sink").add_probe(
-            Gst.PadProbeType.BUFFER, lambda pad, info, found=objects: (found.append(regions(info.get_buffer())), Gst.PadProbeReturn.OK)[1])
-        pipeline.set_state(Gst.State.PLAYING)
-        message = pipeline.get_bus().timed_pop_filtered(120 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-        if message is None or message.type == Gst.MessageType.ERROR:
-            sys.exit(f"{device}: {message.parse_error() if message else 'nothing after two minutes'}")
-        pipeline.set_state(Gst.State.NULL)
-        counts[device] = objects[0]
+    with tempfile.TemporaryDirectory() as folder:
+        for device in ("CPU", "GPU", "HETERO:GPU,CPU"):
+            found = pathlib.Path(folder, "found.json")
+            pipeline = Gst.parse_launch(
+                f"filesrc location={sys.argv[2]}/docs/demo.jpg ! jpegdec ! videoconvert ! video/x-raw,format=NV12 "
+                f"! heterodetect model={MODEL} model-proc={MODELS / 'scene_detector.json'} device={device} "
+                f"! heterometaconvert ! heterometapublish file-path={found} file-format=json-lines ! fakesink")
+            pipeline.set_state(Gst.State.PLAYING)
+            message = pipeline.get_bus().timed_pop_filtered(120 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+            if message is None or message.type == Gst.MessageType.ERROR:
+                sys.exit(f"{device}: {message.parse_error() if message else 'nothing after two minutes'}")
+            pipeline.set_state(Gst.State.NULL)
+            counts[device] = len(json.loads(found.read_text().splitlines()[0])["objects"])
     print("objects by device:", counts)
     assert counts["CPU"] > 0 and len(set(counts.values())) == 1, counts
-
-
-def regions(buffer):
-    gi.require_version("GstVideo", "1.0")
-    from gi.repository import GstVideo
-
-    count = 0
-    while GstVideo.buffer_get_video_region_of_interest_meta_id(buffer, count) is not None:
-        count += 1
-    return count
 
 
 def theirs():
