@@ -51,7 +51,11 @@ make_chroot() {
   }
   rm "$2.log"
   mkdir -p "$2/etc/ssl" "$2/usr/local/share"
-  cp -a /etc/apt/apt.conf.d/. "$2/etc/apt/apt.conf.d/"
+  # What this machine's administrator has set, a proxy say; files of packages come with these.
+  local file
+  for file in /etc/apt/apt.conf.d/*; do
+    dpkg-query -S "$file" >/dev/null 2>&1 || cp -a "$file" "$2/etc/apt/apt.conf.d/"
+  done
   [ ! -d /etc/ssl/certs ] || cp -aL /etc/ssl/certs "$2/etc/ssl/"
   [ ! -d /usr/local/share/ca-certificates ] || cp -aL /usr/local/share/ca-certificates "$2/usr/local/share/"
   # Packages need not survive a power cut, and come in half the time.
