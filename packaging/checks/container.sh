@@ -27,8 +27,8 @@ restricted() {
     mount --bind "$data" "$fresh/tmp/data"
     mount -o remount,bind,ro "$fresh/tmp/data"
     mount -o remount,bind,ro "$fresh"
-    exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all \
-      chroot --userspec=1000:1000 "$fresh" /usr/bin/env -i -C /tmp PATH=/usr/bin:/bin HOME=/tmp "$@"
+    exec chroot "$fresh" /usr/bin/setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all \
+      /usr/bin/env -i -C /tmp PATH=/usr/bin:/bin HOME=/tmp "$@"
   ' restricted "$fresh" "$root/pipelines/demo" "$@"
 }
 
