@@ -79,9 +79,10 @@ in_chroot "$folder" "$work" HOME=/nonexistent ${SOURCE_DATE_EPOCH:+SOURCE_DATE_E
   mv "$work/build.log" "$output/build.log"
   fail "the packages could not be built; the whole output is in $output/build.log"
 }
-rm -rf "$output"
 mkdir -p "$output"
+remove_packages "$output"
 find "$work/source" -maxdepth 1 -type f -exec mv -t "$output" {} +
 mv "$work/build.log" "$output/build.log"
 (cd "$output" && du -h -- *.deb)
+echo "To install: apt install $output/{gstreamer1.0-hetero,hetero-tools,libhetinference-1.0-0}_*.deb"
 echo "Packages of $version for Debian $number: $output ($(($(date +%s) - started)) s)"

@@ -1,4 +1,4 @@
-# Sourced by package.sh: the source package of a commit. Needs environment.sh and $root, a clone.
+# Sourced by package.sh: the source package of a commit, and what an earlier build has left. Needs environment.sh and $root, a clone.
 # shellcheck shell=bash
 
 # project_version: the version that meson.build names, where it is written.
@@ -46,4 +46,15 @@ END
   find "$tree" -exec touch -h -d "@$date" {} +
   (cd "$folder" && SOURCE_DATE_EPOCH=$date dpkg-source --build "$name" >/dev/null)
   rm -r "$tree"
+}
+
+# remove_packages FOLDER: the files of earlier builds, and no others.
+remove_packages() {
+  local changes
+  for changes in "$1"/gst-hetero_*.changes; do
+    [ -e "$changes" ] || continue
+    awk '/^Files:/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside { print $5 }' "$changes" | (cd "$1" && xargs -r rm -f)
+    rm "$changes"
+  done
+  rm -f "$1/build.log"
 }

@@ -42,8 +42,8 @@ examples=/usr/share/doc/hetero-doc/examples/models
 inside sh -euc "cd /root && gst-launch-1.0 -q filesrc location=/usr/share/doc/hetero-doc/docs/demo.jpg ! jpegdec ! videoconvert \
   ! heterodetect model=$examples/scene_detector.onnx model-proc=$examples/scene_detector.json \
   ! heterometaconvert ! heterometapublish file-path=found.json file-format=json-lines ! fakesink && grep -q truck found.json"
-echo "from apt-get install (download apart) to the first detection: $((($(date +%s%N) - began) / 100000000))e-1 s"
-[ $((($(date +%s%N) - began) / 1000000000)) -lt 30 ] || echo "that is more than 30 s" >&2
+awk -v began="$began" -v now="$(date +%s%N)" 'BEGIN {
+  printf "from apt-get install (download apart) to the first detection: %.1f s; wanted are 30 at most\n", (now - began) / 1e9 }'
 
 echo "== the demonstration's video"
 video=$root/out/demo/scene.mp4
