@@ -7,7 +7,8 @@ suite_of() {
   case $1 in
     12) echo bookworm ;;
     13) echo trixie ;;
-    *) fail "no recipe for Debian '$1'; known are 12 and 13" ;;
+    14) echo forky ;;
+    *) fail "no recipe for Debian '$1'; known are 12, 13 and 14" ;;
   esac
 }
 
@@ -45,7 +46,10 @@ make_chroot() {
     awk '$2 !~ /security|updates|backports/ && !uri {uri = $1} END {print uri}')
   uri=${uri:-http://deb.debian.org/debian}
   mkdir -p "$2"
-  isolated debootstrap --variant=minbase "$suite" "$2" "$uri" >"$2.log" 2>&1 || {
+  # Of releases that are newer than this debootstrap: as unstable.
+  local script=/usr/share/debootstrap/scripts/$suite
+  [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
+  isolated debootstrap --variant=minbase "$suite" "$2" "$uri" "$script" >"$2.log" 2>&1 || {
     tail -n 5 "$2.log" >&2
     unable "debootstrap could not get Debian $1 ($suite) from $uri (no network?); its whole output is in $2.log"
   }
