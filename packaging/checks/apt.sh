@@ -32,8 +32,6 @@ inside gst-inspect-1.0 heterodetect | sed -n '/^Plugin Details/,/^$/p'
 echo "== a fresh system"
 remove_chroot "$fresh"
 mv "$place/untouched" "$fresh"
-inside find / -xdev -path "$place" -prune -o -path /var/lib/dpkg -prune -o -path /var/lib/apt -prune -o -path /var/cache -prune -o -path /var/log -prune \
-  -o -path /tmp -prune -o -print | sort >"$place/before"
 names=(gstreamer1.0-hetero hetero-tools hetero-doc gstreamer1.0-tools gstreamer1.0-plugins-good)
 apt_quietly install --download-only "${names[@]}"
 began=$(date +%s%N)
@@ -63,6 +61,7 @@ echo "== purged"
 inside sh -c "rm -rf /root/found.json /root/video.json /root/.cache
   dpkg-query -W -f '\${Package} \${Status}\n' | awk '/ installed\$/ { print \$1 }' | grep -E 'hetero' | xargs apt-get -qq -y purge --autoremove" >"$place/apt.log" 2>&1 ||
   fail "apt-get could not purge: $(tail -n 5 "$place/apt.log")"
-inside find / -xdev -path "$place" -prune -o -path /proc -prune -o -path /sys -prune -o -path /var/lib/dpkg -prune -o -path /var/cache -prune -o -path /var/log -prune -o -iname '*hetero*' -print >"$place/left"
-grep -v -e "^$root" -e '/etc/apt/' -e '/var/lib/apt/' "$place/left" >&2 && fail "these are left after a purge"
+# Not the repository's settings, nor where this checkout and the packages are mounted.
+inside find / -xdev -path /proc -prune -o -path /var/cache/apt -prune -o -iname '*hetero*' -print |
+  grep -v -e "^$root" -e "^$place" -e '^/etc/apt/' -e '^/var/lib/apt/' >&2 && fail "these are left after a purge"
 echo "nothing of ours is left after a purge"

@@ -1,5 +1,5 @@
 # Sourced by the checks of packages: CHECK.sh NUMBER, with what ./package.sh left in out/packages/debianNUMBER. Afterwards $fresh is a
-# new system of that release, removed at the end, and `inside COMMAND...` runs there, with $packages and $root at the same places.
+# new system of that release, removed at the end, and `inside COMMAND...` runs there, with $root and $place at the same places.
 # shellcheck shell=bash
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -11,7 +11,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 number=${1:?the number of a Debian release}
 # shellcheck disable=SC2034 # of the checks
 suite=$(suite_of "$number")
-packages=${HET_PACKAGES:-$root/out/packages}/debian$number
+packages=$root/out/packages/debian$number
 [ -e "$(echo "$packages"/*.changes)" ] || fail "there are no packages in $packages; ./package.sh --debian $number makes them"
 require_chroot
 place=$(mktemp -d "${TMPDIR:-/tmp}/gst-hetero-packages.XXXXXX")
@@ -23,7 +23,7 @@ printf '#!/bin/sh\nexit 101\n' >"$fresh/usr/sbin/policy-rc.d"
 chmod +x "$fresh/usr/sbin/policy-rc.d"
 
 inside() {
-  in_chroot "$fresh" "$root $packages $place${HET_MORE_PATHS:+ $HET_MORE_PATHS}" DEBIAN_FRONTEND=noninteractive "$@"
+  in_chroot "$fresh" "$root $place" DEBIAN_FRONTEND=noninteractive "$@"
 }
 
 # install PACKAGE...: from Debian, without recommendations.
@@ -34,7 +34,7 @@ install() {
   }
 }
 
-# built [GLOB]: the packages, without those of debugging symbols.
+# built: the packages, without those of debugging symbols.
 built() {
-  find "$packages" -name "${1:-*}.deb" ! -name '*-dbgsym_*' | sort
+  find "$packages" -name '*.deb' ! -name '*-dbgsym_*' | sort
 }
