@@ -62,6 +62,6 @@ inside sh -c "rm -rf /root/found.json /root/video.json /root/.cache
   dpkg-query -W -f '\${Package} \${Status}\n' | awk '/ installed\$/ { print \$1 }' | grep -E 'hetero' | xargs apt-get -qq -y purge --autoremove" >"$place/apt.log" 2>&1 ||
   fail "apt-get could not purge: $(tail -n 5 "$place/apt.log")"
 # Not the repository's settings, nor where this checkout and the packages are mounted.
-inside find / -xdev -path /proc -prune -o -path /var/cache/apt -prune -o -iname '*hetero*' -print |
-  grep -v -e "^$root" -e "^$place" -e '^/etc/apt/' -e '^/var/lib/apt/' >&2 && fail "these are left after a purge"
+inside find / -xdev -path /proc -prune -o -path /var/cache/apt -prune -o -iname '*hetero*' -print >"$place/left"
+grep -v -e "^$root" -e "^$place" -e '^/etc/apt/' -e '^/var/lib/apt/' "$place/left" >&2 && fail "these are left after a purge"
 echo "nothing of ours is left after a purge"

@@ -9,7 +9,7 @@ add_repository
 install gstreamer1.0-hetero hetero-doc gstreamer1.0-plugins-base gstreamer1.0-plugins-good pocl-opencl-icd python3-onnx python3-opencv python3-gi \
   gir1.2-gst-plugins-base-1.0 python3-venv
 inside sh -euc "python3 -m venv --system-site-packages /root/venv
-  /root/venv/bin/pip install -q --disable-pip-version-check openvino==2026.4.0 || /root/venv/bin/pip install -q --disable-pip-version-check openvino" ||
+  /root/venv/bin/pip install -q --disable-pip-version-check openvino==2026.4.0" ||
   fail "pip could not install openvino"
 for order in first last; do
   inside HETERO_GPU_ALLOW_CPU=1 /root/venv/bin/python "$root/packaging/checks/beside.py" "$order" /usr/share/doc/hetero-doc
