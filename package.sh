@@ -4,7 +4,6 @@
 #   ./package.sh --repository DIR --key KEY           an apt repository, signed with a key of GnuPG, of the packages in out/packages
 set -euo pipefail
 root=$(cd "$(dirname "$0")" && pwd)
-cd "$root"
 # shellcheck source=scripts/environment.sh
 . "$root/scripts/environment.sh"
 # shellcheck source=scripts/chroot.sh
@@ -29,7 +28,7 @@ while [ $# -gt 0 ]; do
 done
 if [ -n "$repository" ]; then
   [ -n "$key" ] || fail "--repository needs --key: the key of GnuPG that signs it (gpg --list-secret-keys)"
-  exec packaging/repository.sh "$repository" "$key" "$root/out/packages"
+  exec "$root/packaging/repository.sh" "$repository" "$key" "$root/out/packages"
 fi
 [ -z "$key" ] || fail "--key needs --repository"
 
@@ -69,7 +68,7 @@ in_chroot "$folder" "$work" bash -c "exec 9>&1 >'$work/apt.log' 2>&1
 # Not as root, as Debian's own machines do.
 chmod 755 "$work"
 chown -R nobody: "$work/source"
-in_chroot "$folder" "$work" HOME=/nonexistent ${SOURCE_DATE_EPOCH:+SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH"} \
+in_chroot "$folder" "$work" HOME=/nonexistent \
   setpriv --reuid nobody --regid nogroup --clear-groups bash -euc "cd '$work/source'
   dpkg-source --extract 'gst-hetero_$version.dsc' build
   cd build
