@@ -21,14 +21,6 @@ Result<std::vector<std::string>> chosen_labels(const VisionModelSettings& settin
   return std::vector<std::string>{};
 }
 
-/// Entries that leave tensors stay; others become copies of the outputs that they are about.
-void copy_outputs(ModelProc& model_proc) {
-  if (model_proc.outputs.empty()) model_proc.outputs.emplace_back();
-  for (DecoderConfig& config : model_proc.outputs) {
-    if (!leaves_tensors(config.converter)) config.converter = "raw_data_copy";
-  }
-}
-
 /// Gives the user's library to the entries that ask for a custom decoder; without any entry it
 /// reads the model alone.
 Status assign_custom_library(const VisionModelSettings& settings, ModelProc& model_proc) {
@@ -213,7 +205,6 @@ Result<ModelReading> read_vision_model(Core& core, const VisionModelSettings& se
   }
   HET_TRY(override_preparation(settings, reading.model_proc));
   HET_TRY(assign_custom_library(settings, reading.model_proc));
-  if (settings.copy_outputs) copy_outputs(reading.model_proc);
   HET_ASSIGN(reading.labels, chosen_labels(settings));
   HET_ASSIGN(reading.inputs, bind_inputs(reading.model_proc, model));
   HET_ASSIGN(reading.picture, picture_input(reading.inputs, model));

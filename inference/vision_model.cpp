@@ -6,6 +6,7 @@
 
 #include "inference/base/log.h"
 #include "inference/decoders/descriptors/model_proc_text.h"
+#include "inference/decoders/exchange/tensor_places.h"
 #include "inference/decoders/name_list.h"
 #include "inference/devices/ports.h"
 #include "inference/model_reading.h"
@@ -71,6 +72,16 @@ Result<Tensor> fixed_input(const Port& port, const InputPreproc& preproc, int wi
   return make_fixed_input(port, row);
 }
 
+/// Entries that leave tensors stay; others become copies of the outputs that they are about.
+std::vector<DecoderConfig> output_copies(const ModelProc& model_proc) {
+  std::vector<DecoderConfig> configs = model_proc.outputs;
+  if (configs.empty()) configs.emplace_back();
+  for (DecoderConfig& config : configs) {
+    if (!leaves_tensors(config.converter)) config.converter = "raw_data_copy";
+  }
+  return configs;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
@@ -103,10 +114,6 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load_one(Core& core, ModelRead
   const Model& model = *reading.model;
   const BoundInput& picture = reading.picture;
   std::shared_ptr<VisionModel> vision(new VisionModel());
-  for (const ModelOutput& output : model.outputs()) {
-    const auto id = model.metadata().find(output.name);
-    if (id != model.metadata().end()) vision->tensor_ids_[output.name] = id->second;
-  }
   std::shared_ptr<DeviceContext> context;
   if (!settings.context.empty()) {
     auto made = core.create_context(settings.device, settings.context);
@@ -138,6 +145,12 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load_one(Core& core, ModelRead
   // A device may know more of the shapes.
   Result<DecoderChoice> choice = std::move(reading.choice);
   if (!choice) choice = reading.choose(model, vision->compiled_->inputs(), outputs);
+  if (settings.copy_outputs) {
+    vision->tensor_group_ =
+        het::tensor_group(model, reading.metadata, choice, vision->compiled_->inputs(), outputs);
+    choice =
+        DecoderChoice{output_copies(reading.model_proc), "they are wanted as tensors", false, {}};
+  }
   if (!choice) return Failure(choice.error());
   std::vector<std::string> converters;
   for (const DecoderConfig& config : choice->configs) {
@@ -172,21 +185,40 @@ Status VisionModel::set_picture(InferRequest& request, const Image& image, const
   return request.set_image(picture_input_, image, roi, static_cast<size_t>(batch_index));
 }
 
-Result<Results> VisionModel::results(const InferRequest& request, int source_width,
-                                     int source_height, const Rect& roi, int64_t batch_index,
-                                     float threshold) const {
+Result<DecodeContext> VisionModel::context_of(int source_width, int source_height,
+                                              const Rect& roi) const {
   DecodeContext context;
-  context.batch_index = batch_index;
   context.input_width = input_width_;
   context.input_height = input_height_;
   context.source_width = source_width;
   context.source_height = source_height;
   context.roi = clip(roi, source_width, source_height);
-  context.threshold = threshold;
   HET_ASSIGN(const PictureGeometry geometry,
              picture_geometry(preprocess_, context.roi, input_width_, input_height_));
   context.transform = geometry.transform;
+  return context;
+}
 
+Result<std::vector<ExchangedTensor>> VisionModel::exchanged_tensors(
+    const std::vector<TensorResult>& tensors, int source_width, int source_height,
+    const Rect& roi) const {
+  HET_ASSIGN(const DecodeContext context, context_of(source_width, source_height, roi));
+  std::vector<ExchangedTensor> exchanged;
+  for (const TensorResult& tensor : tensors) {
+    const auto known = std::ranges::find(tensor_group_.tensors, tensor.layer, &GroupTensor::output);
+    if (known == tensor_group_.tensors.end()) continue;
+    HET_ASSIGN(Tensor values, exchanged_values(*known, tensor.values, context));
+    exchanged.push_back({known->id, known->column_major, std::move(values)});
+  }
+  return exchanged;
+}
+
+Result<Results> VisionModel::results(const InferRequest& request, int source_width,
+                                     int source_height, const Rect& roi, int64_t batch_index,
+                                     float threshold) const {
+  HET_ASSIGN(DecodeContext context, context_of(source_width, source_height, roi));
+  context.batch_index = batch_index;
+  context.threshold = threshold;
   Results results;
   for (const std::unique_ptr<Decoder>& decoder : decoders_) {
     HET_ASSIGN(Results part, decoder->decode(request.outputs(), context));

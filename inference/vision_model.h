@@ -10,6 +10,7 @@
 #include "inference/base/visibility.h"
 #include "inference/core.h"
 #include "inference/decoders/decoder.h"
+#include "inference/decoders/exchange/tensor_groups.h"
 #include "inference/decoders/model_proc.h"
 #include "inference/decoders/plausibility.h"
 #include "inference/decoders/results.h"
@@ -44,6 +45,13 @@ struct VisionModelSettings {
 
 struct ModelReading;
 
+/// An output as decoders of other programs read it.
+struct ExchangedTensor {
+  std::string id;
+  bool column_major = false;  ///< see GroupTensor
+  Tensor values;              ///< dense host memory; the batch dimension is 1
+};
+
 /// A compiled model with its way in (preprocessing) and out (decoders): pictures in, Results out.
 /// Immutable after load(); shared by streams; thread-safe.
 class HET_API VisionModel {
@@ -77,20 +85,23 @@ class HET_API VisionModel {
   Result<Results> results(const InferRequest& request, int source_width, int source_height,
                           const Rect& roi, int64_t batch_index = 0, float threshold = 0.0f) const;
 
-  /// What decoders of other programs know an output by: the model's metadata under the output's
-  /// name, as GStreamer's onnxinference reads it, else the name.
-  std::string tensor_id(const std::string& output) const {
-    const auto id = tensor_ids_.find(output);
-    return id != tensor_ids_.end() ? id->second : output;
-  }
+  /// With copy_outputs: what programs that exchange tensors call the outputs; else empty.
+  const TensorGroup& tensor_group() const { return tensor_group_; }
+  /// The tensors of one picture or ROI (of results()) as that group means them: ids, and places of
+  /// the source picture.
+  Result<std::vector<ExchangedTensor>> exchanged_tensors(const std::vector<TensorResult>& tensors,
+                                                         int source_width, int source_height,
+                                                         const Rect& roi) const;
 
  private:
   VisionModel() = default;
   static Result<std::shared_ptr<VisionModel>> load_one(Core& core, ModelReading reading,
                                                        const VisionModelSettings& settings);
+  /// Of batch item 0 with the decoders' own threshold.
+  Result<DecodeContext> context_of(int source_width, int source_height, const Rect& roi) const;
 
   std::vector<std::shared_ptr<VisionModel>> narrower_;  ///< ascending
-  std::map<std::string, std::string> tensor_ids_;
+  TensorGroup tensor_group_;
   std::shared_ptr<CompiledModel> compiled_;
   std::vector<std::unique_ptr<Decoder>> decoders_;
   mutable ResultWatch watch_;

@@ -316,9 +316,20 @@ std::string companion(const std::string& model_path, const char* name) {
   return "";
 }
 
-}  // namespace
+/// GStreamer's file beside the model.
+ModelMetadata modelinfo_beside(const std::string& model_path) {
+  const std::filesystem::path path(model_path);
+  for (const std::string& name :
+       {path.filename().string() + ".modelinfo", path.stem().string() + ".modelinfo"}) {
+    ModelMetadata own =
+        read_modelinfo(companion(model_path, name.c_str()), name + " beside the file");
+    if (!own.source.empty()) return own;
+  }
+  return {};
+}
 
-ModelMetadata read_model_metadata(const Model& model, const std::string& model_path) {
+/// The first source that says something, but for a .modelinfo file.
+ModelMetadata first_source(const Model& model, const std::string& model_path) {
   ModelMetadata own = read_ultralytics_metadata(model.metadata());
   if (!own.source.empty()) return own;
   own = read_paddle_ocr_metadata(model.metadata());
@@ -359,12 +370,18 @@ ModelMetadata read_model_metadata(const Model& model, const std::string& model_p
     own = read_hugging_face_metadata(config, companion(place, "preprocessor_config.json"));
     if (!own.source.empty()) return own;
   }
-  const std::filesystem::path path(model_path);
-  for (const std::string& name :
-       {path.filename().string() + ".modelinfo", path.stem().string() + ".modelinfo"}) {
-    own = read_modelinfo(companion(model_path, name.c_str()), name + " beside the file");
-    if (!own.source.empty()) return own;
-  }
+  return own;
+}
+
+}  // namespace
+
+ModelMetadata read_model_metadata(const Model& model, const std::string& model_path) {
+  ModelMetadata own = first_source(model, model_path);
+  ModelMetadata info = modelinfo_beside(model_path);
+  if (own.source.empty()) return info;
+  own.group_id = std::move(info.group_id);
+  own.tensor_ids = std::move(info.tensor_ids);
+  if (!own.input && !own.plain_pictures) own.input = std::move(info.input);
   return own;
 }
 

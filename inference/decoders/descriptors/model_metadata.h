@@ -10,6 +10,12 @@
 
 namespace het {
 
+/// What programs that exchange tensors know an output by.
+struct TensorIdentity {
+  std::string id;
+  bool column_major = false;  ///< its dims-order
+};
+
 /// What a model says about itself, where no model-proc file does.
 struct ModelMetadata {
   std::string file_stem;              ///< the name of the file without its extension
@@ -23,6 +29,9 @@ struct ModelMetadata {
   bool queries = false;  ///< RT-DETR's head
   bool end_to_end = false;  ///< no suppression is needed, unless the shapes say otherwise
   int64_t point_values = kUnknownDim;  ///< of an object's points, where the file says
+  // A .modelinfo file's, also where another source says the rest.
+  std::string group_id;                              ///< of its outputs together
+  std::map<std::string, TensorIdentity> tensor_ids;  ///< by the output's name
 };
 
 /// Reads what the file has (Model::metadata: OpenVINO Model API's "model_info/..." of an IR, the

@@ -86,6 +86,7 @@ ModelMetadata read_modelinfo(const std::string& text, const std::string& origin)
   for (const auto& [name, section] : parse_sections(text)) {
     if (name == "modelinfo") {
       metadata.source = origin;
+      metadata.group_id = key_of(section, "group-id");
       continue;
     }
     const std::string direction = key_of(section, "dir");
@@ -104,8 +105,11 @@ ModelMetadata read_modelinfo(const std::string& text, const std::string& origin)
       metadata.input->color_given = true;
       metadata.input->preprocess = *desc;
     }
+    const std::string id = key_of(section, "id");
     if (direction == "output" && metadata.output.converter.empty())
-      metadata.output.converter = converter_of(key_of(section, "id"));
+      metadata.output.converter = converter_of(id);
+    if (direction != "input" && !id.empty())
+      metadata.tensor_ids[name] = {id, key_of(section, "dims-order") == "col-major"};
   }
   const bool softmaxed = text.find("-softmaxed-out") != std::string::npos;
   if (metadata.output.converter == "label" && !softmaxed) metadata.output.method = "softmax";
