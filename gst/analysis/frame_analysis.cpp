@@ -9,7 +9,6 @@
 
 #include "devices/register_devices.h"
 #include "gst/metadata/analysis_mark.h"
-#include "gst/metadata/analytics_tensors.h"
 #include "inference/base/log.h"
 #include "shared_models.h"
 
@@ -245,13 +244,11 @@ void FrameAnalysis::keep_or_carry(const QueuedFrame& frame, std::vector<RegionRe
   }
 }
 
-/// Those of the whole picture: decoders of others know no regions.
-void FrameAnalysis::tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found) {
-  if constexpr (kHasTensorMeta) {
-    const auto id_of = [&](const std::string& output) { return model_->tensor_id(output); };
-    for (const RegionResults& part : found)
-      if (part.index < 0) attach_tensor_meta(buffer, part.results.tensors, id_of);
-  }
+Result<std::vector<ExchangedTensor>> FrameAnalysis::exchanged_tensors(
+    const RegionJob& job, const QueuedFrame& frame, const Results& results) const {
+  if (!tells_tensors_) return std::vector<ExchangedTensor>{};
+  return job.model->exchanged_tensors(results.tensors, GST_VIDEO_INFO_WIDTH(&frame.info),
+                                      GST_VIDEO_INFO_HEIGHT(&frame.info), job.roi);
 }
 
 Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
@@ -280,7 +277,8 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     time = std::max<std::chrono::nanoseconds>(time, request->ended() - frame.started);
     pool_->release(request);
     if (!results) return Failure(std::move(results.error()));
-    found.push_back({job->index, std::move(*results)});
+    HET_ASSIGN(std::vector<ExchangedTensor> tensors, exchanged_tensors(*job, frame, *results));
+    found.push_back({job->index, std::move(*results), std::move(tensors)});
   }
   if (queue_->flow() != GST_FLOW_OK) return false;
 
@@ -293,7 +291,6 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     frame.buffer = gst_buffer_make_writable(frame.buffer);
     objects =
         attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
-    if (tells_tensors_) tell_tensors(frame.buffer, found);
     latency_grew_ = latency_.measure(static_cast<GstClockTime>(time.count())) || latency_grew_;
   }
   if (frame.is_analysed) {

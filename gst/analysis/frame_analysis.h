@@ -93,6 +93,10 @@ class FrameAnalysis {
   /// A new stream begins: ids of objects mean others.
   void forget_objects() { history_.clear(); }
   const std::string& model_name() const { return model_->compiled().name(); }
+  /// What decoders of others know the outputs by that frames carry; null: they carry none.
+  const TensorGroup* tensor_group() const {
+    return tells_tensors_ ? &model_->tensor_group() : nullptr;
+  }
   /// To report that something is done to a frame, until the end of the result.
   FrameSpanScope span(FramePart part, const QueuedFrame& frame) const {
     return FrameSpanScope(part, worker_, traced_number(frame));
@@ -112,7 +116,10 @@ class FrameAnalysis {
   Status start_jobs(QueuedFrame& frame, const FramePlan& plan);
   void reset_state();
   Result<Results> read_results(const RegionJob& job, const QueuedFrame& frame);
-  void tell_tensors(GstBuffer* buffer, const std::vector<RegionResults>& found);
+  /// Of one region, for decoders of others; nothing unless they are told.
+  Result<std::vector<ExchangedTensor>> exchanged_tensors(const RegionJob& job,
+                                                         const QueuedFrame& frame,
+                                                         const Results& results) const;
   void keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found);
 
   const FrameWorker worker_;

@@ -12,7 +12,9 @@
 #include "gst/analysis/lateness.h"
 #include "gst/frames/frame_map.h"
 #include "gst/measuring/element_error.h"
+#include "gst/metadata/tensor_caps.h"
 #include "pipeline_top.h"
+#include "tensor_negotiation.h"
 
 GST_DEBUG_CATEGORY_STATIC(heteroinference_debug);
 #define GST_CAT_DEFAULT heteroinference_debug
@@ -25,6 +27,7 @@ struct GstHeteroInferenceState {
   // Streaming thread only.
   GstVideoInfo info = {};
   bool negotiated = false;
+  bool tells_tensors = false;  ///< the last caps said that frames carry the model's tensors
   bool warned_of_fields = false;
   GstSegment segment = {};
   guint until_analysed = 0;  ///< frames that pass before the next one is analysed
@@ -173,6 +176,39 @@ void start_anew(GstHeteroInferenceState& state) {
   state.after_gap = false;
 }
 
+// --- Tensors for decoders of others -----------------------------------------------------------
+
+/// An element that hands the model's outputs on, and says so in its caps.
+bool negotiates_tensors(GstHeteroInferenceBase* self) {
+  return het::gst::kHasTensorCaps && self->settings->copy_outputs;
+}
+
+/// What the frames that come now carry; null: nothing.
+const het::TensorGroup* told_group(GstHeteroInferenceBase* self, const FrameAnalysis& analysis) {
+  GST_OBJECT_LOCK(self);
+  const bool whole_pictures = self->settings->region == het::gst::kInferenceRegionFullFrame;
+  GST_OBJECT_UNLOCK(self);
+  return whole_pictures && negotiates_tensors(self) ? analysis.tensor_group() : nullptr;
+}
+
+/// The caps event (taken over) that goes downstream for one from upstream.
+GstEvent* told_caps(GstHeteroInferenceBase* self, const FrameAnalysis& analysis, GstEvent* event) {
+  const het::TensorGroup* group = told_group(self, analysis);
+  self->state->tells_tensors = group != nullptr;
+  return group ? het::gst::with_tensor_group(event, *group) : event;
+}
+
+/// New caps where a property has changed what frames carry.
+void tell_change_of_tensors(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
+  if (!negotiates_tensors(self)) return;
+  const bool told = self->state->tells_tensors;
+  if (told == (told_group(self, analysis) != nullptr)) return;
+  GstCaps* caps = gst_pad_get_current_caps(self->sinkpad);
+  if (caps == nullptr) return;
+  analysis.queue().push_event(told_caps(self, analysis, gst_event_new_caps(caps)));
+  gst_caps_unref(caps);
+}
+
 // --- Source pad: its task --------------------------------------------------------------------
 
 /// Where upstream has ended already, no buffer is left that could carry a bad flow to it.
@@ -184,7 +220,17 @@ void report_flow_at_eos(GstHeteroInferenceBase* self, GstFlowReturn flow) {
 /// Downstream takes nothing more.
 void stop_after(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstFlowReturn flow) {
   GST_DEBUG_OBJECT(self, "downstream returned %s", gst_flow_get_name(flow));
-  analysis.close(flow);
+  const het::TensorGroup* group = analysis.tensor_group();
+  if (flow == GST_FLOW_NOT_NEGOTIATED && group != nullptr &&
+      het::gst::tensors_are_refused(self->srcpad)) {
+    fail(self, analysis,
+         het::error(het::StatusCode::NotSupported,
+                    "what follows takes the frames, but not the tensors of model '{}': {}; a "
+                    ".modelinfo file beside the model can give them other ids",
+                    analysis.model_name(), het::gst::tensor_group_text(*group)));
+  } else {
+    analysis.close(flow);
+  }
   if (!self->state->eos_received || flow == GST_FLOW_FLUSHING) return;
   report_flow_at_eos(self, flow);
   gst_pad_push_event(self->srcpad, gst_event_new_eos());
@@ -246,6 +292,7 @@ GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
     gst_buffer_unref(buffer);
     return analysis ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_FLUSHING;
   }
+  tell_change_of_tensors(self, *analysis);
   const std::optional<het::gst::FramePlan> plan = plan_frame(self, *analysis, buffer);
   if (!plan) {
     gst_buffer_unref(buffer);
@@ -290,6 +337,7 @@ GstFlowReturn queue_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
     gst_event_unref(event);
     return GST_FLOW_NOT_NEGOTIATED;
   }
+  if (type == GST_EVENT_CAPS) event = told_caps(self, analysis, event);
   // Before the look at the flow, so that either we or stop_after() see what the other did.
   if (type == GST_EVENT_EOS) self->state->eos_received = true;
   if (type == GST_EVENT_STREAM_START) {
@@ -378,7 +426,9 @@ void leave_readable_caps(GstHeteroInferenceBase* self, GstQuery* query) {
 gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   auto* self = GST_HETERO_INFERENCE_BASE(parent);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS || GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
-    const gboolean answered = gst_pad_query_default(pad, parent, query);
+    const bool adds_tensors = negotiates_tensors(self);
+    if (adds_tensors) het::gst::answer_sink_caps(pad, self->srcpad, query);
+    const gboolean answered = adds_tensors || gst_pad_query_default(pad, parent, query);
     if (answered) leave_readable_caps(self, query);
     return answered;
   }
@@ -442,6 +492,12 @@ gboolean src_event(GstPad* pad, GstObject* parent, GstEvent* event) {
 
 gboolean src_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   auto* self = GST_HETERO_INFERENCE_BASE(parent);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS && negotiates_tensors(self)) {
+    const std::shared_ptr<FrameAnalysis> running = analysis_of(self);
+    het::gst::answer_source_caps(self->sinkpad, running ? told_group(self, *running) : nullptr,
+                                 query);
+    return TRUE;
+  }
   if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY) return gst_pad_query_default(pad, parent, query);
   if (!gst_pad_peer_query(self->sinkpad, query)) return FALSE;
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);

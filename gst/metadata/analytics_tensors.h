@@ -2,26 +2,34 @@
 
 #include <gst/gst.h>
 
-#include <functional>
-#include <string>
 #include <vector>
 
-#include "inference/decoders/results.h"
+#include "inference/vision_model.h"
+
+#ifdef HET_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
 
 namespace het::gst {
 
-#ifdef HET_GST_ANALYTICS
-inline constexpr bool kHasTensorMeta = true;
-#else
-inline constexpr bool kHasTensorMeta = false;
-#endif
-
 /// Attaches the tensors of a whole picture as GstTensorMeta (from GStreamer 1.26 on), so that
-/// upstream's tensor decoders read them: row-major, with the batch dimension, sharing the values'
-/// memory. `id_of` says what decoders know an output by. Tensors whose type GStreamer cannot tell
-/// are left out; without GStreamer's library nothing is attached. May only be called where
-/// kHasTensorMeta is true.
-void attach_tensor_meta(GstBuffer* buffer, const std::vector<TensorResult>& tensors,
-                        const std::function<std::string(const std::string& output)>& id_of);
+/// upstream's tensor decoders read them: row-major in memory, with the batch dimension, sharing the
+/// values' memory, under the ids that this version's decoders know. Tensors whose type GStreamer
+/// cannot tell are left out; without GStreamer's library nothing is attached.
+void attach_tensor_meta(GstBuffer* buffer, const std::vector<ExchangedTensor>& tensors);
+
+/// The same of an object: GstAnalyticsTensorMtds that it RELATE_TO (from GStreamer 1.28 on; before
+/// that nothing is added). `object` is the id of its ODMtd.
+void add_tensor_mtds(GstAnalyticsRelationMeta* relations, guint object,
+                     const std::vector<ExchangedTensor>& tensors);
 
 }  // namespace het::gst
+
+#else
+
+namespace het::gst {
+
+inline void attach_tensor_meta(GstBuffer*, const std::vector<ExchangedTensor>&) {}
+
+}  // namespace het::gst
+
+#endif

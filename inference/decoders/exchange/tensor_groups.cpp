@@ -7,20 +7,11 @@
 
 #include "inference/decoders/boxes/grid_outputs.h"
 #include "inference/decoders/boxes/yolo_rows.h"
+#include "inference/decoders/exchange/tensor_ids.h"
 #include "inference/decoders/output_ports.h"
 
 namespace het {
 namespace {
-
-constexpr std::string_view kYolo = "yolo-v8-out";
-constexpr std::string_view kYoloTurned = "yolo-v8-obb-out";
-constexpr std::string_view kYoloPose = "yolo-v8-pose-out";
-constexpr std::string_view kYoloMasks = "yolo-v8-segmentation-out";
-constexpr std::string_view kYoloEndToEnd = "yolo-26-end2end-out";
-constexpr std::string_view kSsd = "ssd-mobilenet-v1-variant-1-out";
-constexpr std::string_view kFaces = "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out";
-constexpr std::string_view kClasses = "classification-generic-out";
-constexpr std::string_view kClassProbabilities = "classification-generic-softmaxed-out";
 
 /// How the tensors look that decoders of others know by these ids.
 struct KnownTensor {
@@ -30,19 +21,19 @@ struct KnownTensor {
 };
 
 constexpr auto kKnownTensors = std::to_array<KnownTensor>({
-    {kYolo, true, TensorPlaces::PixelPlanes},
-    {kYoloTurned, true, TensorPlaces::PixelPlanes},
-    {kYoloPose, true, TensorPlaces::PixelPointPlanes},
-    {"yolo-v8-segmentation-out-detections", true, TensorPlaces::PixelPlanes},
-    {"yolo-v8-segmentation-out-protos", true},
-    {kYoloEndToEnd, false, TensorPlaces::PixelCorners},
-    {"ssd-mobilenet-v1-variant-1-out-boxes", false, TensorPlaces::CornersRowFirst},
-    {"ssd-mobilenet-v1-variant-1-out-classes"},
-    {"ssd-mobilenet-v1-variant-1-out-scores"},
-    {"generic-variant-1-out-count"},
-    {"ultra-lightweight-face-detection-rfb-320-v1-variant-1-out-scores"},
-    {kClasses},
-    {kClassProbabilities},
+    {kYoloId, true, TensorPlaces::PixelPlanes},
+    {kYoloTurnedId, true, TensorPlaces::PixelPlanes},
+    {kYoloPoseId, true, TensorPlaces::PixelPointPlanes},
+    {kYoloMaskedId, true, TensorPlaces::PixelPlanes},
+    {kYoloPrototypesId, true},
+    {kYoloEndToEndId, false, TensorPlaces::PixelCorners},
+    {kSsdBoxesId, false, TensorPlaces::CornersRowFirst},
+    {kSsdClassesId},
+    {kSsdScoresId},
+    {kCountId},
+    {kFaceScoresId},
+    {kClassesId},
+    {kClassProbabilitiesId},
 });
 
 const KnownTensor* known_tensor(std::string_view id) {
@@ -50,21 +41,8 @@ const KnownTensor* known_tensor(std::string_view id) {
   return found == kKnownTensors.end() ? nullptr : found;
 }
 
-/// GStreamer 1.26's names of a detector's outputs.
-std::string_view newer_id(std::string_view id) {
-  constexpr std::pair<std::string_view, std::string_view> kOlder[] = {
-      {"Gst.Model.ObjectDetector.Boxes", "ssd-mobilenet-v1-variant-1-out-boxes"},
-      {"Gst.Model.ObjectDetector.Classes", "ssd-mobilenet-v1-variant-1-out-classes"},
-      {"Gst.Model.ObjectDetector.Scores", "ssd-mobilenet-v1-variant-1-out-scores"},
-      {"Gst.Model.ObjectDetector.NumDetections", "generic-variant-1-out-count"},
-  };
-  for (const auto& [older, newer] : kOlder)
-    if (id == older) return newer;
-  return id;
-}
-
 /// What a family calls its group, and each output (empty: it is not one of the group's).
-struct Family {
+struct TensorFamily {
   std::string_view group;
   std::vector<std::string_view> ids;
 };
@@ -74,76 +52,75 @@ bool name_has(const Port& port, std::string_view part) {
   return !std::ranges::search(port.name, part, same).empty();
 }
 
-std::optional<Family> single_output(std::string_view group, const DecoderConfig& config,
-                                    const std::vector<Port>& outputs) {
+std::optional<TensorFamily> single_output(std::string_view group, const DecoderConfig& config,
+                                          const std::vector<Port>& outputs) {
   const Result<size_t> output = select_single_output(config, outputs);
   if (!output) return std::nullopt;
-  Family family{group, std::vector<std::string_view>(outputs.size())};
+  TensorFamily family{group, std::vector<std::string_view>(outputs.size())};
   family.ids[*output] = group;
   return family;
 }
 
-std::optional<Family> yolo_masks(const DecoderConfig& config, const std::vector<Port>& outputs) {
+std::optional<TensorFamily> yolo_masks(const DecoderConfig& config,
+                                       const std::vector<Port>& outputs) {
   const Result<RowOutputs> found = find_row_outputs(config, RowKind::Masks, outputs);
   if (!found || !found->prototypes) return std::nullopt;
-  Family family{kYoloMasks, std::vector<std::string_view>(outputs.size())};
-  family.ids[found->rows] = "yolo-v8-segmentation-out-detections";
-  family.ids[*found->prototypes] = "yolo-v8-segmentation-out-protos";
+  TensorFamily family{kYoloMasksGroupId, std::vector<std::string_view>(outputs.size())};
+  family.ids[found->rows] = kYoloMaskedId;
+  family.ids[*found->prototypes] = kYoloPrototypesId;
   return family;
 }
 
 /// Classes and scores look alike, so names have to tell them.
-std::optional<Family> ssd(const std::vector<Port>& outputs) {
-  Family family{kSsd, std::vector<std::string_view>(outputs.size())};
+std::optional<TensorFamily> ssd(const std::vector<Port>& outputs) {
+  TensorFamily family{kSsdGroupId, std::vector<std::string_view>(outputs.size())};
   constexpr size_t kParts = 4;
   size_t found = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const size_t rank = outputs[i].desc.shape.size();
-    if (rank == 3) family.ids[i] = "ssd-mobilenet-v1-variant-1-out-boxes";
-    if (rank == 1) family.ids[i] = "generic-variant-1-out-count";
-    if (rank == 2 && name_has(outputs[i], "class"))
-      family.ids[i] = "ssd-mobilenet-v1-variant-1-out-classes";
-    if (rank == 2 && name_has(outputs[i], "score"))
-      family.ids[i] = "ssd-mobilenet-v1-variant-1-out-scores";
+    if (rank == 3) family.ids[i] = kSsdBoxesId;
+    if (rank == 1) family.ids[i] = kCountId;
+    if (rank == 2 && name_has(outputs[i], "class")) family.ids[i] = kSsdClassesId;
+    if (rank == 2 && name_has(outputs[i], "score")) family.ids[i] = kSsdScoresId;
     if (!family.ids[i].empty()) ++found;
   }
   return found == kParts ? std::optional(family) : std::nullopt;
 }
 
 /// Boxes as corners in 0..1, scores of background and face.
-std::optional<Family> faces(const DecoderConfig& config, const std::vector<Port>& outputs) {
+std::optional<TensorFamily> faces(const DecoderConfig& config, const std::vector<Port>& outputs) {
   if (config.box_format != "xyxy" || config.unit == "pixels" || config.class_softmax ||
       config.background_class != 0 || outputs.size() != 2)
     return std::nullopt;
-  Family family{kFaces, std::vector<std::string_view>(outputs.size())};
+  TensorFamily family{kFacesGroupId, std::vector<std::string_view>(outputs.size())};
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int64_t columns = outputs[i].desc.shape.size() == 3 ? outputs[i].desc.shape[2] : 0;
-    if (columns == 4) family.ids[i] = "ssd-mobilenet-v1-variant-1-out-boxes";
-    if (columns == 2)
-      family.ids[i] = "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out-scores";
+    if (columns == 4) family.ids[i] = kSsdBoxesId;
+    if (columns == 2) family.ids[i] = kFaceScoresId;
     if (family.ids[i].empty()) return std::nullopt;
   }
   return family.ids[0] == family.ids[1] ? std::nullopt : std::optional(family);
 }
 
 /// What the one converter of the model reads.
-std::optional<Family> family_of(const DecoderConfig& config, const std::vector<Port>& outputs) {
+std::optional<TensorFamily> tensor_family(const DecoderConfig& config,
+                                          const std::vector<Port>& outputs) {
   const std::string_view name = config.converter;
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
   };
-  if (is_one_of({"yolo_v8", "yolo_v9", "yolo_v11"})) return single_output(kYolo, config, outputs);
+  if (is_one_of({"yolo_v8", "yolo_v9", "yolo_v11"})) return single_output(kYoloId, config, outputs);
   if (is_one_of({"yolo_v8_obb", "yolo_v11_obb"}))
-    return single_output(kYoloTurned, config, outputs);
+    return single_output(kYoloTurnedId, config, outputs);
   if (is_one_of({"yolo_v8_pose", "yolo_v11_pose"}))
-    return single_output(kYoloPose, config, outputs);
+    return single_output(kYoloPoseId, config, outputs);
   if (is_one_of({"yolo_v8_seg", "yolo_v9_seg", "yolo_v11_seg"})) return yolo_masks(config, outputs);
-  if (is_one_of({"yolo_v10", "yolo_v26"})) return single_output(kYoloEndToEnd, config, outputs);
+  if (is_one_of({"yolo_v10", "yolo_v26"})) return single_output(kYoloEndToEndId, config, outputs);
   if (name == "tf_detection") return ssd(outputs);
   if (name == "boxes_scores") return faces(config, outputs);
   if (name == "label" && config.slice.empty()) {
-    if (config.method == "max") return single_output(kClassProbabilities, config, outputs);
-    if (config.method == "softmax") return single_output(kClasses, config, outputs);
+    if (config.method == "max") return single_output(kClassProbabilitiesId, config, outputs);
+    if (config.method == "softmax") return single_output(kClassesId, config, outputs);
   }
   return std::nullopt;
 }
@@ -156,6 +133,15 @@ bool gives_rows(const Shape& shape, const std::vector<Port>& inputs) {
   return shape[1] == cells || shape[1] > shape[2];
 }
 
+/// The shape that decoders want where a model has more dimensions of 1 (a number), or others than
+/// batch and classes.
+Shape wanted_shape(std::string_view id, const Shape& shape) {
+  if (!is_static(shape) || element_count(shape) == 0) return shape;
+  if (id == kCountId) return {element_count(shape)};
+  if (id == kClassesId || id == kClassProbabilitiesId) return {1, element_count(shape)};
+  return shape;
+}
+
 /// Completes what the id alone tells of a tensor that others decode.
 void describe_known(const KnownTensor& known, const DecoderConfig* config,
                     const std::vector<Port>& inputs, GroupTensor& tensor) {
@@ -163,6 +149,7 @@ void describe_known(const KnownTensor& known, const DecoderConfig* config,
   tensor.column_major = known.column_major;
   tensor.places = known.places;
   tensor.type = ElementType::Float32;
+  tensor.shape = wanted_shape(known.id, tensor.shape);
   const bool planes =
       known.places == TensorPlaces::PixelPlanes || known.places == TensorPlaces::PixelPointPlanes;
   if (planes && tensor.shape.size() == 3 && gives_rows(tensor.shape, inputs)) {
@@ -182,8 +169,8 @@ TensorGroup tensor_group(const Model& model, const ModelMetadata& metadata,
                          const std::vector<Port>& outputs) {
   const DecoderConfig* config = nullptr;
   if (choice && choice->configs.size() == 1) config = &choice->configs.front();
-  std::optional<Family> family;
-  if (config != nullptr) family = family_of(*config, outputs);
+  std::optional<TensorFamily> family;
+  if (config != nullptr) family = tensor_family(*config, outputs);
   TensorGroup group;
   group.id = !metadata.group_id.empty() ? metadata.group_id
              : family                   ? std::string(family->group)
@@ -200,7 +187,7 @@ TensorGroup tensor_group(const Model& model, const ModelMetadata& metadata,
       tensor.id = in_file->second.id;
       tensor.column_major = in_file->second.column_major;
     } else if (in_model != model.metadata().end()) {
-      tensor.id = newer_id(in_model->second);
+      tensor.id = newer_tensor_id(in_model->second);
     } else if (family && !family->ids[i].empty()) {
       tensor.id = family->ids[i];
     } else {
@@ -213,10 +200,10 @@ TensorGroup tensor_group(const Model& model, const ModelMetadata& metadata,
     return tensor.places == TensorPlaces::CornersRowFirst;
   };
   if (metadata.group_id.empty() && !family && std::ranges::any_of(group.tensors, is_ssd))
-    group.id = kSsd;
+    group.id = kSsdGroupId;
   // The faces' boxes have the detector's id with x first.
   for (GroupTensor& tensor : group.tensors)
-    if (group.id == kFaces && is_ssd(tensor)) tensor.places = TensorPlaces::Corners;
+    if (group.id == kFacesGroupId && is_ssd(tensor)) tensor.places = TensorPlaces::Corners;
   return group;
 }
 

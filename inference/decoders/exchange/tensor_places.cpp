@@ -118,9 +118,15 @@ Status place(const GroupTensor& tensor, const PlaceLines& lines, Tensor& values)
 
 }  // namespace
 
-Result<Tensor> exchanged_values(const GroupTensor& tensor, const Tensor& values,
+Result<Tensor> exchanged_values(const GroupTensor& tensor, const Tensor& given,
                                 const DecodeContext& context) {
-  if (!tensor.is_known) return values;
+  if (!tensor.is_known) return given;
+  Tensor values = given;
+  const bool same_values =
+      is_static(tensor.shape) && element_count(tensor.shape) == given.element_count();
+  if (!tensor.is_transposed && same_values && tensor.shape != given.shape()) {
+    HET_ASSIGN(values, given.reshaped(tensor.shape));
+  }
   const PlaceLines lines = lines_of(tensor.places, context);
   const bool stays = values.type() == ElementType::Float32 && !tensor.is_transposed &&
                      lines.x.is_identity() && lines.y.is_identity();

@@ -1,0 +1,88 @@
+#include "tensor_negotiation.h"
+
+#include "gst/metadata/tensor_caps.h"
+
+namespace het::gst {
+namespace {
+
+/// What the peer of `pad` takes or gives, without tensors; `filter` may be null.
+GstCaps* plain_peer_caps(GstPad* pad, GstCaps* filter) {
+  GstCaps* frames = gst_pad_get_pad_template_caps(pad);
+  if (filter != nullptr) {
+    GstCaps* plain = without_tensors(gst_caps_ref(filter));
+    GstCaps* both = gst_caps_intersect_full(plain, frames, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(plain);
+    gst_caps_unref(frames);
+    frames = both;
+  }
+  GstCaps* peer = without_tensors(gst_pad_peer_query_caps(pad, frames));
+  GstCaps* result = gst_caps_intersect_full(peer, frames, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(peer);
+  gst_caps_unref(frames);
+  return gst_caps_simplify(result);
+}
+
+}  // namespace
+
+void answer_sink_caps(GstPad* sink, GstPad* source, GstQuery* query) {
+  GstCaps* caps = nullptr;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
+    gst_query_parse_accept_caps(query, &caps);
+    GstCaps* taken = gst_pad_query_caps(sink, nullptr);
+    GstCaps* plain = without_tensors(gst_caps_ref(caps));
+    gst_query_set_accept_caps_result(query, gst_caps_can_intersect(plain, taken));
+    gst_caps_unref(plain);
+    gst_caps_unref(taken);
+    return;
+  }
+  gst_query_parse_caps(query, &caps);
+  GstCaps* taken = plain_peer_caps(source, caps);
+  gst_query_set_caps_result(query, taken);
+  gst_caps_unref(taken);
+}
+
+void answer_source_caps(GstPad* sink, const TensorGroup* group, GstQuery* query) {
+  GstCaps* filter = nullptr;
+  gst_query_parse_caps(query, &filter);
+  GstCaps* caps = plain_peer_caps(sink, filter);
+  if (group != nullptr) {
+    GstCaps* told = with_tensor_group(caps, *group);
+    gst_caps_unref(caps);
+    caps = told;
+  }
+  if (filter != nullptr) {
+    GstCaps* both = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(caps);
+    caps = both;
+  }
+  gst_query_set_caps_result(query, caps);
+  gst_caps_unref(caps);
+}
+
+GstEvent* with_tensor_group(GstEvent* caps_event, const TensorGroup& group) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(caps_event, &caps);
+  GstCaps* told = with_tensor_group(caps, group);
+  GstEvent* event = gst_event_new_caps(told);
+  gst_event_set_seqnum(event, gst_event_get_seqnum(caps_event));
+  gst_caps_unref(told);
+  gst_event_unref(caps_event);
+  return event;
+}
+
+bool tensors_are_refused(GstPad* source) {
+  GstCaps* caps = gst_pad_get_current_caps(source);
+  if (caps == nullptr) return false;
+  if (!gst_structure_has_field(gst_caps_get_structure(caps, 0), "tensors")) {
+    gst_caps_unref(caps);
+    return false;
+  }
+  GstCaps* plain = without_tensors(caps);
+  GstCaps* taken = plain_peer_caps(source, nullptr);
+  const bool refused = gst_caps_can_intersect(plain, taken);
+  gst_caps_unref(plain);
+  gst_caps_unref(taken);
+  return refused;
+}
+
+}  // namespace het::gst
