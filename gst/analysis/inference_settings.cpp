@@ -574,7 +574,8 @@ std::vector<std::string> ignored_settings(const InferenceSettings& settings) {
          described ? described->outputs : std::vector<DecoderConfig>()) {
       if (output.converter.empty() || leaves_tensors(output.converter)) continue;
       ignored.push_back(fmt::format(
-          "converter '{}' of model-proc '{}' reads nothing here: heteroinference hands outputs on as "
+          "converter '{}' of model-proc '{}' reads nothing here: heteroinference hands outputs on "
+          "as "
           "tensors, of which it only tells decoders of others what they are; heterodetect or, for "
           "what is no object, heteroclassify inference-region=full-frame reads them",
           output.converter, settings.model_proc));
