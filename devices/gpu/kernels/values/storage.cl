@@ -5,16 +5,26 @@ typedef half stored;
 #define LOAD(p, i) vload_half((i), (p))
 #define STORE(v, p, i) vstore_half((v), (i), (p))
 #define LOAD4(p) vload_half4(0, (p))
-// PoCL 3.1 reads 8 and 16 halves as if they were aligned: they come over a register.
+// PoCL reads and writes 8 and 16 halves as if they were aligned, up to 7.1 at least: they go over a
+// register. It does so with 4, too, where no processor minds.
 float8 load_half8(__global const half* p) {
   const ushort8 bits = vload8(0, (__global const ushort*)p);
   return vload_half8(0, (const half*)&bits);
 }
+void store_half8(float8 v, __global half* p) {
+  ushort8 bits;
+  vstore_half8(v, 0, (half*)&bits);
+  vstore8(bits, 0, (__global ushort*)p);
+}
+void store_half16(float16 v, __global half* p) {
+  store_half8(v.lo, p);
+  store_half8(v.hi, p + 8);
+}
 #define LOAD8(p) load_half8(p)
 #define LOAD16(p) ((float16)(load_half8(p), load_half8((p) + 8)))
 #define STORE4(v, p) vstore_half4((v), 0, (p))
-#define STORE8(v, p) vstore_half8((v), 0, (p))
-#define STORE16(v, p) vstore_half16((v), 0, (p))
+#define STORE8(v, p) store_half8((v), (p))
+#define STORE16(v, p) store_half16((v), (p))
 #else
 typedef float stored;
 #define LOAD(p, i) ((p)[i])
