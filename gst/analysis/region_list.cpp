@@ -159,7 +159,7 @@ void attach_regions(GstBuffer* buffer, const GstVideoInfo& info,
   const int width = GST_VIDEO_INFO_WIDTH(&info);
   const int height = GST_VIDEO_INFO_HEIGHT(&info);
   const MetadataForm form = RegionMeta::form_of(buffer).value_or(default_metadata_form());
-  auto next = static_cast<int>(frame_regions(buffer).size());
+  auto next = static_cast<int>(RegionMeta::all(buffer).size());
   for (const ListedRegion& region : regions) {
     if (region.detection) {
       Detection detection = *region.detection;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
+#include "analytics_tensors.h"
 #include "structure_fields.h"
 
 namespace het::gst {
@@ -71,6 +73,22 @@ Detection upright(const Detection& detection) {
   return box;
 }
 
+/// As its meta holds it: in whole pixels, turned by 0 to 2 pi.
+TurnedBox turned_box(const Detection& detection) {
+  const auto pixel = [](float place) {
+    return static_cast<int>(std::lround(std::clamp(place, -1.0e9f, 1.0e9f)));
+  };
+  TurnedBox box;
+  box.rect.x = pixel(detection.x_min);
+  box.rect.y = pixel(detection.y_min);
+  box.rect.width = std::max(1, pixel(detection.x_max) - box.rect.x);
+  box.rect.height = std::max(1, pixel(detection.y_max) - box.rect.y);
+  constexpr float kFullTurn = 2.0f * std::numbers::pi_v<float>;
+  box.rotation = std::fmod(detection.rotation, kFullTurn);
+  if (box.rotation < 0.0f) box.rotation += kFullTurn;
+  return box;
+}
+
 /// False when the object has no part inside the picture.
 bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
                    MetadataForm form, const RegionMeta* parent, const Detection& detection) {
@@ -86,7 +104,9 @@ bool add_detection(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   Rect rect;
   to_pixels(x_min, x_max, GST_VIDEO_INFO_WIDTH(&info), &rect.x, &rect.width);
   to_pixels(y_min, y_max, GST_VIDEO_INFO_HEIGHT(&info), &rect.y, &rect.height);
-  RegionMeta region = RegionMeta::add(buffer, form, rect, detection.label, detection.confidence);
+  const TurnedBox turned = turned_box(detection);
+  RegionMeta region = RegionMeta::add(buffer, form, rect, detection.label, detection.confidence,
+                                      detection.rotation != 0.0f ? &turned : nullptr);
   region.set_parent(buffer, parent);
   if (detection.rotation != 0.0f) {
     x_min = detection.x_min;
@@ -173,15 +193,17 @@ void mark_age(GstBuffer* buffer, size_t earlier, const ResultAge& age) {
   }
 }
 
-/// What other elements found, as their meta says it: boxes and classes.
+/// What other elements found, as their meta says it: boxes, classes and segmentations.
 void read_foreign(const RegionMeta& region, int width, int height, FrameObject& object) {
   const std::optional<float> confidence = region.confidence();
   if (confidence && !object.detection && width > 0 && height > 0) {
     const auto part = [](int position, int size) {
       return static_cast<double>(position) / static_cast<double>(size);
     };
-    const Rect& rect = object.rect;
+    const std::optional<TurnedBox> turned = region.turned_box();
+    const Rect& rect = turned ? turned->rect : object.rect;
     ObjectDetection& detection = object.detection.emplace();
+    if (turned) detection.rotation = static_cast<double>(turned->rotation);
     detection.x_min = part(rect.x, width);
     detection.x_max = part(rect.x + rect.width, width);
     detection.y_min = part(rect.y, height);
@@ -194,8 +216,11 @@ void read_foreign(const RegionMeta& region, int width, int height, FrameObject& 
     ObjectAttribute& attribute = object.attributes.emplace_back();
     attribute.name = kClassification;
     attribute.label = std::move(found.label);
-    attribute.confidence = found.confidence;
+    if (found.confidence >= 0.0f) attribute.confidence = found.confidence;
   }
+  if (width <= 0 || height <= 0) return;
+  for (const RegionSegmentation& found : region.segmentations())
+    read_segmentation(found, width, height, object.tensors);
 }
 
 std::optional<int> read_object_id(const RegionMeta& region) {
@@ -203,12 +228,12 @@ std::optional<int> read_object_id(const RegionMeta& region) {
     const auto* params = static_cast<const GstStructure*>(link->data);
     if (gst_structure_has_name(params, kObjectId)) return number<int>(params, "id", G_TYPE_INT);
   }
-  return std::nullopt;
+  return region.track_id();
 }
 
 FrameObject read_object(const RegionMeta& region, int width, int height) {
   FrameObject object;
-  object.rect = region.rect();
+  object.rect = region.has_rect() ? region.rect() : Rect{0, 0, width, height};
   object.type = region.type();
   object.object_id = read_object_id(region);
   for (const GList* link = region.params(); link; link = link->next) {
@@ -241,6 +266,7 @@ void set_object_id(GstBuffer* buffer, int index, int id) {
     auto* params = static_cast<GstStructure*>(link->data);
     if (!gst_structure_has_name(params, kObjectId)) continue;
     gst_structure_set(params, "id", G_TYPE_INT, id, nullptr);
+    region->set_track_id(id);
     return;
   }
   region->add_params(gst_structure_new(kObjectId, "id", G_TYPE_INT, id, nullptr));
@@ -249,9 +275,10 @@ void set_object_id(GstBuffer* buffer, int index, int id) {
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
   std::vector<FrameRegion> regions;
   RegionMeta::Cursor cursor;
-  while (const auto region = RegionMeta::next(buffer, cursor)) {
-    regions.push_back({static_cast<int>(regions.size()), region->rect(),
-                       std::string(region->type()), read_object_id(*region)});
+  for (int index = 0; const auto region = RegionMeta::next(buffer, cursor); ++index) {
+    if (!region->has_rect()) continue;
+    regions.push_back(
+        {index, region->rect(), std::string(region->type()), read_object_id(*region)});
   }
   return regions;
 }
@@ -266,7 +293,7 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
   std::vector<RegionMeta> regions;
   if (std::any_of(found.begin(), found.end(), is_of_region)) regions = RegionMeta::all(buffer);
   int added = 0;
-  const size_t earlier = age ? frame_regions(buffer).size() : 0;
+  const size_t earlier = age ? RegionMeta::all(buffer).size() : 0;
   for (const RegionResults& part : found) {
     std::optional<RegionMeta> region;
     if (part.index >= 0 && static_cast<size_t>(part.index) < regions.size())
@@ -283,7 +310,10 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
         add_classification(*target, model_name, classification);
       add_tensors(*target, static_cast<float>(width), static_cast<float>(height), model_name,
                   part.results);
+      if (region && form == MetadataForm::Analytics) region->add_tensors(part.tensors);
     }
+    if (!region && form == MetadataForm::Analytics && !part.tensors.empty())
+      attach_tensor_meta(buffer, part.tensors);
     for (const Detection& detection : part.results.detections) {
       if (add_detection(buffer, info, model_name, form, parent, detection)) ++added;
     }

@@ -9,6 +9,7 @@
 
 #include "inference/decoders/results.h"
 #include "inference/tensors/image.h"
+#include "inference/vision_model.h"
 #include "metadata_tensors.h"
 #include "region_meta.h"
 
@@ -26,8 +27,9 @@
 ///                     label_id: int (absent for texts that were read); confidence: double
 /// and those of metadata_tensors.h.
 /// Attributes and tensors of a whole picture sit on a region of the picture's size whose type is
-/// empty. Objects and classes that other elements attached as GstAnalyticsRelationMeta are read,
-/// too.
+/// empty. Objects, classes, segmentations and tracks that other elements attached as
+/// GstAnalyticsRelationMeta are read, too; classes and segmentations without an object are of the
+/// whole picture.
 namespace het::gst {
 
 /// A region of a frame, as an element finds it there. `index` counts the frame's regions.
@@ -42,6 +44,8 @@ struct FrameRegion {
 struct RegionResults {
   int index = -1;
   Results results;
+  /// Outputs for decoders of others; only MetadataForm::Analytics has a place for them.
+  std::vector<ExchangedTensor> tensors = {};
 };
 
 /// One attribute of an object, as it is written to JSON and on pictures.
@@ -83,7 +87,8 @@ struct FrameObject {
 /// What stands for the whole picture is no object that was found.
 bool is_whole_picture(const FrameObject& object);
 
-/// The regions of a frame, in the order in which they were attached.
+/// The regions of a frame, in the order in which they were attached. What others said of the whole
+/// picture is counted, but none of them.
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer);
 
 /// How old results are that a frame got from an earlier one.

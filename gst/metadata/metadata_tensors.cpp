@@ -13,6 +13,8 @@ constexpr char kKeypoints[] = "keypoints";
 constexpr char kSegmentation[] = "segmentation";
 constexpr char kMask[] = "mask";
 constexpr char kPicture[] = "picture";
+constexpr char kSemanticFormat[] = "semantic_segmentation";
+constexpr char kInstanceFormat[] = "instance_segmentation";
 
 GstStructure* new_params(const char* name, const TensorOrigin& origin) {
   GstStructure* params = gst_structure_new_empty(name);
@@ -101,7 +103,7 @@ void add_segmentation(RegionMeta region, float width, float height, std::string_
   const std::vector<uint16_t>& ids = segmentation.class_ids;
   const Shape shape{1, segmentation.height, segmentation.width};
   if (ids.empty() || static_cast<int64_t>(ids.size()) != element_count(shape)) return;
-  GstStructure* params = new_params(kSegmentation, {segmentation.attribute, "semantic_segmentation",
+  GstStructure* params = new_params(kSegmentation, {segmentation.attribute, kSemanticFormat,
                                                     segmentation.layer, std::string(model_name)});
   set_box(params, segmentation, width, height);
   if (!segmentation.labels.empty()) set_texts(params, "labels", segmentation.labels);
@@ -110,7 +112,8 @@ void add_segmentation(RegionMeta region, float width, float height, std::string_
   const Tensor values =
       narrow ? Tensor::from<uint8_t>(shape, bytes) : Tensor::from<uint16_t>(shape, ids);
   add_with_tensor(region, params, values);
-  region.add_segmentation({values, pixels_of(segmentation), segmentation.labels});
+  region.add_segmentation({values, pixels_of(segmentation), segmentation.labels},
+                          static_cast<int>(width), static_cast<int>(height));
 }
 
 /// Copies the picture, without padding of rows, into a sample.
@@ -235,13 +238,45 @@ void add_mask(RegionMeta region, float width, float height, std::string_view mod
   const Mask& mask = detection.mask;
   const Shape shape{mask.height, mask.width};
   if (mask.empty() || static_cast<int64_t>(mask.values.size()) != element_count(shape)) return;
-  GstStructure* params =
-      new_params(kMask, {"", "instance_segmentation", "", std::string(model_name)});
+  GstStructure* params = new_params(kMask, {"", kInstanceFormat, "", std::string(model_name)});
   set_box(params, detection, width, height);
   add_with_tensor(region, params, Tensor::from<float>(shape, mask.values));
   std::vector<uint8_t> covered;
   for (const float value : mask.values) covered.push_back(value >= kCovered ? 1 : 0);
-  region.add_segmentation({Tensor::from<uint8_t>(shape, covered), pixels_of(detection), {}, true});
+  region.add_segmentation({Tensor::from<uint8_t>(shape, covered), pixels_of(detection), {}, true},
+                          static_cast<int>(width), static_cast<int>(height));
+}
+
+void read_segmentation(const RegionSegmentation& read, int width, int height,
+                       ObjectTensors& tensors) {
+  const Rect& rect = read.rect;
+  const auto place = [&](auto& target) {
+    target.x_min = static_cast<double>(rect.x) / width;
+    target.x_max = (static_cast<double>(rect.x) + rect.width) / width;
+    target.y_min = static_cast<double>(rect.y) / height;
+    target.y_max = (static_cast<double>(rect.y) + rect.height) / height;
+  };
+  if (!read.of_one_object) {
+    ObjectSegmentation& segmentation = tensors.segmentations.emplace_back();
+    segmentation.origin.format = kSemanticFormat;
+    segmentation.values = read.ids;
+    segmentation.labels = read.labels;
+    place(segmentation);
+    return;
+  }
+  std::vector<float> covered;
+  const auto cover = [&](const auto& ids) {
+    for (const auto id : ids) covered.push_back(id != 0 ? 1.0f : 0.0f);
+  };
+  if (read.ids.type() == ElementType::UInt8) {
+    cover(read.ids.values<uint8_t>());
+  } else {
+    cover(read.ids.values<uint16_t>());
+  }
+  ObjectMask& mask = tensors.masks.emplace_back();
+  mask.origin.format = kInstanceFormat;
+  mask.values = Tensor::from<float>({read.ids.shape()[1], read.ids.shape()[2]}, covered);
+  place(mask);
 }
 
 bool read_tensors(const GstStructure* params, ObjectTensors& tensors) {

@@ -125,4 +125,9 @@ void add_mask(RegionMeta region, float width, float height, std::string_view mod
 /// those that do not fit together.
 bool read_tensors(const GstStructure* params, ObjectTensors& tensors);
 
+/// Adds what another element found, of which `read.ids` has the shape [1, rows, columns], as a
+/// segmentation or a mask of a picture of width x height pixels.
+void read_segmentation(const RegionSegmentation& read, int width, int height,
+                       ObjectTensors& tensors);
+
 }  // namespace het::gst

@@ -19,11 +19,11 @@ MetadataForm default_metadata_form() {
 }
 
 RegionMeta RegionMeta::add(GstBuffer* buffer, MetadataForm form, const Rect& rect,
-                           std::string_view type, float confidence) {
+                           std::string_view type, float confidence, const TurnedBox* turned) {
   const std::string valid = valid_text(type);
   if constexpr (kHasAnalytics) {
     if (form == MetadataForm::Analytics)
-      return RegionMeta(AnalyticsRegion::add(buffer, rect, valid.c_str(), confidence));
+      return RegionMeta(AnalyticsRegion::add(buffer, rect, valid.c_str(), confidence, turned));
   }
   GstVideoRegionOfInterestMeta* region = add_region_of_interest(buffer, rect, valid.c_str());
   give_id(buffer, *region);
@@ -48,7 +48,7 @@ std::optional<RegionMeta> RegionMeta::next(GstBuffer* buffer, Cursor& cursor) {
   }
   if constexpr (kHasAnalytics) {
     AnalyticsRegion region;
-    if (region.next(buffer, &cursor.analytics)) return RegionMeta(region);
+    if (region.next(buffer, cursor.analytics)) return RegionMeta(region);
   }
   return std::nullopt;
 }
@@ -80,6 +80,22 @@ Rect RegionMeta::rect() const {
     if (region_of_interest_ == nullptr) return analytics_.rect();
   }
   return rect_of(*region_of_interest_);
+}
+
+bool RegionMeta::has_rect() const {
+  return region_of_interest_ != nullptr || !analytics_.is_of_others;
+}
+
+bool RegionMeta::is_whole_picture() const {
+  if (region_of_interest_ == nullptr) return analytics_.object == AnalyticsRegion::kNone;
+  return region_of_interest_->id == 0 && type().empty();
+}
+
+std::optional<TurnedBox> RegionMeta::turned_box() const {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) return analytics_.turned_box();
+  }
+  return std::nullopt;
 }
 
 std::optional<int> RegionMeta::id() const {
@@ -135,9 +151,18 @@ void RegionMeta::add_params(GstStructure* params) {
   gst_video_region_of_interest_meta_add_param(region_of_interest_, params);
 }
 
-void RegionMeta::add_segmentation([[maybe_unused]] const RegionSegmentation& segmentation) {
+void RegionMeta::add_segmentation([[maybe_unused]] const RegionSegmentation& segmentation,
+                                  [[maybe_unused]] int picture_width,
+                                  [[maybe_unused]] int picture_height) {
   if constexpr (kHasAnalytics) {
-    if (region_of_interest_ == nullptr) analytics_.add_segmentation(segmentation);
+    if (region_of_interest_ == nullptr)
+      analytics_.add_segmentation(segmentation, picture_width, picture_height);
+  }
+}
+
+void RegionMeta::add_tensors([[maybe_unused]] const std::vector<ExchangedTensor>& tensors) {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) analytics_.add_tensors(tensors);
   }
 }
 
@@ -153,6 +178,26 @@ std::vector<RegionClass> RegionMeta::classes() const {
     if (region_of_interest_ == nullptr) return analytics_.classes();
   }
   return {};
+}
+
+std::vector<RegionSegmentation> RegionMeta::segmentations() const {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) return analytics_.segmentations();
+  }
+  return {};
+}
+
+std::optional<int> RegionMeta::track_id() const {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) return analytics_.track_id();
+  }
+  return std::nullopt;
+}
+
+void RegionMeta::set_track_id([[maybe_unused]] int id) const {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) analytics_.set_track_id(id);
+  }
 }
 
 std::optional<size_t> parent_of(const std::vector<RegionMeta>& regions, size_t index) {

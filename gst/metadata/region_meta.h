@@ -30,14 +30,14 @@ class RegionMeta {
   /// Where next() is. Regions of interest come first, each kind in the order of attaching.
   struct Cursor {
     gpointer region_of_interest = nullptr;
-    gpointer analytics = nullptr;
+    AnalyticsRegion::Cursor analytics = {};
     bool in_analytics = false;
   };
 
   /// Adds a region to a writable buffer; `rect` lies inside the picture. What is no UTF-8 in the
-  /// type is replaced.
+  /// type is replaced. Of a turned box, if it is one, `rect` is the upright one around it.
   static RegionMeta add(GstBuffer* buffer, MetadataForm form, const Rect& rect,
-                        std::string_view type, float confidence);
+                        std::string_view type, float confidence, const TurnedBox* turned = nullptr);
   /// A region for what belongs to the whole picture; its type is empty.
   static RegionMeta add_whole_picture(GstBuffer* buffer, MetadataForm form, int width, int height);
   /// Empty at the end.
@@ -49,8 +49,14 @@ class RegionMeta {
   /// The form of the last of them; a region added in this form comes behind all others.
   static std::optional<MetadataForm> form_of(GstBuffer* buffer);
 
-  /// As the meta says it, not clipped.
+  /// As the meta says it, not clipped. Empty for what others say of the whole picture.
   Rect rect() const;
+  /// False for what others say of the whole picture without a region of its size.
+  bool has_rect() const;
+  /// A region for what belongs to the whole picture, ours or of others.
+  bool is_whole_picture() const;
+  /// The box of an object that is turned, where the form has one.
+  std::optional<TurnedBox> turned_box() const;
   /// Empty where there is none.
   std::string_view type() const;
   /// How sure the detector was, where the meta itself tells.
@@ -69,7 +75,10 @@ class RegionMeta {
   void add_params(GstStructure* params);
   /// What params tell in a form that only we read, once more as others find it; regions of interest
   /// have no place for it.
-  void add_segmentation(const RegionSegmentation& segmentation);
+  void add_segmentation(const RegionSegmentation& segmentation, int picture_width,
+                        int picture_height);
+  /// Tensors of the object for decoders of others, where the form has them.
+  void add_tensors(const std::vector<ExchangedTensor>& tensors);
   /// True when both are carried by the same kind of meta.
   bool has_form_of(const RegionMeta& other) const {
     return (region_of_interest_ == nullptr) == (other.region_of_interest_ == nullptr);
@@ -77,8 +86,14 @@ class RegionMeta {
   /// The structures (const GstStructure*), in the order in which they were added.
   const GList* params() const;
 
-  /// The classes that others find there; none in regions of interest.
+  /// What other elements attached: classes, the best one of each meta ...
   std::vector<RegionClass> classes() const;
+  /// ... segmentations and masks ...
+  std::vector<RegionSegmentation> segmentations() const;
+  /// ... and who the object is. Regions of interest have none of these.
+  std::optional<int> track_id() const;
+  /// Says who it is to others, where the form has it.
+  void set_track_id(int id) const;
 
  private:
   explicit RegionMeta(GstVideoRegionOfInterestMeta* meta) : region_of_interest_(meta) {}

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "scaled_rect.h"
+#include "params_transform.h"
+#include "picture_change.h"
 
 namespace het::gst {
 namespace {
@@ -47,19 +48,18 @@ Region* add_region_meta(GstBuffer* buffer, const Rect& rect, GQuark type) {
   return region;
 }
 
-/// Params are relative to the picture or the region, so they hold in any size.
+/// Outside of a picture that was cut there is no region.
 gboolean transform_region(GstBuffer* to, GstMeta* meta, GstBuffer*, GQuark type, gpointer data) {
   const Region* from = region_of(meta);
-  Rect rect = rect_of(*from);
-  if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
-    const auto* scale = static_cast<const GstVideoMetaTransform*>(data);
-    rect = scaled_rect(rect, GST_VIDEO_INFO_WIDTH(scale->in_info),
-                       GST_VIDEO_INFO_HEIGHT(scale->in_info), GST_VIDEO_INFO_WIDTH(scale->out_info),
-                       GST_VIDEO_INFO_HEIGHT(scale->out_info));
-  } else if (!GST_META_TRANSFORM_IS_COPY(type)) {
-    return FALSE;
+  const Rect before = rect_of(*from);
+  std::optional<Rect> after = before;
+  std::optional<PictureChange> change;
+  if (!GST_META_TRANSFORM_IS_COPY(type)) {
+    change = PictureChange::from(type, data);
+    after = change ? change->rect(before) : std::nullopt;
   }
-  Region* region = add_region_meta(to, rect, from->roi_type);
+  if (!after) return FALSE;
+  Region* region = add_region_meta(to, *after, from->roi_type);
   region->id = from->id;
   region->parent_id = from->parent_id;
   region->params = g_list_copy_deep(
@@ -68,6 +68,9 @@ gboolean transform_region(GstBuffer* to, GstMeta* meta, GstBuffer*, GQuark type,
         return gst_structure_copy(static_cast<const GstStructure*>(params));
       },
       nullptr);
+  if (!change) return TRUE;
+  transform_params(region->params, *change);
+  if (!change->keeps_relative_places()) move_params(region->params, change->moved(before), *after);
   return TRUE;
 }
 

@@ -138,9 +138,10 @@ TEST_F(AnalyticsMetadata, OthersFindASegmentationAndTheNamesOfItsClasses) {
   gpointer state = nullptr;
   GstAnalyticsSegmentationMtd mtd;
   ASSERT_TRUE(next(&state, gst_analytics_segmentation_mtd_get_mtd_type(), &mtd));
-  ASSERT_EQ(gst_analytics_segmentation_mtd_get_region_count(&mtd), 3u);
-  EXPECT_EQ(gst_analytics_segmentation_mtd_get_region_id(&mtd, 1), 2u);
-  EXPECT_EQ(gst_analytics_segmentation_mtd_get_region_id(&mtd, 2), 300u);
+  // Upstream's overlay takes the ids for indices of the names.
+  ASSERT_EQ(gst_analytics_segmentation_mtd_get_region_count(&mtd), 301u);
+  EXPECT_EQ(gst_analytics_segmentation_mtd_get_region_id(&mtd, 2), 2u);
+  EXPECT_EQ(gst_analytics_segmentation_mtd_get_region_id(&mtd, 300), 300u);
   Rect rect;
   guint width = 0;
   guint height = 0;
@@ -157,11 +158,72 @@ TEST_F(AnalyticsMetadata, OthersFindASegmentationAndTheNamesOfItsClasses) {
   EXPECT_EQ(gst_buffer_extract(mask, 0, ids.data(), 12), 12u);
   EXPECT_EQ(ids, street.class_ids);
   gst_buffer_unref(mask);
-  GstAnalyticsMtd cls;
-  ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
-      relations(), mtd.id, GST_ANALYTICS_REL_TYPE_RELATE_TO, gst_analytics_cls_mtd_get_mtd_type(),
-      nullptr, &cls));
-  EXPECT_STREQ(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&cls, 1)), "road");
+  for (const auto relation : {GST_ANALYTICS_REL_TYPE_RELATE_TO, GST_ANALYTICS_REL_TYPE_N_TO_N}) {
+    GstAnalyticsMtd cls;
+    ASSERT_TRUE(gst_analytics_relation_meta_get_direct_related(
+        relations(), mtd.id, relation, gst_analytics_cls_mtd_get_mtd_type(), nullptr, &cls));
+    EXPECT_STREQ(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&cls, 2)), "road");
+  }
+  // It is not read twice.
+  const std::vector<FrameObject> objects = frame_objects(buffer_, 200, 100);
+  ASSERT_EQ(objects.size(), 1u);
+  EXPECT_EQ(objects[0].tensors.segmentations.size(), 1u);
+  EXPECT_TRUE(objects[0].attributes.empty());
+}
+
+/// Upstream's overlay would draw it in another place.
+TEST_F(AnalyticsMetadata, OthersFindThePartOfAMaskInsideThePicture) {
+  Detection dog;
+  dog.x_min = -50.0f;
+  dog.y_min = 25.0f;
+  dog.x_max = 50.0f;
+  dog.y_max = 75.0f;
+  dog.mask.width = 4;
+  dog.mask.height = 1;
+  dog.mask.values = {1.0f, 0.0f, 0.0f, 1.0f};
+  attach_results(buffer_, info_, "m", MetadataForm::Analytics, {{-1, {{dog, dog}, {}}}});
+  gpointer state = nullptr;
+  for (const uint8_t number : {1, 2}) {
+    GstAnalyticsSegmentationMtd mtd;
+    ASSERT_TRUE(next(&state, gst_analytics_segmentation_mtd_get_mtd_type(), &mtd));
+    Rect rect;
+    guint width = 0;
+    guint height = 0;
+    GstBuffer* mask =
+        gst_analytics_segmentation_mtd_get_mask(&mtd, &rect.x, &rect.y, &width, &height);
+    EXPECT_EQ(rect.x, 0);
+    EXPECT_EQ(width, 50u);
+    EXPECT_EQ(height, 50u);
+    uint8_t covered[2] = {9, 9};
+    EXPECT_EQ(gst_buffer_extract(mask, 0, covered, 2), 2u);
+    EXPECT_EQ(gst_buffer_get_size(mask), 2u);
+    EXPECT_EQ(covered[0], 0);
+    EXPECT_EQ(covered[1], number) << "objects differ";
+    gst_buffer_unref(mask);
+  }
+  EXPECT_EQ(frame_objects(buffer_, 200, 100).at(0).tensors.masks.size(), 1u) << "ours, once";
+}
+
+TEST_F(AnalyticsMetadata, OthersFindATurnedBox) {
+  Detection ship;
+  ship.x_min = 80.0f;
+  ship.y_min = 40.0f;
+  ship.x_max = 120.0f;
+  ship.y_max = 60.0f;
+  ship.rotation = -static_cast<float>(G_PI_2);
+  attach_results(buffer_, info_, "m", MetadataForm::Analytics, {{-1, {{ship}, {}}}});
+  gpointer state = nullptr;
+  GstAnalyticsODMtd mtd;
+  ASSERT_TRUE(next(&state, gst_analytics_od_mtd_get_mtd_type(), &mtd));
+  Rect rect;
+  gfloat rotation = 0.0f;
+  gst_analytics_od_mtd_get_oriented_location(&mtd, &rect.x, &rect.y, &rect.width, &rect.height,
+                                             &rotation, nullptr);
+  EXPECT_EQ(rect, (Rect{80, 40, 40, 20}));
+  EXPECT_NEAR(rotation, 1.5 * G_PI, 1e-5) << "0 to 2 pi";
+  gst_analytics_od_mtd_get_location(&mtd, &rect.x, &rect.y, &rect.width, &rect.height, nullptr);
+  EXPECT_EQ(rect, (Rect{90, 30, 20, 40})) << "upright, around it";
+  EXPECT_EQ(frame_objects(buffer_, 200, 100).at(0).rect, rect);
 }
 
 TEST_F(AnalyticsMetadata, OthersFindAnObjectsMask) {
