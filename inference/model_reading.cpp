@@ -145,6 +145,18 @@ InputPreproc input_of_metadata(const ModelMetadata& metadata, const Model& model
   return input;
 }
 
+/// What is usual with who reads the results, or what the published model wants.
+PictureAssumption assumption_for(const DecoderChoice& choice, const Model& model,
+                                 const Value& picture) {
+  PictureAssumption assumed = assume_pictures(choice.configs.front(), model, picture);
+  if (choice.plain_pictures)
+    assumed = PictureAssumption{.reason = "as the published model wants them"};
+  if (choice.pictures)
+    assumed = PictureAssumption{*choice.pictures, "as the published model wants them"};
+  assumed.input.layer_name = picture.name();
+  return assumed;
+}
+
 /// Before the model is compiled, since what reads the results tells how pictures get in.
 Status decide(const VisionModelSettings& settings, const ModelPreparation& preparation,
               ModelReading& reading) {
@@ -158,20 +170,23 @@ Status decide(const VisionModelSettings& settings, const ModelPreparation& prepa
   // Who prepares the model's channels, means and scales knows which pictures it gets.
   const bool prepared =
       preparation.reverse_channels || !preparation.mean.empty() || !preparation.scale.empty();
-  const bool unsaid = !prepared && settings.model_proc.empty() && !reading.metadata.input &&
-                      !reading.metadata.plain_pictures && settings.picture_preparation.empty() &&
-                      reading.model_proc.outputs.empty();
-  if (!unsaid || !reading.choice) return {};
+  const bool open = !prepared && settings.model_proc.empty() &&
+                    settings.picture_preparation.empty() && reading.model_proc.outputs.empty();
+  const bool unsaid = open && !reading.metadata.input && !reading.metadata.plain_pictures;
+  const bool resize_unsaid = open && reading.metadata.input && reading.metadata.is_resize_open;
+  if ((!unsaid && !resize_unsaid) || !reading.choice) return {};
   const Value& picture = *shaped->inputs()[reading.picture.index].value;
-  reading.assumed = assume_pictures(reading.choice->configs.front(), *shaped, picture);
-  if (reading.choice->plain_pictures)
-    reading.assumed = PictureAssumption{.reason = "as the published model wants them"};
-  if (reading.choice->pictures)
-    reading.assumed =
-        PictureAssumption{*reading.choice->pictures, "as the published model wants them"};
-  reading.assumed->input.layer_name = picture.name();
-  reading.prepared = reading.assumed->reason;
-  reading.model_proc.inputs = {reading.assumed->input};
+  const PictureAssumption assumed = assumption_for(*reading.choice, *shaped, picture);
+  if (unsaid) {
+    reading.assumed = assumed;
+    reading.prepared = assumed.reason;
+    reading.model_proc.inputs = {assumed.input};
+  } else {
+    PreprocessDesc& desc = reading.model_proc.inputs.front().preprocess;
+    desc.resize = assumed.input.preprocess.resize;
+    desc.pad_value = assumed.input.preprocess.pad_value;
+    reading.prepared += ", resized " + assumed.reason;
+  }
   HET_ASSIGN(reading.inputs, bind_inputs(reading.model_proc, *reading.model));
   HET_ASSIGN(reading.picture, picture_input(reading.inputs, *reading.model));
   return {};

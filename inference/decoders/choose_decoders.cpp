@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "inference/base/log.h"
 #include "inference/decoders/alternatives.h"
 #include "inference/decoders/descriptors/known_models.h"
 #include "inference/decoders/name_list.h"
@@ -91,6 +92,24 @@ Result<DecoderChoice> choose_by_metadata(const ModelMetadata& metadata,
   return choice;
 }
 
+/// What the metadata say of the results, without the reader that ids of tensors name where the
+/// outputs do not look as it wants them.
+DecoderConfig metadata_entry(const ModelMetadata& metadata, const std::vector<Port>& inputs,
+                             const std::vector<Port>& outputs) {
+  if (!metadata.is_reader_by_ids) return metadata.output;
+  DecoderConfig reader = metadata.output;
+  reader.labels.clear();  // which have errors of their own
+  const Result<std::unique_ptr<Decoder>> decoder = create_decoder(reader, inputs, outputs);
+  if (decoder) return metadata.output;
+  log(LogLevel::Warning, "what {} say of the outputs is left out: {}", metadata.source,
+      decoder.error().message());
+  DecoderConfig entry;
+  entry.labels = metadata.output.labels;
+  entry.threshold = metadata.output.threshold;
+  entry.iou_threshold = metadata.output.iou_threshold;
+  return entry;
+}
+
 }  // namespace
 
 Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMetadata& metadata,
@@ -98,7 +117,7 @@ Result<DecoderChoice> choose_decoders(const ModelProc& model_proc, const ModelMe
                                       const std::vector<Port>& outputs,
                                       const std::vector<std::string>& labels) {
   std::vector<DecoderConfig> entries = model_proc.outputs;
-  if (entries.empty()) entries.push_back(metadata.output);
+  if (entries.empty()) entries.push_back(metadata_entry(metadata, inputs, outputs));
   if (!labels.empty()) {
     if (entries.size() > 1)
       return error(StatusCode::InvalidArgument,

@@ -316,14 +316,19 @@ std::string companion(const std::string& model_path, const char* name) {
   return "";
 }
 
-/// GStreamer's file beside the model.
-ModelMetadata modelinfo_beside(const std::string& model_path) {
+/// GStreamer's file beside the model: of the two that it may be the first that can be read, as
+/// there.
+ModelMetadata modelinfo_beside(const Model& model, const std::string& model_path) {
   const std::filesystem::path path(model_path);
   for (const std::string& name :
        {path.filename().string() + ".modelinfo", path.stem().string() + ".modelinfo"}) {
-    ModelMetadata own =
-        read_modelinfo(companion(model_path, name.c_str()), name + " beside the file");
-    if (!own.source.empty()) return own;
+    const std::string text = companion(model_path, name.c_str());
+    if (text.empty()) continue;
+    Result<ModelMetadata> own = read_modelinfo(text, name + " beside the file", model);
+    if (own) return std::move(*own);
+    log(LogLevel::Warning, "'{}' beside model '{}' is left out: {}", name, model_path,
+        own.error().message());
+    if (own.error().code() != StatusCode::InvalidArgument) break;
   }
   return {};
 }
@@ -377,11 +382,23 @@ ModelMetadata first_source(const Model& model, const std::string& model_path) {
 
 ModelMetadata read_model_metadata(const Model& model, const std::string& model_path) {
   ModelMetadata own = first_source(model, model_path);
-  ModelMetadata info = modelinfo_beside(model_path);
+  ModelMetadata info = modelinfo_beside(model, model_path);
   if (own.source.empty()) return info;
   own.group_id = std::move(info.group_id);
   own.tensor_ids = std::move(info.tensor_ids);
-  if (!own.input && !own.plain_pictures) own.input = std::move(info.input);
+  if (!own.input && !own.plain_pictures && info.input) {
+    own.input = std::move(info.input);
+    own.is_resize_open = info.is_resize_open;
+  }
+  if (info.is_reader_by_ids && own.output.converter.empty() && !own.ultralytics) {
+    DecoderConfig reader = std::move(info.output);
+    reader.labels = std::move(own.output.labels);
+    reader.threshold = own.output.threshold;
+    reader.iou_threshold = own.output.iou_threshold;
+    own.output = std::move(reader);
+    own.is_reader_by_ids = true;
+    own.source += ", ids in " + info.source;
+  }
   return own;
 }
 

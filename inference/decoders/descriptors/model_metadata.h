@@ -29,6 +29,10 @@ struct ModelMetadata {
   bool queries = false;  ///< RT-DETR's head
   bool end_to_end = false;  ///< no suppression is needed, unless the shapes say otherwise
   int64_t point_values = kUnknownDim;  ///< of an object's points, where the file says
+  /// `input` does not say how pictures are brought to the input's size.
+  bool is_resize_open = false;
+  /// The converter follows from ids of tensors, which the shapes of the outputs may refuse.
+  bool is_reader_by_ids = false;
   // A .modelinfo file's, also where another source says the rest.
   std::string group_id;                              ///< of its outputs together
   std::map<std::string, TensorIdentity> tensor_ids;  ///< by the output's name
@@ -53,9 +57,12 @@ ModelMetadata read_paddle_ocr_metadata(const std::map<std::string, std::string>&
 ModelMetadata read_hugging_face_metadata(const std::string& config_json,
                                          const std::string& preprocessor_json);
 
-/// GStreamer's .modelinfo beside a model: `ranges` of the picture input tell how pixels get in (as
-/// RGB), ids of outputs who reads them. `origin` names it in messages.
-ModelMetadata read_modelinfo(const std::string& text, const std::string& origin);
+/// GStreamer's .modelinfo beside `model` as the file has it: `ranges` of the picture input tell how
+/// pixels get in (as RGB), ids of outputs and group who reads them. `origin` names it in messages.
+/// Fails with InvalidArgument where the text has another syntax, with NotSupported where its
+/// version is another; single keys without sense are left out with a warning.
+Result<ModelMetadata> read_modelinfo(const std::string& text, const std::string& origin,
+                                     const Model& model);
 
 /// Top-level "key: value" lines of a YAML file, and its one map of names as "names" -> "{0: 'a', 1:
 /// 'b'}": all that Ultralytics' metadata.yaml has.

@@ -266,35 +266,5 @@ TEST(ModelMetadata, ProcessorsThatDoNotNormalise) {
   EXPECT_FLOAT_EQ(plain.std[0], 1.0f);
 }
 
-TEST(ModelMetadata, ModelinfoOfGStreamer) {
-  const char* text =
-      "[modelinfo]\nversion=1.0\ngroup-id=x-out\n\n[images]\nid=images\ntype=float32\n"
-      "dims=1,3,64,64\ndir=input\nranges=-1.0,1.0;0.0,1.0;0.0,255.0\n\n"
-      "[output0]\n# a remark\nid=yolo-v8-out\ndir=output\n";
-  const ModelMetadata metadata = read_modelinfo(text, "m.modelinfo");
-  EXPECT_EQ(metadata.source, "m.modelinfo");
-  EXPECT_EQ(metadata.output.converter, "yolo_v8");
-  ASSERT_TRUE(metadata.input.has_value());
-  EXPECT_EQ(metadata.input->layer_name, "images");
-  const PreprocessDesc& desc = metadata.input->preprocess;
-  EXPECT_EQ(desc.color_order, ColorOrder::RGB);
-  const auto at = [&](float pixel, size_t c) { return (pixel - desc.mean[c]) / desc.std[c]; };
-  EXPECT_NEAR(at(0, 0), -1.0f, 1e-6f);
-  EXPECT_NEAR(at(255, 0), 1.0f, 1e-6f);
-  EXPECT_NEAR(at(255, 1), 1.0f, 1e-6f);
-  EXPECT_NEAR(at(255, 2), 255.0f, 1e-4f);
-  EXPECT_EQ(
-      read_modelinfo("[output]\nid=classification-generic-out\ndir=output\n[modelinfo]\n", "m")
-          .output.method,
-      "softmax");
-  // What is no such file says nothing, and a range that is none is left out.
-  for (const char* other : {"", "[", "]", "[images]\ndir=input\nranges=0,1\n", "key=value"})
-    EXPECT_EQ(read_modelinfo(other, "m").source, "") << other;
-  for (const char* ranges : {"1,0", "a,b", "0,1;0,1", "0,nan", "0"})
-    EXPECT_FALSE(read_modelinfo(std::string("[modelinfo]\n[i]\ndir=input\nranges=") + ranges, "m")
-                     .input.has_value())
-        << ranges;
-}
-
 }  // namespace
 }  // namespace het
