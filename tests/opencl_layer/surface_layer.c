@@ -2,8 +2,8 @@
  * cl_khr_external_memory_dma_buf over a driver that has neither. A VADisplay is a table of surfaces
  * (surface_table.h); a DMA-BUF is any file descriptor that can be mapped, such as a memfd. Imported
  * memory has the picture's content only between acquire and release, so that a kernel that runs
- * outside reads something else. PoCL 3.1 has no images of two components: these are made of four
- * and say that they are of two.
+ * outside reads something else. PoCL 3.1 has no images of two components, PoCL 7.1 none of one:
+ * both are made of four and say of how many they are.
  *
  *   HET_LAYER_EXTENSIONS   the extensions that are offered, separated by blanks; both without it
  *   HET_LAYER_FAIL_IMPORT  imports fail with CL_INVALID_VA_API_MEDIA_SURFACE_INTEL or
@@ -170,10 +170,7 @@ static cl_mem CL_API_CALL create_from_surface(cl_context context, cl_mem_flags f
   if (plane == NULL || getenv("HET_LAYER_FAIL_IMPORT") != NULL) {
     return fail(code, INVALID_VA_SURFACE);
   }
-  const cl_image_format format = {plane->components == 1 ? CL_R
-                                  : plane->is_bgr        ? CL_BGRA
-                                                         : CL_RGBA,
-                                  CL_UNORM_INT8};
+  const cl_image_format format = {plane->is_bgr ? CL_BGRA : CL_RGBA, CL_UNORM_INT8};
   cl_image_desc desc;
   memset(&desc, 0, sizeof desc);
   desc.image_type = CL_MEM_OBJECT_IMAGE2D;
@@ -187,16 +184,16 @@ static cl_mem CL_API_CALL create_from_surface(cl_context context, cl_mem_flags f
 
 static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t size, void* value,
                                      size_t* size_ret) {
-  static const cl_image_format pairs = {CL_RG, CL_UNORM_INT8};
-  static const size_t pair = 2;
   pthread_mutex_lock(&lock);
   const Import* import = find_import(image);
-  const int is_pairs = import != NULL && import->plane != NULL && import->plane->components == 2;
+  const size_t components = import != NULL && import->plane != NULL ? import->plane->components : 4;
   pthread_mutex_unlock(&lock);
-  if (is_pairs && what == CL_IMAGE_FORMAT)
-    return answer(&pairs, sizeof pairs, size, value, size_ret);
-  if (is_pairs && what == CL_IMAGE_ELEMENT_SIZE) {
-    return answer(&pair, sizeof pair, size, value, size_ret);
+  const cl_image_format narrow = {components == 1 ? CL_R : CL_RG, CL_UNORM_INT8};
+  if (components < 4 && what == CL_IMAGE_FORMAT) {
+    return answer(&narrow, sizeof narrow, size, value, size_ret);
+  }
+  if (components < 4 && what == CL_IMAGE_ELEMENT_SIZE) {
+    return answer(&components, sizeof components, size, value, size_ret);
   }
   return next->clGetImageInfo(image, what, size, value, size_ret);
 }
@@ -232,15 +229,16 @@ static cl_int put(cl_command_queue queue, const Import* import, int content) {
   if (!content) {
     return next->clEnqueueFillImage(queue, import->memory, other, origin, region, 0, NULL, NULL);
   }
-  if (plane->components != 2) {
+  const size_t components = plane->components;
+  if (components == 4) {
     return next->clEnqueueWriteImage(queue, import->memory, CL_TRUE, origin, region, plane->stride,
                                      0, plane->address, 0, NULL, NULL);
   }
   unsigned char* wide = calloc((size_t)plane->width * plane->height, 4);
   if (wide == NULL) return CL_OUT_OF_HOST_MEMORY;
   for (size_t i = 0; i < (size_t)plane->width * plane->height; ++i) {
-    memcpy(wide + 4 * i, plane->address + i / plane->width * plane->stride + 2 * (i % plane->width),
-           2);
+    const size_t row = i / plane->width * plane->stride;
+    memcpy(wide + 4 * i, plane->address + row + components * (i % plane->width), components);
   }
   const cl_int code = next->clEnqueueWriteImage(queue, import->memory, CL_TRUE, origin, region, 0,
                                                 0, wide, 0, NULL, NULL);
