@@ -8,6 +8,7 @@
 
 #include "device_message.h"
 #include "gst/analysis/allocation.h"
+#include "gst/analysis/analysis_interval.h"
 #include "gst/analysis/frame_analysis.h"
 #include "gst/analysis/lateness.h"
 #include "gst/frames/frame_map.h"
@@ -30,9 +31,9 @@ struct GstHeteroInferenceState {
   bool tells_tensors = false;  ///< the last caps said that frames carry the model's tensors
   bool warned_of_fields = false;
   GstSegment segment = {};
-  guint until_analysed = 0;  ///< frames that pass before the next one is analysed
-  bool after_gap = false;    ///< the frame before was dropped
-  float weight = 0.0f;       ///< the share that the analysis has been told
+  het::gst::AnalysisInterval interval;
+  bool after_gap = false;  ///< the frame before was dropped
+  float weight = 0.0f;     ///< the share that the analysis has been told
   guint64 frames_processed = 0;
   guint64 frames_late = 0;
 
@@ -128,9 +129,8 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
 
   if (std::exchange(self->state->weight, weight) != weight) analysis.set_weight(weight);
   GstHeteroInferenceState& state = *self->state;
-  if (GST_BUFFER_IS_DISCONT(buffer)) state.until_analysed = 0;
-  state.until_analysed = std::min(state.until_analysed, interval - 1);
-  const bool due = state.until_analysed == 0;
+  if (GST_BUFFER_IS_DISCONT(buffer)) state.interval.restart();
+  const bool due = state.interval.is_due(interval);
   // A live source does not wait.
   const bool would_wait = due && (no_block || (qos && state.live)) && !analysis.has_idle_request();
   const bool late = skip_late(self, analysis, buffer, qos, would_wait);
@@ -138,9 +138,7 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   plan.analyse = due && !late;
   plan.finds_objects =
       reinterpret_cast<GstHeteroInferenceBaseClass*>(G_OBJECT_GET_CLASS(self))->finds_objects;
-  // A late frame leaves its turn to the next one.
-  if (plan.analyse) state.until_analysed = interval;
-  if (state.until_analysed > 0) --state.until_analysed;
+  state.interval.pass(plan.analyse, interval);
   if (late && drop) {
     state.after_gap = true;
     return std::nullopt;
@@ -172,7 +170,7 @@ void latency_changed(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
 
 void start_anew(GstHeteroInferenceState& state) {
   state.lateness.reset();
-  state.until_analysed = 0;
+  state.interval.restart();
   state.after_gap = false;
 }
 
@@ -221,8 +219,7 @@ void report_flow_at_eos(GstHeteroInferenceBase* self, GstFlowReturn flow) {
 void stop_after(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstFlowReturn flow) {
   GST_DEBUG_OBJECT(self, "downstream returned %s", gst_flow_get_name(flow));
   const het::TensorGroup* group = analysis.tensor_group();
-  if (flow == GST_FLOW_NOT_NEGOTIATED && group != nullptr &&
-      het::gst::tensors_are_refused(self->srcpad)) {
+  if (group != nullptr && het::gst::tensors_are_refused(self->srcpad, flow)) {
     fail(self, analysis,
          het::error(het::StatusCode::NotSupported,
                     "what follows takes the frames, but not the tensors of model '{}': {}; a "
@@ -323,7 +320,7 @@ bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* 
   }
   self->state->info = info;
   self->state->negotiated = true;
-  self->state->until_analysed = 0;
+  self->state->interval.restart();
   self->state->frame_duration = frame_duration(info);
   // Every request in flight holds a frame.
   const GstClockTime promise = analysis.request_count() * self->state->frame_duration;

@@ -22,6 +22,16 @@ GstCaps* plain_peer_caps(GstPad* pad, GstCaps* filter) {
   return gst_caps_simplify(result);
 }
 
+/// Behind the pad is a bin with nothing inside: tensordecodebin that knows no decoder.
+bool leads_nowhere(GstPad* source) {
+  GstPad* peer = gst_pad_get_peer(source);
+  GstPad* target = GST_IS_GHOST_PAD(peer) ? gst_ghost_pad_get_target(GST_GHOST_PAD(peer)) : peer;
+  const bool nowhere = peer != nullptr && target == nullptr;
+  if (target != nullptr && target != peer) gst_object_unref(target);
+  if (peer != nullptr) gst_object_unref(peer);
+  return nowhere;
+}
+
 }  // namespace
 
 void answer_sink_caps(GstPad* sink, GstPad* source, GstQuery* query) {
@@ -70,7 +80,9 @@ GstEvent* with_tensor_group(GstEvent* caps_event, const TensorGroup& group) {
   return event;
 }
 
-bool tensors_are_refused(GstPad* source) {
+bool tensors_are_refused(GstPad* source, GstFlowReturn flow) {
+  if (flow != GST_FLOW_NOT_NEGOTIATED && !(flow == GST_FLOW_NOT_LINKED && leads_nowhere(source)))
+    return false;
   GstCaps* caps = gst_pad_get_current_caps(source);
   if (caps == nullptr) return false;
   if (!gst_structure_has_field(gst_caps_get_structure(caps, 0), "tensors")) {

@@ -18,7 +18,8 @@ void answer_source_caps(GstPad* sink, const TensorGroup* group, GstQuery* query)
 /// A CAPS event with the group for one without (taken over).
 GstEvent* with_tensor_group(GstEvent* caps_event, const TensorGroup& group);
 
-/// True where downstream would take the frames that the source pad pushes, but not these tensors.
-bool tensors_are_refused(GstPad* source);
+/// True where a push that returned `flow` failed because downstream would take the frames, but not
+/// these tensors.
+bool tensors_are_refused(GstPad* source, GstFlowReturn flow);
 
 }  // namespace het::gst

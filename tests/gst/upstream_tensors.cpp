@@ -209,6 +209,20 @@ TEST(UpstreamTensors, AnElementThatWantsOtherTensorsIsAnErrorThatSaysWhich) {
       << errors[0].text;
 }
 
+TEST(UpstreamTensors, ADecodebinWithoutADecoderIsTheSameError) {
+  HET_NEEDS_TENSOR_CAPS();
+  const ScratchFolder folder;
+  PipelineRun run(source() +
+                  inference(write_yolo(folder), write_descriptor(folder, "d", "raw_data_copy")) +
+                  " ! tensordecodebin ! fakesink");
+  const Outcome outcome = run.play();
+  const std::vector<PostedError> errors = outcome.errors_of("inference");
+  ASSERT_EQ(errors.size(), 1u) << outcome.problem();
+  EXPECT_NE(errors[0].text.find("not the tensors of model"), std::string::npos) << errors[0].text;
+  EXPECT_NE(errors[0].text.find("(output0 float32[1,9,84] row-major)"), std::string::npos)
+      << errors[0].text;
+}
+
 TEST(UpstreamTensors, UpstreamHearsNothingOfThem) {
   HET_NEEDS_TENSOR_CAPS();
   const ScratchFolder folder;
