@@ -69,9 +69,10 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
                                     ? TurnOrder::PresentationTime
                                     : TurnOrder::Shares);
   }
-  analysis->stream_ = fmt::format("element-{}", fmt::ptr(analysis.get()));
-  HET_ASSIGN(analysis->pool_,
-             RequestPool::create(compiled, requests, analysis->stream_, std::move(share)));
+  // This element among the users of a shared model.
+  const std::string stream = fmt::format("element-{}", fmt::ptr(analysis.get()));
+  analysis->memories_ = std::make_unique<StreamMemories>(stream);
+  HET_ASSIGN(analysis->pool_, RequestPool::create(compiled, requests, stream, std::move(share)));
   const size_t interval = std::min(settings.inference_interval, kMaxIntervalInQueue);
   analysis->queue_ = std::make_unique<OutputQueue>(std::max(requests, kMinRequests) * interval);
   // Frames that pass while all requests are busy wait for those before them.
@@ -114,19 +115,30 @@ void FrameAnalysis::close(GstFlowReturn reason) {
 
 void FrameAnalysis::clear(GstPad* source_pad) {
   queue_->clear(*pool_, source_pad);
-  history_.clear();
-  carried_.forget();
-  reset_state();
+  for (StreamMemory* stream : memories_->all()) {
+    stream->history.clear();
+    stream->carried.forget();
+    reset_state(*stream);
+  }
 }
 
-void FrameAnalysis::reset_state() {
-  const Status status = model_->compiled().reset_state(stream_);
+void FrameAnalysis::forget_results() {
+  for (StreamMemory* stream : memories_->all()) stream->carried.forget();
+}
+
+void FrameAnalysis::forget_objects() {
+  for (StreamMemory* stream : memories_->all()) stream->history.clear();
+}
+
+void FrameAnalysis::reset_state(const StreamMemory& stream) {
+  const Status status = model_->compiled().reset_state(stream.model_state);
   if (!status.ok()) log(LogLevel::Warning, "{}", status.message());
 }
 
 Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
+  StreamMemory& stream = memories_->of(0);
   const bool is_discontinuity = GST_BUFFER_IS_DISCONT(buffer);
-  if (is_discontinuity) reset_state();
+  if (is_discontinuity) reset_state(stream);
   if (plan.after_gap && !is_discontinuity) {
     buffer = gst_buffer_make_writable(buffer);
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
@@ -136,12 +148,15 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
     mark_not_analysed(buffer);
   }
   ++frame_number_;
+  ++stream.frames;
   regions_.clear();
-  if (plan.analyse) find_regions(buffer, info, plan);
+  if (plan.analyse) find_regions(buffer, info, plan, stream);
   const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);
   if (!frame) return {};
   frame->threshold = plan.threshold;
   frame->number = frame_number_;
+  frame->stream = &stream;
+  frame->stream_number = stream.frames;
   frame->reclassify_every =
       plan.reclassify_interval == 1 || plan.region == kInferenceRegionFullFrame;
   frame->skip_raw_tensors = plan.skip_raw_tensors;
@@ -154,8 +169,8 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   return status;
 }
 
-void FrameAnalysis::find_regions(GstBuffer* buffer, const GstVideoInfo& info,
-                                 const FramePlan& plan) {
+void FrameAnalysis::find_regions(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan,
+                                 StreamMemory& stream) {
   const int width = GST_VIDEO_INFO_WIDTH(&info);
   const int height = GST_VIDEO_INFO_HEIGHT(&info);
   if (plan.region == kInferenceRegionFullFrame) {
@@ -169,7 +184,7 @@ void FrameAnalysis::find_regions(GstBuffer* buffer, const GstVideoInfo& info,
     const Rect rect = clip(region.rect, width, height);
     if (rect.width > 0 && rect.height > 0) {
       if (plan.reclassify_interval != 1 && region.object_id &&
-          !history_.is_due(*region.object_id, frame_number_, plan.reclassify_interval))
+          !stream.history.is_due(*region.object_id, stream.frames, plan.reclassify_interval))
         continue;
       regions_.push_back({rect, region.index});
       continue;
@@ -192,7 +207,7 @@ Status FrameAnalysis::start_jobs(QueuedFrame& frame, const FramePlan& plan) {
     TimedRequest* request = pool_->acquire();
     if (!request) return {};
     const VisionModel& model = model_->for_region(region.rect);
-    if (Status status = request->use(model.compiled()); !status.ok()) {
+    if (Status status = request->use(model.compiled(), frame.stream->model_state); !status.ok()) {
       pool_->release(request);
       return status;
     }
@@ -231,14 +246,15 @@ Result<Results> FrameAnalysis::read_results(const RegionJob& job, const QueuedFr
 /// What was found is kept for the frames to come; tracked objects that were not analysed get what
 /// was found last.
 void FrameAnalysis::keep_or_carry(const QueuedFrame& frame, std::vector<RegionResults>& found) {
+  ClassificationHistory& history = frame.stream->history;
   for (const FrameRegion& region : frame_regions(frame.buffer)) {
     if (!region.object_id) continue;
     const auto analysed = std::find_if(found.begin(), found.end(), [&](const RegionResults& part) {
       return part.index == region.index;
     });
     if (analysed != found.end()) {
-      history_.store(*region.object_id, frame.number, region.rect, analysed->results);
-    } else if (auto last = history_.last(*region.object_id, frame.number, region.rect)) {
+      history.store(*region.object_id, frame.stream_number, region.rect, analysed->results);
+    } else if (auto last = history.last(*region.object_id, frame.stream_number, region.rect)) {
       found.push_back({region.index, std::move(*last)});
     }
   }
@@ -285,7 +301,8 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   const bool analysed = !found.empty();
   if (!frame.reclassify_every) keep_or_carry(frame, found);
   int objects = 0;
-  if (frame.is_discontinuity) carried_.forget();
+  CarriedResults& memory = frame.stream->carried;
+  if (frame.is_discontinuity) memory.forget();
   if (!found.empty()) {
     const FrameSpanScope scope = span(FramePart::Attach, frame);
     frame.buffer = gst_buffer_make_writable(frame.buffer);
@@ -294,10 +311,10 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
     latency_grew_ = latency_.measure(static_cast<GstClockTime>(time.count())) || latency_grew_;
   }
   if (frame.is_analysed) {
-    carried_.keep(frame.buffer, frame.info, found);
+    memory.keep(frame.buffer, frame.info, found);
   } else if (frame.carries_results) {
     const int carried =
-        carried_.attach(&frame.buffer, frame.info, model_->compiled().name(), metadata_form_);
+        memory.attach(&frame.buffer, frame.info, model_->compiled().name(), metadata_form_);
     if (carried >= 0) stats_.frame_carried();
     objects += std::max(carried, 0);
   }

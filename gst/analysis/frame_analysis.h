@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "carried_results.h"
 #include "class_thresholds.h"
-#include "classification_history.h"
 #include "gst/frames/picture_source.h"
 #include "gst/measuring/frame_trace.h"
 #include "gst/metadata/metadata.h"
@@ -23,6 +21,7 @@
 #include "latency_bound.h"
 #include "output_queue.h"
 #include "request_pool.h"
+#include "stream_memory.h"
 
 namespace het::gst {
 
@@ -85,13 +84,13 @@ class FrameAnalysis {
   /// was closed meanwhile.
   Result<bool> finish(QueuedFrame& frame);
   /// Another segment or stream begins: nothing is carried into it. Of the source task.
-  void forget_results() { carried_.forget(); }
+  void forget_results();
   /// True once after the bound has grown. Of the source task.
   bool latency_grew() { return std::exchange(latency_grew_, false); }
   /// Devices that the model lost and took back since the last call. Of the source task.
   std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
   /// A new stream begins: ids of objects mean others.
-  void forget_objects() { history_.clear(); }
+  void forget_objects();
   const std::string& model_name() const { return model_->compiled().name(); }
   /// What decoders of others know the outputs by that frames carry; null: they carry none.
   const TensorGroup* tensor_group() const {
@@ -112,9 +111,10 @@ class FrameAnalysis {
     int index = -1;
   };
   /// What of the frame is analysed, into regions_.
-  void find_regions(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
+  void find_regions(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan,
+                    StreamMemory& stream);
   Status start_jobs(QueuedFrame& frame, const FramePlan& plan);
-  void reset_state();
+  void reset_state(const StreamMemory& stream);
   Result<Results> read_results(const RegionJob& job, const QueuedFrame& frame);
   /// Of one region, for decoders of others; nothing unless they are told.
   Result<std::vector<ExchangedTensor>> exchanged_tensors(const RegionJob& job,
@@ -130,18 +130,16 @@ class FrameAnalysis {
   std::shared_ptr<VisionModel> model_;
   MetadataForm metadata_form_ = MetadataForm::RegionOfInterest;
   bool tells_tensors_ = false;  ///< outputs are for decoders of others, too
-  std::string stream_;          ///< this element among the users of a shared model
+  std::unique_ptr<StreamMemories> memories_;
   std::unique_ptr<PictureSource> pictures_;
   std::unique_ptr<RequestPool> pool_;
   std::unique_ptr<OutputQueue> queue_;
   InferenceStats stats_;
   ClassThresholds class_thresholds_;
-  ClassificationHistory history_;
   uint64_t frame_number_ = 0;         ///< streaming thread
   std::vector<Region> regions_;       ///< of the frame that is taken, streaming thread
   std::vector<RegionResults> found_;  ///< in the frame that is finished, source task
   LatencyBound latency_;
-  CarriedResults carried_;     ///< of the source task
   bool latency_grew_ = false;  ///< of the source task
   uint64_t event_ = 0;         ///< the next of the model's
   std::atomic<bool> warned_of_empty_region_ = false;

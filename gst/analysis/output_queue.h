@@ -13,6 +13,7 @@
 #include "inference/tensors/image.h"
 #include "inference/vision_model.h"
 #include "request_pool.h"
+#include "stream_memory.h"
 
 namespace het::gst {
 
@@ -30,8 +31,10 @@ struct QueuedFrame {
   GstBuffer* buffer = nullptr;  ///< owned
   GstVideoInfo info;
   std::chrono::steady_clock::time_point arrived;
-  float threshold = 0.0f;        ///< minimum confidence; 0: the decoder's own
-  uint64_t number = 0;           ///< counts the frames of an analysis
+  float threshold = 0.0f;  ///< minimum confidence; 0: the decoder's own
+  uint64_t number = 0;     ///< counts the frames of an analysis
+  StreamMemory* stream = nullptr;
+  uint64_t stream_number = 0;    ///< counts the frames of the stream
   bool reclassify_every = true;  ///< false: tracked objects may keep their last results
   bool skip_raw_tensors = false;
   bool is_analysed = true;

@@ -8,26 +8,26 @@ Result<std::unique_ptr<TimedRequest>> TimedRequest::create(CompiledModel& model,
                                                            const std::string& stream,
                                                            StreamShare* share) {
   std::unique_ptr<TimedRequest> timed(new TimedRequest());
-  timed->stream_ = stream;
   timed->share_ = share;
-  HET_TRY(timed->use(model));
+  HET_TRY(timed->use(model, stream));
   return timed;
 }
 
 Status TimedRequest::make(CompiledModel& model) {
   HET_ASSIGN(std::unique_ptr<InferRequest> request, model.create_infer_request());
-  request->set_stream(stream_);
   request->set_callback([this](const Status&) {
     ended_ = std::chrono::steady_clock::now();
     if (share_) share_->leave();
   });
-  requests_[&model] = std::move(request);
+  requests_[&model].request = std::move(request);
   return {};
 }
 
-Status TimedRequest::use(CompiledModel& model) {
+Status TimedRequest::use(CompiledModel& model, const std::string& stream) {
   if (!requests_.contains(&model)) HET_TRY(make(model));
-  current_ = requests_[&model].get();
+  Made& made = requests_[&model];
+  if (made.stream != stream) made.request->set_stream(made.stream = stream);
+  current_ = made.request.get();
   return {};
 }
 

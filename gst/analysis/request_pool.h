@@ -25,8 +25,8 @@ class TimedRequest {
 
   InferRequest& request() { return *current_; }
   /// From now on request() is one of this model, which is made when it is first used: the model
-  /// that the pool is for, or its twin of another width.
-  Status use(CompiledModel& model);
+  /// that the pool is for, or its twin of another width. It uses the state of `stream`.
+  Status use(CompiledModel& model, const std::string& stream);
   /// Notes the time, waits for the stream's turn with a frame of this time (see
   /// StreamShare::enter()) and starts; false: closed before the turn came.
   Result<bool> start(uint64_t frame_time = kNoFrameTime);
@@ -38,12 +38,16 @@ class TimedRequest {
   std::chrono::steady_clock::time_point ended() const { return ended_; }
 
  private:
+  struct Made {
+    std::unique_ptr<InferRequest> request;
+    std::string stream;  ///< the last one it was told
+  };
+
   TimedRequest() = default;
   Status make(CompiledModel& model);
 
-  std::map<const CompiledModel*, std::unique_ptr<InferRequest>> requests_;
+  std::map<const CompiledModel*, Made> requests_;
   InferRequest* current_ = nullptr;
-  std::string stream_;
   StreamShare* share_ = nullptr;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point submitted_;
@@ -54,8 +58,8 @@ class TimedRequest {
 /// back-pressure. Thread-safe.
 class RequestPool {
  public:
-  /// `stream` is whose state the requests use, see InferRequest::set_stream(); `share` is its
-  /// part of a model that others use too, else null.
+  /// `stream` is whose state the requests use at first, see InferRequest::set_stream(); `share` is
+  /// its part of a model that others use too, else null.
   static Result<std::unique_ptr<RequestPool>> create(CompiledModel& model, size_t count,
                                                      std::string stream,
                                                      std::unique_ptr<StreamShare> share = nullptr);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <gst/gst.h>
+
+#include <algorithm>
+
+namespace het::gst {
+
+/// Which frames of a stream are analysed: one in `interval`, which may change from frame to frame.
+/// Of the streaming thread.
+class AnalysisInterval {
+ public:
+  /// The next frame is due.
+  void restart() { left_ = 0; }
+  bool is_due(guint interval) {
+    left_ = std::min(left_, interval - 1);
+    return left_ == 0;
+  }
+  /// A frame that is due and is not analysed leaves its turn to the next one.
+  void pass(bool analysed, guint interval) {
+    if (analysed) left_ = interval;
+    if (left_ > 0) --left_;
+  }
+
+ private:
+  guint left_ = 0;  ///< frames that pass before the next one is analysed
+};
+
+}  // namespace het::gst
