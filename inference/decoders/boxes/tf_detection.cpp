@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "inference/base/registration.h"
 #include "inference/decoders/boxes/detections.h"
 #include "inference/decoders/boxes/nms.h"
+#include "inference/decoders/boxes/tf_outputs.h"
 #include "inference/decoders/decoder_registry.h"
 #include "inference/decoders/output_ports.h"
 #include "inference/decoders/output_values.h"
@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::string_view kTfDetectionName = "tf_detection";
 constexpr float kTfDetectionThreshold = 0.5f;
-
-struct TfDetectionOutputs {
-  size_t boxes = 0;
-  size_t first = 0;  ///< classes and scores, by names in this order
-  size_t second = 0;
-  bool named = false;
-  std::optional<size_t> count;
-};
 
 bool all_whole(const OutputValues& values) {
   return std::ranges::all_of(values.values(), [](float v) { return v == std::floor(v); });
@@ -83,47 +75,10 @@ class TfDetectionDecoder final : public Decoder {
   TfDetectionOutputs outputs_;
 };
 
-bool is_called(const Port& port, std::string_view part) {
-  return port.name.find(part) != std::string::npos;
-}
-
 Result<std::unique_ptr<Decoder>> create_tf_detection(const DecoderConfig& config,
                                                      const std::vector<Port>&,
                                                      const std::vector<Port>& outputs) {
-  HET_ASSIGN(const std::vector<size_t> selected, select_outputs(config, outputs));
-  std::optional<size_t> boxes;
-  std::vector<size_t> rows;
-  std::optional<size_t> count;
-  for (const size_t index : selected) {
-    const Port& port = outputs[index];
-    const Shape& shape = port.desc.shape;
-    // What the API also gives: boxes before the suppression, their places, scores of all classes.
-    if (is_called(port, "raw_") || is_called(port, "anchor") || is_called(port, "multiclass"))
-      continue;
-    if (!boxes && matches(shape, {kUnknownDim, kUnknownDim, 4})) {
-      boxes = index;
-    } else if (matches(shape, {kUnknownDim, kUnknownDim})) {
-      rows.push_back(index);
-    } else if (!count && matches(shape, {kUnknownDim})) {
-      count = index;
-    } else {
-      boxes.reset();
-      break;
-    }
-  }
-  if (!boxes || rows.size() != 2)
-    return error(StatusCode::ShapeMismatch,
-                 "converter '{}' reads boxes [batch,N,4], classes [batch,N], scores [batch,N] and "
-                 "perhaps their number [batch]; the model has {}",
-                 kTfDetectionName, describe(outputs, selected));
-  TfDetectionOutputs found{*boxes, rows[0], rows[1], false, count};
-  const bool scores_first = is_called(outputs[rows[0]], "score") ||
-                            is_called(outputs[rows[1]], "class") ||
-                            is_called(outputs[rows[1]], "label");
-  found.named = scores_first || is_called(outputs[rows[1]], "score") ||
-                is_called(outputs[rows[0]], "class") || is_called(outputs[rows[0]], "label") ||
-                !config.layer_names.empty();
-  if (scores_first) std::swap(found.first, found.second);
+  HET_ASSIGN(const TfDetectionOutputs found, find_tf_outputs(config, outputs));
   return std::make_unique<TfDetectionDecoder>(config, found);
 }
 

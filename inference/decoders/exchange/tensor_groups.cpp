@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <optional>
+#include <utility>
 
 #include "inference/decoders/boxes/grid_outputs.h"
+#include "inference/decoders/boxes/object_parts.h"
+#include "inference/decoders/boxes/tf_outputs.h"
 #include "inference/decoders/boxes/yolo_rows.h"
 #include "inference/decoders/exchange/tensor_ids.h"
 #include "inference/decoders/output_ports.h"
@@ -41,70 +42,86 @@ const KnownTensor* known_tensor(std::string_view id) {
   return found == kKnownTensors.end() ? nullptr : found;
 }
 
-/// What a family calls its group, and each output (empty: it is not one of the group's).
-struct TensorFamily {
-  std::string_view group;
-  std::vector<std::string_view> ids;
-};
-
-bool name_has(const Port& port, std::string_view part) {
-  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return !std::ranges::search(port.name, part, same).empty();
+/// [1, N, values] where planes are meant: more cells than values of one, or as many as the input
+/// picture has. Where the values alone are known the other side is N.
+bool gives_rows(const Shape& shape, const std::vector<Port>& inputs) {
+  if (shape[1] == kUnknownDim || shape[2] == kUnknownDim) return shape[2] != kUnknownDim;
+  const int64_t cells = cell_count(picture_input_size(inputs));
+  if (shape[2] == cells) return false;
+  return shape[1] == cells || shape[1] > shape[2];
 }
 
-std::optional<TensorFamily> single_output(std::string_view group, const DecoderConfig& config,
-                                          const std::vector<Port>& outputs) {
-  const Result<size_t> output = select_single_output(config, outputs);
-  if (!output) return std::nullopt;
-  TensorFamily family{group, std::vector<std::string_view>(outputs.size())};
-  family.ids[*output] = group;
-  return family;
+/// The first plane of points behind box and classes.
+int first_point_of(const DecoderConfig& config) {
+  constexpr int kBoxValues = 4;
+  return kBoxValues + config.classes.value_or(std::max(static_cast<int>(config.labels.size()), 1));
 }
 
-std::optional<TensorFamily> yolo_masks(const DecoderConfig& config,
-                                       const std::vector<Port>& outputs) {
-  const Result<RowOutputs> found = find_row_outputs(config, RowKind::Masks, outputs);
-  if (!found || !found->prototypes) return std::nullopt;
-  TensorFamily family{kYoloMasksGroupId, std::vector<std::string_view>(outputs.size())};
-  family.ids[found->rows] = kYoloMaskedId;
-  family.ids[*found->prototypes] = kYoloPrototypesId;
-  return family;
+/// What a family calls each output; empty: others do not know it.
+using OutputIds = std::vector<std::string_view>;
+
+OutputIds single_output(std::string_view id, const DecoderConfig& config,
+                        const std::vector<Port>& outputs) {
+  OutputIds ids(outputs.size());
+  if (const Result<size_t> output = select_single_output(config, outputs)) ids[*output] = id;
+  return ids;
 }
 
-/// Classes and scores look alike, so names have to tell them.
-std::optional<TensorFamily> ssd(const std::vector<Port>& outputs) {
-  TensorFamily family{kSsdGroupId, std::vector<std::string_view>(outputs.size())};
-  constexpr size_t kParts = 4;
-  size_t found = 0;
+/// Points of x, y and a confidence; others have no id.
+OutputIds yolo_points(const DecoderConfig& config, const std::vector<Port>& inputs,
+                      const std::vector<Port>& outputs) {
+  const OutputIds ids = single_output(kYoloPoseId, config, outputs);
+  constexpr size_t kPointValues = 3;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const size_t rank = outputs[i].desc.shape.size();
-    if (rank == 3) family.ids[i] = kSsdBoxesId;
-    if (rank == 1) family.ids[i] = kCountId;
-    if (rank == 2 && name_has(outputs[i], "class")) family.ids[i] = kSsdClassesId;
-    if (rank == 2 && name_has(outputs[i], "score")) family.ids[i] = kSsdScoresId;
-    if (!family.ids[i].empty()) ++found;
+    const Shape& shape = outputs[i].desc.shape;
+    if (ids[i].empty() || shape.size() != 3) continue;
+    const int64_t values = gives_rows(shape, inputs) ? shape[2] : shape[1];
+    const Result<PointRow> points = point_row(config, values - first_point_of(config));
+    if (!points || points->values != kPointValues) return OutputIds(outputs.size());
   }
-  return found == kParts ? std::optional(family) : std::nullopt;
+  return ids;
+}
+
+OutputIds yolo_masks(const DecoderConfig& config, const std::vector<Port>& outputs) {
+  OutputIds ids(outputs.size());
+  const Result<RowOutputs> found = find_row_outputs(config, RowKind::Masks, outputs);
+  if (!found || !found->prototypes) return ids;
+  ids[found->rows] = kYoloMaskedId;
+  ids[*found->prototypes] = kYoloPrototypesId;
+  return ids;
+}
+
+/// Without their number, or where nothing tells classes from scores, others do not read them.
+OutputIds ssd(const DecoderConfig& config, const std::vector<Port>& outputs) {
+  OutputIds ids(outputs.size());
+  const Result<TfDetectionOutputs> found = find_tf_outputs(config, outputs);
+  if (!found || !found->named || !found->count) return ids;
+  ids[found->boxes] = kSsdBoxesId;
+  ids[found->first] = kSsdClassesId;
+  ids[found->second] = kSsdScoresId;
+  ids[*found->count] = kCountId;
+  return ids;
 }
 
 /// Boxes as corners in 0..1, scores of background and face.
-std::optional<TensorFamily> faces(const DecoderConfig& config, const std::vector<Port>& outputs) {
+OutputIds faces(const DecoderConfig& config, const std::vector<Port>& outputs) {
+  OutputIds none(outputs.size());
   if (config.box_format != "xyxy" || config.unit == "pixels" || config.class_softmax ||
       config.background_class != 0 || outputs.size() != 2)
-    return std::nullopt;
-  TensorFamily family{kFacesGroupId, std::vector<std::string_view>(outputs.size())};
+    return none;
+  OutputIds ids(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int64_t columns = outputs[i].desc.shape.size() == 3 ? outputs[i].desc.shape[2] : 0;
-    if (columns == 4) family.ids[i] = kSsdBoxesId;
-    if (columns == 2) family.ids[i] = kFaceScoresId;
-    if (family.ids[i].empty()) return std::nullopt;
+    if (columns == 4) ids[i] = kSsdBoxesId;
+    if (columns == 2) ids[i] = kFaceScoresId;
+    if (ids[i].empty()) return none;
   }
-  return family.ids[0] == family.ids[1] ? std::nullopt : std::optional(family);
+  return ids[0] == ids[1] ? none : ids;
 }
 
 /// What the one converter of the model reads.
-std::optional<TensorFamily> tensor_family(const DecoderConfig& config,
-                                          const std::vector<Port>& outputs) {
+OutputIds family_ids(const DecoderConfig& config, const std::vector<Port>& inputs,
+                     const std::vector<Port>& outputs) {
   const std::string_view name = config.converter;
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
@@ -112,25 +129,30 @@ std::optional<TensorFamily> tensor_family(const DecoderConfig& config,
   if (is_one_of({"yolo_v8", "yolo_v9", "yolo_v11"})) return single_output(kYoloId, config, outputs);
   if (is_one_of({"yolo_v8_obb", "yolo_v11_obb"}))
     return single_output(kYoloTurnedId, config, outputs);
-  if (is_one_of({"yolo_v8_pose", "yolo_v11_pose"}))
-    return single_output(kYoloPoseId, config, outputs);
+  if (is_one_of({"yolo_v8_pose", "yolo_v11_pose"})) return yolo_points(config, inputs, outputs);
   if (is_one_of({"yolo_v8_seg", "yolo_v9_seg", "yolo_v11_seg"})) return yolo_masks(config, outputs);
   if (is_one_of({"yolo_v10", "yolo_v26"})) return single_output(kYoloEndToEndId, config, outputs);
-  if (name == "tf_detection") return ssd(outputs);
+  if (name == "tf_detection") return ssd(config, outputs);
   if (name == "boxes_scores") return faces(config, outputs);
   if (name == "label" && config.slice.empty()) {
     if (config.method == "max") return single_output(kClassProbabilitiesId, config, outputs);
     if (config.method == "softmax") return single_output(kClassesId, config, outputs);
   }
-  return std::nullopt;
+  return OutputIds(outputs.size());
 }
 
-/// [1, N, values] where planes are meant: more cells than values of one, or as many as the input
-/// picture has.
-bool gives_rows(const Shape& shape, const std::vector<Port>& inputs) {
-  const int64_t cells = cell_count(picture_input_size(inputs));
-  if (shape[2] == cells) return false;
-  return shape[1] == cells || shape[1] > shape[2];
+/// The group that tensors with these ids make; empty: others know none.
+std::string_view group_of_ids(const std::vector<GroupTensor>& tensors) {
+  const auto has = [&](std::string_view id) {
+    return std::ranges::find(tensors, id, &GroupTensor::id) != tensors.end();
+  };
+  if (has(kFaceScoresId)) return kFacesGroupId;
+  if (has(kSsdBoxesId)) return kSsdGroupId;
+  if (has(kYoloMaskedId)) return kYoloMasksGroupId;
+  for (const std::string_view id :
+       {kYoloId, kYoloTurnedId, kYoloPoseId, kYoloEndToEndId, kClassesId, kClassProbabilitiesId})
+    if (has(id)) return id;
+  return {};
 }
 
 /// The shape that decoders want where a model has more dimensions of 1 (a number), or others than
@@ -142,24 +164,30 @@ Shape wanted_shape(std::string_view id, const Shape& shape) {
   return shape;
 }
 
-/// Completes what the id alone tells of a tensor that others decode.
+/// Completes what the id alone tells of a tensor that others decode; without effect where its shape
+/// has no room for boxes.
 void describe_known(const KnownTensor& known, const DecoderConfig* config,
                     const std::vector<Port>& inputs, GroupTensor& tensor) {
+  constexpr int64_t kBoxValues = 4;
+  const bool planes =
+      known.places == TensorPlaces::PixelPlanes || known.places == TensorPlaces::PixelPointPlanes;
+  Shape shape = wanted_shape(known.id, tensor.shape);
+  bool is_transposed = false;
+  if (known.places != TensorPlaces::None && !shape.empty()) {
+    if (shape.size() != 3) return;
+    is_transposed = planes && gives_rows(shape, inputs);
+    if (is_transposed) std::swap(shape[1], shape[2]);
+    const int64_t values = shape[planes ? 1 : 2];
+    if (values != kUnknownDim && values < kBoxValues) return;
+  }
   tensor.is_known = true;
   tensor.column_major = known.column_major;
   tensor.places = known.places;
   tensor.type = ElementType::Float32;
-  tensor.shape = wanted_shape(known.id, tensor.shape);
-  const bool planes =
-      known.places == TensorPlaces::PixelPlanes || known.places == TensorPlaces::PixelPointPlanes;
-  if (planes && tensor.shape.size() == 3 && gives_rows(tensor.shape, inputs)) {
-    tensor.is_transposed = true;
-    std::swap(tensor.shape[1], tensor.shape[2]);
-  }
-  if (known.places != TensorPlaces::PixelPointPlanes) return;
-  const int labels = config != nullptr ? static_cast<int>(config->labels.size()) : 0;
-  const int classes = config != nullptr ? config->classes.value_or(std::max(labels, 1)) : 1;
-  tensor.first_point = 4 + classes;
+  tensor.shape = std::move(shape);
+  tensor.is_transposed = is_transposed;
+  if (known.places == TensorPlaces::PixelPointPlanes)
+    tensor.first_point = first_point_of(config != nullptr ? *config : DecoderConfig{});
 }
 
 }  // namespace
@@ -169,12 +197,9 @@ TensorGroup tensor_group(const Model& model, const ModelMetadata& metadata,
                          const std::vector<Port>& outputs) {
   const DecoderConfig* config = nullptr;
   if (choice && choice->configs.size() == 1) config = &choice->configs.front();
-  std::optional<TensorFamily> family;
-  if (config != nullptr) family = tensor_family(*config, outputs);
+  OutputIds family(outputs.size());
+  if (config != nullptr) family = family_ids(*config, inputs, outputs);
   TensorGroup group;
-  group.id = !metadata.group_id.empty() ? metadata.group_id
-             : family                   ? std::string(family->group)
-                                        : (model.name().empty() ? "model" : model.name()) + "-out";
   for (size_t i = 0; i < outputs.size(); ++i) {
     GroupTensor& tensor = group.tensors.emplace_back();
     tensor.output = outputs[i].name;
@@ -184,26 +209,24 @@ TensorGroup tensor_group(const Model& model, const ModelMetadata& metadata,
     const auto in_model = model.metadata().find(tensor.output);
     const auto in_file = metadata.tensor_ids.find(tensor.output);
     if (in_file != metadata.tensor_ids.end()) {
-      tensor.id = in_file->second.id;
+      tensor.id = newer_tensor_id(in_file->second.id);
       tensor.column_major = in_file->second.column_major;
     } else if (in_model != model.metadata().end()) {
       tensor.id = newer_tensor_id(in_model->second);
-    } else if (family && !family->ids[i].empty()) {
-      tensor.id = family->ids[i];
+    } else if (!family[i].empty()) {
+      tensor.id = family[i];
     } else {
       tensor.id = tensor.output;
     }
     if (const KnownTensor* known = known_tensor(tensor.id))
       describe_known(*known, config, inputs, tensor);
   }
-  const auto is_ssd = [](const GroupTensor& tensor) {
-    return tensor.places == TensorPlaces::CornersRowFirst;
-  };
-  if (metadata.group_id.empty() && !family && std::ranges::any_of(group.tensors, is_ssd))
-    group.id = kSsdGroupId;
+  group.id = !metadata.group_id.empty() ? metadata.group_id : group_of_ids(group.tensors);
+  if (group.id.empty()) group.id = (model.name().empty() ? "model" : model.name()) + "-out";
   // The faces' boxes have the detector's id with x first.
   for (GroupTensor& tensor : group.tensors)
-    if (group.id == kFacesGroupId && is_ssd(tensor)) tensor.places = TensorPlaces::Corners;
+    if (group_of_ids(group.tensors) == kFacesGroupId && tensor.id == kSsdBoxesId)
+      tensor.places = TensorPlaces::Corners;
   return group;
 }
 

@@ -87,21 +87,22 @@ DecoderConfig reader_of_tensors(std::string_view group,
   if (converters.size() != 1 || mixed) return {};
   DecoderConfig config = config_of_tensors(converters.front(), has(kClassesId));
   // The outputs that are meant, where there are others, and which is which of those that look
-  // alike. Boxes and number of objects belong to whoever reads the rest.
+  // alike. Boxes belong to whoever reads the scores.
   std::vector<std::string> named;
   const auto add = [&](std::string_view wanted) {
     for (const auto& [name, id] : outputs)
       if (newer_tensor_id(id) == wanted) named.push_back(name);
   };
-  add(kSsdBoxesId);
+  const bool is_ssd = config.converter == "tf_detection";
+  const bool has_parts = config.converter == "boxes_scores" || config.converter == "yolo_v8_seg";
+  if (is_ssd || config.converter == "boxes_scores") add(kSsdBoxesId);
   for (const TensorReader& reader : kTensorReaders)
     if (reader.converter == config.converter) add(reader.id);
-  add(kCountId);
-  const size_t least = config.converter == "tf_detection"                             ? 3
-                       : config.converter == "boxes_scores" || has(kYoloPrototypesId) ? 2
-                                                                                      : 1;
-  const bool wanted = config.converter == "tf_detection" || named.size() < outputs.size();
-  if (named.size() >= least && wanted) config.layer_names = std::move(named);
+  const size_t least = is_ssd ? 3 : has_parts ? 2 : 1;
+  const bool is_complete = named.size() >= least;
+  if (is_ssd) add(kCountId);
+  if (is_complete && (is_ssd || named.size() < outputs.size()))
+    config.layer_names = std::move(named);
   return config;
 }
 
