@@ -130,13 +130,19 @@ void FrameAnalysis::forget_objects() {
   for (StreamMemory* stream : memories_->all()) stream->history.clear();
 }
 
+void FrameAnalysis::restart_stream(size_t stream) {
+  forget_objects(stream);
+  reset_state(memories_->of(stream));
+}
+
 void FrameAnalysis::reset_state(const StreamMemory& stream) {
   const Status status = model_->compiled().reset_state(stream.model_state);
   if (!status.ok()) log(LogLevel::Warning, "{}", status.message());
 }
 
-Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan) {
-  StreamMemory& stream = memories_->of(0);
+Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan,
+                           BatchPlace place) {
+  StreamMemory& stream = memories_->of(plan.stream);
   const bool is_discontinuity = GST_BUFFER_IS_DISCONT(buffer);
   if (is_discontinuity) reset_state(stream);
   if (plan.after_gap && !is_discontinuity) {
@@ -162,8 +168,10 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   frame->skip_raw_tensors = plan.skip_raw_tensors;
   frame->is_analysed = plan.analyse;
   frame->carries_results = !plan.analyse && plan.carry_results;
-  frame->is_discontinuity = is_discontinuity;
+  frame->begins = plan.begins || is_discontinuity;
   frame->started = std::chrono::steady_clock::now();
+  if (place.batch) frame->arrived = frame->started = place.batch->arrived();
+  frame->place = std::move(place);
   Status status = regions_.empty() ? Status() : start_jobs(*frame, plan);
   queue_->end_frame(*frame);
   return status;
@@ -302,7 +310,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   if (!frame.reclassify_every) keep_or_carry(frame, found);
   int objects = 0;
   CarriedResults& memory = frame.stream->carried;
-  if (frame.is_discontinuity) memory.forget();
+  if (frame.begins) memory.forget();
   if (!found.empty()) {
     const FrameSpanScope scope = span(FramePart::Attach, frame);
     frame.buffer = gst_buffer_make_writable(frame.buffer);

@@ -31,6 +31,8 @@ struct FramePlan {
   bool finds_objects = false;  ///< a detector: what passes is marked as not analysed
   bool carry_results = true;   ///< ... or with those of the last analysed one
   bool after_gap = false;      ///< frames before this one were dropped: it leaves as DISCONT
+  bool begins = false;         ///< nothing is carried into it
+  size_t stream = 0;           ///< among those of a batch
   InferenceRegion region = kInferenceRegionFullFrame;
   std::vector<std::string> object_classes;  ///< of the regions; empty: all
   float threshold = 0.0f;                   ///< 0: the decoder's own
@@ -78,8 +80,9 @@ class FrameAnalysis {
 
   /// Queues the frame (taken over; one marked as a discontinuity resets the model's state) and
   /// starts a request for each of its regions; blocks while all are busy. When the queue is
-  /// closed the frame is dropped; queue().flow() says why.
-  Status take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan);
+  /// closed the frame is dropped; queue().flow() says why. With a place the frame is of a batch.
+  Status take(GstBuffer* buffer, const GstVideoInfo& info, const FramePlan& plan,
+              BatchPlace place = {});
   /// Waits for the requests of the frame in front and attaches what they found. False: the queue
   /// was closed meanwhile.
   Result<bool> finish(QueuedFrame& frame);
@@ -91,6 +94,10 @@ class FrameAnalysis {
   std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
   /// A new stream begins: ids of objects mean others.
   void forget_objects();
+  /// The same for one stream of batches.
+  void forget_objects(size_t stream) { memories_->of(stream).history.clear(); }
+  /// A stream of batches was flushed.
+  void restart_stream(size_t stream);
   const std::string& model_name() const { return model_->compiled().name(); }
   /// What decoders of others know the outputs by that frames carry; null: they carry none.
   const TensorGroup* tensor_group() const {

@@ -45,6 +45,7 @@ void OutputQueue::clear(RequestPool& pool, GstPad* source_pad) {
     std::lock_guard lock(mutex_);
     items.swap(items_);
     frames_ = 0;
+    batches_ = 0;
   }
   for (const Item& item : items) {
     if (item.event) {
@@ -75,9 +76,9 @@ std::shared_ptr<QueuedFrame> OutputQueue::begin_frame(GstBuffer* buffer, const G
   frame->arrived = std::chrono::steady_clock::now();
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return flow_ != GST_FLOW_OK || frames_ < frame_limit_; });
+    wait_for_room(lock);
     if (flow_ == GST_FLOW_OK) {
-      items_.push_back({frame});
+      items_.push_back({.frame = frame});
       ++frames_;
       buffer = nullptr;
     }
@@ -88,6 +89,10 @@ std::shared_ptr<QueuedFrame> OutputQueue::begin_frame(GstBuffer* buffer, const G
   }
   changed_.notify_all();
   return frame;
+}
+
+void OutputQueue::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [this] { return flow_ != GST_FLOW_OK || frames_ + batches_ < frame_limit_; });
 }
 
 void OutputQueue::add_job(QueuedFrame& frame, const RegionJob& job) {
@@ -107,10 +112,22 @@ void OutputQueue::end_frame(QueuedFrame& frame) {
   changed_.notify_all();
 }
 
+bool OutputQueue::push_batch(std::shared_ptr<FrameBatch> batch) {
+  {
+    std::unique_lock lock(mutex_);
+    wait_for_room(lock);
+    if (flow_ != GST_FLOW_OK) return false;
+    items_.push_back({.batch = std::move(batch)});
+    ++batches_;
+  }
+  changed_.notify_all();
+  return true;
+}
+
 bool OutputQueue::push_event(GstEvent* event) {
   {
     std::lock_guard lock(mutex_);
-    if (flow_ == GST_FLOW_OK) items_.push_back({nullptr, std::exchange(event, nullptr)});
+    if (flow_ == GST_FLOW_OK) items_.push_back({.event = std::exchange(event, nullptr)});
   }
   if (event) {
     gst_event_unref(event);
@@ -124,7 +141,7 @@ bool OutputQueue::run_query(GstQuery* query) {
   std::unique_lock lock(mutex_);
   if (flow_ != GST_FLOW_OK) return false;
   query_answered_ = false;
-  items_.push_back({nullptr, nullptr, query});
+  items_.push_back({.query = query});
   changed_.notify_all();
   // The query is the caller's: it must not go away while the source side still works on it.
   changed_.wait(lock,
@@ -165,6 +182,7 @@ std::optional<OutputQueue::Item> OutputQueue::pop() {
     item = std::move(items_.front());
     items_.pop_front();
     if (item->frame) --frames_;
+    if (item->batch) --batches_;
   }
   changed_.notify_all();
   return item;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gst/frames/frame_memory.h"
+#include "gst/metadata/batch_meta.h"
 #include "inference/tensors/image.h"
 #include "inference/vision_model.h"
 #include "request_pool.h"
@@ -25,11 +26,18 @@ struct RegionJob {
   int index = -1;
 };
 
+/// Where the frame of a batch belongs.
+struct BatchPlace {
+  std::shared_ptr<FrameBatch> batch;  ///< null: a frame of its own
+  GstBuffer** frame = nullptr;
+};
+
 /// A frame between the sink pad and the source pad. The streaming thread adds jobs until it ends
 /// the frame; the source task takes them, in order.
 struct QueuedFrame {
   GstBuffer* buffer = nullptr;  ///< owned
   GstVideoInfo info;
+  BatchPlace place;
   std::chrono::steady_clock::time_point arrived;
   float threshold = 0.0f;  ///< minimum confidence; 0: the decoder's own
   uint64_t number = 0;     ///< counts the frames of an analysis
@@ -39,7 +47,7 @@ struct QueuedFrame {
   bool skip_raw_tensors = false;
   bool is_analysed = true;
   bool carries_results = false;  ///< of the last analysed frame, when it is not analysed itself
-  bool is_discontinuity = false;
+  bool begins = false;           ///< nothing is carried into it
   std::chrono::steady_clock::time_point started;  ///< of the first job
 
   std::pmr::deque<RegionJob> jobs{&frame_memory()};  ///< protected by the queue
@@ -47,15 +55,16 @@ struct QueuedFrame {
 };
 
 /// What leaves through the source pad, in the order in which it came: frames with their running
-/// requests, serialized events and queries. One streaming thread fills it, one source task empties
-/// it; close() may come from any thread. Thread-safe.
+/// requests, batches behind their frames, serialized events and queries. One streaming thread fills
+/// it, one source task empties it; close() may come from any thread. Thread-safe.
 class OutputQueue {
  public:
-  /// One of the three is set.
+  /// One of the four is set.
   struct Item {
     std::shared_ptr<QueuedFrame> frame;
     GstEvent* event = nullptr;
     GstQuery* query = nullptr;
+    std::shared_ptr<FrameBatch> batch;
   };
 
   explicit OutputQueue(size_t frame_limit) : frame_limit_(frame_limit) {}
@@ -84,6 +93,8 @@ class OutputQueue {
   std::shared_ptr<QueuedFrame> begin_frame(GstBuffer* buffer, const GstVideoInfo& info);
   void add_job(QueuedFrame& frame, const RegionJob& job);
   void end_frame(QueuedFrame& frame);
+  /// Appends the batch of the frames before; counts as a frame, too. False: closed.
+  bool push_batch(std::shared_ptr<FrameBatch> batch);
   /// Appends an event (taken over). False: closed.
   bool push_event(GstEvent* event);
   /// Appends a query and waits for the answer. False: refused or closed.
@@ -103,11 +114,15 @@ class OutputQueue {
   size_t frames() const;
 
  private:
+  /// Under mutex_.
+  void wait_for_room(std::unique_lock<std::mutex>& lock);
+
   mutable std::mutex mutex_;  ///< protects everything below and the queued frames; taken alone
   std::condition_variable changed_;
   std::pmr::deque<Item> items_{&frame_memory()};
   size_t frame_limit_;
   size_t frames_ = 0;
+  size_t batches_ = 0;
   GstFlowReturn flow_ = GST_FLOW_OK;
   TimedRequest* awaited_ = nullptr;  ///< the source task waits for its end
   bool query_running_ = false;       ///< the source side uses the query in front

@@ -9,10 +9,12 @@
 #include "device_message.h"
 #include "gst/analysis/allocation.h"
 #include "gst/analysis/analysis_interval.h"
+#include "gst/analysis/batch_analysis.h"
 #include "gst/analysis/frame_analysis.h"
 #include "gst/analysis/lateness.h"
 #include "gst/frames/frame_map.h"
 #include "gst/measuring/element_error.h"
+#include "gst/metadata/batch_caps.h"
 #include "gst/metadata/tensor_caps.h"
 #include "pipeline_top.h"
 #include "tensor_negotiation.h"
@@ -28,6 +30,8 @@ struct GstHeteroInferenceState {
   // Streaming thread only.
   GstVideoInfo info = {};
   bool negotiated = false;
+  bool takes_batches = false;  ///< `info` is not set
+  het::gst::BatchAnalysis batches;
   bool tells_tensors = false;  ///< the last caps said that frames carry the model's tensors
   bool warned_of_fields = false;
   GstSegment segment = {};
@@ -51,10 +55,11 @@ namespace {
 
 constexpr guint kPropStats = 100;
 
-GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-                                                             GST_STATIC_CAPS(HET_GST_FRAME_CAPS));
-GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-                                                            GST_STATIC_CAPS(HET_GST_FRAME_CAPS));
+#define TEMPLATE_CAPS HET_GST_FRAME_CAPS HET_GST_OR_BATCH_CAPS
+GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(TEMPLATE_CAPS));
+GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(TEMPLATE_CAPS));
 
 std::shared_ptr<FrameAnalysis> analysis_of(GstHeteroInferenceBase* self) {
   GST_OBJECT_LOCK(self);
@@ -103,17 +108,25 @@ bool skip_late(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstBuffer*
   return true;
 }
 
-/// How the next frame is analysed; empty when it is to be dropped.
-std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
-                                              GstBuffer* buffer) {
+/// What the properties say about the frames that come now.
+struct FrameSettings {
   het::gst::FramePlan plan;
+  guint interval = 1;
+  bool qos = false;
+  bool no_block = false;
+  bool drop_late = false;
+};
+
+FrameSettings frame_settings(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
+  FrameSettings wanted;
+  het::gst::FramePlan& plan = wanted.plan;
   GST_OBJECT_LOCK(self);
   const het::gst::InferenceSettings& settings = *self->settings;
-  const guint interval = settings.inference_interval;
   const float weight = settings.stream_weight;
-  const bool qos = settings.qos;
-  const bool no_block = settings.no_block;
-  const bool drop = settings.late_frames == het::gst::kLateFramesDrop;
+  wanted.interval = settings.inference_interval;
+  wanted.qos = settings.qos;
+  wanted.no_block = settings.no_block;
+  wanted.drop_late = settings.late_frames == het::gst::kLateFramesDrop;
   plan.carry_results = settings.carry_results;
   if (settings.latency_budget > 0)
     plan.latency_budget = std::chrono::milliseconds(settings.latency_budget);
@@ -127,7 +140,16 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   plan.skip_raw_tensors = settings.skip_raw_tensors;
   GST_OBJECT_UNLOCK(self);
 
+  plan.finds_objects =
+      reinterpret_cast<GstHeteroInferenceBaseClass*>(G_OBJECT_GET_CLASS(self))->finds_objects;
   if (std::exchange(self->state->weight, weight) != weight) analysis.set_weight(weight);
+  return wanted;
+}
+
+/// How the next frame is analysed; empty when it is to be dropped.
+std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
+                                              GstBuffer* buffer) {
+  auto [plan, interval, qos, no_block, drop] = frame_settings(self, analysis);
   GstHeteroInferenceState& state = *self->state;
   if (GST_BUFFER_IS_DISCONT(buffer)) state.interval.restart();
   const bool due = state.interval.is_due(interval);
@@ -136,8 +158,6 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   const bool late = skip_late(self, analysis, buffer, qos, would_wait);
   plan.running_time = running_time_of(state, buffer);
   plan.analyse = due && !late;
-  plan.finds_objects =
-      reinterpret_cast<GstHeteroInferenceBaseClass*>(G_OBJECT_GET_CLASS(self))->finds_objects;
   state.interval.pass(plan.analyse, interval);
   if (late && drop) {
     state.after_gap = true;
@@ -171,6 +191,7 @@ void latency_changed(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
 void start_anew(GstHeteroInferenceState& state) {
   state.lateness.reset();
   state.interval.restart();
+  state.batches.start_anew();
   state.after_gap = false;
 }
 
@@ -246,6 +267,10 @@ void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
   if (analysis.latency_grew()) latency_changed(self, analysis);
   if (!*ready || !analysis.queue().pop()) return;
   GstBuffer* buffer = std::exchange(frame.buffer, nullptr);
+  if (frame.place.batch) {
+    *frame.place.frame = buffer;
+    return;
+  }
   if (self->state->downstream_needs_plain_rows) {
     GstBuffer* const plain = het::gst::with_plain_rows(buffer, frame.info);
     if (plain != buffer) analysis.pictures().count_copy();
@@ -258,6 +283,14 @@ void push_front_frame(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
   if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
 }
 
+/// Its frames are in their places.
+void push_front_batch(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
+                      het::gst::FrameBatch& batch) {
+  if (!analysis.queue().pop()) return;
+  const GstFlowReturn flow = gst_pad_push(self->srcpad, batch.close());
+  if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
+}
+
 void source_loop(gpointer user) {
   auto* self = static_cast<GstHeteroInferenceBase*>(user);
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
@@ -266,6 +299,8 @@ void source_loop(gpointer user) {
     gst_pad_pause_task(self->srcpad);
   } else if (item->frame) {
     push_front_frame(self, *analysis, *item->frame);
+  } else if (item->batch) {
+    push_front_batch(self, *analysis, *item->batch);
   } else if (item->query) {
     analysis->queue().answer_query(gst_pad_peer_query(self->srcpad, item->query));
   } else if (analysis->queue().pop()) {
@@ -282,6 +317,13 @@ void start_source_task(GstHeteroInferenceBase* self, FrameAnalysis& analysis) {
 
 // --- Sink pad: streaming thread --------------------------------------------------------------
 
+/// Frames of batches are not judged: each leaves with its batch.
+het::Status take_batch(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstBuffer* buffer) {
+  const FrameSettings wanted = frame_settings(self, analysis);
+  return self->state->batches.take(buffer, analysis, wanted.plan, wanted.interval,
+                                   told_group(self, analysis));
+}
+
 GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
   auto* self = GST_HETERO_INFERENCE_BASE(parent);
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
@@ -290,6 +332,11 @@ GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
     return analysis ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_FLUSHING;
   }
   tell_change_of_tensors(self, *analysis);
+  if (self->state->takes_batches) {
+    const het::Status status = take_batch(self, *analysis, buffer);
+    if (!status.ok()) fail(self, *analysis, status);
+    return analysis->queue().flow();
+  }
   const std::optional<het::gst::FramePlan> plan = plan_frame(self, *analysis, buffer);
   if (!plan) {
     gst_buffer_unref(buffer);
@@ -300,9 +347,40 @@ GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
   return analysis->queue().flow();
 }
 
+void warn_of_fields(GstHeteroInferenceBase* self) {
+  if (std::exchange(self->state->warned_of_fields, true)) return;
+  GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The video is interlaced."),
+                      ("both fields of a frame are analysed as one picture, in which moving "
+                       "objects have combs; put deinterlace before the element"));
+}
+
+/// Frames come at this distance (ns; 0: unknown) from now on.
+void start_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstClockTime distance) {
+  self->state->negotiated = true;
+  self->state->interval.restart();
+  self->state->frame_duration = distance;
+  // Every request in flight holds a frame.
+  if (analysis.latency().promise(analysis.request_count() * distance))
+    latency_changed(self, analysis);
+}
+
+bool take_batch_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, const GstCaps* caps) {
+  het::gst::BatchAnalysis& batches = self->state->batches;
+  const het::Status status = batches.take_caps(caps);
+  if (!status.ok()) {
+    het::gst::post_error(GST_ELEMENT(self), status);
+    return false;
+  }
+  self->state->takes_batches = true;
+  if (batches.is_interlaced()) warn_of_fields(self);
+  start_caps(self, analysis, batches.frame_distance());
+  return true;
+}
+
 bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event, &caps);
+  if (het::gst::is_batch_caps(caps)) return take_batch_caps(self, analysis, caps);
   GstVideoInfo info;
   if (!het::gst::read_video_info(caps, &info)) {
     GST_ERROR_OBJECT(self, "not video caps: %" GST_PTR_FORMAT, caps);
@@ -313,18 +391,10 @@ bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* 
     het::gst::post_error(GST_ELEMENT(self), readable);
     return false;
   }
-  if (GST_VIDEO_INFO_IS_INTERLACED(&info) && !std::exchange(self->state->warned_of_fields, true)) {
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("The video is interlaced."),
-                        ("both fields of a frame are analysed as one picture, in which moving "
-                         "objects have combs; put deinterlace before the element"));
-  }
+  if (GST_VIDEO_INFO_IS_INTERLACED(&info)) warn_of_fields(self);
   self->state->info = info;
-  self->state->negotiated = true;
-  self->state->interval.restart();
-  self->state->frame_duration = frame_duration(info);
-  // Every request in flight holds a frame.
-  const GstClockTime promise = analysis.request_count() * self->state->frame_duration;
-  if (analysis.latency().promise(promise)) latency_changed(self, analysis);
+  self->state->takes_batches = false;
+  start_caps(self, analysis, frame_duration(info));
   return true;
 }
 
@@ -402,9 +472,22 @@ GstFlowReturn sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
   }
 }
 
+/// Upstream is offered streams of batches as far as they can be read. `query` is answered.
+void leave_readable_streams(GstQuery* query) {
+  static GstStaticCaps host_caps = GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(HET_GST_VIDEO_FORMATS));
+  GstCaps* caps = nullptr;
+  gst_query_parse_caps_result(query, &caps);
+  GstCaps* const host = gst_static_caps_get(&host_caps);
+  GstCaps* readable = het::gst::with_streams_among(gst_caps_copy(caps), host);
+  gst_query_set_caps_result(query, readable);
+  gst_caps_unref(readable);
+  gst_caps_unref(host);
+}
+
 /// Without a display upstream is not offered what only a display can read. `query` is answered.
 void leave_readable_caps(GstHeteroInferenceBase* self, GstQuery* query) {
-  static GstStaticCaps direct_caps = GST_STATIC_CAPS(HET_GST_DIRECT_CAPS);
+  static GstStaticCaps direct_caps = GST_STATIC_CAPS(HET_GST_DIRECT_CAPS HET_GST_OR_BATCH_CAPS);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) leave_readable_streams(query);
   if (het::gst::has_display(GST_ELEMENT(self))) return;
   GstCaps* const direct = gst_static_caps_get(&direct_caps);
   GstCaps* caps = nullptr;
@@ -424,7 +507,7 @@ gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   auto* self = GST_HETERO_INFERENCE_BASE(parent);
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS || GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
     const bool adds_tensors = negotiates_tensors(self);
-    if (adds_tensors) het::gst::answer_sink_caps(pad, self->srcpad, query);
+    if (adds_tensors) het::gst::answer_sink_caps(self->srcpad, query);
     const gboolean answered = adds_tensors || gst_pad_query_default(pad, parent, query);
     if (answered) leave_readable_caps(self, query);
     return answered;
@@ -434,6 +517,10 @@ gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
   if (!analysis) return FALSE;
   const bool answered = analysis->queue().run_query(query);
   if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return answered;
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  // The buffer of a batch has no memory.
+  if (caps != nullptr && het::gst::is_batch_caps(caps)) return TRUE;
   self->state->downstream_needs_plain_rows = het::gst::complete_allocation(
       query, answered, static_cast<guint>(analysis->queue().frame_limit()));
   return TRUE;
@@ -594,6 +681,8 @@ static bool start(GstHeteroInferenceBase* self) {
   for (const std::string& text : het::gst::ignored_settings(settings))
     GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", text.c_str()), (nullptr));
   self->state->negotiated = false;
+  self->state->takes_batches = false;
+  self->state->batches = {};
   self->state->warned_of_fields = false;
   gst_segment_init(&self->state->segment, GST_FORMAT_UNDEFINED);
   start_anew(*self->state);

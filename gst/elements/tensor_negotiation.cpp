@@ -34,11 +34,11 @@ bool leads_nowhere(GstPad* source) {
 
 }  // namespace
 
-void answer_sink_caps(GstPad* sink, GstPad* source, GstQuery* query) {
+void answer_sink_caps(GstPad* source, GstQuery* query) {
   GstCaps* caps = nullptr;
   if (GST_QUERY_TYPE(query) == GST_QUERY_ACCEPT_CAPS) {
     gst_query_parse_accept_caps(query, &caps);
-    GstCaps* taken = gst_pad_query_caps(sink, nullptr);
+    GstCaps* taken = plain_peer_caps(source, nullptr);
     GstCaps* plain = without_tensors(gst_caps_ref(caps));
     gst_query_set_accept_caps_result(query, gst_caps_can_intersect(plain, taken));
     gst_caps_unref(plain);
@@ -69,29 +69,16 @@ void answer_source_caps(GstPad* sink, const TensorGroup* group, GstQuery* query)
   gst_caps_unref(caps);
 }
 
-GstEvent* with_tensor_group(GstEvent* caps_event, const TensorGroup& group) {
-  GstCaps* caps = nullptr;
-  gst_event_parse_caps(caps_event, &caps);
-  GstCaps* told = with_tensor_group(caps, group);
-  GstEvent* event = gst_event_new_caps(told);
-  gst_event_set_seqnum(event, gst_event_get_seqnum(caps_event));
-  gst_caps_unref(told);
-  gst_event_unref(caps_event);
-  return event;
-}
-
 bool tensors_are_refused(GstPad* source, GstFlowReturn flow) {
   if (flow != GST_FLOW_NOT_NEGOTIATED && !(flow == GST_FLOW_NOT_LINKED && leads_nowhere(source)))
     return false;
   GstCaps* caps = gst_pad_get_current_caps(source);
   if (caps == nullptr) return false;
-  if (!gst_structure_has_field(gst_caps_get_structure(caps, 0), "tensors")) {
-    gst_caps_unref(caps);
-    return false;
-  }
-  GstCaps* plain = without_tensors(caps);
+  GstCaps* plain = without_tensors(gst_caps_ref(caps));
   GstCaps* taken = plain_peer_caps(source, nullptr);
-  const bool refused = gst_caps_can_intersect(plain, taken);
+  const bool refused =
+      !gst_caps_is_strictly_equal(caps, plain) && gst_caps_can_intersect(plain, taken);
+  gst_caps_unref(caps);
   gst_caps_unref(plain);
   gst_caps_unref(taken);
   return refused;

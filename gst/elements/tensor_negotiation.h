@@ -10,13 +10,10 @@ namespace het::gst {
 /// gst/metadata/tensor_caps.h): upstream hears nothing of them, downstream may ask for them.
 
 /// Answers CAPS and ACCEPT_CAPS on the sink pad: what downstream takes, whatever tensors it wants.
-void answer_sink_caps(GstPad* sink, GstPad* source, GstQuery* query);
+void answer_sink_caps(GstPad* source, GstQuery* query);
 
 /// Answers CAPS on the source pad: what upstream gives, with the group; null: it is not known yet.
 void answer_source_caps(GstPad* sink, const TensorGroup* group, GstQuery* query);
-
-/// A CAPS event with the group for one without (taken over).
-GstEvent* with_tensor_group(GstEvent* caps_event, const TensorGroup& group);
 
 /// True where a push that returned `flow` failed because downstream would take the frames, but not
 /// these tensors.

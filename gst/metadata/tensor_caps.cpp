@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "batch_caps.h"
+
 namespace het::gst {
 namespace {
 
@@ -59,8 +61,7 @@ void set_group(GstStructure*, const TensorGroup&) {}
 
 GstCaps* with_tensor_group(const GstCaps* caps, const TensorGroup& group) {
   GstCaps* result = gst_caps_copy(caps);
-  for (guint i = 0; i < gst_caps_get_size(result); ++i) {
-    GstStructure* structure = gst_caps_get_structure(result, i);
+  change_frame_structures(result, [&group](GstStructure* structure) {
     const GValue* had = gst_structure_get_value(structure, kField);
     GstStructure* groups = had != nullptr && GST_VALUE_HOLDS_STRUCTURE(had)
                                ? gst_structure_copy(gst_value_get_structure(had))
@@ -68,15 +69,26 @@ GstCaps* with_tensor_group(const GstCaps* caps, const TensorGroup& group) {
     set_group(groups, group);
     gst_structure_set(structure, kField, GST_TYPE_STRUCTURE, groups, nullptr);
     gst_structure_free(groups);
-  }
+  });
   return result;
 }
 
 GstCaps* without_tensors(GstCaps* caps) {
   GstCaps* result = gst_caps_make_writable(caps);
-  for (guint i = 0; i < gst_caps_get_size(result); ++i)
-    gst_structure_remove_field(gst_caps_get_structure(result, i), kField);
+  change_frame_structures(
+      result, [](GstStructure* structure) { gst_structure_remove_field(structure, kField); });
   return result;
+}
+
+GstEvent* with_tensor_group(GstEvent* caps_event, const TensorGroup& group) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(caps_event, &caps);
+  GstCaps* told = with_tensor_group(caps, group);
+  GstEvent* event = gst_event_new_caps(told);
+  gst_event_set_seqnum(event, gst_event_get_seqnum(caps_event));
+  gst_caps_unref(told);
+  gst_event_unref(caps_event);
+  return event;
 }
 
 std::string tensor_group_text(const TensorGroup& group) {
