@@ -112,8 +112,24 @@ bool holds_ids(const Tensor& ids) {
              ids.shape()[static_cast<size_t>(ids.rank()) - 2] * ids.shape().back();
 }
 
+/// yolosegv8tensordec of 1.28 leaves rows without padding in buffers whose GstVideoMeta tells that
+/// of a larger mask; 1.30 tells the right one. Its masks list nothing but region 0 and point back
+/// to their object.
+bool has_packed_rows(const GstAnalyticsSegmentationMtd& mtd, const std::vector<guint>& regions) {
+  guint major = 0;
+  guint minor = 0;
+  guint micro = 0;
+  guint nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  GstAnalyticsMtd object;
+  return major == 1 && minor < 29 && regions == std::vector<guint>{0} &&
+         analytics().gst_analytics_relation_meta_get_direct_related(
+             mtd.meta, mtd.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+             analytics().gst_analytics_od_mtd_get_mtd_type(), nullptr, &object);
+}
+
 /// The values of a mask, row by row. None where the buffer is too short for them.
-std::optional<Tensor> read_mask_ids(GstBuffer* mask) {
+std::optional<Tensor> read_mask_ids(GstBuffer* mask, bool has_packed_rows) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(mask);
   if (meta == nullptr || meta->width == 0 || meta->height == 0) return std::nullopt;
   const bool is_narrow = meta->format == GST_VIDEO_FORMAT_GRAY8;
@@ -121,18 +137,18 @@ std::optional<Tensor> read_mask_ids(GstBuffer* mask) {
   if (!is_narrow && !is_big_endian && meta->format != GST_VIDEO_FORMAT_GRAY16_LE)
     return std::nullopt;
   const guint64 row_bytes = guint64{meta->width} * (is_narrow ? 1 : 2);
-  const gint stride = meta->stride[0];
-  if (stride < 0 || static_cast<guint64>(stride) < row_bytes) return std::nullopt;
+  if (meta->stride[0] < 0 || static_cast<guint64>(meta->stride[0]) < row_bytes) return std::nullopt;
+  const guint64 stride = has_packed_rows ? row_bytes : static_cast<guint64>(meta->stride[0]);
   GstMapInfo map;
   if (!gst_buffer_map(mask, &map, GST_MAP_READ)) return std::nullopt;
-  const guint64 rows_bytes = static_cast<guint64>(stride) * (meta->height - 1) + row_bytes;
+  const guint64 rows_bytes = stride * (meta->height - 1) + row_bytes;
   std::optional<Tensor> ids;
   if (meta->offset[0] <= map.size && rows_bytes <= map.size - meta->offset[0]) {
     const Shape shape{1, meta->height, meta->width};
     std::vector<uint8_t> bytes;
     std::vector<uint16_t> words;
     for (guint y = 0; y < meta->height; ++y) {
-      const guint8* row = map.data + meta->offset[0] + static_cast<gsize>(stride) * y;
+      const guint8* row = map.data + meta->offset[0] + stride * y;
       if (is_narrow) {
         bytes.insert(bytes.end(), row, row + row_bytes);
         continue;
@@ -240,14 +256,14 @@ std::optional<RegionSegmentation> read_segmentation(GstAnalyticsRelationMeta* re
   GstBuffer* mask =
       analytics().gst_analytics_segmentation_mtd_get_mask(&mtd, &rect.x, &rect.y, &width, &height);
   if (mask == nullptr) return std::nullopt;
-  const std::optional<Tensor> ids = read_mask_ids(mask);
+  const std::vector<guint> regions = region_ids(mtd);
+  const std::optional<Tensor> ids = read_mask_ids(mask, has_packed_rows(mtd, regions));
   gst_buffer_unref(mask);
   if (!ids || width == 0 || height == 0 || width > G_MAXINT || height > G_MAXINT)
     return std::nullopt;
   rect.width = static_cast<int>(width);
   rect.height = static_cast<int>(height);
   segmentation.ids = *ids;
-  const std::vector<guint> regions = region_ids(mtd);
   segmentation.of_one_object =
       of_object && foreground_count(regions) <= 1 && foreground_count(occurring_ids(*ids)) <= 1;
   if (!segmentation.of_one_object) segmentation.labels = read_names(mtd, regions);

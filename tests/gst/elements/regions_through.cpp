@@ -126,7 +126,7 @@ TEST(RegionsThrough, ScalersMovePlacesAndNothingElse) {
 TEST(RegionsThrough, WhatMovesPixelsDropsRegions) {
   if (GST_VERSION_MINOR >= 24) {
     GTEST_SKIP() << "GStreamer " << GST_VERSION_MAJOR << "." << GST_VERSION_MINOR
-                 << " may keep them; the page speaks of 1.22";
+                 << " may keep them (1.28 does); the page speaks of 1.22";
   }
   ScriptedDevice device;
   for (const char* elements : {"videocrop left=10", "videoflip video-direction=horiz",
@@ -135,6 +135,52 @@ TEST(RegionsThrough, WhatMovesPixelsDropsRegions) {
         through(std::string(elements) + " ! heteroattachroi roi=0,0,1,1")["objects"].size() > 1u)
         << elements;
   }
+}
+
+/// The zone "right" at (80, 20) of 60x80 behind `elements`, in pixels and in 0..1.
+void expect_right_zone(const std::string& elements, int x, int y, int width, int height) {
+  for (const char* form : {"metadata-form=roi", ""}) {
+    const json message = through(elements, form);
+    const double picture_width = message["resolution"]["width"];
+    const double picture_height = message["resolution"]["height"];
+    int zones = 0;
+    for (const json& object : message["objects"]) {
+      // What was found inside: its box tells the same place twice, if nothing was cut off.
+      if (object.contains("detection") && object["x"] > 0 && object["y"] > 0) {
+        const json& box = object["detection"]["bounding_box"];
+        EXPECT_NEAR(box["x_min"].get<double>() * picture_width, object["x"].get<double>(), 1.01)
+            << elements << " " << form << object;
+        EXPECT_NEAR(box["y_max"].get<double>() * picture_height,
+                    object["y"].get<double>() + object["h"].get<double>(), 1.01)
+            << elements << " " << form << object;
+      }
+      if (object.value("roi_type", "") != "right") continue;
+      ++zones;
+      EXPECT_NEAR(object["x"].get<int>(), x, 1) << elements << " " << form;
+      EXPECT_NEAR(object["y"].get<int>(), y, 1) << elements << " " << form;
+      EXPECT_NEAR(object["w"].get<int>(), width, 1) << elements << " " << form;
+      EXPECT_NEAR(object["h"].get<int>(), height, 1) << elements << " " << form;
+      EXPECT_EQ(object["id"], 7) << elements << " " << form;
+    }
+    EXPECT_EQ(zones, 1) << elements << " " << form << message;
+  }
+}
+
+TEST(RegionsThrough, WhatMovesPixelsMovesRegions) {
+  if (!GST_CHECK_VERSION(1, 28, 0)) {
+    GTEST_SKIP() << "GStreamer " << GST_VERSION_MAJOR << "." << GST_VERSION_MINOR
+                 << " tells metas nothing of crops, borders and flips (1.28 does)";
+  }
+  ScriptedDevice device;
+  expect_right_zone("videocrop left=40 top=10", 40, 10, 60, 80);
+  expect_right_zone("videoflip video-direction=horiz", 20, 20, 60, 80);
+  expect_right_zone("videoflip video-direction=90r", 20, 80, 80, 60);
+  expect_right_zone("videoconvert ! video/x-raw,format=I420 ! videobox left=-10 top=-6", 90, 26, 60,
+                    80);
+  // 160x120 become 80x60 between borders of 20 lines.
+  expect_right_zone(
+      "videoscale add-borders=true ! video/x-raw,width=80,height=100,pixel-aspect-ratio=1/1", 40,
+      30, 30, 40);
 }
 
 }  // namespace
