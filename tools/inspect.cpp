@@ -86,6 +86,16 @@ std::vector<std::string> warnings_of(const Inspection& inspection) {
   return warnings;
 }
 
+/// With what onnxinference will do differently on stderr.
+Status write_modelinfo(Core& core, const InspectOptions& options, const Inspection& inspection) {
+  HET_ASSIGN(const std::unique_ptr<Model> file, core.read_model(options.model));
+  const ModelinfoFile written = modelinfo_file(*file, inspection.reading, inspection.tensors);
+  HET_TRY(write_new_file(options.model_info, written.text));
+  for (const std::string& note : written.notes)
+    std::fprintf(stderr, "hetero: %s: %s\n", options.model_info.c_str(), note.c_str());
+  return {};
+}
+
 Result<bool> inspect(const InspectOptions& options) {
   const std::shared_ptr<Core> core = het::core();
   VisionModelSettings settings = settings_of(options);
@@ -101,6 +111,8 @@ Result<bool> inspect(const InspectOptions& options) {
   Inspection inspection{.path = options.model, .reading = std::move(*reading)};
   inspection.size_is_a_guess = size_is_a_guess;
   const ModelReading& known = inspection.reading;
+  inspection.tensors = tensor_group(*known.model, known.metadata, known.choice, known.input_ports,
+                                    known.output_ports);
   DecoderConfig entry = known.metadata.output;
   entry.converter.clear();
   if (!known.labels.empty()) entry.labels = known.labels;
@@ -117,8 +129,7 @@ Result<bool> inspect(const InspectOptions& options) {
   if (!options.image.empty() && known.choice) HET_TRY(look_at_picture(*core, options, inspection));
   if (!options.model_proc.empty())
     HET_TRY(write_new_file(options.model_proc, to_text(described(inspection))));
-  if (!options.model_info.empty())
-    HET_TRY(write_new_file(options.model_info, modelinfo_text(known)));
+  if (!options.model_info.empty()) HET_TRY(write_modelinfo(*core, options, inspection));
   const std::string text = options.json ? to_json(inspection) : to_text(inspection);
   std::fputs(text.c_str(), stdout);
   return inspection.needs_a_decision();

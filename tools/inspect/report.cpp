@@ -43,6 +43,31 @@ nlohmann::ordered_json ports_json(const std::vector<Port>& ports) {
   return list;
 }
 
+/// "yolo-v8-out: 'output0' as yolo-v8-out, col-major"
+std::string tensors_text(const TensorGroup& group) {
+  std::string text = group.id + ":";
+  for (const GroupTensor& tensor : group.tensors) {
+    text += fmt::format("{} '{}' as {}{}{}", text.back() == ':' ? "" : ",", tensor.output,
+                        tensor.id, tensor.column_major ? ", col-major" : "",
+                        tensor.is_transposed ? ", turned" : "");
+  }
+  return text;
+}
+
+nlohmann::ordered_json tensors_json(const TensorGroup& group) {
+  nlohmann::ordered_json json;
+  json["id"] = group.id;
+  json["tensors"] = nlohmann::ordered_json::array();
+  for (const GroupTensor& tensor : group.tensors) {
+    json["tensors"].push_back({{"output", tensor.output},
+                               {"id", tensor.id},
+                               {"type", std::string(to_string(tensor.type))},
+                               {"shape", tensor.shape},
+                               {"dims_order", tensor.column_major ? "col-major" : "row-major"}});
+  }
+  return json;
+}
+
 nlohmann::ordered_json found_json(const Results& found) {
   nlohmann::ordered_json json;
   json["detections"] = nlohmann::ordered_json::array();
@@ -112,6 +137,7 @@ std::string to_text(const Inspection& inspection) {
   } else {
     text += line("results", reading.choice.error().message());
   }
+  text += line("tensors", tensors_text(inspection.tensors));
   size_t told = 0;
   for (const Alternative& alternative : inspection.alternatives) {
     if (reading.choice || !alternative.fits || told == kAlternativesTold) break;
@@ -133,6 +159,7 @@ std::string to_json(const Inspection& inspection) {
   json["model"] = inspection.path;
   json["inputs"] = ports_json(reading.input_ports);
   json["outputs"] = ports_json(reading.output_ports);
+  json["tensor_group"] = tensors_json(inspection.tensors);
   json["prepared"] = reading.prepared;
   json["decided"] = !inspection.needs_a_decision();
   json["reason"] = reading.choice ? reading.choice->reason : reading.choice.error().message();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "inference/decoders/alternatives.h"
+#include "inference/decoders/exchange/tensor_groups.h"
 #include "inference/decoders/results.h"
 #include "inference/model_reading.h"
 
@@ -14,6 +15,7 @@ struct Inspection {
   std::string path;
   ModelReading reading;
   bool size_is_a_guess = false;  ///< of pictures
+  TensorGroup tensors;           ///< what others call the outputs
   std::vector<Alternative> alternatives;
   std::vector<std::string> warnings;  ///< what somebody has to look at, with the remedy
   Results found;                      ///< on --image
