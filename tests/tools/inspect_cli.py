@@ -108,7 +108,9 @@ def modelinfo(hetero, folder):
     """Sections as GStreamer's documentation has them; ranges are what 0 and 255 of each channel become."""
     file = folder / "m.modelinfo"
     data = hetero.shared_data()
-    hetero.run("inspect", data / "models/onnx/nanodet_m_320.onnx", "--modelinfo", file)
+    told = hetero.run("inspect", data / "models/onnx/nanodet_m_320.onnx", "--modelinfo", file)
+    expect(told.stderr, f"{file}: its channels are B, G, R")
+    expect(told.stdout, "tensors    ", "-out: ")
     parser = configparser.ConfigParser()
     parser.read_string(file.read_text())
     assert parser["modelinfo"]["version"] == "1.0" and parser["modelinfo"]["group-id"]
@@ -117,6 +119,10 @@ def modelinfo(hetero, folder):
     ranges = [[float(v) for v in pair.split(",")] for pair in picture["ranges"].split(";")]
     assert len(ranges) == 3 and abs(ranges[0][0] + 103.53 / 57.375) < 1e-4 and abs(ranges[2][1] - (255 - 123.675) / 58.395) < 1e-4, ranges
     assert all(parser[name]["dir"] == "output" for name in parser.sections()[2:])
+    faces = json.loads(hetero.run("inspect", data / "models/onnx/ultraface_rfb_320.onnx", "--json").stdout)["tensor_group"]
+    assert faces["id"] == "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out", faces
+    assert faces["tensors"][1] == {"output": "boxes", "id": "ssd-mobilenet-v1-variant-1-out-boxes", "type": "float32", "shape": [1, 4420, 4],
+                                   "dims_order": "row-major"}, faces
 
 
 @case
