@@ -364,13 +364,16 @@ void start_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstClockT
     latency_changed(self, analysis);
 }
 
+/// The source sends caps that were refused again with every event.
+bool refuse_caps(GstHeteroInferenceBase* self, const het::Status& status) {
+  if (!self->state->failed.exchange(true)) het::gst::post_error(GST_ELEMENT(self), status);
+  return false;
+}
+
 bool take_batch_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, const GstCaps* caps) {
   het::gst::BatchAnalysis& batches = self->state->batches;
   const het::Status status = batches.take_caps(caps);
-  if (!status.ok()) {
-    het::gst::post_error(GST_ELEMENT(self), status);
-    return false;
-  }
+  if (!status.ok()) return refuse_caps(self, status);
   self->state->takes_batches = true;
   if (batches.is_interlaced()) warn_of_fields(self);
   start_caps(self, analysis, batches.frame_distance());
@@ -387,10 +390,7 @@ bool take_caps(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* 
     return false;
   }
   const het::Status readable = analysis.pictures().take_caps(caps, GST_ELEMENT(self));
-  if (!readable.ok()) {
-    het::gst::post_error(GST_ELEMENT(self), readable);
-    return false;
-  }
+  if (!readable.ok()) return refuse_caps(self, readable);
   if (GST_VIDEO_INFO_IS_INTERLACED(&info)) warn_of_fields(self);
   self->state->info = info;
   self->state->takes_batches = false;

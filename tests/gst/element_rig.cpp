@@ -19,7 +19,8 @@ std::string describe(GstEvent* event) {
       GstCaps* caps = nullptr;
       GstVideoInfo info;
       gst_event_parse_caps(event, &caps);
-      gst_video_info_from_caps(&info, caps);
+      if (!gst_video_info_from_caps(&info, caps))
+        return std::string("caps ") + gst_structure_get_name(gst_caps_get_structure(caps, 0));
       return "caps " + std::to_string(info.width) + "x" + std::to_string(info.height) + " " +
              gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info));
     }
