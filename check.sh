@@ -3,7 +3,7 @@
 # "N passed, N failed, N skipped"; skipped tests print their reason.
 #   ./check.sh               all tests
 #   ./check.sh --debian 13   the same in another Debian release, in a chroot (scripts/debian.sh)
-#   ./check.sh --long NAME   one of the long checks (docs/checks.md lists them)
+#   ./check.sh --long NAME   one of the long checks (docs/checks.md lists them); behind --debian NUMBER in that chroot
 # HET_CHECK_BUILD names another build folder than build-check.
 set -euo pipefail
 root=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +27,7 @@ case ${1-} in
     shift 2
     exec "scripts/long/$name.sh" "$@"
     ;;
-  *) fail "unknown option '$1'; usage: ./check.sh [--debian NUMBER | --long NAME]" ;;
+  *) fail "unknown option '$1'; usage: ./check.sh [--debian NUMBER] [--long NAME]" ;;
 esac
 
 require build demo check

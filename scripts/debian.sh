@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./check.sh --debian NUMBER: this checkout, built (in build-debianNUMBER) and tested in another Debian release. The release
+# ./check.sh --debian NUMBER [--long NAME]: ./check.sh on this checkout in another Debian release, built in build-debianNUMBER. The release
 # lies in $XDG_CACHE_HOME/gst-hetero-debianNUMBER with all packages that the tests need, and is made once. Needs root.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,4 +33,4 @@ if [ ! -d "$folder" ]; then
   mv "$partial" "$folder"
   trap - EXIT
 fi
-in_chroot "$folder" "$paths" "${settings[@]}" "$root/check.sh"
+in_chroot "$folder" "$paths" "${settings[@]}" "$root/check.sh" "${@:2}"
