@@ -1,12 +1,16 @@
 #include "tools/picture_file.h"
 
 #include <gdk-pixbuf/gdk-pixbuf.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string_view>
+
+#include "tools/colour_profile.h"
 
 namespace het {
 namespace {
@@ -62,10 +66,55 @@ Result<bool> check_header(const std::string& path) {
   return true;
 }
 
+/// A file of its own for some bytes, gone with it.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& bytes)
+      : path_((std::filesystem::temp_directory_path() / "hetero-picture-XXXXXX").string()) {
+    const int file = mkstemp(path_.data());
+    if (file < 0) return;
+    close(file);
+    std::ofstream stream(path_, std::ios::binary);
+    is_written_ = static_cast<bool>(stream.write(bytes.data(), std::ssize(bytes)).flush());
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  bool is_written() const { return is_written_; }
+
+ private:
+  std::string path_;
+  bool is_written_ = false;
+};
+
+Pixbuf load_file(const std::string& path, GError*& failure) {
+  return {gdk_pixbuf_new_from_file(path.c_str(), &failure), g_object_unref};
+}
+
 Result<Pixbuf> load(const std::string& path) {
   HET_ASSIGN(const bool is_known, check_header(path));
+  std::string bytes;
+  if (is_known) {
+    std::ifstream stream(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(stream), {});
+  }
   GError* failure = nullptr;
-  Pixbuf pixbuf(gdk_pixbuf_new_from_file(path.c_str(), &failure), g_object_unref);
+  Pixbuf pixbuf(nullptr, g_object_unref);
+  if (remove_colour_profile(bytes)) {
+    // Not from memory: gdk-pixbuf decodes a JPEG that comes in pieces less exactly.
+    const TemporaryFile file(bytes);
+    if (!file.is_written()) {
+      return error(StatusCode::NotFound,
+                   "cannot read picture '{}': it has a colour profile, and a copy without it could "
+                   "not be written as '{}'; TMPDIR names another folder",
+                   path, file.path());
+    }
+    pixbuf = load_file(file.path(), failure);
+  } else {
+    pixbuf = load_file(path, failure);
+  }
   if (pixbuf) return pixbuf;
   const std::string reason = failure ? failure->message : "no reason given";
   g_clear_error(&failure);

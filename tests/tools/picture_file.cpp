@@ -1,5 +1,6 @@
 #include "tools/picture_file.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,6 +68,17 @@ double difference(const Result<Image>& image, const cv::Mat& wanted) {
   return mat.size() == wanted.size() ? cv::norm(mat, wanted, cv::NORM_INF) : 255.0;
 }
 
+/// OpenCV takes libjpeg, as gdk-pixbuf does without glycin, and drops the lower 8 of 16 bits.
+bool reads_with_glycin() {
+  return dlsym(RTLD_DEFAULT, "gly_loader_new") != nullptr;
+}
+double jpeg_tolerance() {
+  return reads_with_glycin() ? 4.0 : 0.0;
+}
+double rounding_tolerance() {
+  return reads_with_glycin() ? 1.0 : 0.0;
+}
+
 void expect_like_opencv(const std::string& file, double tolerance = 0.0) {
   const cv::Mat wanted = cv::imread(file, cv::IMREAD_COLOR);
   ASSERT_FALSE(wanted.empty()) << file;
@@ -74,16 +86,21 @@ void expect_like_opencv(const std::string& file, double tolerance = 0.0) {
 }
 
 TEST_F(PictureFile, ColoursAreThoseOfOpenCv) {
-  for (const char* name : {"a.png", "a.bmp", "a.tiff", "a.ppm", "a.jpg"})
+  for (const char* name : {"a.png", "a.bmp", "a.tiff", "a.ppm"})
     expect_like_opencv(write(name, colours()));
-  for (const int quality : {30, 75, 100})
-    expect_like_opencv(write("q.jpg", colours(), {cv::IMWRITE_JPEG_QUALITY, quality}));
-  expect_like_opencv(write("progressive.jpg", colours(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1}));
+  expect_like_opencv(write("a.jpg", colours()), jpeg_tolerance());
+  for (const int quality : {30, 75, 100}) {
+    expect_like_opencv(write("q.jpg", colours(), {cv::IMWRITE_JPEG_QUALITY, quality}),
+                       jpeg_tolerance());
+  }
+  expect_like_opencv(write("progressive.jpg", colours(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1}),
+                     jpeg_tolerance());
 }
 
 TEST_F(PictureFile, GreyBecomesThreeChannels) {
-  for (const char* name : {"g.png", "g.bmp", "g.tiff", "g.pgm", "g.jpg"})
+  for (const char* name : {"g.png", "g.bmp", "g.tiff", "g.pgm"})
     expect_like_opencv(write(name, colours(1)));
+  expect_like_opencv(write("g.jpg", colours(1)), jpeg_tolerance());
   cv::Mat black_and_white;
   cv::threshold(colours(1), black_and_white, 128, 255, cv::THRESH_BINARY);
   expect_like_opencv(write("b.pbm", black_and_white));
@@ -95,9 +112,9 @@ TEST_F(PictureFile, OpacityIsDropped) {
 }
 
 TEST_F(PictureFile, SixteenBitsBecomeEight) {
-  expect_like_opencv(write("a.png", colours(3, CV_16U)));
-  expect_like_opencv(write("g.png", colours(1, CV_16U)));
-  expect_like_opencv(write("a.tiff", colours(3, CV_16U)));
+  expect_like_opencv(write("a.png", colours(3, CV_16U)), rounding_tolerance());
+  expect_like_opencv(write("g.png", colours(1, CV_16U)), rounding_tolerance());
+  expect_like_opencv(write("a.tiff", colours(3, CV_16U)), rounding_tolerance());
   // One rounds, the other does not.
   expect_like_opencv(write("a.ppm", colours(3, CV_16U)), 1.0);
 }
@@ -115,8 +132,9 @@ TEST_F(PictureFile, AJpegIsTurnedAsItsExifSays) {
   const cv::Mat upright = cv::imread(write("upright.jpg", jpeg), cv::IMREAD_COLOR);
   for (char orientation = 1; orientation <= 8; ++orientation) {
     const std::string file = write("turned.jpg", with_orientation(jpeg, orientation));
-    expect_like_opencv(file);
-    EXPECT_EQ(difference(read_picture(file), upright) == 0.0, orientation == 1) << +orientation;
+    expect_like_opencv(file, jpeg_tolerance());
+    EXPECT_EQ(difference(read_picture(file), upright) <= jpeg_tolerance(), orientation == 1)
+        << +orientation;
   }
 }
 
@@ -173,7 +191,24 @@ TEST_F(PictureFile, WhatEndsEarlyIsAnError) {
 
 TEST_F(PictureFile, OfAJpegThatEndsEarlyTheBeginningIsRead) {
   const std::string whole = encoded("a.jpg", colours());
-  expect_like_opencv(write("half.jpg", whole.substr(0, whole.size() / 2)));
+  const std::string file = write("half.jpg", whole.substr(0, whole.size() / 2));
+  if (!reads_with_glycin()) {
+    expect_like_opencv(file);
+    return;
+  }
+  // Where it ends decoders differ: the blocks of that row, and what is interpolated beside them.
+  const cv::Mat wanted = cv::imread(file, cv::IMREAD_COLOR);
+  const auto image = read_picture(file);
+  ASSERT_TRUE(image) << image.error().message();
+  const cv::Mat read(image->height, image->width, CV_8UC3, image->planes[0].buffer->host());
+  ASSERT_EQ(read.size(), wanted.size());
+  const cv::Mat whole_picture = cv::imread(write("whole.jpg", whole), cv::IMREAD_COLOR);
+  constexpr int kBegun = 14;
+  constexpr int kMissing = 34;
+  EXPECT_LE(cv::norm(read.rowRange(0, kBegun), whole_picture.rowRange(0, kBegun), cv::NORM_INF),
+            jpeg_tolerance());
+  const cv::Mat grey(read.rows - kMissing, read.cols, CV_8UC3, cv::Scalar::all(128));
+  EXPECT_EQ(cv::norm(read.rowRange(kMissing, read.rows), grey, cv::NORM_INF), 0.0);
 }
 
 TEST_F(PictureFile, AHeaderThatPromisesTooMuchIsAnErrorBeforeMemoryIsTaken) {
