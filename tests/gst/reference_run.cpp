@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+#include <stdexcept>
 
 #include "pipeline_run.h"
 #include "test_files.h"
@@ -53,23 +55,44 @@ std::vector<ReferenceObject> clipped(std::vector<ReferenceObject> objects, int w
   return objects;
 }
 
-/// What decodes a file. The references were made from pictures that OpenCV read; gdkpixbufdec asks
-/// libjpeg for the same pixels as OpenCV does (exact inverse DCT, interpolated chroma, RGB), which
-/// jpegdec does not: it gives 4:2:0 whatever the file has.
-std::string decoder_of(const std::string& file) {
-  const std::string extension = std::filesystem::path(file).extension();
-  return extension == ".jpg" || extension == ".jpeg" ? "gdkpixbufdec" : "decodebin";
-}
+/// A JPEG as OpenCV reads it, since the references were made from such pictures and decoders
+/// differ: written as PNG, gone with it. Other files are themselves.
+class ReadByOpenCv {
+ public:
+  explicit ReadByOpenCv(const std::string& file) : file_(file) {
+    const std::string extension = std::filesystem::path(file).extension();
+    if (extension != ".jpg" && extension != ".jpeg") return;
+    std::string folder = testing::TempDir() + "reference-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder " + folder);
+    folder_ = folder;
+    file_ = folder + "/picture.png";
+    EXPECT_TRUE(cv::imwrite(file_, cv::imread(file, cv::IMREAD_COLOR))) << file;
+  }
+  ~ReadByOpenCv() {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+  ReadByOpenCv(const ReadByOpenCv&) = delete;
+  ReadByOpenCv& operator=(const ReadByOpenCv&) = delete;
+
+  const std::string& file() const { return file_; }
+  /// Into the colours that the file has.
+  std::string decoder() const { return folder_.empty() ? "decodebin" : "pngdec"; }
+
+ private:
+  std::string file_;
+  std::string folder_;
+};
 
 }  // namespace
 
 std::map<int, Analysed> analyse(const std::string& file, const std::string& detector,
                                 const std::vector<int>& frames, ReferenceLabels labels) {
   std::map<int, Analysed> found;
+  const ReadByOpenCv read(file);
   PipelineRun run(
       fmt::format("filesrc location={} ! {} ! identity name=pick ! {} ! "
                   "fakesink name=sink sync=false",
-                  file, decoder_of(file), detector));
+                  read.file(), read.decoder(), detector));
   std::vector<int> passed;
   int number = 0;
   run.keep_buffers("pick", [&](GstBuffer*) {
