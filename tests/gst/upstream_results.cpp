@@ -20,7 +20,8 @@ using nlohmann::json;
 #define HET_NEEDS_ELEMENT(name)                                                        \
   if (!has_upstream_element(name))                                                     \
   GTEST_SKIP() << "GStreamer " << GST_VERSION_MAJOR << "." << GST_VERSION_MINOR << "." \
-               << GST_VERSION_MICRO << " has no " << name << " (1.28 has)"
+               << GST_VERSION_MICRO << " has no " << name                              \
+               << " (objectdetectionoverlay: 1.26 has; others: 1.28)"
 
 bool has_upstream_element(const char* name) {
   GstElementFactory* factory = gst_element_factory_find(name);
@@ -212,6 +213,53 @@ TEST(UpstreamResults, TheirOverlayDrawsClassesOfThePicture) {
     boxes = boxes_behind(segment + " ! segmentationoverlay selected-types=sky");
     expect_box(boxes[0], 0, 0, 320, 96, 8);
   }
+}
+
+TEST(UpstreamResults, TheirOverlayDrawsBoxesInScaledPictures) {
+  HET_NEEDS_ELEMENT("objectdetectionoverlay");
+  const ScratchFolder folder;
+  const std::string detect =
+      detect_masks(folder, write_yolo_with_masks(folder, {{32, 32, 24, 24}}));
+  auto boxes = boxes_behind(detect +
+                                "! videoscale ! video/x-raw,width=640,height=384 ! "
+                                "objectdetectionoverlay draw-labels=false",
+                            640, 384);
+  expect_box(boxes[0], 200, 120, 240, 144, 3);
+}
+
+/// YOLOv8's turned box, of 40x8 places in the middle of 64x64: a quarter turn makes it 8x40.
+TEST(UpstreamResults, TheirOverlayDrawsTurnedBoxes) {
+  if (!has_upstream_element("objectdetectionoverlay") || !GST_CHECK_VERSION(1, 28, 0))
+    GTEST_SKIP() << "GStreamer " << GST_VERSION_MAJOR << "." << GST_VERSION_MINOR
+                 << " draws no turned boxes (1.28 does)";
+  const ScratchFolder folder;
+  constexpr int kValues = 4 + kYoloClasses + 1;
+  std::vector<float> planes(static_cast<size_t>(kValues * kYoloCells));
+  const std::vector<float> values = {32, 32, 40, 8, 0, 0.875f, static_cast<float>(G_PI_4)};
+  for (size_t i = 0; i < values.size(); ++i) planes[i * kYoloCells + 7] = values[i];
+  const std::string model =
+      write_constant_model(folder, "obb", 64, 64, {{"output0", {1, kValues, kYoloCells}, planes}});
+  PipelineRun run(
+      "videotestsrc num-buffers=1 pattern=solid-color foreground-color=0xff404040 ! "
+      "video/x-raw,format=BGRA,width=64,height=64 ! heterodetect model=" +
+      model + " model-proc=" + write_descriptor(folder, "o", "yolo_v8_obb") +
+      " ! objectdetectionoverlay draw-labels=false ! fakesink name=sink");
+  std::map<uint32_t, GstVideoRectangle> boxes;
+  bool is_corner_drawn = true;
+  run.on_buffer("sink", [&](GstBuffer* buffer) {
+    boxes = drawn_boxes(buffer, 64, 64);
+    // The upright rectangle around it begins at (15, 15).
+    is_corner_drawn = false;
+    for (int y = 14; y < 20; ++y) {
+      guint8 row[4 * 6];
+      gst_buffer_extract(buffer, static_cast<gsize>(4 * (64 * y + 44)), row, sizeof(row));
+      for (size_t i = 0; i < sizeof(row); i += 4) is_corner_drawn |= row[i] != 0x40;
+    }
+  });
+  EXPECT_EQ(run.play().problem(), "");
+  ASSERT_TRUE(boxes.contains(0));
+  expect_box(boxes.at(0), 15, 15, 34, 34, 4);
+  EXPECT_FALSE(is_corner_drawn) << "an upright box";
 }
 
 TEST(UpstreamResults, TheirTrackersIdsAreThoseOfOurObjects) {
