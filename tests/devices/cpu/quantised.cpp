@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "devices/cpu/loops/byte_loops.h"
 #include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/onednn/onednn.h"
@@ -157,6 +160,70 @@ TEST_F(CpuQuantised, MatrixProduct) {
                                           scale(maker, 0.02f), zero<int8_t>(maker, 0),
                                           scale(maker, 0.7f), zero<uint8_t>(maker, 100)}));
   compare_steps(maker.model(), "QLinearMatMul0");
+}
+
+/// Sums, to the bit, of every pair of types; zero points that are known and those that are not.
+TEST_F(CpuQuantised, ProductsOfBytes) {
+  for (const ElementType type : {ElementType::UInt8, ElementType::Int8}) {
+    for (const bool signed_weights : {false, true}) {
+      SCOPED_TRACE(testing::Message() << to_string(type) << " signed weights " << signed_weights);
+      ModelMaker maker;
+      // Not a multiple of any block.
+      const Shape shape = {300, 37};
+      Value* a = maker.input({2, 5, 300}, type);
+      Value* a_zero = maker.input({}, type);
+      Value* b = signed_weights ? maker.constant(random_bytes<int8_t>(shape, 3))
+                                : maker.constant(random_bytes<uint8_t>(shape, 3));
+      Value* b_zero = signed_weights ? zero<int8_t>(maker, -100) : zero<uint8_t>(maker, 200);
+      Value* columns = signed_weights ? maker.constant(random_bytes<int8_t>({37}, 4))
+                                      : maker.constant(random_bytes<uint8_t>({37}, 4));
+      maker.output(maker.op("MatMulInteger", {a, b}));
+      maker.output(maker.op("MatMulInteger", {a, b, a_zero}));
+      maker.output(maker.op("MatMulInteger", {a, b, nullptr, b_zero}));
+      maker.output(maker.op("MatMulInteger", {a, b, a_zero, b_zero}));
+      maker.output(maker.op("MatMulInteger", {a, b, a_zero, columns}));
+      const auto rows = compare(maker.model(), 0.0f);
+      for (int i = 0; i < 5; ++i) {
+        const std::string kernel = implementation(rows, "MatMulInteger" + std::to_string(i));
+        EXPECT_NE(kernel, "no row");
+        EXPECT_EQ(kernel.starts_with("ref"), !cpu::has_exact_int8()) << i << " " << kernel;
+      }
+    }
+  }
+}
+
+TEST_F(CpuQuantised, ProductsOfBytesWithZeroPointsOfRowsRunTheReference) {
+  ModelMaker maker;
+  Value* a = maker.input({5, 30}, ElementType::UInt8);
+  Value* b = maker.constant(random_bytes<int8_t>({30, 7}, 3));
+  maker.output(maker.op("MatMulInteger", {a, b, maker.constant(random_bytes<uint8_t>({5}, 3))}));
+  EXPECT_EQ(implementation(compare(maker.model(), 0.0f), "MatMulInteger0"), "ref");
+}
+
+TEST_F(CpuQuantised, ScalesOfTheMoment) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  ModelMaker maker;
+  for (Value* value : maker.split("DynamicQuantizeLinear", {maker.input({3, 20011})}, 3)) {
+    maker.output(value);
+  }
+  const auto compiled = compile(maker.model(), {{"PERF_COUNT", "YES"}});
+  ASSERT_NE(compiled, nullptr);
+  const auto reference = ref_->compile_model(maker.model(), {}, nullptr);
+  const std::vector<std::vector<float>> changes = {{},     {9.0f},        {-9.0f},     {kNaN},
+                                                   {kInf}, {-kInf, 1.0f}, {kNaN, kInf}};
+  for (const std::vector<float>& change : changes) {
+    const Tensor x = random_inputs(maker.model())[0];
+    std::ranges::copy(change, x.data<float>() + 60020);
+    std::vector<ProfileRow> rows;
+    const std::vector<Tensor> got = infer(*compiled, {x}, &rows);
+    const std::vector<Tensor> wanted = infer(**reference, {x});
+    ASSERT_EQ(got.size(), 3u);
+    EXPECT_EQ(implementation(rows, "DynamicQuantizeLinear0"), "own_simd");
+    EXPECT_TRUE(std::ranges::equal(got[0].values<uint8_t>(), wanted[0].values<uint8_t>()));
+    EXPECT_EQ(got[1].values<float>()[0], wanted[1].values<float>()[0]);
+    EXPECT_EQ(got[2].values<uint8_t>()[0], wanted[2].values<uint8_t>()[0]);
+  }
 }
 
 TEST_F(CpuQuantised, AdditionAndConversions) {
