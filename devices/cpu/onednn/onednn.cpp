@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <unordered_map>
 
 #include "devices/cpu/formats/huge_pages.h"
@@ -245,6 +246,16 @@ memory::desc weights_desc(const ConvolutionSpec& spec, bool any) {
   return memory::desc(dims, type, strides);
 }
 
+/// A convolution of bytes with 3 or 4 channels and windows of more than a pixel, but no patches.
+bool is_over_pictures(const ConvolutionSpec& spec) {
+  constexpr int64_t kLargestWindow = 7;
+  const auto window = std::span(spec.weights).subspan(2);
+  const int64_t channels = spec.src.shape[1];
+  return spec.weights_type == ElementType::Int8 && !spec.transposed && spec.groups == 1 &&
+         (channels == 3 || channels == 4) && std::ranges::max(window) > 1 &&
+         std::ranges::max(window) <= kLargestWindow;
+}
+
 /// Both kinds have the same constructors.
 template <class Primary>
 Product describe_convolution(const ConvolutionSpec& spec, algorithm kind,
@@ -260,8 +271,9 @@ Product describe_convolution(const ConvolutionSpec& spec, algorithm kind,
   if (spec.bias_type) {
     bias = memory::desc({spec.dst.shape[1]}, data_type(*spec.bias_type), Tag::a);
   }
-  return {onednn::describe<Primary>(attributes.attr, dnnl::prop_kind::forward_inference, kind, src,
-                                    weights, bias, dst, strides, dilations, begin, end),
+  return {onednn::describe_convolution<Primary>(is_over_pictures(spec), attributes.attr,
+                                                dnnl::prop_kind::forward_inference, kind, src,
+                                                weights, bias, dst, strides, dilations, begin, end),
           std::move(attributes.constants), spec.bias_type.has_value()};
 }
 

@@ -113,6 +113,27 @@ TEST_F(CpuInt8, ConvolutionsOfAllKinds) {
   }
 }
 
+/// oneDNN 3 offers kernels first that fill up blocks of channels.
+TEST_F(CpuInt8, PicturesRunOnKernelsForFewChannels) {
+  for (const int64_t kernel : {int64_t{3}, int64_t{7}}) {
+    for (const int src_zero : {0, 114}) {
+      SCOPED_TRACE(testing::Message() << "kernel " << kernel << " zero " << src_zero);
+      maker_ = ModelMaker();
+      Value* x = stored_input({1, 3, 40, 40}, 0.02f, src_zero);
+      Value* c =
+          maker_.op("Conv", {x, weights({16, 3, kernel, kernel}, 0), maker_.random({16})},
+                    make_attributes({{"pads", Ints(4, kernel / 2)}, {"strides", Ints{2, 2}}}));
+      maker_.output(quantise(maker_.op("Relu", {c}), 0.05f, 0));
+      const auto rows = compare_steps();
+      const auto row = std::ranges::find(rows, "Int8Conv", &ProfileRow::layer_type);
+      ASSERT_NE(row, rows.end());
+      EXPECT_FALSE(row->exec_type.starts_with("brg_conv_fwd:avx512") ||
+                   row->exec_type.starts_with("brg_conv_fwd:avx10"))
+          << row->exec_type;
+    }
+  }
+}
+
 TEST_F(CpuInt8, ActivationsInRealValues) {
   Value* x = stored_input({1, 32, 9, 8}, 0.02f, 7);
   Value* c = maker_.op("Conv", {x, weights({32, 32, 1, 1}, 0)});
