@@ -16,7 +16,7 @@ minutes=${1:-30}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "the minutes a target are '$minutes'; give a whole number of at least 1"
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc labels npy device_text exported exported_split vpu_messages vpu_host vpu_session)
+[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc modelinfo labels npy device_text exported exported_split vpu_messages vpu_host vpu_session)
 for target in "${targets[@]}"; do
   [ -e "tests/fuzz/$target.cpp" ] || fail "no fuzz target '$target'; tests/fuzz/ has one .cpp for each"
 done
@@ -35,6 +35,7 @@ sources_of() {
     onnx) echo 'inference/readers/onnx(_reader|/.*)[.]cpp' ;;
     openvino_ir) echo 'inference/readers/openvino_ir(_reader|/.*)[.]cpp' ;;
     model_proc) echo 'inference/decoders/(model_proc|json_object)[.]cpp' ;;
+    modelinfo) echo 'inference/decoders/(descriptors/(key_file|modelinfo.*)|exchange/.*)[.]cpp' ;;
     labels) echo 'inference/decoders/labels[.]cpp' ;;
     npy) echo 'tools/npy[.]cpp' ;;
     device_text) echo 'inference/properties[.]cpp' ;;

@@ -87,6 +87,22 @@ def exported_split_files():
     yield file([], *contents)
 
 
+def modelinfo_files():
+    """Files as GStreamer's documentation has them, for the model of modelinfo.cpp."""
+    head = "[modelinfo]\nversion=1.0\ngroup-id={}\n\n"
+    picture = "[images]\nid=images\ntype=float32\ndims=1,3,64,64\ndir=input\nranges={}\n"
+    output = "\n[{}]\nid={}\ntype=float32\ndims={}\ndir=output\ndims-order={}\n"
+    masks = output.format("output0", "yolo-v8-segmentation-out-detections", "1,116,84", "col-major") + \
+        output.format("output1", "yolo-v8-segmentation-out-protos", "-1,32,16,16", "row-major")
+    yield (head.format("yolo-v8-segmentation-out") + picture.format("0.0,1.0") + masks).encode()
+    yield (head.format("a") + picture.format("0,255;-1,1;16,235") + "resize_type=fit_to_window_letterbox\npad_value=114\n").encode()
+    for name in ("yolo-v8-out", "yolo-v8-pose-out", "yolo-26-end2end-out", "ssd-mobilenet-v1-variant-1-out-boxes", "classification-generic-out",
+                 "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out-scores", "Gst.Model.ObjectDetector.Classes", "PLACEHOLDER", "\\s\\n"):
+        yield (head.format(name) + output.format("output0", name, "1,116,84", "col-major") + output.format("x", name, "1,32,-1,16", "")).encode()
+    yield b"[modelinfo]\nversion=2.0\n"
+    yield b"# none\n"
+
+
 def write(folder, files, rng, variants):
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(set(files))
@@ -124,6 +140,7 @@ def main():
     write(out / "onnx", onnx_files(), rng, 1)
     write(out / "openvino_ir", ir_files(root), rng, 1)
     write(out / "model_proc", procs, rng, 4)
+    write(out / "modelinfo", modelinfo_files(), rng, 20)
     write(out / "labels", labels, rng, 4)
     write(out / "npy", npy_files(), rng, 1)
     write(out / "exported", exported_files(), rng, 8)
@@ -134,6 +151,8 @@ def main():
     write(out / "vpu_session", session_files(), rng, 60)
     properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/devices/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
+    dictionary(out / "modelinfo.dict", {"version=1.0", "group-id=", "id=", "dims=", "dims-order=", "type=", "dir=", "ranges=", "PLACEHOLDER", "[modelinfo]",
+                                        "[output0]", "yolo-v8-out", "ssd-mobilenet-v1-variant-1-out-classes", "-1", ";"})
     dictionary(out / "openvino_ir.dict", set(re.findall(r"[A-Za-z_-]{3,}", IR_ATTRIBUTES)) | set(ir_types(root)) | set(IR_MODES) |
                {"<layer", "<edge", "<port", "<dim>", "</dim>", "<body>", "<port_map>", "<back_edges>", "TensorIterator", "If", "Loop", "<!DOCTYPE", "&#x41;"})
     dictionary(out / "onnx.dict", {"ai.onnx", "ai.onnx.ml", "com.microsoft", "Constant", "location", "offset", "length"} | {s.name for s in onnx.defs.get_all_schemas()})
