@@ -107,10 +107,7 @@ bool BatchAnalysis::is_interlaced() const {
 }
 
 void BatchAnalysis::start_anew() {
-  for (Stream& stream : streams_) {
-    stream.interval.restart();
-    stream.begins = true;
-  }
+  for (Stream& stream : streams_) stream.interval.restart();
 }
 
 Status BatchAnalysis::take(GstBuffer* buffer, FrameAnalysis& analysis, const FramePlan& plan,
@@ -155,8 +152,8 @@ Status BatchAnalysis::take_event(size_t index, const BatchObject& object, FrameA
     default:
       return {};
   }
+  // So nothing is carried into the next frame.
   stream.interval.restart();
-  stream.begins = true;
   return {};
 }
 
@@ -187,7 +184,6 @@ Status BatchAnalysis::take_frame(size_t index, const std::shared_ptr<FrameBatch>
   }
   if (GST_BUFFER_IS_DISCONT(*place)) stream.interval.restart();
   plan.stream = index;
-  plan.begins = std::exchange(stream.begins, false);
   plan.analyse = stream.interval.is_due(interval);
   stream.interval.pass(plan.analyse, interval);
   plan.running_time =

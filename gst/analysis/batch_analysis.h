@@ -44,7 +44,6 @@ class BatchAnalysis {
     GstVideoInfo info = {};
     GstSegment segment = {};
     AnalysisInterval interval;
-    bool begins = true;  ///< nothing is carried into the next frame
     // The last ones; sticky events come with every batch.
     KeptEvent stream_start;
     KeptEvent segment_event;

@@ -168,7 +168,7 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   frame->skip_raw_tensors = plan.skip_raw_tensors;
   frame->is_analysed = plan.analyse;
   frame->carries_results = !plan.analyse && plan.carry_results;
-  frame->begins = plan.begins || is_discontinuity;
+  frame->is_discontinuity = is_discontinuity;
   frame->started = std::chrono::steady_clock::now();
   if (place.batch) frame->arrived = frame->started = place.batch->arrived();
   frame->place = std::move(place);
@@ -310,7 +310,7 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   if (!frame.reclassify_every) keep_or_carry(frame, found);
   int objects = 0;
   CarriedResults& memory = frame.stream->carried;
-  if (frame.begins) memory.forget();
+  if (frame.is_discontinuity) memory.forget();
   if (!found.empty()) {
     const FrameSpanScope scope = span(FramePart::Attach, frame);
     frame.buffer = gst_buffer_make_writable(frame.buffer);

@@ -31,7 +31,6 @@ struct FramePlan {
   bool finds_objects = false;  ///< a detector: what passes is marked as not analysed
   bool carry_results = true;   ///< ... or with those of the last analysed one
   bool after_gap = false;      ///< frames before this one were dropped: it leaves as DISCONT
-  bool begins = false;         ///< nothing is carried into it
   size_t stream = 0;           ///< among those of a batch
   InferenceRegion region = kInferenceRegionFullFrame;
   std::vector<std::string> object_classes;  ///< of the regions; empty: all

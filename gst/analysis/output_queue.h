@@ -47,7 +47,7 @@ struct QueuedFrame {
   bool skip_raw_tensors = false;
   bool is_analysed = true;
   bool carries_results = false;  ///< of the last analysed frame, when it is not analysed itself
-  bool begins = false;           ///< nothing is carried into it
+  bool is_discontinuity = false;
   std::chrono::steady_clock::time_point started;  ///< of the first job
 
   std::pmr::deque<RegionJob> jobs{&frame_memory()};  ///< protected by the queue

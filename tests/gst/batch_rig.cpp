@@ -1,8 +1,31 @@
 #include "batch_rig.h"
 
+#include <atomic>
+
 #include "test_files.h"
 
 namespace het::gst_test {
+namespace {
+
+std::atomic<int> batch_complaints{0};
+
+void count_batch_complaint(const gchar* domain, GLogLevelFlags level, const gchar* text,
+                           gpointer user) {
+  if (level & (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING)) ++batch_complaints;
+  g_log_default_handler(domain, level, text, user);
+}
+
+}  // namespace
+
+NoComplaints::NoComplaints() {
+  batch_complaints = 0;
+  before_ = g_log_set_default_handler(count_batch_complaint, nullptr);
+}
+
+NoComplaints::~NoComplaints() {
+  g_log_set_default_handler(before_, nullptr);
+  EXPECT_EQ(batch_complaints, 0);
+}
 
 std::string batches_on_scripted(const std::string& more) {
   return detector_properties() + " device=SCRIPTED threshold=0.1 " + more;

@@ -26,6 +26,18 @@ class LeavingBatches {
   std::vector<std::vector<Texts>> batches;  ///< read it after EOS has come out
 };
 
+/// Counts what GStreamer and GLib complain of while it lives; there must be nothing.
+class NoComplaints {
+ public:
+  NoComplaints();
+  ~NoComplaints();
+  NoComplaints(const NoComplaints&) = delete;
+  NoComplaints& operator=(const NoComplaints&) = delete;
+
+ private:
+  GLogFunc before_;
+};
+
 /// EOS goes in and comes out, and no error was posted.
 void finish_batches(ElementRig& rig);
 

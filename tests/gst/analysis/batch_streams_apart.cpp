@@ -106,7 +106,7 @@ std::string first_label(GstBuffer* batch, size_t stream) {
 TEST(BatchStreams, ObjectsOfOneIdAreOthersInEachStream) {
   HET_NEEDS_BATCHES();
   ScriptedDevice device;
-  const BatchStreams streams({kBatchBgr, kBatchBgr, kBatchBgr, kBatchBgr});
+  BatchStreams streams({kBatchBgr, kBatchBgr, kBatchBgr, kBatchBgr});
   ElementRig rig("heteroclassify", "model=" + classifier_model() +
                                        " model-proc=" + classifier_proc() + " device=SCRIPTED " +
                                        kRegionsOfInterest + " reclassify-interval=0");
@@ -119,13 +119,14 @@ TEST(BatchStreams, ObjectsOfOneIdAreOthersInEachStream) {
   ASSERT_TRUE(rig.start(streams.caps()));
   const int values[] = {20, 90, 150, 201};
   for (int batch = 0; batch < 3; ++batch) {
+    if (batch == 2) streams.set_sticky(1, gst_event_new_stream_start("another"));
     std::vector<std::vector<GstMiniObject*>> objects;
     for (size_t i = 0; i < 4; ++i)
       objects.push_back({with_tracked_car(streams.frame(i, batch, values[i]))});
     ASSERT_EQ(rig.push(streams.batch(batch, objects)), GST_FLOW_OK);
   }
   finish_batches(rig);
-  EXPECT_EQ(device.executions(), 4) << "each object once";
+  EXPECT_EQ(device.executions(), 5) << "each object once, and that of the new stream";
   ASSERT_EQ(labels.size(), 3u);
   EXPECT_NE(labels[0], Texts(4, labels[0][0])) << "pictures that all look alike";
   for (const std::string& label : labels[0]) EXPECT_NE(label, "");

@@ -174,6 +174,7 @@ TEST(Batches, ABatchThatOthersHoldStaysAsItIs) {
 
 TEST(Batches, AFlushThrowsTheBatchAway) {
   HET_NEEDS_BATCHES();
+  const NoComplaints none;
   ScriptedDevice device;
   device.set_delay(milliseconds(20));
   const BatchStreams streams({kBatchBgr, kBatchNv12});
@@ -212,6 +213,7 @@ TEST(Batches, AFlushThrowsTheBatchAway) {
 
 TEST(Batches, AStopInTheMiddleLeavesNothing) {
   HET_NEEDS_BATCHES();
+  const NoComplaints none;
   ScriptedDevice device;
   device.set_delay(milliseconds(30));
   const BatchStreams streams({kBatchBgr});
@@ -230,6 +232,7 @@ TEST(Batches, AStopInTheMiddleLeavesNothing) {
 
 TEST(Batches, AFailedExecutionIsAnError) {
   HET_NEEDS_BATCHES();
+  const NoComplaints none;
   ScriptedDevice device;
   device.fail_from(3);
   const BatchStreams streams({kBatchBgr, kBatchNv12});
@@ -252,6 +255,7 @@ TEST(Batches, AFailedExecutionIsAnError) {
 
 TEST(Batches, DownstreamMayEnd) {
   HET_NEEDS_BATCHES();
+  const NoComplaints none;
   ScriptedDevice device;
   const BatchStreams streams({kBatchBgr});
   ElementRig rig("heterodetect", batches_on_scripted());
