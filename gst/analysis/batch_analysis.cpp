@@ -146,7 +146,6 @@ Status BatchAnalysis::take_event(size_t index, const BatchObject& object, FrameA
       gst_event_copy_segment(event, &stream.segment);
       break;
     case GST_EVENT_FLUSH_STOP:
-      if (object.is_sticky) return {};
       analysis.restart_stream(index);
       break;
     default:
