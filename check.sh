@@ -2,7 +2,7 @@
 # Installs what is missing, builds everything and runs all tests. The last line is
 # "N passed, N failed, N skipped"; skipped tests print their reason.
 #   ./check.sh               all tests
-#   ./check.sh --debian 13   the same in another Debian release, in a chroot (scripts/debian.sh)
+#   ./check.sh --debian 13   the same in another Debian release (12, 13 or 14), in a chroot (scripts/debian.sh)
 #   ./check.sh --long NAME   one of the long checks (docs/checks.md lists them); behind --debian NUMBER in that chroot
 # HET_CHECK_BUILD names another build folder than build-check.
 set -euo pipefail

@@ -33,8 +33,8 @@ fi
 [ -z "$key" ] || fail "--key needs --repository"
 
 if [ -z "$number" ]; then
-  number=$(. /etc/os-release && echo "${VERSION_ID-}")
-  [ -e /etc/debian_version ] || fail "this system is no Debian: say which release with --debian 12 or --debian 13"
+  number=$(debian_release)
+  [ -n "$number" ] || fail "this system is no Debian: say which release with --debian 12 or --debian 13"
 fi
 suite=$(suite_of "$number")
 require_chroot

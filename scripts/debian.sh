@@ -29,7 +29,9 @@ if [ ! -d "$folder" ]; then
   trap 'remove_chroot "$partial"' EXIT
   remove_chroot "$partial"
   make_chroot "$number" "$partial"
-  in_chroot "$partial" "$paths" bash -euc "cd '$root'; root=\$PWD; . scripts/environment.sh; require $groups; apt-get clean"
+  in_chroot "$partial" "$paths" bash -euc "cd '$root'; root=\$PWD; . scripts/environment.sh
+    [ \"\$(debian_release)\" = $number ] || fail \"'$partial' says that it is Debian '\$(debian_release)', not $number\"
+    require $groups; apt-get clean"
   mv "$partial" "$folder"
   trap - EXIT
 fi

@@ -32,10 +32,21 @@ probe() {
   esac
 }
 
+# debian_release: the number of this Debian, nothing on other systems. Testing has a name only.
+debian_release() (
+  VERSION_ID='' VERSION_CODENAME=''
+  # shellcheck source=/dev/null
+  [ ! -e /etc/debian_version ] || . /etc/os-release
+  case $VERSION_CODENAME in
+    forky) echo "${VERSION_ID:-14}" ;;
+    *) echo "$VERSION_ID" ;;
+  esac
+)
+
 # require GROUP...: every package of these groups is there afterwards.
 require() {
   local group package how release here
-  here=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID-}") || here=
+  here=$(debian_release)
   missing=
   while read -r group package how release; do
     case " $* " in *" $group "*) ;; *) continue ;; esac
