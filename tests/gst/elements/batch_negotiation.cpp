@@ -14,7 +14,8 @@ TEST(BatchNegotiation, BelowGStreamer128NoneIsTaken) {
   if (GST_CHECK_VERSION(1, 28, 0)) GTEST_SKIP() << "GStreamer 1.28 has batches";
   ScriptedDevice device;
   ElementRig rig("heterodetect", batches_on_scripted());
-  EXPECT_FALSE(rig.start("multistream/x-analytics-batch(meta:GstAnalyticsBatchMeta)"));
+  rig.start("multistream/x-analytics-batch(meta:GstAnalyticsBatchMeta)");
+  EXPECT_EQ(rig.push(gst_buffer_new()), GST_FLOW_NOT_NEGOTIATED);
 }
 
 /// The errors of one batch (taken over) behind these caps.
