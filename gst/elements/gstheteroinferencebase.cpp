@@ -239,16 +239,7 @@ void report_flow_at_eos(GstHeteroInferenceBase* self, GstFlowReturn flow) {
 /// Downstream takes nothing more.
 void stop_after(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstFlowReturn flow) {
   GST_DEBUG_OBJECT(self, "downstream returned %s", gst_flow_get_name(flow));
-  const het::TensorGroup* group = analysis.tensor_group();
-  if (group != nullptr && het::gst::tensors_are_refused(self->srcpad, flow)) {
-    fail(self, analysis,
-         het::error(het::StatusCode::NotSupported,
-                    "what follows takes the frames, but not the tensors of model '{}': {}; a "
-                    ".modelinfo file beside the model can give them other ids",
-                    analysis.model_name(), het::gst::tensor_group_text(*group)));
-  } else {
-    analysis.close(flow);
-  }
+  analysis.close(flow);
   if (!self->state->eos_received || flow == GST_FLOW_FLUSHING) return;
   report_flow_at_eos(self, flow);
   gst_pad_push_event(self->srcpad, gst_event_new_eos());
@@ -291,6 +282,24 @@ void push_front_batch(GstHeteroInferenceBase* self, FrameAnalysis& analysis,
   if (flow != GST_FLOW_OK) stop_after(self, analysis, flow);
 }
 
+/// `event` is taken over.
+void push_front_event(GstHeteroInferenceBase* self, FrameAnalysis& analysis, GstEvent* event) {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START) analysis.forget_results();
+  const het::TensorGroup* group = negotiates_tensors(self) ? analysis.tensor_group() : nullptr;
+  if (type == GST_EVENT_CAPS && group != nullptr &&
+      !het::gst::tensors_are_taken(self->srcpad, event)) {
+    gst_event_unref(event);
+    fail(self, analysis,
+         het::error(het::StatusCode::NotSupported,
+                    "what follows takes the frames, but not the tensors of model '{}': {}; a "
+                    ".modelinfo file beside the model can give them other ids",
+                    analysis.model_name(), het::gst::tensor_group_text(*group)));
+    return;
+  }
+  gst_pad_push_event(self->srcpad, event);
+}
+
 void source_loop(gpointer user) {
   auto* self = static_cast<GstHeteroInferenceBase*>(user);
   const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
@@ -304,9 +313,7 @@ void source_loop(gpointer user) {
   } else if (item->query) {
     analysis->queue().answer_query(gst_pad_peer_query(self->srcpad, item->query));
   } else if (analysis->queue().pop()) {
-    const GstEventType type = GST_EVENT_TYPE(item->event);
-    if (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START) analysis->forget_results();
-    gst_pad_push_event(self->srcpad, item->event);
+    push_front_event(self, *analysis, item->event);
   }
 }
 

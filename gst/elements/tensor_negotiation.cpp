@@ -22,14 +22,9 @@ GstCaps* plain_peer_caps(GstPad* pad, GstCaps* filter) {
   return gst_caps_simplify(result);
 }
 
-/// Behind the pad is a bin with nothing inside: tensordecodebin that knows no decoder.
-bool leads_nowhere(GstPad* source) {
-  GstPad* peer = gst_pad_get_peer(source);
-  GstPad* target = GST_IS_GHOST_PAD(peer) ? gst_ghost_pad_get_target(GST_GHOST_PAD(peer)) : peer;
-  const bool nowhere = peer != nullptr && target == nullptr;
-  if (target != nullptr && target != peer) gst_object_unref(target);
-  if (peer != nullptr) gst_object_unref(peer);
-  return nowhere;
+/// The field `tensors` of a structure; null where it has none.
+const GValue* tensors_of(const GstCaps* caps, guint index) {
+  return gst_structure_get_value(gst_caps_get_structure(caps, index), kTensorsField);
 }
 
 }  // namespace
@@ -69,19 +64,19 @@ void answer_source_caps(GstPad* sink, const TensorGroup* group, GstQuery* query)
   gst_caps_unref(caps);
 }
 
-bool tensors_are_refused(GstPad* source, GstFlowReturn flow) {
-  if (flow != GST_FLOW_NOT_NEGOTIATED && !(flow == GST_FLOW_NOT_LINKED && leads_nowhere(source)))
-    return false;
-  GstCaps* caps = gst_pad_get_current_caps(source);
-  if (caps == nullptr) return false;
-  GstCaps* plain = without_tensors(gst_caps_ref(caps));
-  GstCaps* taken = plain_peer_caps(source, nullptr);
-  const bool refused =
-      !gst_caps_is_strictly_equal(caps, plain) && gst_caps_can_intersect(plain, taken);
-  gst_caps_unref(caps);
-  gst_caps_unref(plain);
+bool tensors_are_taken(GstPad* source, GstEvent* caps_event) {
+  GstCaps* told = nullptr;
+  gst_event_parse_caps(caps_event, &told);
+  const GValue* tensors = tensors_of(told, 0);
+  GstCaps* taken = gst_pad_peer_query_caps(source, nullptr);
+  const guint count = gst_caps_get_size(taken);
+  bool is_taken = tensors == nullptr || count == 0;
+  for (guint i = 0; i < count && !is_taken; ++i) {
+    const GValue* wanted = tensors_of(taken, i);
+    is_taken = wanted == nullptr || gst_value_is_subset(tensors, wanted);
+  }
   gst_caps_unref(taken);
-  return refused;
+  return is_taken;
 }
 
 }  // namespace het::gst

@@ -15,8 +15,9 @@ void answer_sink_caps(GstPad* source, GstQuery* query);
 /// Answers CAPS on the source pad: what upstream gives, with the group; null: it is not known yet.
 void answer_source_caps(GstPad* sink, const TensorGroup* group, GstQuery* query);
 
-/// True where a push that returned `flow` failed because downstream would take the frames, but not
-/// these tensors.
-bool tensors_are_refused(GstPad* source, GstFlowReturn flow);
+/// False where all that downstream takes wants other tensors than a CAPS event tells. Asked before
+/// the event is pushed: 1.28's tensordecodebin gives a reference too many back of caps that it
+/// finds no decoder for.
+bool tensors_are_taken(GstPad* source, GstEvent* caps_event);
 
 }  // namespace het::gst

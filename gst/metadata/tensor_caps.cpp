@@ -7,8 +7,6 @@
 namespace het::gst {
 namespace {
 
-constexpr const char* kField = "tensors";
-
 #if GST_CHECK_VERSION(1, 28, 0)
 
 /// 1.28's decoder of SSD models takes the number of objects only where it is open.
@@ -62,12 +60,12 @@ void set_group(GstStructure*, const TensorGroup&) {}
 GstCaps* with_tensor_group(const GstCaps* caps, const TensorGroup& group) {
   GstCaps* result = gst_caps_copy(caps);
   change_frame_structures(result, [&group](GstStructure* structure) {
-    const GValue* had = gst_structure_get_value(structure, kField);
+    const GValue* had = gst_structure_get_value(structure, kTensorsField);
     GstStructure* groups = had != nullptr && GST_VALUE_HOLDS_STRUCTURE(had)
                                ? gst_structure_copy(gst_value_get_structure(had))
                                : gst_structure_new_empty("tensorgroups");
     set_group(groups, group);
-    gst_structure_set(structure, kField, GST_TYPE_STRUCTURE, groups, nullptr);
+    gst_structure_set(structure, kTensorsField, GST_TYPE_STRUCTURE, groups, nullptr);
     gst_structure_free(groups);
   });
   return result;
@@ -75,8 +73,9 @@ GstCaps* with_tensor_group(const GstCaps* caps, const TensorGroup& group) {
 
 GstCaps* without_tensors(GstCaps* caps) {
   GstCaps* result = gst_caps_make_writable(caps);
-  change_frame_structures(
-      result, [](GstStructure* structure) { gst_structure_remove_field(structure, kField); });
+  change_frame_structures(result, [](GstStructure* structure) {
+    gst_structure_remove_field(structure, kTensorsField);
+  });
   return result;
 }
 

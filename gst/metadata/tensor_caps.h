@@ -14,10 +14,11 @@ inline constexpr bool kHasTensorCaps = true;
 inline constexpr bool kHasTensorCaps = false;
 #endif
 
-/// The field `tensors` of video caps, by which elements negotiate the tensors that frames carry
+/// The field of video caps, by which elements negotiate the tensors that frames carry
 /// (from GStreamer 1.28 on): a structure "tensorgroups" with a field for each group, a unique list
 /// of caps "tensor/strided" (tensor-id, dims, dims-order, type; 0 in dims is an open size).
 /// Format: the caps of GStreamer's onnxinference and of its tensor decoders.
+inline constexpr char kTensorsField[] = "tensors";
 
 /// Caps (the caller's) that say that frames carry this group besides the groups that they had; in
 /// caps of batches those of each stream do. Only where kHasTensorCaps is true.
