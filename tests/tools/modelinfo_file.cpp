@@ -74,7 +74,7 @@ TEST(ModelinfoFile, SectionsSayWhatTheFileHas) {
   EXPECT_EQ(sections[1].value_of("dims"), "-1,3,-1,8");
   EXPECT_EQ(sections[1].value_of("type"), "float32");
   EXPECT_EQ(sections[1].value_of("dir"), "input");
-  EXPECT_EQ(sections[1].value_of("ranges"), "0,255");
+  EXPECT_EQ(sections[1].value_of("ranges"), "0,255;0,255;0,255");
   EXPECT_EQ(sections[1].value_of("resize_type"), "standard");
   EXPECT_FALSE(sections[1].values.contains("reverse_input_channels"));
   EXPECT_EQ(sections[2].value_of("id"), "yolo-v8-out");
@@ -89,7 +89,7 @@ TEST(ModelinfoFile, SectionsSayWhatTheFileHas) {
 TEST(ModelinfoFile, RangesAreThoseOfTheTensorsChannels) {
   PreprocessDesc desc = rgb();
   desc.range_high = 1.0f;
-  EXPECT_EQ(WriterCase(desc).sections()[1].value_of("ranges"), "0,1");
+  EXPECT_EQ(WriterCase(desc).sections()[1].value_of("ranges"), "0,1;0,1;0,1");
   desc.mean = {0.5f, 0.25f, 0.0f};
   desc.std = {0.5f, 0.25f, 1.0f};
   EXPECT_EQ(WriterCase(desc).sections()[1].value_of("ranges"), "-1,1;-1,3;0,1");

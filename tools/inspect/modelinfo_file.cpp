@@ -89,7 +89,8 @@ class ModelinfoWriter {
       note("its batch is fixed at {}, onnxinference gives it one picture", desc.shape[0]);
   }
 
-  /// What 0 and 255 of each channel become, in the tensor's order; one pair where all are alike.
+  /// What 0 and 255 of each channel become, in the tensor's order. For each channel, also where all
+  /// are alike: 1.28's onnxinference takes one pair for the first channel's alone.
   void pictures(const TensorDesc& desc) {
     const PreprocessDesc& wanted = reading_.picture.preproc.preprocess;
     std::array<std::string, kColorChannels> ranges;
@@ -101,8 +102,7 @@ class ModelinfoWriter {
       ranges[c] = fmt::format("{},{}", low, high);
     }
     const bool is_grey = wanted.color_order == ColorOrder::Gray;
-    const bool alike = is_grey || std::ranges::count(ranges, ranges[0]) == kColorChannels;
-    text_ += "ranges=" + (alike ? ranges[0] : fmt::format("{}", fmt::join(ranges, ";"))) + "\n";
+    text_ += "ranges=" + (is_grey ? ranges[0] : fmt::format("{}", fmt::join(ranges, ";"))) + "\n";
     if (desc.type == ElementType::UInt8 && !is_byte)
       note("its input takes bytes, which onnxinference rounds after it has applied the ranges");
     own_keys(wanted);
