@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "broker_queue.h"
+#include "gst/messages/pipe_errors.h"
 
 namespace het::gst {
 namespace {
@@ -52,6 +53,8 @@ Result<Broker> parse_address(std::string address) {
   return broker;
 }
 
+/// OpenSSL, which libmosquitto writes through, does not keep SIGPIPE away: every call that may
+/// write holds it back, and with connect() the library's thread does.
 class MqttSink final : public MessageSink {
  public:
   MqttSink(BrokerSettings settings, std::function<void(const Status&)> warn)
@@ -64,11 +67,13 @@ class MqttSink final : public MessageSink {
 
   ~MqttSink() override {
     MqttSink::close();
+    const PipeErrors pipe_errors;
     if (client_) mosquitto_destroy(client_);
     mosquitto_lib_cleanup();
   }
 
   Status connect() {
+    const PipeErrors pipe_errors;
     HET_ASSIGN(const Broker broker, parse_address(settings_.address));
     if (settings_.topic.empty()) {
       return error(StatusCode::InvalidArgument,
@@ -146,6 +151,7 @@ class MqttSink final : public MessageSink {
       const std::lock_guard lock(mutex_);
       closing_ = true;
     }
+    const PipeErrors pipe_errors;
     mosquitto_disconnect(client_);
     mosquitto_loop_stop(client_, true);
     return counts();
@@ -153,6 +159,7 @@ class MqttSink final : public MessageSink {
 
  private:
   Result<bool> publish(const std::string& message) {
+    const PipeErrors pipe_errors;
     const int code =
         mosquitto_publish(client_, nullptr, settings_.topic.c_str(),
                           static_cast<int>(message.size()), message.data(), settings_.qos, false);

@@ -1,47 +1,12 @@
 #include "file.h"
 
-#include <pthread.h>
-
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
+#include "pipe_errors.h"
+
 namespace het::gst {
-namespace {
-
-/// While it lives, a reader who has left makes writing fail instead of ending the process: SIGPIPE
-/// is held back in this thread, and taken away if it came from here.
-class PipeErrors {
- public:
-  PipeErrors() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~PipeErrors() {
-    const int error = errno;
-    constexpr timespec kNow = {};
-    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &kNow) == -1 && errno == EINTR) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
-  PipeErrors(const PipeErrors&) = delete;
-  PipeErrors& operator=(const PipeErrors&) = delete;
-
- private:
-  sigset_t pipe_;
-  sigset_t before_;
-  bool was_pending_ = false;
-};
-
-}  // namespace
-
 Result<std::unique_ptr<MessageFile>> MessageFile::open(const std::string& path,
                                                        MessageFileFormat format) {
   std::FILE* file = path.empty() ? stdout : std::fopen(path.c_str(), "we");

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -233,6 +235,37 @@ TEST(MessageMqtt, TlsChecksTheBrokersCertificate) {
   settings.ca_file = folder.file("other");
   settings.connect_attempts = 1;
   EXPECT_FALSE(connect_mqtt(settings, [](const Status&) {}));
+}
+
+/// Ids of this process' threads and whether they hold SIGPIPE back.
+std::map<std::string, bool> threads_without_sigpipe() {
+  std::map<std::string, bool> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const std::string status = read_text((task.path() / "status").string());
+    const size_t mask = status.find("SigBlk:");
+    if (mask == std::string::npos) continue;
+    const uint64_t blocked = std::stoull(status.substr(mask + 7), nullptr, 16);
+    threads[task.path().filename().string()] = (blocked >> (SIGPIPE - 1) & 1) != 0;
+  }
+  return threads;
+}
+
+// With TLS the library writes to sockets whose peer has left.
+TEST(MessageMqtt, APeerThatLeftDoesNotEndTheProcess) {
+  Broker broker("allow_anonymous true\n");
+  const auto before = threads_without_sigpipe();
+  auto sink = connect_mqtt(broker.settings(), [](const Status&) {});
+  ASSERT_TRUE(sink) << sink.error().message();
+  int made = 0;
+  for (const auto& [id, holds_back] : threads_without_sigpipe()) {
+    if (before.contains(id)) {
+      EXPECT_EQ(holds_back, before.at(id)) << "the application's own thread was changed";
+      continue;
+    }
+    ++made;
+    EXPECT_TRUE(holds_back);
+  }
+  EXPECT_GE(made, 1);
 }
 
 /// Plays 20 frames into the element with these properties.
