@@ -34,5 +34,6 @@ require build demo check
 folder=${HET_CHECK_BUILD:-build-check}
 configure "$folder" -Dtests=true
 build "$folder"
+forget_results "$folder"
 meson test -C "$folder" --no-rebuild --print-errorlogs || true
 exec /usr/bin/python3 scripts/test_summary.py "$folder/meson-logs/testlog.junit.xml"

@@ -24,6 +24,7 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
 run_test() {
   local status=0
+  forget_results build-asan "$1"
   meson test -C build-asan --no-rebuild --timeout-multiplier 5 --print-errorlogs --logbase "piece-$1" "$1" || status=$?
   cp "build-asan/meson-logs/piece-$1.junit.xml" "build-asan/pieces/$1.xml"
   return $status

@@ -24,6 +24,7 @@ slow=(CpuChoices.\* CpuExport.\* CpuTest.CancelEndsAnExecutionBetweenSteps)
 export GTEST_FILTER
 GTEST_FILTER=-OperatorsPage.IsNotStale:$(IFS=: && echo "${generated[*]}:${programs[*]}:${slow[*]}")
 export HET_ORACLE_CASES=2
+forget_results "$folder"
 meson test -C "$folder" --no-rebuild --timeout-multiplier 5 --print-errorlogs devices preprocess oracle || true
 grep -m 1 'the SIMD loops chose' "$folder/meson-logs/testlog.txt" || fail "no test says what instruction set the loops chose"
 exec /usr/bin/python3 scripts/test_summary.py "$folder/meson-logs/testlog.junit.xml"

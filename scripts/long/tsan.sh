@@ -15,6 +15,7 @@ build build-tsan tests/inference/test_inference tests/devices/test_devices tests
 export HET_PRELOAD GST_REGISTRY_FORK=no
 HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
 export TSAN_OPTIONS=halt_on_error=0:exitcode=66:ignore_noninstrumented_modules=1:suppressions=$root/scripts/long/tsan.supp
+forget_results build-tsan
 meson test -C build-tsan --no-rebuild --timeout-multiplier 10 --print-errorlogs inference devices vpu hetero gst_parts gst_pipelines gst_random_streams || true
 # Memory that GLib's slices pass between threads would look like races.
 G_SLICE=always-malloc GST_PLUGIN_PATH=$root/build-tsan/gst GST_REGISTRY=$root/build-tsan/tests/gst/registry.bin HET_SOURCE_ROOT=$root GST_HETERO_CACHE_DIR= HETERO_GPU_ALLOW_CPU=1 POCL_CACHE_DIR=$root/build-tsan/pocl-cache \
