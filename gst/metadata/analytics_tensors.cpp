@@ -3,27 +3,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "analytics_library.h"
 #include "analytics_region.h"
+#include "inference/decoders/exchange/tensor_ids.h"
 
 namespace het::gst {
 namespace {
 
 /// What decoders of this version know a tensor by: before 1.28 there was one of SSD models.
 std::string_view id_of_version(std::string_view id) {
-#if !GST_CHECK_VERSION(1, 28, 0)
-  constexpr std::pair<std::string_view, std::string_view> kOlder[] = {
-      {"ssd-mobilenet-v1-variant-1-out-boxes", "Gst.Model.ObjectDetector.Boxes"},
-      {"ssd-mobilenet-v1-variant-1-out-classes", "Gst.Model.ObjectDetector.Classes"},
-      {"ssd-mobilenet-v1-variant-1-out-scores", "Gst.Model.ObjectDetector.Scores"},
-      {"generic-variant-1-out-count", "Gst.Model.ObjectDetector.NumDetections"},
-  };
-  for (const auto& [newer, older] : kOlder)
-    if (id == newer) return older;
-#endif
-  return id;
+  return GST_CHECK_VERSION(1, 28, 0) ? id : older_tensor_id(id);
 }
 
 /// The values' own memory, kept by the buffer.

@@ -58,13 +58,17 @@ void PictureChange::point(double& x, double& y) const {
   y = y_from_x_ * before_x + y_from_y_ * y + y_shift_;
 }
 
+PictureChange::Corners PictureChange::corners(const Rect& before) const {
+  Corners after = {static_cast<double>(before.x), static_cast<double>(before.y),
+                   static_cast<double>(before.x) + before.width,
+                   static_cast<double>(before.y) + before.height};
+  point(after.left, after.top);
+  point(after.right, after.bottom);
+  return after;
+}
+
 std::optional<Rect> PictureChange::rect(const Rect& before) const {
-  double left = before.x;
-  double top = before.y;
-  double right = left + before.width;
-  double bottom = top + before.height;
-  point(left, top);
-  point(right, bottom);
+  const auto [left, top, right, bottom] = corners(before);
   const auto inside = [](double low, double high, int start, int count, int* to_start,
                          int* to_count) {
     const auto pixel = [&](double place) {
@@ -84,12 +88,7 @@ std::optional<Rect> PictureChange::rect(const Rect& before) const {
 }
 
 Rect PictureChange::moved(const Rect& before) const {
-  double left = before.x;
-  double top = before.y;
-  double right = left + before.width;
-  double bottom = top + before.height;
-  point(left, top);
-  point(right, bottom);
+  const auto [left, top, right, bottom] = corners(before);
   const auto pixel = [](double place) {
     return static_cast<int>(std::lround(std::clamp(place, -1.0e9, 1.0e9)));
   };

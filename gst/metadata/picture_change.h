@@ -37,6 +37,11 @@ class PictureChange {
  private:
   PictureChange() = default;
   void point(double& x, double& y) const;
+  /// Of a rectangle, where they are now: mirrored, left may be greater than right.
+  struct Corners {
+    double left, top, right, bottom;
+  };
+  Corners corners(const Rect& before) const;
 
   double x_from_x_ = 1.0, x_from_y_ = 0.0, x_shift_ = 0.0;
   double y_from_x_ = 0.0, y_from_y_ = 1.0, y_shift_ = 0.0;

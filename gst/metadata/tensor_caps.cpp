@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "batch_caps.h"
+#include "inference/decoders/exchange/tensor_ids.h"
 
 namespace het::gst {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 
 /// 1.28's decoder of SSD models takes the number of objects only where it is open.
 bool has_open_count(const TensorGroup& group, const GroupTensor& tensor, size_t axis) {
-  return axis == 1 && group.id == "ssd-mobilenet-v1-variant-1-out" && tensor.is_known;
+  return axis == 1 && group.id == kSsdGroupId && tensor.is_known;
 }
 
 void set_dims(GstStructure* structure, const TensorGroup& group, const GroupTensor& tensor) {

@@ -221,11 +221,12 @@ TensorGroup tensor_group(const Model& model, const ModelMetadata& metadata,
     if (const KnownTensor* known = known_tensor(tensor.id))
       describe_known(*known, config, inputs, tensor);
   }
-  group.id = !metadata.group_id.empty() ? metadata.group_id : group_of_ids(group.tensors);
+  const std::string_view known_group = group_of_ids(group.tensors);
+  group.id = !metadata.group_id.empty() ? metadata.group_id : known_group;
   if (group.id.empty()) group.id = (model.name().empty() ? "model" : model.name()) + "-out";
   // The faces' boxes have the detector's id with x first.
   for (GroupTensor& tensor : group.tensors)
-    if (group_of_ids(group.tensors) == kFacesGroupId && tensor.id == kSsdBoxesId)
+    if (known_group == kFacesGroupId && tensor.id == kSsdBoxesId)
       tensor.places = TensorPlaces::Corners;
   return group;
 }

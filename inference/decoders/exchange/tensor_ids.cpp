@@ -33,6 +33,13 @@ constexpr TensorReader kGroupReaders[] = {
     {kSsdGroupId, "tf_detection"},
 };
 
+constexpr std::pair<std::string_view, std::string_view> kOlderIds[] = {
+    {"Gst.Model.ObjectDetector.Boxes", kSsdBoxesId},
+    {"Gst.Model.ObjectDetector.Classes", kSsdClassesId},
+    {"Gst.Model.ObjectDetector.Scores", kSsdScoresId},
+    {"Gst.Model.ObjectDetector.NumDetections", kCountId},
+};
+
 std::string_view converter_of_tensor(std::string_view id) {
   const auto* const found = std::ranges::find(kTensorReaders, id, &TensorReader::id);
   return found == std::end(kTensorReaders) ? std::string_view{} : found->converter;
@@ -58,14 +65,14 @@ DecoderConfig config_of_tensors(std::string_view converter, bool logits) {
 }  // namespace
 
 std::string_view newer_tensor_id(std::string_view id) {
-  constexpr std::pair<std::string_view, std::string_view> kOlder[] = {
-      {"Gst.Model.ObjectDetector.Boxes", kSsdBoxesId},
-      {"Gst.Model.ObjectDetector.Classes", kSsdClassesId},
-      {"Gst.Model.ObjectDetector.Scores", kSsdScoresId},
-      {"Gst.Model.ObjectDetector.NumDetections", kCountId},
-  };
-  for (const auto& [older, newer] : kOlder)
+  for (const auto& [older, newer] : kOlderIds)
     if (id == older) return newer;
+  return id;
+}
+
+std::string_view older_tensor_id(std::string_view id) {
+  for (const auto& [older, newer] : kOlderIds)
+    if (id == newer) return older;
   return id;
 }
 

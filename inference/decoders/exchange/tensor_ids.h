@@ -33,6 +33,8 @@ inline constexpr std::string_view kClassProbabilitiesId = "classification-generi
 
 /// GStreamer 1.26's names of a detector's outputs as 1.28 has them; others come back as they are.
 std::string_view newer_tensor_id(std::string_view id);
+/// The other way round.
+HET_API std::string_view older_tensor_id(std::string_view id);
 
 /// The converter that reads outputs with these ids, with the keys that the ids fix; where they name
 /// none, that of the group. Without a converter where they mean none of ours, or several. `outputs`
