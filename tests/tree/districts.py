@@ -10,7 +10,7 @@ DISTRICTS = {
         "", "tracking", "decoders", "writers", "readers", "requests",
         # The bodies of If, Loop and Scan are models that passes prepare.
         ("passes", "ops"),
-        "devices", "model", "preprocess", "tensors", "base",
+        "devices", "model", "preprocess", "tensors", "machine", "base",
         # Interfaces of users' libraries, which include nothing of ours but each other.
         ("custom_decoder.h", "custom_device.h", "custom_operator.h", "custom_types.h"),
     ],

@@ -3,9 +3,9 @@
 #include <cstddef>
 
 #include "devices/cpu/threads/stream_placement.h"
-#include "devices/cpu/threads/topology.h"
 #include "inference/base/status.h"
 #include "inference/devices/properties.h"
+#include "inference/machine/topology.h"
 #include "inference/tensors/element_type.h"
 
 namespace het::cpu {

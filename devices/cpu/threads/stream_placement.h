@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "devices/cpu/threads/topology.h"
+#include "inference/machine/topology.h"
 
 namespace het::cpu {
 

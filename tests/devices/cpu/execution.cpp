@@ -5,7 +5,7 @@
 
 #include "devices/cpu/formats/tensor_spec.h"
 #include "devices/cpu/plan/stream_settings.h"
-#include "devices/cpu/threads/core_count.h"
+#include "inference/machine/core_count.h"
 #include "tests/devices/cpu/cpu_testing.h"
 
 namespace het {
@@ -160,20 +160,20 @@ TEST(CpuCoreCount, RespectsControlGroups) {
     std::filesystem::create_directories((folder / name).parent_path());
     std::ofstream(folder / name) << text;
   };
-  cpu::CoreSources sources{8, (folder / "root").string(), (folder / "self").string()};
+  CoreSources sources{8, (folder / "root").string(), (folder / "self").string()};
   write("self", "0::/a/b\n");
-  EXPECT_EQ(cpu::usable_cores(sources), 8u) << "no quota anywhere";
+  EXPECT_EQ(usable_cores(sources), 8u) << "no quota anywhere";
   write("root/a/b/cpu.max", "max 100000\n");
   write("root/a/cpu.max", "350000 100000\n");
-  EXPECT_EQ(cpu::usable_cores(sources), 3u) << "the group around it has 3.5 CPUs";
+  EXPECT_EQ(usable_cores(sources), 3u) << "the group around it has 3.5 CPUs";
   write("root/a/b/cpu.max", "150000 100000\n");
-  EXPECT_EQ(cpu::usable_cores(sources), 1u) << "1.5 CPUs are one thread";
+  EXPECT_EQ(usable_cores(sources), 1u) << "1.5 CPUs are one thread";
   write("root/a/b/cpu.max", "50000 100000\n");
-  EXPECT_EQ(cpu::usable_cores(sources), 1u) << "never 0";
+  EXPECT_EQ(usable_cores(sources), 1u) << "never 0";
   write("self", "4:cpu,cpuacct:/c\n");
   write("root/cpu/c/cpu.cfs_quota_us", "200000\n");
   write("root/cpu/c/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(cpu::usable_cores(sources), 2u) << "version 1";
+  EXPECT_EQ(usable_cores(sources), 2u) << "version 1";
   std::filesystem::remove_all(folder);
 }
 

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <string>
 
-namespace het::cpu {
+#include "inference/base/visibility.h"
+
+namespace het {
 
 /// Where the limits of this process are read; other places for tests.
 struct CoreSources {
@@ -14,6 +16,6 @@ struct CoreSources {
 
 /// Threads that can run at the same time in this process: the affinity mask, cut to the CPU quota
 /// of its control group (versions 1 and 2) and of those around it; 1.5 CPUs count as 1. At least 1.
-size_t usable_cores(const CoreSources& sources = {});
+HET_API size_t usable_cores(const CoreSources& sources = {});
 
-}  // namespace het::cpu
+}  // namespace het

@@ -1,4 +1,4 @@
-#include "devices/cpu/threads/core_count.h"
+#include "inference/machine/core_count.h"
 
 #include <sched.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace het::cpu {
+namespace het {
 namespace {
 
 size_t affinity_cores() {
@@ -80,4 +80,4 @@ size_t usable_cores(const CoreSources& sources) {
   return cores;
 }
 
-}  // namespace het::cpu
+}  // namespace het

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "inference/base/status.h"
+#include "inference/base/visibility.h"
 
-namespace het::cpu {
+namespace het {
 
 /// Hybrid processors have fast cores and economical ones; all others have fast ones only.
 enum class CoreKind { Performance, Efficiency };
@@ -37,6 +38,6 @@ struct TopologySource {
 
 /// Reads cores, NUMA nodes and kinds of cores with hwloc, without those that the affinity mask of
 /// this process leaves out. Fails with NotSupported when hwloc cannot.
-Result<Topology> read_topology(const TopologySource& source = {});
+HET_API Result<Topology> read_topology(const TopologySource& source = {});
 
-}  // namespace het::cpu
+}  // namespace het

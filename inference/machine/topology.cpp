@@ -1,13 +1,13 @@
-#include "devices/cpu/threads/topology.h"
+#include "inference/machine/topology.h"
 
 #include <hwloc.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "devices/cpu/threads/core_count.h"
+#include "inference/machine/core_count.h"
 
-namespace het::cpu {
+namespace het {
 namespace {
 
 struct DestroyTopology {
@@ -95,4 +95,4 @@ Result<Topology> read_topology(const TopologySource& source) {
   return topology;
 }
 
-}  // namespace het::cpu
+}  // namespace het
