@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/base/status.h"
+#include "inference/devices/properties.h"
+#include "serving/launch/back_off.h"
+
+namespace het::serving {
+
+/// A pipeline of an instance, in gst-launch-1.0's syntax, without placeholders.
+struct StreamJob {
+  std::string name;
+  /// The arguments of a command line, or a single one: the text of a file.
+  std::vector<std::string> arguments;
+  bool operator==(const StreamJob&) const = default;
+};
+
+/// What a process of `hetero-launch --instance` is told to do.
+struct Job {
+  enum class Kind {
+    Run,       ///< until all streams have ended, or a signal
+    Describe,  ///< makes the pipelines, tells what is in them, starts nothing
+    Trial,     ///< plays for `trial_s`, tells what was done and what it cost; writes no file
+  };
+
+  Kind kind = Kind::Run;
+  std::string instance;  ///< its name in messages
+  std::vector<StreamJob> streams;
+  /// Set by Core::set_property() before anything is compiled: device -> properties.
+  std::map<std::string, Properties> defaults;
+  /// Threads of each software decoder whose number the pipeline leaves open; 0: as it is.
+  size_t decoder_threads = 0;
+  double trial_s = 5;  ///< of a trial, without the time until every stream plays
+  /// A stream whose pipeline fails while others of the instance play.
+  BackOff back_off;
+
+  std::string to_json() const;
+  /// Fails with ParseError.
+  static Result<Job> parse(std::string_view json);
+};
+
+}  // namespace het::serving
