@@ -36,8 +36,11 @@ struct Job {
   /// Threads of each software decoder whose number the pipeline leaves open; 0: as it is.
   size_t decoder_threads = 0;
   double trial_s = 5;  ///< of a trial, without the time until every stream plays
-  /// A stream whose pipeline fails while others of the instance play.
+  /// A stream whose pipeline fails after it has played.
   BackOff back_off;
+  /// How long streams may take to end after a signal; then they are cut off.
+  double stop_timeout_s = 10;
+  bool operator==(const Job&) const = default;
 
   std::string to_json() const;
   /// Fails with ParseError.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct StreamDescription {
   std::vector<Decoder> decoders;
 };
 
-/// A stream has begun to play (its first frame reached a sink), `run` times before.
+/// A stream has begun to play (its first frame reached a sink); `run` counts from 1.
 struct StreamPlays {
   std::string stream;
   size_t run = 0;
@@ -57,8 +58,8 @@ struct StreamEnded {
 struct Progress {
   struct Stream {
     std::string stream;
-    std::string state;  ///< "starting", "playing", "waiting", "ended", "failed"
-    uint64_t frames = 0;
+    std::string state;    ///< "starting", "playing", "waiting", "ended", "failed"
+    uint64_t frames = 0;  ///< of all its runs
     size_t runs = 0;
   };
   double wall_s = 0;
