@@ -11,6 +11,7 @@
 #include "devices/register_devices.h"
 #include "inference/base/version.h"
 #include "tools/commands.h"
+#include "tools/other_programs.h"
 
 namespace het {
 
@@ -55,6 +56,13 @@ void add_device_library_option(CLI::App& app, std::vector<std::string>& librarie
   });
 }
 
+bool has_subcommand(const CLI::App& app, const char* name) {
+  if (name == nullptr) return false;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::ranges::any_of(
+      commands, [name](const CLI::App* command) { return command->get_name() == name; });
+}
+
 }  // namespace
 }  // namespace het
 
@@ -74,6 +82,9 @@ int main(int argc, char** argv) {
   het::add_inspect_command(app, exit_status);
   het::add_accuracy_command(app, exit_status);
   het::add_verify_command(app, exit_status);
+  if (!het::has_subcommand(app, argv[1])) het::become_other_program(argv);
+  const std::string others = het::other_programs();
+  if (!others.empty()) app.footer("Programs of their own: hetero " + others + " [--help]");
   try {
     app.parse(het::with_double_dashes(argc, argv));
   } catch (const CLI::RuntimeError&) {

@@ -18,7 +18,7 @@ DISTRICTS = {
     "devices/gpu": ["", "kernels", "products", "plan", "memory", "programs", "opencl"],
     "hetero": ["", "explain", "multi", "batch", "placement", "planner", "execution", "split", "members"],
     "gst": ["", "brokers", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
-    "serving/launch": ["main.cpp", "supervise", "instance", "plan", ""],
+    "serving/launch": ["main.cpp", "command", "supervise", "instance", "plan", ""],
 }
 
 

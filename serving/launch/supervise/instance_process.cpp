@@ -1,0 +1,118 @@
+#include "serving/launch/supervise/instance_process.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace het::serving {
+namespace {
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+
+/// Everything that is there now; closes the descriptor at its end.
+void take_all(OwnedFd& fd, LineBuffer& lines, const LineBuffer::Take& take) {
+  std::array<char, size_t{64} << 10> bytes;
+  while (fd.is_open()) {
+    const ssize_t count = ::read(fd.get(), bytes.data(), bytes.size());
+    if (count > 0) {
+      lines.append({bytes.data(), static_cast<size_t>(count)}, take);
+    } else if (count < 0 && errno == EINTR) {
+      continue;
+    } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return;
+    } else {
+      lines.finish(take);
+      fd.reset();
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<InstanceProcess>> InstanceProcess::start(const Job& job,
+                                                                const ChildPlace& place,
+                                                                std::string prefix,
+                                                                TakeReport take_report) {
+  HET_ASSIGN(ChildProcess child, ChildProcess::start(kThisProgram, job.to_json(), place));
+  return std::unique_ptr<InstanceProcess>(
+      new InstanceProcess(std::move(child), std::move(prefix), std::move(take_report)));
+}
+
+InstanceProcess::InstanceProcess(ChildProcess child, std::string prefix, TakeReport take_report)
+    : child_(std::move(child)), prefix_(std::move(prefix)), take_report_(std::move(take_report)) {}
+
+InstanceProcess::~InstanceProcess() {
+  if (!is_running()) return;
+  signal(SIGKILL);
+  ::waitpid(child_.pid, nullptr, 0);
+}
+
+void InstanceProcess::signal(int number) const {
+  if (is_running()) ::kill(child_.pid, number);
+}
+
+void InstanceProcess::add_to(std::vector<pollfd>& polled) const {
+  for (const OwnedFd* fd : {&child_.output, &child_.errors, &child_.reports}) {
+    if (fd->is_open()) polled.push_back({fd->get(), POLLIN, 0});
+  }
+}
+
+void InstanceProcess::read() {
+  const auto print_to = [this](std::FILE* stream) {
+    return [this, stream](std::string_view line) {
+      // One write a line, so that lines of several instances do not mix.
+      const std::string text = fmt::format("{}{}\n", prefix_, line);
+      std::fwrite(text.data(), 1, text.size(), stream);
+      std::fflush(stream);
+    };
+  };
+  take_all(child_.output, output_, print_to(stdout));
+  take_all(child_.errors, errors_, print_to(stderr));
+  take_all(child_.reports, reports_, [this](std::string_view line) {
+    const Result<Report> report = Report::parse(line);
+    if (report) {
+      take_report_(*report);
+    } else {
+      std::fprintf(stderr, "%sits report is not understood: %s\n", prefix_.c_str(),
+                   report.error().message().c_str());
+    }
+  });
+}
+
+bool InstanceProcess::has_ended() {
+  if (status_) return true;
+  int status = 0;
+  const pid_t pid = ::waitpid(child_.pid, &status, WNOHANG);
+  if (pid != child_.pid) return false;
+  read();  // what it wrote before
+  status_ = status;
+  return true;
+}
+
+std::optional<int> InstanceProcess::exit_status() const {
+  if (!status_ || !WIFEXITED(*status_)) return std::nullopt;
+  return WEXITSTATUS(*status_);
+}
+
+std::string InstanceProcess::end_text() const {
+  if (!status_) return "running";
+  if (WIFEXITED(*status_)) return fmt::format("exit status {}", WEXITSTATUS(*status_));
+  return fmt::format("signal {} ({})", WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_)));
+}
+
+bool wait_for_processes(const std::vector<InstanceProcess*>& processes, int most_ms, int also) {
+  std::vector<pollfd> polled;
+  if (also >= 0) polled.push_back({also, POLLIN, 0});
+  for (const InstanceProcess* process : processes) process->add_to(polled);
+  ::poll(polled.data(), polled.size(), most_ms);
+  for (InstanceProcess* process : processes) process->read();
+  return also >= 0 && (polled.front().revents & POLLIN) != 0;
+}
+
+}  // namespace het::serving
