@@ -10,6 +10,7 @@
 #include "serving/launch/command/instance_choice.h"
 #include "serving/launch/command/launch_orders.h"
 #include "serving/launch/command/trial.h"
+#include "serving/launch/plan/device_nodes.h"
 #include "serving/launch/plan/launch_plan.h"
 #include "serving/launch/plan/number_list.h"
 #include "serving/launch/plan/plan_text.h"
@@ -142,6 +143,12 @@ Result<int> launch(const LaunchOptions& options) {
   HET_ASSIGN(const Job description, description_job(settings));
   HET_ASSIGN(const std::vector<StreamDescription> descriptions, describe_streams(description));
   request.streams = stream_needs(settings, descriptions);
+  if (options.topology.empty()) {
+    request.nodes_by_distance = nodes_by_distance();
+  } else {
+    // What hangs where is known of this machine only.
+    for (StreamNeeds& stream : request.streams) stream.near_nodes.clear();
+  }
 
   // 2. How many instances, and 3. what the streams cost.
   if (is_auto(settings)) {
