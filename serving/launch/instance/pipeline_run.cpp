@@ -1,0 +1,192 @@
+#include "serving/launch/instance/pipeline_run.h"
+
+#include <utility>
+
+#include "serving/launch/instance/bus_text.h"
+
+namespace het::serving {
+namespace {
+
+/// What a change of state on another thread needs, and what comes back from it.
+struct StateChange {
+  GstState state;
+  std::function<void(GstStateChangeReturn)> done;
+  GstStateChangeReturn outcome = GST_STATE_CHANGE_FAILURE;
+};
+
+gboolean tell_outcome(gpointer user) {
+  auto& change = *static_cast<StateChange*>(user);
+  change.done(change.outcome);
+  return G_SOURCE_REMOVE;
+}
+
+void drop_change(gpointer user) {
+  delete static_cast<StateChange*>(user);
+}
+
+void change_it(GstElement* pipeline, gpointer user) {
+  auto* change = static_cast<StateChange*>(user);
+  change->outcome = gst_element_set_state(pipeline, change->state);
+  g_idle_add_full(G_PRIORITY_DEFAULT, tell_outcome, change, drop_change);
+}
+
+}  // namespace
+
+std::shared_ptr<PipelineRun> PipelineRun::start(ElementRef pipeline, std::string label,
+                                                std::function<void(GstElement*)> prepare,
+                                                Listener listener) {
+  std::shared_ptr<PipelineRun> run(new PipelineRun(std::move(pipeline), std::move(label),
+                                                   std::move(prepare), std::move(listener)));
+  run->change_state(GST_STATE_PLAYING, &PipelineRun::on_started);
+  return run;
+}
+
+PipelineRun::PipelineRun(ElementRef pipeline, std::string label,
+                         std::function<void(GstElement*)> prepare, Listener listener)
+    : pipeline_(std::move(pipeline)),
+      label_(std::move(label)),
+      prepare_(std::move(prepare)),
+      listener_(std::move(listener)),
+      counter_(pipeline_.get()) {
+  const auto added = [](GstBin*, GstBin*, GstElement* element, gpointer user) {
+    auto& self = *static_cast<PipelineRun*>(user);
+    self.prepare_(element);
+    self.counter_.watch(element);
+  };
+  g_signal_connect(
+      pipeline_.get(), "deep-element-added",
+      G_CALLBACK(static_cast<void (*)(GstBin*, GstBin*, GstElement*, gpointer)>(added)), this);
+  for (const ElementRef& element : elements_of(pipeline_.get())) {
+    prepare_(element.get());
+    counter_.watch(element.get());
+  }
+  const auto take = [](GstBus*, GstMessage* message, gpointer user) -> gboolean {
+    // A listener may let go of the run.
+    const auto self = static_cast<PipelineRun*>(user)->shared_from_this();
+    self->on_message(message);
+    return G_SOURCE_CONTINUE;
+  };
+  GstBus* bus = gst_element_get_bus(pipeline_.get());
+  bus_watch_ = gst_bus_add_watch(bus, take, this);
+  gst_object_unref(bus);
+}
+
+PipelineRun::~PipelineRun() {
+  if (bus_watch_ != 0) g_source_remove(bus_watch_);
+  g_signal_handlers_disconnect_by_data(pipeline_.get(), this);
+}
+
+void PipelineRun::change_state(GstState state, void (PipelineRun::*done)(GstStateChangeReturn)) {
+  auto* change = new StateChange{
+      state, [self = shared_from_this(), done](auto outcome) { ((*self).*done)(outcome); }};
+  gst_element_call_async(pipeline_.get(), change_it, change, nullptr);
+}
+
+void PipelineRun::on_started(GstStateChangeReturn outcome) {
+  if (stop_wanted_) return;
+  has_started_ = true;
+  is_live_ = outcome == GST_STATE_CHANGE_NO_PREROLL;
+  if (outcome == GST_STATE_CHANGE_FAILURE) {
+    // The reason is on the bus already.
+    GstBus* bus = gst_element_get_bus(pipeline_.get());
+    while (GstMessage* message = is_over_ ? nullptr : gst_bus_pop(bus)) {
+      on_message(message);
+      gst_message_unref(message);
+    }
+    gst_object_unref(bus);
+    fail("an element could not be started and did not say why");
+  } else if (end_wanted_) {
+    send_eos();
+  }
+}
+
+void PipelineRun::end() {
+  if (end_wanted_) return;
+  end_wanted_ = true;
+  if (has_started_ && !is_over_ && !stop_wanted_) send_eos();
+}
+
+void PipelineRun::send_eos() {
+  // Sinks tell of EOS only in PLAYING.
+  if (is_buffering_) gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+  is_buffering_ = false;
+  // A source may push it at once, and wait for what is downstream.
+  gst_element_call_async(
+      pipeline_.get(),
+      [](GstElement* pipeline, gpointer) { gst_element_send_event(pipeline, gst_event_new_eos()); },
+      nullptr, nullptr);
+}
+
+void PipelineRun::stop() {
+  if (stop_wanted_) return;
+  stop_wanted_ = true;
+  change_state(GST_STATE_NULL, &PipelineRun::on_stopped);
+}
+
+void PipelineRun::on_stopped(GstStateChangeReturn) {
+  if (bus_watch_ != 0) g_source_remove(bus_watch_);
+  bus_watch_ = 0;
+  listener_.stopped();
+}
+
+void PipelineRun::fail(const std::string& reason) {
+  if (is_over_ || stop_wanted_) return;
+  is_over_ = true;
+  listener_.failed(reason);
+}
+
+void PipelineRun::fail_by(GstMessage* message) {
+  if (!is_over_ && !stop_wanted_) fail(message_text(message));
+}
+
+void PipelineRun::on_buffering(GstMessage* message) {
+  if (is_live_ || end_wanted_ || !has_started_) return;
+  gint percent = 100;
+  gst_message_parse_buffering(message, &percent);
+  const bool waits = percent < 100;
+  if (waits == is_buffering_) return;
+  is_buffering_ = waits;
+  gst_element_set_state(pipeline_.get(), waits ? GST_STATE_PAUSED : GST_STATE_PLAYING);
+}
+
+void PipelineRun::restart_clock() {
+  if (is_buffering_ || !has_started_) return;
+  gst_element_set_state(pipeline_.get(), GST_STATE_PAUSED);
+  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+}
+
+void PipelineRun::on_message(GstMessage* message) {
+  if (stop_wanted_) return;
+  switch (GST_MESSAGE_TYPE(message)) {
+    case GST_MESSAGE_EOS:
+      if (is_over_) return;
+      is_over_ = true;
+      return listener_.ended();
+    case GST_MESSAGE_ERROR:
+      return fail_by(message);
+    case GST_MESSAGE_WARNING:
+      return print_line("warning", label_, message_text(message));
+    case GST_MESSAGE_INFO:
+      return print_line("info", label_, message_text(message));
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency(GST_BIN(pipeline_.get()));
+      return;
+    case GST_MESSAGE_CLOCK_LOST:
+      return restart_clock();
+    case GST_MESSAGE_BUFFERING:
+      return on_buffering(message);
+    case GST_MESSAGE_REQUEST_STATE: {
+      GstState state = GST_STATE_VOID_PENDING;
+      gst_message_parse_request_state(message, &state);
+      gst_element_set_state(pipeline_.get(), state);
+      return;
+    }
+    case GST_MESSAGE_APPLICATION:
+      if (gst_message_has_name(message, SinkCounter::kFirstFrame)) listener_.plays();
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace het::serving
