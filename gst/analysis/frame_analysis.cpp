@@ -40,7 +40,9 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
   analysis->core_ = core();
   const std::string& library = model_settings.device_library;
   if (!library.empty()) HET_TRY(analysis->core_->add_device_library(library));
-  HET_ASSIGN(VisionModelSettings wanted, vision_model_settings(model_settings));
+  HET_ASSIGN(VisionModelSettings wanted,
+             vision_model_settings(model_settings,
+                                   analysis->core_->default_properties(model_settings.device)));
   if (display.display) {
     analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);
     // BATCH hands it on to its device; HETERO, MULTI and AUTO take none.

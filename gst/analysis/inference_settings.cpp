@@ -491,7 +491,8 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
   return true;
 }
 
-Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings) {
+Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings,
+                                                  const Properties& defaults) {
   if (settings.model.empty() && settings.model_instance_id.empty()) {
     return error(StatusCode::InvalidArgument,
                  "no model is given; set the property model to the path of a model file");
@@ -533,9 +534,11 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   }
   // A pipeline has frames to overlap: one thread a stream and no barriers among threads, also while
   // decoders and encoders compete for the cores. NUM_STREAMS and an own hint win.
-  set_default(wanted.properties, "PERFORMANCE_HINT", "THROUGHPUT");
+  if (!defaults.contains("PERFORMANCE_HINT")) {
+    set_default(wanted.properties, "PERFORMANCE_HINT", "THROUGHPUT");
+  }
   // Several instances on one machine would all be bound to its first cores.
-  if (kind == "CPU") {
+  if (kind == "CPU" && !defaults.contains("ENABLE_CPU_PINNING")) {
     set_default(wanted.properties, "ENABLE_CPU_PINNING", "NUMA");
   }
   // Devices that convert pictures themselves are told not to.

@@ -81,8 +81,10 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
 bool get_inference_property(const InferenceSettings& settings, guint id, GValue* value);
 
 /// Checks the settings and turns them into what a VisionModel is loaded with; its model may be
-/// empty where there is a model-instance-id.
-Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings);
+/// empty where there is a model-instance-id. `defaults` are those of the process for the device
+/// (Core::set_property): they win over what elements choose where nothing is given.
+Result<VisionModelSettings> vision_model_settings(const InferenceSettings& settings,
+                                                  const Properties& defaults = {});
 
 /// What is set for DL Streamer and has no effect here, a sentence each for the user.
 std::vector<std::string> ignored_settings(const InferenceSettings& settings);
