@@ -11,29 +11,39 @@ GParamSpec* readable_property(GstElement* element, const char* name, GType type)
   return g_type_is_a(property->value_type, type) ? property : nullptr;
 }
 
+std::vector<ElementRef> take_all(GstIterator* elements) {
+  std::vector<ElementRef> found;
+  GValue item = G_VALUE_INIT;
+  for (bool goes_on = true; goes_on;) {
+    switch (gst_iterator_next(elements, &item)) {
+      case GST_ITERATOR_OK:
+        found.emplace_back(GST_ELEMENT(g_value_dup_object(&item)));
+        g_value_reset(&item);
+        break;
+      case GST_ITERATOR_RESYNC:
+        found.clear();
+        gst_iterator_resync(elements);
+        break;
+      default:
+        goes_on = false;
+    }
+  }
+  g_value_unset(&item);
+  gst_iterator_free(elements);
+  return found;
+}
+
 }  // namespace
 
 std::vector<ElementRef> elements_of(GstElement* top) {
   std::vector<ElementRef> found;
-  found.emplace_back(GST_ELEMENT(gst_object_ref(top)));
-  if (!GST_IS_BIN(top)) return found;
-  GstIterator* all = gst_bin_iterate_recurse(GST_BIN(top));
-  GValue item = G_VALUE_INIT;
-  for (bool goes_on = true; goes_on;) {
-    const GstIteratorResult result = gst_iterator_next(all, &item);
-    if (result == GST_ITERATOR_OK) {
-      found.emplace_back(GST_ELEMENT(g_value_dup_object(&item)));
-      g_value_reset(&item);
-    } else if (result == GST_ITERATOR_RESYNC) {
-      found.resize(1);
-      gst_iterator_resync(all);
-    } else {
-      goes_on = false;
-    }
-  }
-  g_value_unset(&item);
-  gst_iterator_free(all);
+  if (GST_IS_BIN(top)) found = take_all(gst_bin_iterate_recurse(GST_BIN(top)));
+  found.emplace(found.begin(), GST_ELEMENT(gst_object_ref(top)));
   return found;
+}
+
+std::vector<ElementRef> sources_of(GstElement* pipeline) {
+  return take_all(gst_bin_iterate_sources(GST_BIN(pipeline)));
 }
 
 std::string factory_name(GstElement* element) {

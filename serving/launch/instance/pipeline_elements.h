@@ -16,6 +16,8 @@ using ElementRef = std::unique_ptr<GstElement, ObjectUnref>;
 
 /// The element itself and, of a bin, those in it at any depth.
 std::vector<ElementRef> elements_of(GstElement* top);
+/// Elements and bins right in a pipeline that are sources.
+std::vector<ElementRef> sources_of(GstElement* pipeline);
 
 /// "avdec_h264"; empty for an element that no factory has made.
 std::string factory_name(GstElement* element);

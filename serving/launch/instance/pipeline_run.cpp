@@ -1,33 +1,43 @@
 #include "serving/launch/instance/pipeline_run.h"
 
 #include <utility>
+#include <vector>
 
 #include "serving/launch/instance/bus_text.h"
 
 namespace het::serving {
 namespace {
 
-/// What a change of state on another thread needs, and what comes back from it.
-struct StateChange {
-  GstState state;
+/// Work on a pipeline that may take long, on another thread, and what comes back from it.
+struct PipelineWork {
+  std::function<GstStateChangeReturn(GstElement*)> work;
   std::function<void(GstStateChangeReturn)> done;
   GstStateChangeReturn outcome = GST_STATE_CHANGE_FAILURE;
 };
 
 gboolean tell_outcome(gpointer user) {
-  auto& change = *static_cast<StateChange*>(user);
-  change.done(change.outcome);
+  auto& work = *static_cast<PipelineWork*>(user);
+  work.done(work.outcome);
   return G_SOURCE_REMOVE;
 }
 
-void drop_change(gpointer user) {
-  delete static_cast<StateChange*>(user);
+void drop_work(gpointer user) {
+  delete static_cast<PipelineWork*>(user);
 }
 
-void change_it(GstElement* pipeline, gpointer user) {
-  auto* change = static_cast<StateChange*>(user);
-  change->outcome = gst_element_set_state(pipeline, change->state);
-  g_idle_add_full(G_PRIORITY_DEFAULT, tell_outcome, change, drop_change);
+void do_work(GstElement* pipeline, gpointer user) {
+  auto* work = static_cast<PipelineWork*>(user);
+  work->outcome = work->work(pipeline);
+  g_idle_add_full(G_PRIORITY_DEFAULT, tell_outcome, work, drop_work);
+}
+
+/// To each source by itself: an event to the pipeline holds the lock of its state while a source
+/// waits for the buffer that it is pushing, and that may wait at a sink for the pipeline to play.
+GstStateChangeReturn send_eos_to_sources(GstElement* pipeline) {
+  for (const ElementRef& source : sources_of(pipeline)) {
+    gst_element_send_event(source.get(), gst_event_new_eos());
+  }
+  return GST_STATE_CHANGE_SUCCESS;
 }
 
 }  // namespace
@@ -76,10 +86,17 @@ PipelineRun::~PipelineRun() {
   g_signal_handlers_disconnect_by_data(pipeline_.get(), this);
 }
 
+void PipelineRun::on_other_thread(std::function<GstStateChangeReturn(GstElement*)> work,
+                                  void (PipelineRun::*done)(GstStateChangeReturn)) {
+  auto* whole = new PipelineWork{std::move(work), [self = shared_from_this(), done](auto outcome) {
+                                   ((*self).*done)(outcome);
+                                 }};
+  gst_element_call_async(pipeline_.get(), do_work, whole, nullptr);
+}
+
 void PipelineRun::change_state(GstState state, void (PipelineRun::*done)(GstStateChangeReturn)) {
-  auto* change = new StateChange{
-      state, [self = shared_from_this(), done](auto outcome) { ((*self).*done)(outcome); }};
-  gst_element_call_async(pipeline_.get(), change_it, change, nullptr);
+  on_other_thread([state](GstElement* pipeline) { return gst_element_set_state(pipeline, state); },
+                  done);
 }
 
 void PipelineRun::on_started(GstStateChangeReturn outcome) {
@@ -110,17 +127,21 @@ void PipelineRun::send_eos() {
   // Sinks tell of EOS only in PLAYING.
   if (is_buffering_) gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
   is_buffering_ = false;
-  // A source may push it at once, and wait for what is downstream.
-  gst_element_call_async(
-      pipeline_.get(),
-      [](GstElement* pipeline, gpointer) { gst_element_send_event(pipeline, gst_event_new_eos()); },
-      nullptr, nullptr);
+  is_sending_eos_ = true;
+  on_other_thread(send_eos_to_sources, &PipelineRun::on_eos_sent);
+}
+
+void PipelineRun::on_eos_sent(GstStateChangeReturn) {
+  is_sending_eos_ = false;
+  if (stop_wanted_) change_state(GST_STATE_NULL, &PipelineRun::on_stopped);
 }
 
 void PipelineRun::stop() {
   if (stop_wanted_) return;
   stop_wanted_ = true;
-  change_state(GST_STATE_NULL, &PipelineRun::on_stopped);
+  // On the way to NULL sinks hold the buffer for whose end the EOS waits, and it holds the lock of
+  // its source's state.
+  if (!is_sending_eos_) change_state(GST_STATE_NULL, &PipelineRun::on_stopped);
 }
 
 void PipelineRun::on_stopped(GstStateChangeReturn) {
@@ -140,7 +161,7 @@ void PipelineRun::fail_by(GstMessage* message) {
 }
 
 void PipelineRun::on_buffering(GstMessage* message) {
-  if (is_live_ || end_wanted_ || !has_started_) return;
+  if (is_live_ || !may_change_state()) return;
   gint percent = 100;
   gst_message_parse_buffering(message, &percent);
   const bool waits = percent < 100;
@@ -150,7 +171,7 @@ void PipelineRun::on_buffering(GstMessage* message) {
 }
 
 void PipelineRun::restart_clock() {
-  if (is_buffering_ || !has_started_) return;
+  if (is_buffering_ || !may_change_state()) return;
   gst_element_set_state(pipeline_.get(), GST_STATE_PAUSED);
   gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
 }
@@ -178,7 +199,7 @@ void PipelineRun::on_message(GstMessage* message) {
     case GST_MESSAGE_REQUEST_STATE: {
       GstState state = GST_STATE_VOID_PENDING;
       gst_message_parse_request_state(message, &state);
-      gst_element_set_state(pipeline_.get(), state);
+      if (may_change_state()) gst_element_set_state(pipeline_.get(), state);
       return;
     }
     case GST_MESSAGE_APPLICATION:

@@ -44,7 +44,9 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   PipelineRun(ElementRef pipeline, std::string label, std::function<void(GstElement*)> prepare,
               Listener listener);
 
-  /// Changes the state on another thread, then calls back here with the outcome.
+  /// Does what may take long on another thread, then calls back here with the outcome.
+  void on_other_thread(std::function<GstStateChangeReturn(GstElement*)> work,
+                       void (PipelineRun::*done)(GstStateChangeReturn));
   void change_state(GstState state, void (PipelineRun::*done)(GstStateChangeReturn));
   void on_started(GstStateChangeReturn outcome);
   void on_stopped(GstStateChangeReturn outcome);
@@ -54,6 +56,9 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   void fail(const std::string& reason);
   void fail_by(GstMessage* message);
   void send_eos();
+  void on_eos_sent(GstStateChangeReturn outcome);
+  /// Not while it starts, nor once an EOS is on its way.
+  bool may_change_state() const { return has_started_ && !end_wanted_; }
 
   ElementRef pipeline_;
   std::string label_;
@@ -66,6 +71,7 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   bool is_buffering_ = false;
   bool end_wanted_ = false;
   bool is_over_ = false;  ///< `ended` or `failed` was called
+  bool is_sending_eos_ = false;
   bool stop_wanted_ = false;
 };
 

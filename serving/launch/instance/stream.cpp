@@ -154,7 +154,8 @@ void Stream::end() {
 }
 
 void Stream::cut() {
-  end();
+  if (timer_ != 0) return end();
+  end_wanted_ = true;
   if (!run_ || state_ == State::Ended || state_ == State::Failed) return;
   was_cut_ = true;
   set_state(State::Ended);
