@@ -1,13 +1,8 @@
 /// `hetero-launch`, which `hetero launch` runs: pipelines as instances, each on its NUMA node.
 
-#include <sys/prctl.h>
-
-#include <charconv>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
-#include <string>
 
 #include "serving/launch/command/launch.h"
 #include "serving/launch/command/launch_options.h"

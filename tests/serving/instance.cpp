@@ -8,9 +8,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -51,8 +53,7 @@ TEST(Instance, WordsOfACommandLineAreWords) {
   const ScratchFolder folder;
   const std::string file = folder.file("with blanks and \"quotes\".raw");
   Job job = job_of({""});
-  job.streams[0].arguments = {"videotestsrc", "num-buffers=2", "!", "filesink",
-                              "location=" + file};
+  job.streams[0].arguments = {"videotestsrc", "num-buffers=2", "!", "filesink", "location=" + file};
   const InstanceOutcome outcome = run_job(job);
   EXPECT_EQ(outcome.code, kInstanceDone) << outcome.messages;
   EXPECT_TRUE(std::filesystem::exists(file));
@@ -207,18 +208,27 @@ TEST(Instance, ALauncherThatIsGoneIsNotMissed) {
             kInstanceDone);
 }
 
+std::string null() {
+  return std::to_string(open("/dev/null", O_WRONLY));
+}
+
 TEST(Instance, TheJobComesThroughAPipe) {
   int job[2];
   ASSERT_EQ(pipe(job), 0);
   const std::string text = job_of({"videotestsrc num-buffers=5 ! fakesink"}).to_json();
   ASSERT_EQ(write(job[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   close(job[1]);
-  EXPECT_EQ(run_instance(job[0], open("/dev/null", O_WRONLY)), kInstanceDone);
+  EXPECT_EQ(instance_main(std::to_string(job[0]).c_str(), null().c_str()), kInstanceDone);
   ASSERT_EQ(pipe(job), 0);
   close(job[1]);
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run_instance(job[0], open("/dev/null", O_WRONLY)), kInstanceUnusable);
+  EXPECT_EQ(instance_main(std::to_string(job[0]).c_str(), null().c_str()), kInstanceUnusable);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("cannot read a job"));
+  for (const char* number : {"one", "", "-1", "99999", "1x"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(instance_main(number, "1"), kInstanceUnusable);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no open descriptors"));
+  }
 }
 
 /// Threads of the device CPU in this process: how many processors each may use.

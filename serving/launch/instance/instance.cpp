@@ -1,13 +1,18 @@
 #include "serving/launch/instance/instance.h"
 
+#include <fcntl.h>
 #include <gst/gst.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "devices/register_devices.h"
@@ -137,6 +142,14 @@ Result<Job> read_job(int fd) {
   return Job::parse(text);
 }
 
+std::optional<int> open_descriptor(std::string_view text) {
+  int number = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = failure == std::errc() && end == text.data() + text.size();
+  if (!is_number || fcntl(number, F_GETFD) < 0) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 int run_instance(const Job& job, ReportWriter& reports) {
@@ -154,9 +167,19 @@ int run_instance(const Job& job, ReportWriter& reports) {
   return code;
 }
 
-int run_instance(int job_fd, int report_fd) {
-  ReportWriter reports(report_fd);
-  const Result<Job> job = read_job(job_fd);
+int instance_main(const char* job_fd, const char* report_fd) {
+  const std::optional<int> from = open_descriptor(job_fd);
+  const std::optional<int> to = open_descriptor(report_fd);
+  if (!from || !to) {
+    print_line(
+        "error", "",
+        fmt::format("--instance {} {}: these are no open descriptors; `hetero launch` starts "
+                    "instances",
+                    job_fd, report_fd));
+    return kInstanceUnusable;
+  }
+  ReportWriter reports(*to);
+  const Result<Job> job = read_job(*from);
   if (!job) {
     print_line("error", "", job.error().message());
     return kInstanceUnusable;

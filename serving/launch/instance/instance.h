@@ -11,8 +11,9 @@ namespace het::serving {
 /// of report.h.
 int run_instance(const Job& job, ReportWriter& reports);
 
-/// The same with the job as JSON at the end of one pipe and reports to another; closes both.
-/// Returns kInstanceUnusable for a job that cannot be read.
-int run_instance(int job_fd, int report_fd);
+/// The same by the arguments of `--instance JOB_FD REPORT_FD`: the job as JSON from one descriptor,
+/// to its end, reports to another; closes both. Returns kInstanceUnusable for descriptors that are
+/// none and a job that cannot be read.
+int instance_main(const char* job_fd, const char* report_fd);
 
 }  // namespace het::serving

@@ -6,17 +6,13 @@
 #include <vector>
 
 namespace het::serving {
-namespace {
-
-/// One sink pad.
-struct SinkCount {
-  std::atomic<uint64_t> buffers = 0;
-  std::atomic<bool> is_sound = false;
-};
-
-}  // namespace
-
 struct SinkCounter::State {
+  /// One sink pad.
+  struct SinkCount {
+    std::atomic<uint64_t> buffers = 0;
+    std::atomic<bool> is_sound = false;
+  };
+
   GstElement* pipeline = nullptr;
   std::atomic<bool> has_played = false;
   std::mutex mutex;  ///< protects sinks; taken alone
@@ -63,7 +59,7 @@ void SinkCounter::watch(GstElement* element) {
   if (GST_IS_BIN(element) || !GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK)) return;
   const auto add = [](GstElement*, GstPad* pad, gpointer user) -> gboolean {
     const auto& state = *static_cast<std::shared_ptr<State>*>(user);
-    auto count = std::make_shared<SinkCount>();
+    auto count = std::make_shared<State::SinkCount>();
     {
       std::lock_guard lock(state->mutex);
       state->sinks.push_back(count);
