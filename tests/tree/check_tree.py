@@ -39,7 +39,7 @@ THIRD_PARTY = {
     "seccomp": ("devices/vpu/daemon/confinement",),
     "CLI/": ("tools/", "serving/", "devices/vpu/daemon/main.cpp"),
     "hwloc": ("inference/machine/", "serving/"),
-    "yaml-cpp/": ("serving/launch/plan/launch_file",),
+    "yaml-cpp/": ("serving/launch/plan/yaml_source",),
     "boost/": ("hetero/planner/",),
     "pybind11/": ("python/",),
     "mosquitto": ("gst/brokers/mqtt", "tests/gst/"),

@@ -200,13 +200,15 @@ std::map<size_t, std::vector<size_t>> nodes_by_distance(const std::string& root)
   for (const size_t node : nodes) {
     std::ifstream file(folder / ("node" + std::to_string(node)) / "distance");
     std::vector<std::pair<long, size_t>> others;
-    long distance = 0;
-    for (size_t i = 0; file >> distance; ++i) {
-      if (i < nodes.size() && nodes[i] != node) others.emplace_back(distance, nodes[i]);
+    size_t columns = 0;
+    for (long distance = 0; file >> distance; ++columns) {
+      if (columns < nodes.size() && nodes[columns] != node) {
+        others.emplace_back(distance, nodes[columns]);
+      }
     }
-    std::ranges::sort(others);
     // A file that does not fit the list of nodes says nothing.
-    if (others.size() + 1 != nodes.size()) continue;
+    if (columns != nodes.size()) continue;
+    std::ranges::sort(others);
     for (const auto& [_, other] : others) result[node].push_back(other);
   }
   return result;

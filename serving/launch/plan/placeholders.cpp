@@ -26,10 +26,11 @@ bool is_name_character(char c) {
 
 /// The name of the placeholder that begins at this place.
 std::optional<std::string_view> placeholder_at(std::string_view text, size_t begin) {
+  if (text[begin] != '{') return std::nullopt;
   size_t end = begin + 1;
   while (end < text.size() && is_name_character(text[end])) ++end;
-  const bool is_one = text[begin] == '{' && end < text.size() && text[end] == '}' &&
-                      end > begin + 1 && is_lower(text[begin + 1]);
+  const bool is_one =
+      end < text.size() && text[end] == '}' && end > begin + 1 && is_lower(text[begin + 1]);
   return is_one ? std::optional(text.substr(begin + 1, end - begin - 1)) : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -62,10 +63,13 @@ Result<YAML::Node> YamlSource::read() const {
     return error(StatusCode::NotFound, "cannot open the launch file '{}': {}", path_,
                  std::strerror(errno));
   }
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (file.bad() || (text.empty() && !file.eof())) {
+  std::string text;
+  std::array<char, 16384> part{};
+  while (file && text.size() <= kMostBytes) {
+    file.read(part.data(), part.size());
+    text.append(part.data(), static_cast<size_t>(file.gcount()));
+  }
+  if (!file.eof() && text.size() <= kMostBytes) {
     return error(StatusCode::NotFound, "cannot read the launch file '{}'", path_);
   }
   if (text.size() > kMostBytes) {
