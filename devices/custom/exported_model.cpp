@@ -18,7 +18,8 @@ constexpr std::string_view kContent = "content";
 constexpr size_t kPortTexts = 4;
 
 /// Properties that a file must not decide about: what this process reads and writes.
-constexpr std::array<std::string_view, 2> kOwnProperties = {"CACHE_DIR", "EXTENSIONS"};
+constexpr std::array<std::string_view, 3> kOwnProperties = {"CACHE_DIR", "CACHE_MAX_MIB",
+                                                            "EXTENSIONS"};
 
 std::vector<std::string> port_texts(const std::vector<Port>& ports) {
   std::vector<std::string> texts;

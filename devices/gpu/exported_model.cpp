@@ -14,8 +14,8 @@ constexpr std::string_view kManifest = "manifest";
 constexpr std::string_view kGraph = "graph";
 
 /// Properties that a file must not decide about: what this process reads, writes and runs on.
-constexpr std::array<std::string_view, 4> kOwnProperties = {"CACHE_DIR", "CONFIG_FILE",
-                                                            "EXTENSIONS", "GPU_ALLOW_CPU"};
+constexpr std::array<std::string_view, 5> kOwnProperties = {
+    "CACHE_DIR", "CACHE_MAX_MIB", "CONFIG_FILE", "EXTENSIONS", "GPU_ALLOW_CPU"};
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 #include "devices/gpu/memory/host_buffer.h"
 #include "devices/gpu/plan/plan_builder.h"
 #include "devices/gpu/plan/plan_execution.h"
-#include "inference/devices/choice_store.h"
+#include "inference/devices/cache_folder.h"
 #include "inference/devices/ports.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"
@@ -50,6 +50,7 @@ Result<std::shared_ptr<CompiledModel>> GpuCompiledModel::create(const Model& mod
   if (int8 != Int8Use::No) HET_TRY(restore_dequantisation(*prepared));
   HET_TRY(prepare_model(*prepared));
   std::unique_ptr<const Model> exported = prepared->clone();
+  note_cache_bound(properties);
   const std::string folder = cache_dir(properties);
   PlanOptions options;
   options.stored_type = settings.stored_type;

@@ -9,7 +9,7 @@
 #include "devices/gpu/memory/application_context.h"
 #include "devices/gpu/memory/context.h"
 #include "devices/gpu/plan/plan_builder.h"
-#include "inference/devices/choice_store.h"
+#include "inference/devices/cache_folder.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"
 

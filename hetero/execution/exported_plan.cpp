@@ -25,8 +25,9 @@ constexpr double kMostShare = 1e9;
 
 /// Properties that a file must not decide about, also for single devices: what the process that
 /// imports it reads, writes and runs on.
-constexpr std::array<std::string_view, 5> kOfTheProcess = {"CACHE_DIR", "CONFIG_FILE", "EXTENSIONS",
-                                                           "GPU_ALLOW_CPU", "HETERO_AFFINITY"};
+constexpr std::array<std::string_view, 7> kOfTheProcess = {
+    "CACHE_DIR",      "CACHE_MAX_MIB", "CONFIG_FILE",    "EXTENSIONS",
+    "WEIGHT_SHARING", "GPU_ALLOW_CPU", "HETERO_AFFINITY"};
 
 Failure malformed(std::string_view what) {
   return error(StatusCode::ParseError, "the exported model is malformed: {}; export it again",

@@ -5,6 +5,7 @@
 
 #include "hetero/placement/profile_store.h"
 #include "inference/base/checksum.h"
+#include "inference/devices/cache_folder.h"
 #include "inference/passes/print_model.h"
 
 namespace het::hetero {
@@ -97,6 +98,7 @@ StoredPlan to_stored(const PlanCandidate& candidate) {
 PlanStore::PlanStore(const Properties& properties, const SupportTable& table)
     : devices_(table.devices().size()) {
   for (const PlacementDevice& device : table.devices()) device_key_ += device_text(device) + ";";
+  note_cache_bound(properties);
   const std::string folder = cache_dir(properties);
   if (!folder.empty()) store_.emplace(folder, "HETERO", machine_text(table));
 }

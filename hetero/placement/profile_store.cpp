@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "inference/base/checksum.h"
+#include "inference/devices/cache_folder.h"
 #include "inference/passes/print_model.h"
 
 namespace het::hetero {
@@ -51,7 +52,9 @@ std::string machine_text(const SupportTable& table) {
 std::string device_text(const PlacementDevice& device) {
   std::string text = device.member->name;
   for (const auto& [name, value] : device.properties) {
-    if (name != "CACHE_DIR") text += fmt::format(" {}={}", name, value);
+    const bool has_effect =
+        name != "CACHE_DIR" && name != "CACHE_MAX_MIB" && name != "WEIGHT_SHARING";
+    if (has_effect) text += fmt::format(" {}={}", name, value);
   }
   return text;
 }
@@ -61,6 +64,7 @@ ProfileStore::ProfileStore(const Properties& properties, const SupportTable& tab
     devices_.push_back(device_text(device));
     devices_by_name_[device.member->name] = devices_.back();
   }
+  note_cache_bound(properties);
   const std::string folder = cache_dir(properties);
   if (folder.empty()) return;
   store_.emplace(folder, "HETERO-times", machine_text(table));

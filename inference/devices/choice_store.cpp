@@ -1,7 +1,6 @@
 #include "inference/devices/choice_store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,14 +9,13 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
+#include "inference/devices/cache_folder.h"
 
 namespace het {
 namespace {
@@ -43,29 +41,6 @@ class File {
  private:
   int fd_;
 };
-
-/// One process writes at a time, so that none loses what another one adds. Whoever waits too long
-/// writes all the same: the file stays whole, at worst choices are measured again.
-class WriteTurn {
- public:
-  explicit WriteTurn(const std::string& path) : file_(path, O_RDWR | O_CREAT | O_NOFOLLOW) {
-    using Clock = std::chrono::steady_clock;
-    constexpr auto kLongest = std::chrono::seconds(1);
-    constexpr auto kPause = std::chrono::milliseconds(2);
-    const auto end = Clock::now() + kLongest;
-    while (file_.is_open() && ::flock(file_.fd(), LOCK_EX | LOCK_NB) != 0 && Clock::now() < end) {
-      std::this_thread::sleep_for(kPause);
-    }
-  }
-
- private:
-  File file_;
-};
-
-std::string environment(const char* name) {
-  const char* value = ::secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 std::string with_checksum(const std::string& text) {
   return fmt::format("{:016x} {}\n", checksum(text), text);
@@ -108,19 +83,6 @@ bool write_all(int fd, std::string_view content) {
 
 }  // namespace
 
-std::string cache_dir(const Properties& properties) {
-  const auto given = properties.find("CACHE_DIR");
-  if (given != properties.end()) return given->second;
-  if (::secure_getenv("GST_HETERO_CACHE_DIR") != nullptr) {
-    return environment("GST_HETERO_CACHE_DIR");
-  }
-  // A relative path in these is invalid and to be ignored (XDG Base Directory Specification).
-  const std::string cache = environment("XDG_CACHE_HOME");
-  if (cache.starts_with('/')) return cache + "/gst-hetero";
-  const std::string home = environment("HOME");
-  return home.starts_with('/') ? home + "/.cache/gst-hetero" : std::string();
-}
-
 ChoiceStore::ChoiceStore(std::string folder, std::string device, std::string machine)
     : folder_(std::move(folder)),
       device_(lower(std::move(device))),
@@ -153,6 +115,7 @@ void ChoiceStore::read_file() {
   }
   const FileState state{info.st_ino, info.st_size,
                         info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec};
+  note_use(path_);
   if (state == file_) return;
   file_ = state;
   if (static_cast<uint64_t>(info.st_size) > kMostFileBytes) {
@@ -258,16 +221,24 @@ std::string ChoiceStore::file_content() const {
 void ChoiceStore::save() {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(changed_, false)) return;
-  std::error_code code;
-  if (fs::create_directories(folder_, code)) {
-    fs::permissions(folder_, fs::perms::owner_all, code);
+  make_cache_folder(folder_);
+  {
+    // So that none loses what another one adds. Whoever waits too long writes all the same: the
+    // file stays whole, at worst choices are measured again.
+    const CacheTurn turn(folder_, "choices", std::chrono::seconds(1));
+    write_file();
   }
-  const WriteTurn turn(folder_ + "/lock");
+  trim_cache(folder_);
+}
+
+void ChoiceStore::write_file() {
   read_file();
+  const std::string content = file_content();
+  if (content.size() > cache_bound_bytes(folder_)) return;
   std::string temporary = path_ + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return warn("cannot write", std::strerror(errno));
-  const bool is_written = write_all(fd, file_content());
+  const bool is_written = write_all(fd, content);
   const int reason = errno;
   const bool is_synced = is_written && ::fsync(fd) == 0;
   if (::close(fd) != 0 || !is_synced || ::rename(temporary.c_str(), path_.c_str()) != 0) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "inference/base/visibility.h"
-#include "inference/devices/properties.h"
 
 namespace het {
 
@@ -21,10 +20,6 @@ struct MeasuredChoice {
   std::map<std::string, double> times_us;
   bool operator==(const MeasuredChoice&) const = default;
 };
-
-/// The folder that CACHE_DIR names: the property, else the environment variable
-/// GST_HETERO_CACHE_DIR, else gst-hetero below $XDG_CACHE_HOME or ~/.cache. Empty: keep nothing.
-HET_API std::string cache_dir(const Properties& properties);
 
 /// Choices that a device measured on one machine, by what they are about (operator, shapes, types,
 /// threads), kept in a file of a folder. The file only saves time: choices are names, which whoever
@@ -75,6 +70,7 @@ class HET_API ChoiceStore {
   };
 
   void read_file();
+  void write_file();
   void parse(std::string_view content);
   bool insert(std::string key, MeasuredChoice choice);
   std::string file_content() const;

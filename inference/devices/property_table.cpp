@@ -31,8 +31,18 @@ constexpr std::array kTable = {
                 .doc = "batch size that the model is given; 0: as in the file"},
     PropertyDef{.name = "CACHE_DIR",
                 .devices = "*",
-                .doc = "folder in which measured choices are kept, by default gst-hetero in "
-                       "$XDG_CACHE_HOME or ~/.cache; empty: none, and nothing is measured"},
+                .doc = "folder in which measured choices, built kernels and shared weights are "
+                       "kept, by default gst-hetero in $XDG_CACHE_HOME or ~/.cache; empty: none, "
+                       "and nothing is measured"},
+    PropertyDef{.name = "CACHE_MAX_MIB",
+                .type = PropertyType::Integer,
+                .default_value = "8192",
+                .minimum = 1,
+                .maximum = std::numeric_limits<int32_t>::max(),
+                .devices = "*",
+                .doc = "mebibytes that files in CACHE_DIR may take, those unused for longest leave "
+                       "first; for the folder, from this compile on (also "
+                       "GST_HETERO_CACHE_MAX_MIB); by default no more than half of what is free"},
     PropertyDef{.name = "COMPRESS_TO_FP16",
                 .type = PropertyType::Boolean,
                 .default_value = "NO",
@@ -496,6 +506,14 @@ constexpr std::array kTable = {
                 .devices = kVpu,
                 .doc = "milliseconds without an answer to a request after which the device counts "
                        "as lost, for all models on it"},
+    PropertyDef{.name = "WEIGHT_SHARING",
+                .type = PropertyType::Choice,
+                .default_value = "NO",
+                .choices = "NO|MACHINE|NODE",
+                .devices = "CPU",
+                .doc = "packed weights are kept in CACHE_DIR and mapped by all processes that "
+                       "compile the same model: one copy for the machine, or one for each NUMA "
+                       "node by processes that are bound to one"},
 };
 
 }  // namespace

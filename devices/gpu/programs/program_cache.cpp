@@ -12,6 +12,7 @@
 #include "devices/gpu/programs/program_merging.h"
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
+#include "inference/devices/cache_folder.h"
 
 namespace het::gpu {
 namespace {
@@ -349,7 +350,9 @@ void ProgramCache::save(const std::vector<KernelUse>& uses, const std::string& f
     log(LogLevel::Warning, "cannot write '{}'; kernels will be built again", path);
     return;
   }
-  if (!unsaved.empty()) limit_program_files(folder, kMostFiles);
+  if (unsaved.empty()) return;
+  limit_program_files(folder, kMostFiles);
+  trim_cache(folder);
 }
 
 ProgramCache::Counts ProgramCache::counts() const {

@@ -8,6 +8,7 @@
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
 #include "inference/base/new_file.h"
+#include "inference/devices/cache_folder.h"
 
 namespace het::gpu {
 namespace {
@@ -37,6 +38,9 @@ std::string program_file_path(const std::string& folder, std::string_view key) {
 }
 
 std::optional<StoredProgram> read_program_file(const std::string& path, std::string_view key) {
+  std::error_code unknown;
+  // Whatever else has that name, such as a FIFO, would block.
+  if (!std::filesystem::is_regular_file(path, unknown)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   FileHeader header;
@@ -66,6 +70,7 @@ std::optional<StoredProgram> read_program_file(const std::string& path, std::str
     program.kernels.insert(content.substr(begin, end - begin));
     begin = end + 1;
   }
+  note_use(path);
   program.binary = content.substr(header.kernel_bytes);
   return program;
 }
@@ -83,8 +88,12 @@ bool write_program_file(const std::string& path, std::string_view key,
   }
   content += program.binary;
   header.content = checksum(content);
-  std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  make_cache_folder(folder);
+  std::error_code unknown;
+  const bool is_file = std::filesystem::is_regular_file(path, unknown);
+  if (!is_file && std::filesystem::exists(path, unknown)) return false;
+  if (sizeof header + content.size() > cache_bound_bytes(folder)) return false;
   const std::string_view start(reinterpret_cast<const char*>(&header), sizeof header);
   return write_new_file(path, std::string(start) + content).ok();
 }

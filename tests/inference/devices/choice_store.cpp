@@ -14,6 +14,7 @@
 
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
+#include "inference/devices/cache_folder.h"
 
 namespace het {
 namespace {
