@@ -5,6 +5,7 @@
 #include "devices/cpu/cpu_request.h"
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/precision_choice.h"
+#include "inference/devices/cache_folder.h"
 #include "inference/devices/ports.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/prepare_model.h"
@@ -41,11 +42,9 @@ std::string_view precision_name(ElementType type) {
   return type == ElementType::BFloat16 ? kBFloat16 : kFloat32;
 }
 
-/// What decides about kernels and the form of their weights, beside machine and precision.
-std::string plan_settings(const StreamSettings& settings) {
-  return fmt::format("threads of a stream: {}, int8: {}, fast algorithms: {}",
-                     settings.threads_per_stream, settings.int8 ? "yes" : "no",
-                     settings.fast_algorithms ? "yes" : "no");
+ElementType precision_of(const PlanOrigin& origin) {
+  return origin.precision == kBFloat16 && has_bfloat16() ? ElementType::BFloat16
+                                                         : ElementType::Float32;
 }
 
 }  // namespace
@@ -54,15 +53,28 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
                                                                 const Properties& properties,
                                                                 const DeviceParts& device,
                                                                 ChoiceStore* store) {
-  HET_ASSIGN(StreamSettings settings, stream_settings(properties, device.topology));
+  HET_ASSIGN(const StreamSettings settings, stream_settings(properties, device.topology));
   HET_ASSIGN(const std::unique_ptr<Model> prepared, prepared_model(model, settings));
+  ExportSource source(*prepared);
+  const std::optional<ModelStore> files = ModelStore::create(source, properties, settings, device);
+  const Compilation compilation{model, *prepared, settings, properties, device};
+  auto compiled = files ? share(compilation, std::move(source), store, *files)
+                        : pack(compilation, std::move(source), store);
+  release_files(model);
+  return compiled;
+}
+
+Result<std::shared_ptr<CpuCompiledModel>> CpuCompiledModel::pack(const Compilation& given,
+                                                                 ExportSource source,
+                                                                 ChoiceStore* store) {
+  StreamSettings settings = given.settings;
   HET_ASSIGN(auto streams, start_streams(settings));
   if (store) store->refresh();
-  ExportSource source(*prepared);
-  std::unique_ptr<Model> exact = prepared->clone();
+  const std::unique_ptr<Model> planning = given.prepared.clone();
+  std::unique_ptr<Model> exact = given.prepared.clone();
   HET_ASSIGN(PlannedModel planned,
-             plan_on_stream(*streams, *prepared, settings,
-                            {.store = store, .budget = &device.budgets->all()}));
+             plan_on_stream(*streams, *planning, settings,
+                            {.store = store, .budget = &given.device.budgets->all()}));
   if (store) store->save();
   settings.precision = planned.precision;
   if (planned.plan.spoils_constants) {
@@ -72,13 +84,80 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::create(const Model& mod
     exact = nullptr;
   }
   source.forget_packed(std::move(planned.packed));
-  const std::shared_ptr<CpuCompiledModel> compiled(new CpuCompiledModel(
-      model, *prepared, std::move(planned), settings, properties, device, std::move(streams)));
+  return complete(given, settings, *planning, std::move(planned), std::move(exact),
+                  std::move(source), std::move(streams));
+}
+
+Result<std::shared_ptr<CpuCompiledModel>> CpuCompiledModel::take(const Compilation& given,
+                                                                 ExportSource source,
+                                                                 ExportedPlan stored) {
+  StreamSettings settings = given.settings;
+  settings.precision = precision_of(stored.origin);
+  const std::unique_ptr<Model> planning = given.prepared.clone();
+  HET_TRY(share_constants(*planning, stored.constants));
+  std::unique_ptr<Model> exact = planning->clone();
+  HET_TRY(share_constants(*exact, stored.plain));
+  source.take_stored(stored);
+  HET_ASSIGN(auto streams, start_streams(settings));
+  PackedConstants packed(std::move(stored.packed), stored.memory);
+  HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *planning, settings,
+                                                  {.choices = &stored.choices, .packed = &packed}));
+  if (planned.plan.spoils_constants) {
+    return error(StatusCode::ParseError, "its plan would spoil NaN or infinities of the weights");
+  }
+  return complete(given, settings, *planning, std::move(planned), std::move(exact),
+                  std::move(source), std::move(streams));
+}
+
+Result<std::shared_ptr<CpuCompiledModel>> CpuCompiledModel::share(const Compilation& given,
+                                                                  ExportSource source,
+                                                                  ChoiceStore* store,
+                                                                  const ModelStore& files) {
+  const auto find = [&]() -> std::shared_ptr<CpuCompiledModel> {
+    std::optional<ExportedPlan> stored = files.find();
+    if (!stored) return nullptr;
+    auto taken = take(given, source, std::move(*stored));
+    if (taken) return *taken;
+    files.refuse(taken.error().message());
+    return nullptr;
+  };
+  const bool was_there = files.exists();
+  if (auto found = find()) return found;
+  const CacheTurn turn = files.wait_for_turn();
+  // Whoever had the turn before has made it.
+  if (!was_there || turn.has_waited()) {
+    if (auto found = find()) return found;
+  }
+  HET_ASSIGN(std::shared_ptr<CpuCompiledModel> packed, pack(given, source, store));
+  if (!packed->keep_in(files)) return packed;
+  // What was packed here goes with `packed`.
+  if (auto found = find()) return found;
+  return packed;
+}
+
+bool CpuCompiledModel::keep_in(const ModelStore& files) const {
+  StoredExtras extras{files.key(), {}};
+  if (exact_ != nullptr && source_->has_own_memory()) {
+    extras.plain = source_->plain_weights(exact_->model());
+  }
+  uint64_t bytes = source_->content_bytes();
+  for (const auto& [name, content] : extras.plain) bytes += content.size_bytes();
+  return files.replace(bytes, [&](std::ostream& stream) {
+    return source_->write(stream, origin(), properties_, choices_, extras);
+  });
+}
+
+std::shared_ptr<CpuCompiledModel> CpuCompiledModel::complete(
+    const Compilation& given, const StreamSettings& settings, const Model& planning,
+    PlannedModel planned, std::unique_ptr<Model> exact, ExportSource source,
+    std::unique_ptr<StreamExecutor> streams) {
+  const std::shared_ptr<CpuCompiledModel> compiled(
+      new CpuCompiledModel(given.model, planning, std::move(planned), settings, given.properties,
+                           given.device, std::move(streams)));
   compiled->source_ = std::move(source);
   if (exact != nullptr && needs_finite_values(compiled->plan_.plan())) {
     compiled->exact_ = std::make_unique<ExactPlan>(std::move(exact), settings, compiled->choices_);
   }
-  release_files(model);
   return compiled;
 }
 
@@ -86,7 +165,9 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::import(std::istream& st
                                                                 const Properties& properties,
                                                                 const DeviceParts& device,
                                                                 ExportedFile::Checksums checksums) {
-  HET_ASSIGN(ExportedPlan exported, read_exported_plan(stream, device.machine, checksums));
+  HET_ASSIGN(const ExportedFile file, ExportedFile::read(stream, kExportDevice, checksums));
+  HET_ASSIGN(ExportedPlan exported, read_exported_plan(file, device.machine));
+  HET_ASSIGN(const std::unique_ptr<Model> prepared, read_exported_graph(file, exported));
   HET_ASSIGN(Properties merged, validate_properties(exported.properties, "CPU"));
   for (const auto& [name, value] : properties) merged[name] = value;
   HET_ASSIGN(StreamSettings settings, stream_settings(merged, device.topology));
@@ -105,20 +186,17 @@ Result<std::shared_ptr<CompiledModel>> CpuCompiledModel::import(std::istream& st
                  "EXECUTION_MODE_HINT), or compile it and export it again",
                  exported.origin.settings.substr(0, 256), plan_settings(settings));
   }
-  settings.precision = exported.origin.precision == kBFloat16 && has_bfloat16()
-                           ? ElementType::BFloat16
-                           : ElementType::Float32;
-  HET_TRY(prepare_model(*exported.model));
-  const std::unique_ptr<Model> original = exported.model->clone();
+  settings.precision = precision_of(exported.origin);
+  HET_TRY(prepare_model(*prepared));
+  const std::unique_ptr<Model> original = prepared->clone();
   HET_ASSIGN(auto streams, start_streams(settings));
   PackedConstants packed(std::move(exported.packed), exported.memory);
-  HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *exported.model, settings,
+  HET_ASSIGN(PlannedModel planned, plan_on_stream(*streams, *prepared, settings,
                                                   {.choices = &exported.choices,
                                                    .packed = &packed,
                                                    .non_finite = NonFinite::Taken}));
-  return std::shared_ptr<CompiledModel>(new CpuCompiledModel(*original, *exported.model,
-                                                             std::move(planned), settings, merged,
-                                                             device, std::move(streams)));
+  return std::shared_ptr<CompiledModel>(new CpuCompiledModel(
+      *original, *prepared, std::move(planned), settings, merged, device, std::move(streams)));
 }
 
 Status CpuCompiledModel::export_model(std::ostream& stream) const {
@@ -126,9 +204,11 @@ Status CpuCompiledModel::export_model(std::ostream& stream) const {
     return error(StatusCode::NotSupported,
                  "model '{}' was imported itself; copy the file that it was imported from", name());
   }
-  const PlanOrigin origin{machine_, plan_settings(settings_),
-                          std::string(precision_name(settings_.precision))};
-  return source_->write(stream, origin, properties_, choices_);
+  return source_->write(stream, origin(), properties_, choices_);
+}
+
+PlanOrigin CpuCompiledModel::origin() const {
+  return {machine_, plan_settings(settings_), std::string(precision_name(settings_.precision))};
 }
 
 CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,

@@ -6,30 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "devices/cpu/device_parts.h"
 #include "devices/cpu/exact_plan.h"
+#include "devices/cpu/model_store.h"
 #include "devices/cpu/plan/exported_plan.h"
 #include "devices/cpu/plan/planner.h"
 #include "devices/cpu/plan/stream_settings.h"
 #include "devices/cpu/runnable_plan.h"
-#include "devices/cpu/threads/core_budget.h"
-#include "devices/cpu/threads/spin_limit.h"
 #include "inference/devices/device.h"
 #include "inference/devices/stream_executor.h"
 
 namespace het::cpu {
 
-/// What the device gives to all its models.
-struct DeviceParts {
-  Topology topology;
-  std::string machine;  ///< what choices and packed weights depend on, beside the settings
-  std::shared_ptr<CoreBudgets> budgets;
-  std::shared_ptr<SpinLimit> spin_limit;
-};
-
 /// A model planned for the CPU, with the streams that run it and their memory. Thread-safe.
 class CpuCompiledModel final : public CompiledModel {
  public:
   /// Clones, prepares and fuses `model` and plans it on a stream of its own. `store` may be null.
+  /// With WEIGHT_SHARING the packed weights are those of a file in CACHE_DIR (model_store.h), which
+  /// is written where it is missing.
   static Result<std::shared_ptr<CompiledModel>> create(const Model& model,
                                                        const Properties& properties,
                                                        const DeviceParts& device,
@@ -60,6 +54,34 @@ class CpuCompiledModel final : public CompiledModel {
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
 
  private:
+  /// What is compiled, and how.
+  struct Compilation {
+    const Model& model;
+    const Model& prepared;
+    const StreamSettings& settings;
+    const Properties& properties;
+    const DeviceParts& device;
+  };
+  /// One that packs its own weights.
+  static Result<std::shared_ptr<CpuCompiledModel>> pack(const Compilation& given,
+                                                        ExportSource source, ChoiceStore* store);
+  /// One with the packed weights of a file. Fails when they do not fit.
+  static Result<std::shared_ptr<CpuCompiledModel>> take(const Compilation& given,
+                                                        ExportSource source, ExportedPlan stored);
+  /// One with those in CACHE_DIR; where that does not work, one with its own.
+  static Result<std::shared_ptr<CpuCompiledModel>> share(const Compilation& given,
+                                                         ExportSource source, ChoiceStore* store,
+                                                         const ModelStore& files);
+  static std::shared_ptr<CpuCompiledModel> complete(const Compilation& given,
+                                                    const StreamSettings& settings,
+                                                    const Model& planning, PlannedModel planned,
+                                                    std::unique_ptr<Model> exact,
+                                                    ExportSource source,
+                                                    std::unique_ptr<StreamExecutor> streams);
+  /// False when it cannot be written, which is a warning.
+  bool keep_in(const ModelStore& files) const;
+  PlanOrigin origin() const;
+
   CpuCompiledModel(const Model& original, const Model& prepared, PlannedModel planned,
                    const StreamSettings& settings, Properties properties, const DeviceParts& device,
                    std::unique_ptr<StreamExecutor> streams);

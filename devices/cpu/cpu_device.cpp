@@ -11,6 +11,7 @@
 #include "devices/cpu/loops/simd_target.h"
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/planner.h"
+#include "inference/devices/cache_folder.h"
 #include "inference/devices/choice_store.h"
 #include "inference/passes/prepare_model.h"
 
@@ -123,6 +124,7 @@ class CpuDevice final : public Device {
     if (context != nullptr) {
       return error(StatusCode::NotSupported, "{} cannot work in objects of the application", kName);
     }
+    note_cache_bound(properties);
     return CpuCompiledModel::create(model, properties, parts_, store(properties));
   }
 

@@ -20,6 +20,8 @@ class ExactPlan {
   ExactPlan(std::unique_ptr<Model> prepared, const StreamSettings& settings, LayerChoices choices)
       : prepared_(std::move(prepared)), settings_(settings), choices_(std::move(choices)) {}
 
+  /// The prepared model, before the first get().
+  const Model& model() const { return *prepared_; }
   /// Called on a stream's thread. The plan, ready for all streams. A failure is the same each time.
   Result<RunnablePlan*> get();
 

@@ -42,6 +42,9 @@ Result<std::unique_ptr<InferRequest>> request_for(const Model& model, const Plac
     constexpr const char* kMode = "VPU_PERF_REPORT_MODE";
     if (find_property(kMode, device.member->device->name())) properties[kMode] = "PER_LAYER";
   }
+  // What is only measured is worth no file.
+  constexpr const char* kSharing = "WEIGHT_SHARING";
+  if (properties.count(kSharing) > 0) properties[kSharing] = "NO";
   HET_ASSIGN(const std::shared_ptr<CompiledModel> compiled,
              device.member->device->compile_model(model, properties, nullptr));
   return zero_request(*compiled);

@@ -70,9 +70,7 @@ struct Head {
   uint64_t table_checksum = 0;
 };
 
-Result<Head> read_head(std::istream& stream) {
-  std::string text(kHeadBytes, '\0');
-  HET_TRY(read_exactly(stream, text.data(), text.size()));
+Result<Head> parse_head(std::string_view text) {
   std::string_view rest = text;
   if (!rest.starts_with(kMagic)) return damaged("it does not begin as one");
   const auto take = [&rest](size_t count) {
@@ -107,7 +105,15 @@ struct Row {
   uint64_t checksum = 0;
 };
 
-Result<std::vector<Row>> parse_table(const std::string& text, std::string_view device) {
+/// Where sections begin, counted from the first one.
+struct SectionPlaces {
+  std::vector<Row> rows;
+  std::vector<uint64_t> offsets;
+  uint64_t begin = 0;  ///< of the first one in the file
+  uint64_t bytes = 0;  ///< of all together
+};
+
+Result<std::vector<Row>> parse_table(std::string_view text, std::string_view device) {
   const Json table = Json::parse(text, nullptr, false);
   const Json made_for = table.is_object() ? table.value("device", Json()) : Json();
   const Json sections = table.is_object() ? table.value("sections", Json()) : Json();
@@ -132,6 +138,50 @@ Result<std::vector<Row>> parse_table(const std::string& text, std::string_view d
     rows.push_back({name.get<std::string>(), bytes.get<uint64_t>(), *value});
   }
   return rows;
+}
+
+Status check_table_end(const Head& head, uint64_t all_bytes) {
+  const size_t end = kHeadBytes + head.table_bytes;
+  if (end + padding_behind(end) > all_bytes) return damaged("it ends within its table");
+  return {};
+}
+
+/// The table's end is checked.
+Result<SectionPlaces> find_sections(const Head& head, std::string_view table, uint64_t all_bytes,
+                                    std::string_view device, ExportedFile::Checksums checksums) {
+  if (checksums == ExportedFile::Checksums::Verify && checksum(table) != head.table_checksum) {
+    return damaged("its table has changed");
+  }
+  SectionPlaces places;
+  HET_ASSIGN(places.rows, parse_table(table, device));
+  const size_t table_end = kHeadBytes + head.table_bytes;
+  places.begin = table_end + padding_behind(table_end);
+  uint64_t free_bytes = all_bytes - places.begin;
+  for (const Row& row : places.rows) {
+    places.offsets.push_back(all_bytes - places.begin - free_bytes);
+    const bool fits =
+        row.bytes <= free_bytes && padding_behind(row.bytes) <= free_bytes - row.bytes;
+    if (!fits) return damaged(fmt::format("it ends within section '{}'", row.name.substr(0, 64)));
+    free_bytes -= row.bytes + padding_behind(row.bytes);
+  }
+  places.bytes = all_bytes - places.begin - free_bytes;
+  return places;
+}
+
+/// `begin`: of the first section.
+Result<std::vector<ExportedSection>> sections_at(const SectionPlaces& places,
+                                                 const std::byte* begin,
+                                                 ExportedFile::Checksums checksums) {
+  std::vector<ExportedSection> sections;
+  for (size_t i = 0; i < places.rows.size(); ++i) {
+    const Row& row = places.rows[i];
+    const std::span<const std::byte> content(begin + places.offsets[i], row.bytes);
+    if (checksums == ExportedFile::Checksums::Verify && checksum(content) != row.checksum) {
+      return damaged(fmt::format("section '{}' has changed", row.name.substr(0, 64)));
+    }
+    sections.push_back({row.name, content});
+  }
+  return sections;
 }
 
 }  // namespace
@@ -171,38 +221,34 @@ Status ExportedFile::write(std::ostream& stream, std::string_view device,
 Result<ExportedFile> ExportedFile::read(std::istream& stream, std::string_view device,
                                         Checksums checksums) {
   HET_ASSIGN(const uint64_t all_bytes, remaining(stream));
-  HET_ASSIGN(const Head head, read_head(stream));
-  const size_t start = kHeadBytes + head.table_bytes;
-  if (start + padding_behind(start) > all_bytes) return damaged("it ends within its table");
-  std::string text(head.table_bytes, '\0');
-  HET_TRY(read_exactly(stream, text.data(), text.size()));
-  const bool verify = checksums == Checksums::Verify;
-  if (verify && checksum(text) != head.table_checksum) return damaged("its table has changed");
-  HET_ASSIGN(const std::vector<Row> rows, parse_table(text, device));
-  stream.ignore(static_cast<std::streamsize>(padding_behind(start)));
-
+  std::string head_line(kHeadBytes, '\0');
+  HET_TRY(read_exactly(stream, head_line.data(), head_line.size()));
+  HET_ASSIGN(const Head head, parse_head(head_line));
+  HET_TRY(check_table_end(head, all_bytes));
+  std::string table(head.table_bytes, '\0');
+  HET_TRY(read_exactly(stream, table.data(), table.size()));
+  HET_ASSIGN(const SectionPlaces places, find_sections(head, table, all_bytes, device, checksums));
+  stream.ignore(static_cast<std::streamsize>(places.begin - kHeadBytes - head.table_bytes));
   // What there is bounds what is allocated.
-  uint64_t free_bytes = all_bytes - start - padding_behind(start);
-  const uint64_t content_bytes = free_bytes;
-  std::vector<uint64_t> offsets;
-  for (const Row& row : rows) {
-    offsets.push_back(content_bytes - free_bytes);
-    const bool fits =
-        row.bytes <= free_bytes && padding_behind(row.bytes) <= free_bytes - row.bytes;
-    if (!fits) return damaged(fmt::format("it ends within section '{}'", row.name.substr(0, 64)));
-    free_bytes -= row.bytes + padding_behind(row.bytes);
-  }
-  const uint64_t used_bytes = content_bytes - free_bytes;
   ExportedFile file;
-  HET_ASSIGN(file.buffer_, allocate_host_buffer(used_bytes));
-  HET_TRY(read_exactly(stream, reinterpret_cast<char*>(file.buffer_->host()), used_bytes));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::span<const std::byte> content(file.buffer_->host() + offsets[i], rows[i].bytes);
-    if (verify && checksum(content) != rows[i].checksum) {
-      return damaged(fmt::format("section '{}' has changed", rows[i].name.substr(0, 64)));
-    }
-    file.sections_.push_back({rows[i].name, content});
-  }
+  HET_ASSIGN(file.buffer_, allocate_host_buffer(places.bytes));
+  HET_TRY(read_exactly(stream, reinterpret_cast<char*>(file.buffer_->host()), places.bytes));
+  HET_ASSIGN(file.sections_, sections_at(places, file.buffer_->host(), checksums));
+  return file;
+}
+
+Result<ExportedFile> ExportedFile::view(BufferPtr content, std::string_view device,
+                                        Checksums checksums) {
+  const size_t all_bytes = content->size_bytes();
+  const std::string_view text(reinterpret_cast<const char*>(content->host()), all_bytes);
+  if (all_bytes < kHeadBytes) return damaged(fmt::format("it has {} bytes", all_bytes));
+  HET_ASSIGN(const Head head, parse_head(text.substr(0, kHeadBytes)));
+  HET_TRY(check_table_end(head, all_bytes));
+  const std::string_view table = text.substr(kHeadBytes, head.table_bytes);
+  HET_ASSIGN(const SectionPlaces places, find_sections(head, table, all_bytes, device, checksums));
+  ExportedFile file;
+  file.buffer_ = std::move(content);
+  HET_ASSIGN(file.sections_, sections_at(places, file.buffer_->host() + places.begin, checksums));
   return file;
 }
 

@@ -22,7 +22,7 @@ struct ExportedSection {
 /// The file of CompiledModel::export_model(): a line of text with format and version, a table of
 /// sections as JSON with its checksum, then the sections one behind the other, each beginning at a
 /// multiple of kHostAlignment and with a checksum of its own. What the sections hold is the
-/// device's business. Read in whole; immutable; thread-safe.
+/// device's business. Immutable; thread-safe.
 class HET_API ExportedFile {
  public:
   static constexpr int kVersion = 1;
@@ -38,6 +38,10 @@ class HET_API ExportedFile {
   /// From the stream's position on; it must be able to seek. Fails with ParseError for what is no
   /// such file, truncated or damaged, with NotSupported for another version or device.
   static Result<ExportedFile> read(std::istream& stream, std::string_view device,
+                                   Checksums checksums = Checksums::Verify);
+  /// The same of a file that lies in memory, such as a mapped one: nothing is copied, and sections
+  /// are as far from its begin as in the file.
+  static Result<ExportedFile> view(BufferPtr content, std::string_view device,
                                    Checksums checksums = Checksums::Verify);
 
   const std::vector<ExportedSection>& sections() const { return sections_; }

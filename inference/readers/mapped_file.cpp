@@ -119,6 +119,11 @@ std::span<const std::byte> release_whole_file(const std::byte* address) {
   return {reinterpret_cast<const std::byte*>(begin), size_bytes};
 }
 
+bool is_of_mapped_file(const std::byte* address) {
+  const std::lock_guard lock(mappings().mutex);
+  return mappings().find(reinterpret_cast<uintptr_t>(address)).has_value();
+}
+
 BufferPtr reference_bytes(std::span<const std::byte> part, std::shared_ptr<const void> owner) {
   // The callback's only task is to hold the owner as long as the buffer lives.
   return wrap_host_memory(const_cast<std::byte*>(part.data()), part.size(),

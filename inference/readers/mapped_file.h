@@ -44,6 +44,10 @@ void release_file_pages(std::span<const std::byte> memory);
 /// parts. Returns the file's content: empty when the address is not of a MappedFile.
 std::span<const std::byte> release_whole_file(const std::byte* address);
 
+/// True when the address is of a MappedFile: its pages are the system's, which every process that
+/// reads the file shares.
+bool is_of_mapped_file(const std::byte* address);
+
 /// A part of memory that `owner` keeps alive, as a Buffer for tensors. The part must not be
 /// written.
 BufferPtr reference_bytes(std::span<const std::byte> part, std::shared_ptr<const void> owner);

@@ -55,12 +55,27 @@ Status check_support(const Model& model, const CompileTarget& target) {
   return error(StatusCode::NotSupported, "nodes that cannot run:{}", refused);
 }
 
+/// Shapes may be many, and each would be a file of all weights.
+void keep_weights_private(const Device& device, Properties& properties) {
+  constexpr const char* kSharing = "WEIGHT_SHARING";
+  for (auto& [name, value] : properties) {
+    const auto single = split_member_property(name);
+    if (single && single->name == kSharing) value = "NO";
+  }
+  // Or one that passes it on to its members.
+  const bool takes_it = find_property(kSharing, device.name()).has_value() ||
+                        find_property("DEVICE_PROPERTIES", device.name()).has_value();
+  if (takes_it) properties[kSharing] = "NO";
+}
+
 Result<std::shared_ptr<CompiledModel>> compile_probe(const CompileTarget& target) {
   Model probe("probe");
   Value* input = probe.add_input("x", {ElementType::Float32, {1}});
   Node* node = probe.add_node("relu", "Relu", "", {input}, {"y"});
   probe.add_output("y", node->output());
-  return target.device->compile_model(probe, target.properties, target.context.get());
+  Properties properties = target.properties;
+  keep_weights_private(*target.device, properties);
+  return target.device->compile_model(probe, properties, target.context.get());
 }
 
 }  // namespace
@@ -235,6 +250,7 @@ Result<std::shared_ptr<CompiledModel>> DynamicCompiledModel::plan_for(
   // which shapes arrive.
   Properties properties = target_.properties;
   properties["DETERMINISTIC"] = "YES";
+  keep_weights_private(*target_.device, properties);
   HET_ASSIGN(std::shared_ptr<CompiledModel> plan,
              target_.device->compile_model(*bound, properties, target_.context.get()));
   events_.watch(plan);

@@ -7,18 +7,20 @@
 #include <charconv>
 #include <map>
 
+#include "inference/base/checksum.h"
 #include "inference/model/exported_manifest.h"
+#include "inference/readers/mapped_file.h"
 #include "inference/readers/onnx_reader.h"
 #include "inference/writers/onnx_writer.h"
 
 namespace het::cpu {
 namespace {
 
-constexpr std::string_view kDevice = "CPU";
 constexpr std::string_view kManifest = "manifest";
 constexpr std::string_view kGraph = "graph";
 constexpr std::string_view kPacked = "packed";
 constexpr std::string_view kConstant = "constant";
+constexpr std::string_view kPlain = "plain";
 /// Smaller constants stay in the graph.
 constexpr size_t kLeastConstantBytes = 4096;
 /// A packed float has at least a quarter of the bytes that it had (float64 in bfloat16), and a
@@ -26,7 +28,8 @@ constexpr size_t kLeastConstantBytes = 4096;
 constexpr size_t kMostPlainShare = 8;
 
 /// Properties that a file must not decide about: where this process loads and writes.
-constexpr std::array<std::string_view, 2> kOwnProperties = {"CACHE_DIR", "EXTENSIONS"};
+constexpr std::array<std::string_view, 4> kOwnProperties = {"CACHE_DIR", "CACHE_MAX_MIB",
+                                                            "EXTENSIONS", "WEIGHT_SHARING"};
 
 Failure malformed(std::string_view what) {
   return error(StatusCode::ParseError, "the exported model is malformed: {}; export it again",
@@ -103,46 +106,41 @@ Result<Value*> find_constant(const Model& model, const std::string& name) {
   return value;
 }
 
-Status give_content(Model& model, Value* value, const TensorDesc& desc, BufferPtr memory,
-                    size_t offset = 0) {
-  HET_ASSIGN(Tensor content, Tensor::view(desc, std::move(memory), offset));
-  model.make_constant(value, std::move(content));
-  model.set_desc(value, desc);
-  return {};
-}
-
 /// Gives the weights that were left out their shapes back, as zeros.
-Status restore_weights(Model& model, const std::map<std::string, std::string>& replaced,
-                       size_t packed_bytes) {
-  std::vector<std::pair<Value*, TensorDesc>> weights;
+Status restore_weights(Model& model, const ExportedPlan& plan) {
+  size_t packed_bytes = 0;
+  for (const PackedConstants::Entry& entry : plan.packed) packed_bytes += entry.content.size();
   size_t largest = 0;
-  for (const auto& [name, text] : replaced) {
-    HET_ASSIGN(Value* const value, find_constant(model, name));
-    HET_ASSIGN(TensorDesc desc, parse_desc(text));
+  for (const auto& [name, desc] : plan.weights) {
     HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
     if (bytes / kMostPlainShare > packed_bytes) {
       return malformed(fmt::format("weights of {} bytes for {} packed ones", bytes, packed_bytes));
     }
     largest = std::max(largest, bytes);
-    weights.emplace_back(value, std::move(desc));
   }
   HET_ASSIGN(const BufferPtr zeros, zero_pages(largest));
-  for (const auto& [value, desc] : weights) HET_TRY(give_content(model, value, desc, zeros));
+  for (const auto& [name, desc] : plan.weights) {
+    HET_ASSIGN(Value* const value, find_constant(model, name));
+    HET_ASSIGN(Tensor content, Tensor::view(desc, zeros));
+    model.make_constant(value, std::move(content));
+    model.set_desc(value, desc);
+  }
   return {};
 }
 
-/// The constants with sections of their own, in the order of their names.
-Status restore_constants(Model& model, const std::map<std::string, std::string>& constants,
-                         const ExportedFile& file) {
+/// The constants with sections of this kind, in the order of their names.
+Result<std::map<std::string, Tensor>> constants_of(const ExportedFile& file,
+                                                   const std::map<std::string, std::string>& descs,
+                                                   std::string_view kind) {
+  std::map<std::string, Tensor> contents;
   auto section = file.sections().begin();
   const auto end = file.sections().end();
-  const auto is_constant = [](const ExportedSection& each) { return each.name == kConstant; };
-  for (const auto& [name, text] : constants) {
-    section = std::find_if(section, end, is_constant);
+  const auto is_of_kind = [kind](const ExportedSection& each) { return each.name == kind; };
+  for (const auto& [name, text] : descs) {
+    section = std::find_if(section, end, is_of_kind);
     if (section == end) {
       return malformed(fmt::format("no section is left for constant '{}'", name.substr(0, 256)));
     }
-    HET_ASSIGN(Value* const value, find_constant(model, name));
     HET_ASSIGN(const TensorDesc desc, parse_desc(text));
     HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
     if (bytes != section->content.size() || desc.type == ElementType::Bool) {
@@ -150,29 +148,51 @@ Status restore_constants(Model& model, const std::map<std::string, std::string>&
                                    to_string(desc), section->content.size()));
     }
     const size_t offset = static_cast<size_t>(section->content.data() - file.buffer()->host());
-    HET_TRY(give_content(model, value, desc, file.buffer(), offset));
+    HET_ASSIGN(contents[name], Tensor::view(desc, file.buffer(), offset));
     ++section;
   }
-  if (std::any_of(section, end, is_constant)) return malformed("its constants have no names");
-  return {};
+  if (std::any_of(section, end, is_of_kind)) return malformed("its constants have no names");
+  return contents;
+}
+
+std::map<std::string, std::string> descs_of(const std::map<std::string, Tensor>& contents) {
+  std::map<std::string, std::string> descs;
+  for (const auto& [name, content] : contents) {
+    descs[name] = to_string(TensorDesc{content.type(), content.shape()});
+  }
+  return descs;
+}
+
+bool has_own_section(const Value& value) {
+  // A reader makes sure that booleans are 0 or 1, and so the graph's reader has to see them.
+  return value.is_constant() && value.desc().type != ElementType::Bool &&
+         value.constant().size_bytes() >= kLeastConstantBytes;
 }
 
 }  // namespace
 
 ExportSource::ExportSource(const Model& prepared) : name_(prepared.name()) {
   const std::unique_ptr<Model> graph = prepared.clone();
+  graph->set_name("");  // stands elsewhere, and often is that of the file
   for (const auto& [node, value] : product_weights(*graph)) products_[value->name()] = node;
   for (const auto& value : graph->values()) {
-    // A reader makes sure that booleans are 0 or 1, and so the graph's reader has to see them.
-    if (!value->is_constant() || value->desc().type == ElementType::Bool ||
-        value->constant().size_bytes() < kLeastConstantBytes) {
-      continue;
-    }
+    if (!has_own_section(*value)) continue;
+    has_own_memory_ |= !is_of_mapped_file(value->constant().bytes());
     constants_[value->name()] = value->constant();
     graph->make_constant(value.get(), *Tensor::allocate({value->desc().type, {0}}));
   }
   graph_ = write_onnx_bytes(*graph);
   if (graph_) graph_->shrink_to_fit();
+}
+
+Result<std::string> ExportSource::content_key() const {
+  if (!graph_) return Failure(graph_.error());
+  std::string key = fmt::format("graph {} {:016x}", graph_->size(), checksum(*graph_));
+  for (const auto& [name, content] : constants_) {
+    key += fmt::format("\n{:016x} {} {}", checksum({content.bytes(), content.size_bytes()}),
+                       to_string(TensorDesc{content.type(), content.shape()}), name);
+  }
+  return key;
 }
 
 void ExportSource::forget_packed(PackedConstants packed) {
@@ -186,8 +206,33 @@ void ExportSource::forget_packed(PackedConstants packed) {
   products_.clear();
 }
 
+void ExportSource::take_stored(const ExportedPlan& stored) {
+  packed_ = stored.packed;
+  constants_ = stored.constants;
+  packed_weights_ = stored.weights;
+  products_.clear();
+  memory_ = stored.memory;
+}
+
+std::map<std::string, Tensor> ExportSource::plain_weights(const Model& prepared) const {
+  std::map<std::string, Tensor> plain;
+  for (const auto& [name, desc] : packed_weights_) {
+    const Value* value = prepared.find_value(name);
+    if (value != nullptr && has_own_section(*value)) plain[name] = value->constant();
+  }
+  return plain;
+}
+
+uint64_t ExportSource::content_bytes() const {
+  uint64_t bytes = graph_ ? graph_->size() : 0;
+  for (const auto& [name, content] : constants_) bytes += content.size_bytes();
+  for (const PackedConstants::Entry& entry : packed_) bytes += entry.content.size();
+  return bytes;
+}
+
 Status ExportSource::write(std::ostream& stream, const PlanOrigin& origin,
-                           const Properties& properties, const LayerChoices& choices) const {
+                           const Properties& properties, const LayerChoices& choices,
+                           const StoredExtras& extras) const {
   if (!graph_) return Failure(graph_.error());
   ExportedManifest manifest;
   manifest.texts = {{"machine", origin.machine},
@@ -201,9 +246,10 @@ Status ExportSource::write(std::ostream& stream, const PlanOrigin& origin,
   }
   std::map<std::string, std::string>& weights = manifest.pairs["weights"];
   for (const auto& [name, desc] : packed_weights_) weights[name] = to_string(desc);
-  std::map<std::string, std::string>& constants = manifest.pairs["constants"];
-  for (const auto& [name, content] : constants_) {
-    constants[name] = to_string(TensorDesc{content.type(), content.shape()});
+  manifest.pairs["constants"] = descs_of(constants_);
+  if (!extras.key.empty()) {
+    manifest.texts["key"] = extras.key;
+    manifest.pairs["plain"] = descs_of(extras.plain);
   }
   std::vector<std::string>& names = manifest.lists["packed"];
   for (const PackedConstants::Entry& entry : packed_) names.push_back(entry.node);
@@ -216,12 +262,13 @@ Status ExportSource::write(std::ostream& stream, const PlanOrigin& origin,
   for (const PackedConstants::Entry& entry : packed_) {
     sections.push_back({std::string(kPacked), entry.content});
   }
-  return ExportedFile::write(stream, kDevice, sections);
+  for (const auto& [name, content] : extras.plain) {
+    sections.push_back({std::string(kPlain), {content.bytes(), content.size_bytes()}});
+  }
+  return ExportedFile::write(stream, kExportDevice, sections);
 }
 
-Result<ExportedPlan> read_exported_plan(std::istream& stream, std::string_view machine,
-                                        ExportedFile::Checksums checksums) {
-  HET_ASSIGN(const ExportedFile file, ExportedFile::read(stream, kDevice, checksums));
+Result<ExportedPlan> read_exported_plan(const ExportedFile& file, std::string_view machine) {
   HET_ASSIGN(const auto manifest_bytes, file.section(kManifest));
   HET_ASSIGN(const ExportedManifest manifest, ExportedManifest::parse(manifest_bytes));
   ExportedPlan plan;
@@ -234,31 +281,53 @@ Result<ExportedPlan> read_exported_plan(std::istream& stream, std::string_view m
   }
   HET_ASSIGN(plan.origin.settings, manifest.text("settings"));
   HET_ASSIGN(plan.origin.precision, manifest.text("precision"));
+  HET_ASSIGN(plan.name, manifest.text("model"));
   HET_ASSIGN(plan.properties, manifest.pairs_of("properties"));
   for (const std::string_view name : kOwnProperties) plan.properties.erase(std::string(name));
   HET_ASSIGN(const auto choices, manifest.pairs_of("choices"));
   plan.choices.insert(choices.begin(), choices.end());
 
   HET_ASSIGN(const std::vector<std::string> names, manifest.list("packed"));
-  size_t packed_bytes = 0;
   for (const ExportedSection& section : file.sections()) {
     if (section.name != kPacked) continue;
     const size_t index = plan.packed.size();
     if (index >= names.size()) return malformed("its packed weights have no names");
     plan.packed.push_back({names[index], section.content});
-    packed_bytes += section.content.size();
   }
   plan.memory = file.buffer();
-
-  HET_ASSIGN(const auto graph, file.section(kGraph));
-  HET_ASSIGN(plan.model, read_onnx_bytes(graph, "", "graph of the exported model"));
-  HET_ASSIGN(std::string name, manifest.text("model"));
-  plan.model->set_name(std::move(name));
-  HET_ASSIGN(const auto replaced, manifest.pairs_of("weights"));
-  HET_TRY(restore_weights(*plan.model, replaced, packed_bytes));
+  HET_ASSIGN(const auto weights, manifest.pairs_of("weights"));
+  for (const auto& [name, text] : weights) {
+    HET_ASSIGN(plan.weights[name], parse_desc(text));
+  }
   HET_ASSIGN(const auto constants, manifest.pairs_of("constants"));
-  HET_TRY(restore_constants(*plan.model, constants, file));
+  HET_ASSIGN(plan.constants, constants_of(file, constants, kConstant));
+  if (manifest.texts.count("key") == 0) return plan;
+  HET_ASSIGN(plan.key, manifest.text("key"));
+  HET_ASSIGN(const auto plain, manifest.pairs_of("plain"));
+  HET_ASSIGN(plan.plain, constants_of(file, plain, kPlain));
   return plan;
+}
+
+Result<std::unique_ptr<Model>> read_exported_graph(const ExportedFile& file,
+                                                   const ExportedPlan& plan) {
+  HET_ASSIGN(const auto graph, file.section(kGraph));
+  HET_ASSIGN(std::unique_ptr<Model> model,
+             read_onnx_bytes(graph, "", "graph of the exported model"));
+  model->set_name(plan.name);
+  HET_TRY(restore_weights(*model, plan));
+  HET_TRY(share_constants(*model, plan.constants));
+  return model;
+}
+
+Status share_constants(Model& model, const std::map<std::string, Tensor>& contents) {
+  for (const auto& [name, content] : contents) {
+    HET_ASSIGN(Value* const value, find_constant(model, name));
+    const bool is_known =
+        value->desc().type == content.type() && value->desc().shape == content.shape();
+    model.make_constant(value, content);
+    if (!is_known) model.set_desc(value, {content.type(), content.shape()});
+  }
+  return {};
 }
 
 }  // namespace het::cpu

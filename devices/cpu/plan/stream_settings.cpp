@@ -126,4 +126,10 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
   return settings;
 }
 
+std::string plan_settings(const StreamSettings& settings) {
+  return fmt::format("threads of a stream: {}, int8: {}, fast algorithms: {}",
+                     settings.threads_per_stream, settings.int8 ? "yes" : "no",
+                     settings.fast_algorithms ? "yes" : "no");
+}
+
 }  // namespace het::cpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "devices/cpu/threads/stream_placement.h"
 #include "inference/base/status.h"
@@ -41,5 +42,8 @@ struct StreamSettings {
 /// EXECUTION_MODE_HINT is ACCURACY. Fails with NotSupported on a precision that this processor or
 /// build does not have, and on a kind of cores that the machine has not.
 Result<StreamSettings> stream_settings(const Properties& properties, const Topology& topology);
+
+/// What of them decides about kernels and the form of their weights, beside machine and precision.
+std::string plan_settings(const StreamSettings& settings);
 
 }  // namespace het::cpu
