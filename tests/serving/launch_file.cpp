@@ -13,6 +13,7 @@
 namespace het::serving {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
@@ -227,7 +228,13 @@ TEST_F(LaunchFile, WhatIsNoYaml) {
   EXPECT_THAT(refusal("pipeline: a\n\tstreams: b\n"), HasSubstr("this is no YAML"));
   EXPECT_THAT(refusal("pipeline: *x\n"), HasSubstr("this is no YAML"));
   EXPECT_THAT(refusal("pipeline: a\nstreams: [{}]\n---\nb: c\n"),
-              HasSubstr("a second document begins"));
+              HasSubstr("FILE:3: here the document of the file has ended and another begins"));
+  // YAML::LoadAll() would go on for ever.
+  for (const char* text : {",a\nb: c\n", "]\n", "}", "a: b\n  c\n]", "? ,", ": ,", "a\n, b"}) {
+    EXPECT_THAT(refusal(text), AnyOf(HasSubstr("another begins"), HasSubstr("no YAML"),
+                                     HasSubstr("is a map"), HasSubstr("is no key")))
+        << text;
+  }
   EXPECT_THAT(refusal("pipeline: \xff\n"), HasSubstr("FILE:1: this is no text in UTF-8"));
   EXPECT_THAT(refusal("a: b\n" + std::string(1, '\0')), HasSubstr("FILE:2: this is no text"));
   EXPECT_THAT(refusal("? [a, b]\n: c\n"), HasSubstr("a key of a launch file is a text"));
@@ -297,7 +304,7 @@ TEST_F(LaunchFile, BombsAreRefusedSoon) {
                                           variables};
   for (const std::string& text : texts) {
     const double seconds = seconds_of([&] { (void)read(text); });
-    EXPECT_LT(seconds, 10) << text.substr(0, 60);
+    EXPECT_LT(seconds, 60) << text.substr(0, 60);
   }
   EXPECT_THAT(refusal(streams), HasSubstr("the pipelines of all streams are longer than"));
   EXPECT_THAT(refusal(filled), HasSubstr("the pipelines of all streams are longer than"));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <glib.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "serving/launch/plan/nearest_first.h"
 
@@ -55,6 +57,25 @@ std::optional<double> parse_number(std::string_view text) {
   return is_number ? std::optional(value) : std::nullopt;
 }
 
+/// Where a document begins. YAML::LoadAll() reads documents without end where a text goes on after
+/// the first one has ended.
+struct DocumentStart final : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark& begin) override { mark = begin; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  YAML::Mark mark = YAML::Mark::null_mark();
+};
+
 }  // namespace
 
 Result<YAML::Node> YamlSource::read() const {
@@ -82,12 +103,16 @@ Result<YAML::Node> YamlSource::read() const {
     return error(StatusCode::ParseError, "{}:{}: this is no text in UTF-8", path_, line);
   }
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      return wrong(StatusCode::ParseError, documents[1].Mark(),
-                   "a second document begins; a launch file has one");
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStart first;
+    DocumentStart second;
+    if (parser.HandleNextDocument(first) && parser.HandleNextDocument(second)) {
+      return wrong(StatusCode::ParseError, second.mark,
+                   "here the document of the file has ended and another begins; a launch file has "
+                   "one");
     }
-    return documents.empty() ? YAML::Node() : documents.front();
+    return YAML::Load(text);
   } catch (const YAML::Exception& failure) {
     return wrong(StatusCode::ParseError, failure.mark, "this is no YAML: " + failure.msg);
   }
