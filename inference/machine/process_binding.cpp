@@ -56,9 +56,10 @@ Status bind_memory(const std::vector<size_t>& numa_nodes) {
   const MachinePtr machine = load_machine();
   if (machine && hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_NUMANODE) < 2) return {};
   const BitmapPtr set = bitmap(numa_nodes);
-  const bool is_bound = machine && hwloc_set_membind(machine.get(), set.get(), HWLOC_MEMBIND_BIND,
-                                                     HWLOC_MEMBIND_THREAD |
-                                                         HWLOC_MEMBIND_BYNODESET) == 0;
+  // Without STRICT hwloc only lets the kernel prefer them.
+  constexpr int kFlags = HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_STRICT | HWLOC_MEMBIND_BYNODESET;
+  const bool is_bound =
+      machine && hwloc_set_membind(machine.get(), set.get(), HWLOC_MEMBIND_BIND, kFlags) == 0;
   return is_bound ? Status()
                   : refused("memory of NUMA nodes", fmt::format("{}", fmt::join(numa_nodes, ",")));
 }

@@ -34,7 +34,7 @@ linked_packages() {
 
 mapfile -t packages < <(
   linked_packages
-  printf '%s\n' systemd systemd-sysv dbus udev kmod initramfs-tools linux-image-cloud-amd64 procps python3-minimal \
+  printf '%s\n' systemd systemd-sysv dbus udev kmod initramfs-tools linux-image-cloud-amd64 procps python3 \
     gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
 )
 wanted="$number ${packages[*]} $(sha256sum "$0" | cut -c1-16)"

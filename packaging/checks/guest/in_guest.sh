@@ -10,15 +10,17 @@ export GST_HETERO_CACHE_DIR=/var/cache/hetero
 
 fail() {
   echo "FAILED: $*"
-  journalctl --no-pager -n 40 -o cat -u 'hetero-launch@*' || true
+  hetero-launch --status || true
+  journalctl --no-pager -n 40 -o cat -u 'hetero-launch@*' 2>/dev/null || true
   exit 1
 }
 
-# within SECONDS WHAT COMMAND...: as soon as it succeeds.
+# within SECONDS WHAT COMMAND...: as soon as it succeeds, while $launcher, where a piece has set it, runs.
 within() {
   local until=$((SECONDS + $1)) what=$2
   shift 2
   until "$@" >/dev/null 2>&1; do
+    [ -z "${launcher-}" ] || kill -0 "$launcher" 2>/dev/null || fail "$what: the launcher has ended"
     [ "$SECONDS" -lt "$until" ] || fail "$what did not happen in time"
     sleep 1
   done

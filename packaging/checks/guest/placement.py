@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Where the threads and pages of processes are. Usage: placement.py PID...
 
-Each process has to lie on one NUMA node: all its threads may run on that node's processors alone, and 99 % of its anonymous pages, hence
-what it allocated, are there. Pages of files are told apart: those of programs and libraries lie where they were read first.
+Each process has to lie on one NUMA node: all its threads may run on that node's processors alone, all its memory is bound to it, and 99 %
+of its anonymous pages, hence what it allocated, are there. Pages of files are told apart: those of programs and libraries lie where they were
+read first.
 """
 import collections
 import glob
@@ -10,6 +11,8 @@ import os
 import re
 import sys
 
+# "bind:0", "default", "prefer (many):0" behind the address.
+POLICY = re.compile(r"[0-9a-f]+ (\S+(?: \(\w+\)\S*)?)")
 NODES = "/sys/devices/system/node/node"
 
 
@@ -50,7 +53,7 @@ def pages(pid):
         kind = "anonymous" if "file" not in fields else "model cache" if "/cache" in fields["file"] or "hetero" in fields["file"] and "memfd" in fields["file"] \
             else "file"
         unit = int(fields.get("kernelpagesize_kB", 4))
-        policies[line.split()[1]] += 1
+        policies[POLICY.match(line)[1]] += 1
         for name, value in fields.items():
             if re.fullmatch(r"N\d+", name):
                 found[kind][int(name[1:])] += unit * int(value)
@@ -72,6 +75,8 @@ def main():
         for kind, on in sorted(kinds.items()):
             total = sum(on.values())
             print(f"  {kind} pages: {total / 1024:.1f} MiB, {100 * on[node] / total:.2f} % on node {node}")
+        if set(policies) != {f"bind:{node}"}:
+            sys.exit(f"process {pid}: its memory is not bound to node {node}")
         anonymous = kinds["anonymous"]
         if anonymous[node] < 0.99 * sum(anonymous.values()) or sum(anonymous.values()) < 4096:
             sys.exit(f"process {pid}: its anonymous pages (KiB) are {dict(anonymous)}, and it runs on node {node}")
