@@ -133,7 +133,10 @@ Result<LaunchSettings> launch_settings(const LaunchOptions& options) {
     stream.pipeline = options.line;
     settings.streams.push_back(std::move(stream));
   } else {
-    HET_ASSIGN(settings, read_launch_file(options.file));
+    // Whatever is wrong with the file, another try would end the same: wrong usage.
+    auto read = read_launch_file(options.file);
+    if (!read) return error(StatusCode::InvalidArgument, "{}", read.error().message());
+    settings = std::move(*read);
   }
   if (options.name) settings.name = *options.name;
   if (settings.name.empty()) settings.name = std::to_string(::getpid());

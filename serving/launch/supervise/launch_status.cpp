@@ -32,4 +32,9 @@ bool LaunchStatus::is_well() const {
   });
 }
 
+std::string status_json(const std::vector<LaunchStatus>& launches) {
+  return nlohmann::json(launches).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
 }  // namespace het::serving
