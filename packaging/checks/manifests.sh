@@ -33,7 +33,7 @@ trap 'rm -rf "$launch_files"' EXIT
 
 export LD_LIBRARY_PATH=$build GST_PLUGIN_PATH=$build/gst GST_REGISTRY=$launch_files/registry.bin
 for file in "$launch_files"/*.yaml; do
-  "$build/serving/hetero-launch" --dry-run "$file" >"$launch_files/plan" 2>&1 || {
+  "$build/tools/hetero-launch" --dry-run "$file" >"$launch_files/plan" 2>&1 || {
     cat "$launch_files/plan" >&2
     fail "hetero launch refuses $(basename "$file")"
   }

@@ -16,7 +16,7 @@ build=$root/${HET_CHECK_BUILD:-build-check}
 pieces_begin "$root/build-numa"
 require build demo check long guest
 configure "$build" -Dtests=true
-piece_build "$build" plugins tools/hetero serving/launch/hetero-launch devices/vpu/daemon/hetero-vpud
+piece_build "$build" plugins tools/hetero tools/hetero-launch devices/vpu/daemon/hetero-vpud
 if [ -n "$(piece_result build)" ]; then
   piece manifests packaging/checks/manifests.sh "$build"
   packaging/checks/guest/prepare.sh "$build" "$root/build-numa"

@@ -7,7 +7,7 @@ set -euo pipefail
 folder=${1:?a folder of prepare.sh} piece=${2:?a piece}
 guest=''
 place=$(mktemp -d "${TMPDIR:-/tmp}/gst-hetero-guest.XXXXXX")
-trap '[ -z "$guest" ] || kill "$guest" 2>/dev/null; rm -rf "$place"' EXIT
+trap '[ -z "$guest" ] || kill "$guest" 2>/dev/null || true; rm -rf "$place"' EXIT
 qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max -nodefaults -no-reboot -display none \
   -smp 4,sockets=2,cores=2,threads=1 -m 3G \
   -object memory-backend-ram,id=memory0,size=1536M -object memory-backend-ram,id=memory1,size=1536M \

@@ -2,8 +2,8 @@
 """Where the threads and pages of processes are. Usage: placement.py PID...
 
 Each process has to lie on one NUMA node: all its threads may run on that node's processors alone, all its memory is bound to it, and 99 %
-of its anonymous pages, hence what it allocated, are there. Pages of files are told apart: those of programs and libraries lie where they were
-read first.
+of its anonymous pages, hence what it allocated, are there, and of the packed weights that it maps. Pages of other files are told apart: those
+of programs and libraries lie where they were read first.
 """
 import collections
 import glob
@@ -13,6 +13,7 @@ import sys
 
 # "bind:0", "default", "prefer (many):0" behind the address.
 POLICY = re.compile(r"[0-9a-f]+ (\S+(?: \(\w+\)\S*)?)")
+CACHE = "/var/cache/hetero/"
 NODES = "/sys/devices/system/node/node"
 
 
@@ -50,8 +51,7 @@ def pages(pid):
     found, policies = collections.defaultdict(collections.Counter), collections.Counter()
     for line in read(f"/proc/{pid}/numa_maps").splitlines():
         fields = dict(word.partition("=")[::2] for word in line.split()[2:])
-        kind = "anonymous" if "file" not in fields else "model cache" if "/cache" in fields["file"] or "hetero" in fields["file"] and "memfd" in fields["file"] \
-            else "file"
+        kind = "anonymous" if "file" not in fields else "weights" if fields["file"].startswith(CACHE) else "file"
         unit = int(fields.get("kernelpagesize_kB", 4))
         policies[POLICY.match(line)[1]] += 1
         for name, value in fields.items():
@@ -77,9 +77,10 @@ def main():
             print(f"  {kind} pages: {total / 1024:.1f} MiB, {100 * on[node] / total:.2f} % on node {node}")
         if set(policies) != {f"bind:{node}"}:
             sys.exit(f"process {pid}: its memory is not bound to node {node}")
-        anonymous = kinds["anonymous"]
-        if anonymous[node] < 0.99 * sum(anonymous.values()) or sum(anonymous.values()) < 4096:
-            sys.exit(f"process {pid}: its anonymous pages (KiB) are {dict(anonymous)}, and it runs on node {node}")
+        for kind, least in (("anonymous", 4096), ("weights", 64)):
+            on = kinds[kind]
+            if on[node] < 0.99 * sum(on.values()) or sum(on.values()) < least:
+                sys.exit(f"process {pid}: its {kind} pages (KiB) are {dict(on)}, and it runs on node {node}")
     if len(set(used)) != len(used):
         sys.exit(f"the processes lie on nodes {used}: each should have one of its own")
 
