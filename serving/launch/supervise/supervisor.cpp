@@ -230,7 +230,7 @@ void Supervisor::stop(int signal) {
   ++stop_signals_;
   must_be_told_ = true;
   if (stop_signals_ == 1) {
-    say(fmt::format("{}: instances end their streams; a second time ends them at once",
+    say(fmt::format("SIG{}: instances end their streams; a second time ends them at once",
                     ::sigabbrev_np(signal)));
     notice_.stopping();
     kill_at_ =
