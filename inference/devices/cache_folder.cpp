@@ -192,6 +192,53 @@ uint64_t bound_of(const std::string& folder, uint64_t taken_bytes) {
   return std::min(kDefaultBoundBytes, (free_bytes + taken_bytes) / 2);
 }
 
+/// What a folder holds of ours now.
+class CacheContent {
+ public:
+  explicit CacheContent(const std::string& folder)
+      : files_(cache_files(folder)),
+        taken_bytes_(total_bytes(files_)),
+        bound_bytes_(bound_of(folder, taken_bytes_)) {
+    timespec now = {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    now_ns_ = nanoseconds(now);
+  }
+
+  bool is_well() const {
+    return taken_bytes_ <= bound_bytes_ &&
+           std::ranges::none_of(files_, [&](const CacheFile& file) { return is_abandoned(file); });
+  }
+
+  void trim() {
+    for (const CacheFile& file : files_) {
+      if (is_abandoned(file)) remove(file);
+    }
+    // Others write what is half written.
+    std::erase_if(files_,
+                  [](const CacheFile& file) { return file.entry == CacheEntry::HalfWritten; });
+    std::ranges::sort(files_, {}, [&](const CacheFile& file) {
+      return std::pair(now_ns_ - file.used_ns < kRecentNs, file.used_ns);
+    });
+    for (const CacheFile& file : files_) {
+      if (taken_bytes_ <= bound_bytes_) return;
+      remove(file);
+    }
+  }
+
+ private:
+  bool is_abandoned(const CacheFile& file) const {
+    return file.entry == CacheEntry::HalfWritten && now_ns_ - file.written_ns > kAbandonedNs;
+  }
+  void remove(const CacheFile& file) {
+    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) taken_bytes_ -= file.bytes;
+  }
+
+  std::vector<CacheFile> files_;
+  uint64_t taken_bytes_;
+  uint64_t bound_bytes_;
+  int64_t now_ns_ = 0;
+};
+
 }  // namespace
 
 std::string cache_dir(const Properties& properties) {
@@ -238,33 +285,11 @@ void note_use(const std::string& path) {
 }
 
 void trim_cache(const std::string& folder) {
+  if (CacheContent(folder).is_well()) return;
   constexpr std::chrono::seconds kLongest(2);
   // Two at once would each take the other's files as well.
   const CacheTurn turn(folder, "trim", kLongest);
-  std::vector<CacheFile> files = cache_files(folder);
-  uint64_t taken = total_bytes(files);
-  const uint64_t bound = bound_of(folder, taken);
-  timespec time = {};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  const int64_t now = nanoseconds(time);
-  const auto is_abandoned = [&](const CacheFile& file) {
-    return file.entry == CacheEntry::HalfWritten && now - file.written_ns > kAbandonedNs;
-  };
-  const auto remove = [&](const CacheFile& file) {
-    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) taken -= file.bytes;
-  };
-  for (const CacheFile& file : files) {
-    if (is_abandoned(file)) remove(file);
-  }
-  // Others write what is half written.
-  std::erase_if(files, [](const CacheFile& file) { return file.entry == CacheEntry::HalfWritten; });
-  std::ranges::sort(files, {}, [&](const CacheFile& file) {
-    return std::pair(now - file.used_ns < kRecentNs, file.used_ns);
-  });
-  for (const CacheFile& file : files) {
-    if (taken <= bound) return;
-    remove(file);
-  }
+  CacheContent(folder).trim();
 }
 
 CacheTurn::CacheTurn(const std::string& folder, std::string_view what,
