@@ -45,6 +45,7 @@ void read_streams(JsonObject& job, std::vector<StreamJob>& streams) {
     StreamJob& stream = streams.emplace_back();
     JsonObject object(item, fmt::format("stream {} of {}", streams.size(), job.place()));
     object.read("name", stream.name);
+    object.read("decoder_threads", stream.decoder_threads);
     if (const json* arguments = object.array("arguments")) {
       for (const json& argument : *arguments) {
         if (!read_argument(argument, stream.arguments.emplace_back())) {
@@ -112,14 +113,15 @@ std::string Job::to_json() const {
     for (const std::string& argument : stream.arguments) {
       arguments.push_back(argument_json(argument));
     }
-    value["streams"].push_back({{"name", stream.name}, {"arguments", std::move(arguments)}});
+    value["streams"].push_back({{"name", stream.name},
+                                {"arguments", std::move(arguments)},
+                                {"decoder_threads", stream.decoder_threads}});
   }
   value["defaults"] = json::object();
   for (const auto& [device, properties] : defaults) {
     value["defaults"][device] = json::object();
     for (const auto& [name, text] : properties) value["defaults"][device][name] = text;
   }
-  value["decoder_threads"] = decoder_threads;
   value["trial_s"] = trial_s;
   value["back_off"] = {{"first_s", back_off.first_s},
                        {"longest_s", back_off.longest_s},
@@ -137,7 +139,6 @@ Result<Job> Job::parse(std::string_view text) {
   object.read("instance", job.instance);
   read_streams(object, job.streams);
   read_defaults(object, job.defaults);
-  object.read("decoder_threads", job.decoder_threads);
   object.read("trial_s", job.trial_s);
   read_back_off(object, job.back_off);
   object.read("stop_timeout_s", job.stop_timeout_s);

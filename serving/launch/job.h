@@ -17,6 +17,8 @@ struct StreamJob {
   std::string name;
   /// The arguments of a command line, or a single one: the text of a file.
   std::vector<std::string> arguments;
+  /// Threads of each of its software decoders that leaves the number open; 0: as it is.
+  size_t decoder_threads = 0;
   bool operator==(const StreamJob&) const = default;
 };
 
@@ -33,8 +35,6 @@ struct Job {
   std::vector<StreamJob> streams;
   /// Set by Core::set_property() before anything is compiled: device -> properties.
   std::map<std::string, Properties> defaults;
-  /// Threads of each software decoder whose number the pipeline leaves open; 0: as it is.
-  size_t decoder_threads = 0;
   double trial_s = 5;  ///< of a trial, without the time until every stream plays
   /// A stream whose pipeline fails after it has played.
   BackOff back_off;

@@ -101,7 +101,7 @@ TEST(Trial, MeasuresWithoutTouchingAFile) {
                 folder.file("out.raw") + " t. ! queue ! multifilesink max-files=2 location=" +
                 folder.file("p%05d.jpg") + " t. ! queue ! fdsink fd=1"},
                Job::Kind::Trial);
-    job.decoder_threads = decoder_threads;
+    for (StreamJob& stream : job.streams) stream.decoder_threads = decoder_threads;
     testing::internal::CaptureStdout();
     const InstanceOutcome outcome = run_job(job);
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
@@ -128,7 +128,7 @@ TEST(Trial, CountsTimeOfDecodersThreads) {
   const std::string video = made_video(folder);
   for (const size_t decoder_threads : {1, 2}) {
     Job job = job_of({"filesrc location=" + video + " ! decodebin ! fakesink"}, Job::Kind::Trial);
-    job.decoder_threads = decoder_threads;
+    for (StreamJob& stream : job.streams) stream.decoder_threads = decoder_threads;
     const InstanceOutcome outcome = run_job(job);
     ASSERT_EQ(outcome.all<TrialResult>().size(), 1u) << outcome.messages;
     const TrialResult result = outcome.all<TrialResult>()[0];

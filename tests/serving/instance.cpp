@@ -297,7 +297,7 @@ TEST(Instance, DecodersGetTheirThreadsAlsoInDecodebin) {
             kInstanceDone);
   Job job = job_of({"filesrc location=" + file + " ! decodebin ! fakesink",
                     "filesrc location=" + file + " ! matroskademux ! vp8dec threads=2 ! fakesink"});
-  job.decoder_threads = 3;
+  for (StreamJob& stream : job.streams) stream.decoder_threads = 3;
   std::mutex mutex;
   std::vector<size_t> threads;
   ReportWriter reports(open("/dev/null", O_WRONLY));

@@ -12,11 +12,10 @@ Job whole_job() {
   Job job;
   job.kind = Job::Kind::Trial;
   job.instance = "node 1";
-  job.streams = {{"a", {"videotestsrc", "!", "fakesink"}},
-                 {"b", {"videotestsrc ! \"quoted\" ! fakesink"}},
-                 {"bytes", {"filesrc", "location=caf\xe9.mp4", ""}}};
+  job.streams = {{"a", {"videotestsrc", "!", "fakesink"}, 3},
+                 {"b", {"videotestsrc ! \"quoted\" ! fakesink"}, 0},
+                 {"bytes", {"filesrc", "location=caf\xe9.mp4", ""}, 0}};
   job.defaults = {{"CPU", {{"INFERENCE_NUM_THREADS", "2"}}}, {"GPU", {}}};
-  job.decoder_threads = 3;
   job.trial_s = 1.5;
   job.back_off = {.first_s = 0.25, .longest_s = 8, .stable_s = 30, .most = 4};
   job.stop_timeout_s = 2.5;
@@ -79,7 +78,7 @@ TEST(Job, WhatCannotBeReadIsSaid) {
   expect_error(with("/streams/0", 1).c_str(), "not an object");
   expect_error(with("/defaults/CPU/NUM_STREAMS", 2).c_str(), "NUM_STREAMS of CPU");
   expect_error(with("/defaults/CPU", 2).c_str(), "defaults of CPU");
-  expect_error(with("/decoder_threads", -1).c_str(), "no less than 0");
+  expect_error(with("/streams/0/decoder_threads", -1).c_str(), "no less than 0");
   expect_error(with("/back_off/most", "x").c_str(), "'most'");
 }
 

@@ -23,7 +23,7 @@ constexpr std::string_view kExamples =
     "\n"
     "  hetero launch --instances 2 -- videotestsrc num-buffers=300 ! heterodetect model=M.onnx ! "
     "\\\n"
-    "      heterometaconvert ! heterometapublish file-path=out-{instance}.json\n"
+    "      heterometaconvert ! heterometapublish file-path=out-{instance}.json ! fakesink\n"
     "  hetero launch --dry-run cameras.yaml\n"
     "  hetero launch --status";
 

@@ -46,14 +46,15 @@ Result<std::vector<Job>> jobs_of(const LaunchSettings& settings, const LaunchPla
     Job job;
     job.instance = std::to_string(instance.index);
     job.defaults = defaults_of(settings, plan, instance);
-    job.decoder_threads = instance.decoder_threads;
+    job.stop_timeout_s = settings.stop_timeout_s;
     job.back_off = settings.back_off;
     if (settings.restart == RestartPolicy::Never) job.back_off.most = 0;
     for (const size_t index : instance.streams) {
       const StreamSettings& stream = settings.streams[index];
       HET_ASSIGN(std::vector<std::string> arguments,
                  fill_pipeline(stream, settings.replicate, values_at(stream, instance)));
-      job.streams.push_back({stream.name, std::move(arguments)});
+      job.streams.push_back({stream.name, std::move(arguments),
+                             stream.decoder_threads.value_or(instance.decoder_threads)});
     }
     jobs.push_back(std::move(job));
   }
@@ -68,7 +69,7 @@ Result<Job> description_job(const LaunchSettings& settings) {
     HET_ASSIGN(std::vector<std::string> arguments,
                fill_pipeline(stream, settings.replicate,
                              placeholder_values(stream, "{instance}", "{node}")));
-    job.streams.push_back({stream.name, std::move(arguments)});
+    job.streams.push_back({stream.name, std::move(arguments), 0});
   }
   return job;
 }

@@ -58,8 +58,8 @@ void Stream::start_run(ElementRef pipeline) {
   };
   listener.failed = [this](const std::string& reason) { on_failed(reason); };
   listener.stopped = [this] { on_stopped(); };
-  const auto prepare = [&options = options_](GstElement* element) {
-    set_decoder_threads(element, options.decoder_threads);
+  const auto prepare = [&options = options_, threads = job_.decoder_threads](GstElement* element) {
+    set_decoder_threads(element, threads);
     if (options.prepare) options.prepare(element);
   };
   run_ = PipelineRun::start(std::move(pipeline), label(), prepare, std::move(listener));

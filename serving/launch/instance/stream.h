@@ -17,7 +17,6 @@ namespace het::serving {
 
 /// What holds for all streams of an instance.
 struct StreamOptions {
-  size_t decoder_threads = 0;
   BackOff back_off;
   /// Sees each element before it starts, on any thread; may be empty.
   std::function<void(GstElement*)> prepare;

@@ -46,7 +46,6 @@ StreamGroup::StreamGroup(const Job& job, std::vector<ElementRef> pipelines, Repo
       changed_(std::move(changed)),
       loop_(g_main_loop_new(nullptr, FALSE)),
       signals_([this] { stop(); }, [this] { cut(kGiveUpS); }) {
-  options_.decoder_threads = job.decoder_threads;
   options_.back_off = job.back_off;
   options_.prepare = std::move(prepare);
   options_.says_names = job.streams.size() > 1;

@@ -22,6 +22,8 @@ using std::chrono::seconds;
 
 constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGHUP};
 constexpr seconds kStatusPeriod{1};
+/// An instance ends by itself after its stop timeout; one that does not is killed this much later.
+constexpr seconds kKillDelay{5};
 
 void say(const std::string& text) {
   std::fprintf(stderr, "hetero launch: %s\n", text.c_str());
@@ -233,8 +235,8 @@ void Supervisor::stop(int signal) {
     say(fmt::format("SIG{}: instances end their streams; a second time ends them at once",
                     ::sigabbrev_np(signal)));
     notice_.stopping();
-    kill_at_ =
-        Clock::now() + duration_cast<Clock::duration>(duration<double>(settings_.stop_timeout_s));
+    kill_at_ = Clock::now() + kKillDelay +
+               duration_cast<Clock::duration>(duration<double>(settings_.stop_timeout_s));
   }
   // The third time it is not asked.
   const int passed_on = stop_signals_ < 3 ? SIGTERM : SIGKILL;
@@ -255,8 +257,7 @@ void Supervisor::tick(Clock::time_point now) {
       start(*instance);
     }
     if (instance->process && stop_signals_ > 0 && now >= kill_at_) {
-      say(fmt::format("instance {} has not ended within {:g} s, it is killed", instance->name(),
-                      settings_.stop_timeout_s));
+      say(fmt::format("instance {} has not ended, it is killed", instance->name()));
       instance->process->signal(SIGKILL);
     }
   }
