@@ -24,6 +24,7 @@ constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGHUP};
 constexpr seconds kStatusPeriod{1};
 /// An instance ends by itself after its stop timeout; one that does not is killed this much later.
 constexpr seconds kKillDelay{5};
+constexpr seconds kKillSoon{3};
 
 void say(const std::string& text) {
   std::fprintf(stderr, "hetero launch: %s\n", text.c_str());
@@ -238,6 +239,8 @@ void Supervisor::stop(int signal) {
     kill_at_ = Clock::now() + kKillDelay +
                duration_cast<Clock::duration>(duration<double>(settings_.stop_timeout_s));
   }
+  // An instance takes a second signal at once for the first one's; then it is killed soon.
+  if (stop_signals_ == 2) kill_at_ = std::min(kill_at_, Clock::now() + kKillSoon);
   // The third time it is not asked.
   const int passed_on = stop_signals_ < 3 ? SIGTERM : SIGKILL;
   for (const auto& instance : instances_) {
