@@ -93,6 +93,17 @@ TEST(Instance, AStreamThatNeverPlayedDoesNotComeAgain) {
   EXPECT_THAT(beside.history("s2"), ElementsAre("plays 1", "ended"));
 }
 
+TEST(Instance, AnAddressThatIsNotThereYetIsTriedAgain) {
+  Job job = job_of(
+      {"tcpclientsrc host=127.0.0.1 port=1 ! fakesink", "videotestsrc num-buffers=5 ! fakesink"});
+  job.back_off = {.first_s = 0.05, .longest_s = 0.1, .stable_s = 60, .most = 3};
+  const InstanceOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.code, kInstanceFailed);
+  EXPECT_THAT(outcome.messages, HasSubstr("starting again in 0.05 s"));
+  EXPECT_EQ(outcome.all<Progress>().back().streams[0].runs, 4u);
+  EXPECT_THAT(outcome.history("s2"), ElementsAre("plays 1", "ended"));
+}
+
 TEST(Instance, APipelineThatCannotBeMadeStartsNothing) {
   for (const auto& [pipeline, message] :
        {std::pair{"vidotestsrc ! fakesink", "Names near it: 'videotestsrc'"},

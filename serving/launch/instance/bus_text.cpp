@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "serving/launch/instance/pipeline_elements.h"
+
 namespace het::serving {
 namespace {
 
@@ -46,6 +48,18 @@ void print_line(std::string_view kind, std::string_view label, std::string_view 
   line += in_one_line(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
+}
+
+bool is_of_live_resource(GstMessage* message) {
+  if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR) return false;
+  GError* failure = nullptr;
+  gst_message_parse_error(message, &failure, nullptr);
+  const bool is_resource = failure != nullptr && failure->domain == GST_RESOURCE_ERROR;
+  g_clear_error(&failure);
+  GstObject* const source = GST_MESSAGE_SRC(message);
+  if (!is_resource || source == nullptr || !GST_IS_ELEMENT(source)) return false;
+  GstElement* const element = GST_ELEMENT_CAST(source);
+  return has_class(element, {"Source"}) && !has_class(element, {"File"});
 }
 
 }  // namespace het::serving

@@ -14,4 +14,8 @@ std::string message_text(GstMessage* message);
 /// Breaks of lines in the text become blanks.
 void print_line(std::string_view kind, std::string_view label, std::string_view text);
 
+/// True for the error of a source that cannot read from what may come back by itself: a camera, an
+/// address of the network. A file that is missing is none.
+bool is_of_live_resource(GstMessage* message);
+
 }  // namespace het::serving

@@ -150,14 +150,14 @@ void PipelineRun::on_stopped(GstStateChangeReturn) {
   listener_.stopped();
 }
 
-void PipelineRun::fail(const std::string& reason) {
+void PipelineRun::fail(const std::string& reason, bool may_pass) {
   if (is_over_ || stop_wanted_) return;
   is_over_ = true;
-  listener_.failed(reason);
+  listener_.failed(reason, may_pass);
 }
 
 void PipelineRun::fail_by(GstMessage* message) {
-  if (!is_over_ && !stop_wanted_) fail(message_text(message));
+  if (!is_over_ && !stop_wanted_) fail(message_text(message), is_of_live_resource(message));
 }
 
 void PipelineRun::on_buffering(GstMessage* message) {

@@ -20,10 +20,11 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   /// Called from the main context. After `ended` or `failed`, of which one comes at most once, the
   /// owner calls stop().
   struct Listener {
-    std::function<void()> plays;                            ///< the first frame reached a sink
-    std::function<void()> ended;                            ///< EOS at all sinks
-    std::function<void(const std::string& reason)> failed;  ///< element, message, debug text
-    std::function<void()> stopped;                          ///< the pipeline is in NULL
+    std::function<void()> plays;  ///< the first frame reached a sink
+    std::function<void()> ended;  ///< EOS at all sinks
+    /// Element, message, debug text; `may_pass`: a camera or an address that may come back.
+    std::function<void(const std::string& reason, bool may_pass)> failed;
+    std::function<void()> stopped;  ///< the pipeline is in NULL
   };
 
   /// Takes a pipeline in NULL. `prepare` sees each element before it starts, those that appear
@@ -53,7 +54,7 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   void on_message(GstMessage* message);
   void on_buffering(GstMessage* message);
   void restart_clock();
-  void fail(const std::string& reason);
+  void fail(const std::string& reason, bool may_pass = false);
   void fail_by(GstMessage* message);
   void send_eos();
   void on_eos_sent(GstStateChangeReturn outcome);

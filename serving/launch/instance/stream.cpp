@@ -56,7 +56,9 @@ void Stream::start_run(ElementRef pipeline) {
     set_state(State::Ended);
     run_->stop();
   };
-  listener.failed = [this](const std::string& reason) { on_failed(reason); };
+  listener.failed = [this](const std::string& reason, bool may_pass) {
+    on_failed(reason, may_pass);
+  };
   listener.stopped = [this] { on_stopped(); };
   const auto prepare = [&options = options_, threads = job_.decoder_threads](GstElement* element) {
     set_decoder_threads(element, threads);
@@ -78,9 +80,9 @@ void Stream::on_plays() {
   set_state(State::Playing);
 }
 
-void Stream::on_failed(const std::string& reason) {
+void Stream::on_failed(const std::string& reason, bool may_pass) {
   wait_s_ = -1;
-  if (has_played_ && !end_wanted_) {
+  if ((has_played_ || may_pass) && !end_wanted_) {
     const gint64 played = playing_since_ == 0 ? 0 : g_get_monotonic_time() - playing_since_;
     retry_.succeeded_for(static_cast<double>(played) / G_USEC_PER_SEC);
     wait_s_ = retry_.next().value_or(-1);

@@ -57,7 +57,7 @@ class Stream {
   void start_run(ElementRef pipeline);
   void start_again();
   void on_plays();
-  void on_failed(const std::string& reason);
+  void on_failed(const std::string& reason, bool may_pass);
   void on_stopped();
   void set_state(State state);
   void fail_for_good(const std::string& reason);

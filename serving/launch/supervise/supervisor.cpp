@@ -57,6 +57,7 @@ struct Supervisor::Instance {
   State state = State::Starting;
   std::unique_ptr<InstanceProcess> process;
   size_t runs = 0;
+  bool has_begun = false;  ///< this run: a stream plays, or waits for what may come back
   Clock::time_point started;
   Clock::time_point played;  ///< of this run
   Clock::time_point next_start;
@@ -147,6 +148,7 @@ void Supervisor::start(Instance& instance) {
   instance.earlier_frames += instance.run_frames();
   instance.progress = {};
   instance.frames_per_s = 0;
+  instance.has_begun = false;
   instance.started = Clock::now();
   instance.progress_at = instance.started;
   instance.played = {};
@@ -174,10 +176,15 @@ void Supervisor::take_report(Instance& instance, const Report& report) {
   } else if (std::holds_alternative<StreamPlays>(report.content) &&
              instance.state == State::Starting) {
     instance.state = State::Playing;
+    instance.has_begun = true;
     instance.played = Clock::now();
     must_be_told_ = true;
     say(fmt::format("instance {} plays after {:.1f} s (process {})", instance.name(),
                     in_seconds(instance.played - instance.started), instance.process->pid()));
+  } else if (const auto* failed = std::get_if<StreamFailed>(&report.content)) {
+    // A camera that is down when the machine starts is no reason to start all over.
+    if (failed->retry_in_s >= 0) instance.has_begun = true;
+    must_be_told_ = true;
   }
 }
 
@@ -316,12 +323,14 @@ void Supervisor::tell_status() {
   const LaunchStatus now = status();
   size_t playing = 0;
   size_t starting = 0;
+  size_t begun = 0;
   for (const auto& instance : instances_) {
     if (instance->state == State::Playing) ++playing;
-    if (instance->state == State::Starting && instance->runs < 2) ++starting;
+    if (instance->has_begun) ++begun;
+    if (instance->state == State::Starting && !instance->has_begun) ++starting;
   }
   const std::string text = fmt::format("{} of {} instances play", playing, instances_.size());
-  if (starting == 0 && playing > 0) {
+  if (starting == 0 && begun > 0) {
     notice_.ready(text);
   } else {
     notice_.status(text);
