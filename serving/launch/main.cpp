@@ -22,7 +22,7 @@ int report(const Status& status) {
 }
 
 int show_status(const LaunchOptions& options) {
-  const auto launches = read_status(status_folder(), options.name.value_or(""));
+  const auto launches = read_status(status_folders(), options.name.value_or(""));
   if (!launches) return report(launches.error());
   if (options.json) {
     std::fputs(status_json(*launches).c_str(), stdout);

@@ -37,7 +37,7 @@ TEST_F(StatusFolder, WhatIsWrittenIsRead) {
   const auto file = StatusFile::create(folder_, "shop");
   ASSERT_TRUE(file) << file.error().message();
   ASSERT_TRUE((*file)->write(status("shop")).ok());
-  const auto read = read_status(folder_, "shop");
+  const auto read = read_status({folder_}, "shop");
   ASSERT_TRUE(read) << read.error().message();
   ASSERT_EQ(read->size(), 1u);
   EXPECT_EQ(read->front().to_json(), status("shop").to_json());
@@ -69,13 +69,25 @@ TEST_F(StatusFolder, WhatAKilledOneLeftCountsAsNothing) {
   ::waitpid(child, &ended, 0);
   ASSERT_EQ(ended, 0);
   ASSERT_TRUE(std::filesystem::exists(folder_ + "/shop.json"));
-  const auto all = read_status(folder_, "");
+  const auto all = read_status({folder_}, "");
   ASSERT_TRUE(all);
   EXPECT_TRUE(all->empty());
-  const auto named = read_status(folder_, "shop");
+  const auto named = read_status({folder_}, "shop");
   ASSERT_FALSE(named);
   EXPECT_EQ(named.error().code(), StatusCode::NotFound);
   EXPECT_TRUE(StatusFile::create(folder_, "shop"));
+}
+
+TEST_F(StatusFolder, LaunchesOfSeveralFoldersAreShown) {
+  const std::string other = folder_ + "/services";
+  const auto first = StatusFile::create(folder_, "shop");
+  const auto second = StatusFile::create(other, "hall");
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE((*first)->write(status("shop")).ok() && (*second)->write(status("hall")).ok());
+  const auto all = read_status({folder_, other, "/nonexistent"}, "");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 2u);
+  EXPECT_TRUE(read_status({folder_, other}, "hall"));
 }
 
 TEST_F(StatusFolder, RefusesWhatIsNoName) {
@@ -97,7 +109,7 @@ TEST_F(StatusFolder, ADamagedFileIsToldOf) {
   auto file = StatusFile::create(folder_, "shop");
   ASSERT_TRUE(file);
   std::ofstream(folder_ + "/shop.json") << "{\"name\": 1}";
-  const auto read = read_status(folder_, "");
+  const auto read = read_status({folder_}, "");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), StatusCode::ParseError);
   EXPECT_NE(read.error().message().find("shop.json"), std::string::npos);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".json";
 constexpr std::string_view kLockEnding = ".lock";
+/// RuntimeDirectory of hetero-launch@.service.
+constexpr std::string_view kServices = "/run/hetero-launch";
 
 std::string setting(const char* name) {
   const char* value = std::getenv(name);
@@ -82,6 +85,16 @@ Result<OwnedFd> take_lock(const std::string& path, const std::string& name) {
   }
 }
 
+std::vector<fs::path> status_files(const std::string& folder) {
+  std::error_code failed;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == kEnding) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 Result<LaunchStatus> read_file(const fs::path& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -99,8 +112,14 @@ std::string status_folder() {
   if (!runtime.empty()) return runtime.substr(0, runtime.find(':'));
   const std::string user = setting("XDG_RUNTIME_DIR");
   if (!user.empty()) return user + "/hetero-launch";
-  return ::geteuid() == 0 ? "/run/hetero-launch"
+  return ::geteuid() == 0 ? "/run/hetero-launch-root"
                           : fmt::format("/tmp/hetero-launch-{}", ::geteuid());
+}
+
+std::vector<std::string> status_folders() {
+  std::vector<std::string> folders = {status_folder()};
+  if (folders.front() != kServices) folders.emplace_back(kServices);
+  return folders;
 }
 
 Result<std::unique_ptr<StatusFile>> StatusFile::create(const std::string& folder,
@@ -140,24 +159,21 @@ Status StatusFile::write(const LaunchStatus& status) const {
   return {};
 }
 
-Result<std::vector<LaunchStatus>> read_status(const std::string& folder, const std::string& name) {
+Result<std::vector<LaunchStatus>> read_status(const std::vector<std::string>& folders,
+                                              const std::string& name) {
   std::vector<LaunchStatus> found;
-  std::error_code failed;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().extension() == kEnding) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  for (const fs::path& file : files) {
-    const std::string stem = file.stem().string();
-    if (!name.empty() && stem != name) continue;
-    if (!is_locked(folder + "/" + stem + std::string(kLockEnding))) continue;
-    HET_ASSIGN(LaunchStatus status, read_file(file));
-    found.push_back(std::move(status));
+  for (const std::string& folder : folders) {
+    for (const fs::path& file : status_files(folder)) {
+      const std::string stem = file.stem().string();
+      const bool is_wanted = name.empty() || stem == name;
+      if (!is_wanted || !is_locked(folder + "/" + stem + std::string(kLockEnding))) continue;
+      HET_ASSIGN(LaunchStatus status, read_file(file));
+      found.push_back(std::move(status));
+    }
   }
   if (found.empty() && !name.empty()) {
     return error(StatusCode::NotFound, "no launch with the name '{}' runs (looked in {})", name,
-                 folder);
+                 fmt::join(folders, " and "));
   }
   return found;
 }

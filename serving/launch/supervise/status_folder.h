@@ -10,10 +10,12 @@
 
 namespace het::serving {
 
-/// Where running `hetero launch` say how they are: $RUNTIME_DIRECTORY, as systemd gives it, else
-/// hetero-launch in $XDG_RUNTIME_DIR, else /run/hetero-launch for root and
+/// Where a `hetero launch` says how it is: $RUNTIME_DIRECTORY, as systemd gives it, else
+/// hetero-launch in $XDG_RUNTIME_DIR, else /run/hetero-launch-root for root and
 /// /tmp/hetero-launch-UID for others.
 std::string status_folder();
+/// Where those that run are looked for: the same, and the folder of the services.
+std::vector<std::string> status_folders();
 
 /// The file in which one `hetero launch` says how it is, under a name that no other one that runs
 /// has. Goes with its owner; what a killed one left counts as nothing. Thread-compatible.
@@ -37,8 +39,9 @@ class StatusFile {
   OwnedFd lock_;
 };
 
-/// Those of a folder that run, or the one of this name. Fails with NotFound when there is none of
+/// Those of the folders that run, or those of this name. Fails with NotFound when there is none of
 /// the name, with ParseError for a file that is none.
-Result<std::vector<LaunchStatus>> read_status(const std::string& folder, const std::string& name);
+Result<std::vector<LaunchStatus>> read_status(const std::vector<std::string>& folders,
+                                              const std::string& name);
 
 }  // namespace het::serving
