@@ -1,5 +1,7 @@
 /// `hetero-launch`, which `hetero launch` runs: pipelines as instances, each on its NUMA node.
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -48,6 +50,9 @@ int launch_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using het::serving::instance_main;
-  if (argc == 4 && std::strcmp(argv[1], "--instance") == 0) return instance_main(argv[2], argv[3]);
+  if (argc == 4 && std::strcmp(argv[1], "--instance") == 0) {
+    ::prctl(PR_SET_NAME, "hetero-launch");  // for ps: it was started as /proc/self/exe
+    return instance_main(argv[2], argv[3]);
+  }
   return het::serving::launch_main(argc, argv);
 }
