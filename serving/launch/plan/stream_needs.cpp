@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "inference/devices/properties.h"
 #include "serving/launch/plan/device_nodes.h"
 
 namespace het::serving {
@@ -34,9 +35,12 @@ void add_addresses(StreamNeeds& needs, std::string_view text) {
   }
 }
 
-size_t number_in(std::string_view text) {
+/// Of INFERENCE_NUM_THREADS under any of its names, "CPU.CPU_THREADS_NUM" too; else 0.
+size_t inference_threads_in(std::string_view property, std::string_view value) {
+  const auto def = find_property(property.substr(property.rfind('.') + 1), "CPU");
+  if (!def || (*def)->name != kThreads) return 0;
   size_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  std::from_chars(value.data(), value.data() + value.size(), number);
   return number;
 }
 
@@ -60,8 +64,14 @@ std::vector<StreamNeeds> stream_needs(const LaunchSettings& settings,
     for (const StreamDescription::Inference& inference : description.inferences) {
       add_nodes(needs, gpu_nodes(inference.device), inference.device);
       for (const auto& [name, value] : inference.properties) {
-        if (!name.ends_with(kThreads)) continue;
-        needs.inference_threads = std::max(needs.inference_threads, number_in(value));
+        needs.inference_threads =
+            std::max(needs.inference_threads, inference_threads_in(name, value));
+      }
+    }
+    for (const auto& [device, properties] : settings.properties) {
+      for (const auto& [name, value] : properties) {
+        needs.inference_threads =
+            std::max(needs.inference_threads, inference_threads_in(name, value));
       }
     }
     needs.decoder_threads = stream.decoder_threads.value_or(0);
