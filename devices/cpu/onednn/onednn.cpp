@@ -481,7 +481,7 @@ Result<memory> pack_constant(const Tensor& plain, const memory::desc& plain_desc
     if (pack_small(plain, plain_desc, wanted, dst)) return dst;
     // The sums that oneDNN keeps behind bytes have gaps, which it leaves as they were; an exported
     // model must not hold what this process had there.
-    if (wanted.data_type() == memory::data_type::s8) {
+    if (onednn::data_type_of(wanted) == memory::data_type::s8) {
       std::memset(dst.get_data_handle(), 0, wanted.get_size());
     }
     prefer_huge_pages(dst.get_data_handle(), wanted.get_size());

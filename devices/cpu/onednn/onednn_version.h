@@ -114,6 +114,9 @@ inline std::optional<BlockedLayout> blocked_layout(const dnnl::memory::desc& des
   }
   return layout;
 }
+inline dnnl::memory::data_type data_type_of(const dnnl::memory::desc& desc) {
+  return desc.get_data_type();
+}
 
 inline bool has_vnni(dnnl::cpu_isa isa) {
   return isa >= dnnl::cpu_isa::avx512_core_vnni || isa == dnnl::cpu_isa::avx2_vnni ||
@@ -190,6 +193,9 @@ inline std::optional<BlockedLayout> blocked_layout(const dnnl::memory::desc& des
     layout.blocks.push_back({static_cast<size_t>(blocking.inner_idxs[i]), blocking.inner_blks[i]});
   }
   return layout;
+}
+inline dnnl::memory::data_type data_type_of(const dnnl::memory::desc& desc) {
+  return desc.data_type();
 }
 
 inline bool has_vnni(dnnl::cpu_isa isa) {
