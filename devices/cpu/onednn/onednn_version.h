@@ -114,6 +114,7 @@ inline std::optional<BlockedLayout> blocked_layout(const dnnl::memory::desc& des
   }
   return layout;
 }
+
 inline dnnl::memory::data_type data_type_of(const dnnl::memory::desc& desc) {
   return desc.get_data_type();
 }
@@ -194,6 +195,7 @@ inline std::optional<BlockedLayout> blocked_layout(const dnnl::memory::desc& des
   }
   return layout;
 }
+
 inline dnnl::memory::data_type data_type_of(const dnnl::memory::desc& desc) {
   return desc.data_type();
 }
