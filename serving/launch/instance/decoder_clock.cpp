@@ -154,10 +154,12 @@ void start() {
   std::call_once(once, [] {
     auto* tracer = GST_TRACER(g_object_new(decoder_tracer_get_type(), nullptr));
     gst_object_ref_sink(tracer);
-    for (const char* hook : {"pad-push-pre", "pad-push-list-pre", "pad-push-event-pre"}) {
+    // Not for events: since 1.26 that hook runs with the pad's lock held, and those that a decoder
+    // takes are seen by take_event().
+    for (const char* hook : {"pad-push-pre", "pad-push-list-pre"}) {
       gst_tracing_register_hook(tracer, hook, G_CALLBACK(before_push));
     }
-    for (const char* hook : {"pad-push-post", "pad-push-list-post", "pad-push-event-post"}) {
+    for (const char* hook : {"pad-push-post", "pad-push-list-post"}) {
       gst_tracing_register_hook(tracer, hook, G_CALLBACK(after_push));
     }
     // The hooks hold it.
