@@ -36,7 +36,6 @@ Result<std::vector<TrialResult>> run_trial(std::vector<TrialOrder> orders, doubl
     Job& job = orders[i].job;
     job.kind = Job::Kind::Trial;
     job.trial_s = seconds;
-    job.back_off.most = 0;  // what cannot be measured now is told at once
     HET_ASSIGN(auto process, InstanceProcess::start(
                                  job, orders[i].place, "[trial " + job.instance + "] ",
                                  [&results, i](const Report& report) {
