@@ -9,7 +9,7 @@ SIZE = 160
 CLASSES_PICTURE = 64  # classifiers
 
 
-def load(name):
+def load(name, size=SIZE):
     """A network with weights drawn at random; what its BatchNorms have seen is pictures of noise."""
     import torch
     import ultralytics
@@ -20,7 +20,7 @@ def load(name):
     model = kind(f"{name}.yaml")
     if name.startswith("yoloe"):  # what set_classes() keeps of the classes' names, without the network of texts
         model.model.pe = torch.nn.functional.normalize(torch.randn(1, 80, 512), dim=-1)
-    size = CLASSES_PICTURE if name.endswith("-cls") else SIZE
+    size = CLASSES_PICTURE if name.endswith("-cls") else size
     weights.settle(model.model, torch.zeros(2, 3, size, size))
     if name.startswith("rtdetr"):
         weights.sharpen(model.model, "score_head", factor=64.0)  # else rounding decides which of the classes is first
@@ -52,12 +52,12 @@ def calibration_pictures(folder, task):
     return str(root / "data.yaml")
 
 
-def make(name, form, **options):
+def make(name, form, size=SIZE, **options):
     def export(folder: Path):
-        model, size = load(name)
+        model, shown = load(name, size)
         if "end2end" in options:
             model.model.model[-1].end2end = options["end2end"]
-        arguments = {"format": form, "imgsz": size, "opset": 17 if form == "onnx" else None,
+        arguments = {"format": form, "imgsz": shown, "opset": 17 if form == "onnx" else None,
                      **{k: v for k, v in options.items() if k != "end2end"}}
         if options.get("quantize") == 8:
             arguments["data"] = calibration_pictures(folder, model.task)
