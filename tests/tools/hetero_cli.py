@@ -82,6 +82,18 @@ def query(hetero):
     expect(hetero.run("query", hetero.detector, "-d", "HETERO:CPU,FPU", status=1).stderr, "FPU")
 
 
+@case
+def query_multiply_adds(hetero):
+    out = json.loads(hetero.run("query", hetero.detector, "--multiply-adds", "--json").stdout)
+    assert out["multiply_adds"] > 1e6 and out["multiply_adds"] == sum(n["multiply_adds"] for n in out["nodes"]) and out["unknown"] == [], out
+    assert {n["type"] for n in out["nodes"]} >= {"Conv"} and len({n["node"] for n in out["nodes"]}) == len(out["nodes"]), out
+    rows = hetero.run("query", hetero.detector, "--multiply-adds").stdout
+    expect(rows, "Conv", f"{out['multiply_adds'] / 1e6:.3f} million multiply-adds in all")
+    twice = json.loads(hetero.run("query", hetero.detector, "--multiply-adds", "--json", "-b", 2).stdout)
+    assert twice["multiply_adds"] == 2 * out["multiply_adds"], "two pictures are twice the work"
+    expect(hetero.run("query", hetero.detector, "--json", status=2).stderr, "--multiply-adds")
+
+
 def protobuf(*fields):
     """A message of these (number, text, message or number below 128)."""
     message = b""
