@@ -1,11 +1,26 @@
-"""The models that are measured, and their inputs."""
+"""The models that are measured, and their inputs: the former list, and the tuning and test half of architectures.py."""
 import dataclasses
+import hashlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy
+
+import architectures
+from processes import Failure, execute
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+REQUIREMENTS = "scripts/exporters/torch.txt"
+LISTS = ("former", "tuning", "test")
+# Types of a measurement and the form of the file that it takes.
+FORMS = {"f32": "float", "bf16": "float", "int8_ort": "int8_ort", "int8_nncf": "int8_nncf"}
+# An export, or a quantiser with its calibration.
+MAKING_S = 1200
 
 # Of data/architectures; these also as int8 (QDQ, made by ONNX Runtime's own tool).
 INT8_ARCHITECTURES = ("mobilenet_v2", "resnet18", "resnet50")
@@ -34,6 +49,20 @@ class Model:
     quantised: bool
 
 
+@dataclasses.dataclass
+class Cell:
+    """A row to be measured. `type` is what stands in tables, `precision` what is not quantised computes in; provide() gives the Model or raises NotMade."""
+    list: str
+    name: str
+    type: str
+    precision: str
+    provide: Callable
+
+
+class NotMade(Exception):
+    """An exporter or a quantiser cannot make the file, and why."""
+
+
 def make_architectures(data, folder, python):
     """Fills the weights of data/architectures into `folder`, those missing."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,6 +87,78 @@ def find_models(data, folder):
             ports = [Port(p["name"], p["type"], p["shape"], *((p["fill"], p["fill"]) if "fill" in p else (p["lo"], p["hi"]))) for p in golden["inputs"]]
             models.append(Model(name, data / golden["model"], ports, "int8" in name.lower()))
     return models
+
+
+def former_cells(data, folder, precisions):
+    """Quantised models have one row: float32 for the rest of them."""
+    return [Cell("former", model.name, "int8" if model.quantised else precision, precision, lambda model=model: model)
+            for model in find_models(data, folder) for precision in (["f32"] if model.quantised else [p for p in precisions if FORMS[p] == "float"])]
+
+
+def input_range(architecture, name):
+    """(low, high) of the values that an input is measured and calibrated with."""
+    if name in ("attention_mask", "token_type_ids"):
+        return (1.0, 1.0) if name == "attention_mask" else (0.0, 0.0)
+    if name == "input_ids":
+        return 0.0, 95.0
+    is_detector = architecture.exporter == "ultralytics" or architecture.builder.startswith("ssdlite")
+    return (0.0, 1.0) if is_detector else (-2.0, 2.0)
+
+
+def read_ports(file, architecture):
+    """Inputs of an ONNX file; a first dimension that it leaves open becomes 1, another the architecture's size."""
+    import onnx
+
+    graph = onnx.load(file).graph
+    constants = {constant.name for constant in graph.initializer}
+    ports = []
+    for value in graph.input:
+        if value.name not in constants:
+            tensor = value.type.tensor_type
+            shape = [d.dim_value or (architecture.size if k else 1) for k, d in enumerate(tensor.shape.dim)]
+            ports.append(Port(value.name, str(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape, *input_range(architecture, value.name)))
+    return ports
+
+
+class Exporters:
+    """Makes the files of architectures, those missing, in the interpreter of scripts/exporters."""
+
+    def __init__(self, folder):
+        self.folder, self.models = folder, folder / "models"
+        self.has_environment = False
+
+    def file(self, name, form):
+        return self.models / (f"{name}.onnx" if form == "float" else f"{name}.{form}.onnx")
+
+    def provide(self, architecture, form):
+        file = self.file(architecture.name, form)
+        if not file.exists():
+            self.make(architecture, form)
+        return Model(architecture.name, file, read_ports(file, architecture), form != "float")
+
+    def make(self, architecture, form):
+        """What could not be made once is not tried again with the same scripts and packages."""
+        scripts = (HERE / "make_architectures.py", ROOT / REQUIREMENTS, *sorted((ROOT / "scripts/exporters").glob("*_export*.py")))
+        state = hashlib.sha256(b"".join(file.read_bytes() for file in scripts)).hexdigest()
+        refusal = self.models / f"{architecture.name}.{form}.refused"
+        if refusal.exists() and refusal.read_text().partition("\n")[0] == state:
+            raise NotMade(refusal.read_text().partition("\n")[2])
+        if not self.has_environment:
+            subprocess.run(["bash", "-c", '. "$1" && python_environment "$2" -r "$3"', "models.py", ROOT / "scripts/environment.sh", self.folder / "torch", REQUIREMENTS], check=True, cwd=ROOT)
+            self.has_environment = True
+        print(f"# making {architecture.name} {form}", file=sys.stderr, flush=True)
+        environment = {**os.environ, "YOLO_OFFLINE": "true", "YOLO_AUTOINSTALL": "false", "YOLO_CONFIG_DIR": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            execute([self.folder / "torch/bin/python", HERE / "make_architectures.py", self.models, architecture.name, form], MAKING_S, env=environment)
+        except Failure as failure:
+            refusal.write_text(f"{state}\n{failure}")
+            raise NotMade(str(failure)) from None
+        refusal.unlink(missing_ok=True)
+
+
+def wider_cells(half, exporters, types):
+    return [Cell(half, a.name, kind, "bf16" if kind == "bf16" else "f32", lambda a=a, kind=kind: exporters.provide(a, FORMS[kind]))
+            for a in architectures.list_architectures() if a.half == half for kind in types]
 
 
 def write_inputs(model, folder):

@@ -21,7 +21,6 @@ import math
 import os
 import pathlib
 import platform
-import resource
 import shlex
 import statistics
 import subprocess
@@ -32,8 +31,10 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent))
-import compare  # noqa: E402  (beside this file)
+import measurement  # noqa: E402  (beside this file)
+import other_programs  # noqa: E402
 import peers  # noqa: E402  (beside this folder)
+import processes  # noqa: E402
 
 FIELDS = {"latency": "latency_ms", "throughput": "fps"}
 # Rounds of a model that others disturbed, in a row; then the next model is tried.
@@ -74,28 +75,18 @@ class Build:
     def describe(self):
         """The version of the release's oneDNN."""
         query = "dpkg-query -W -f '${Package} ${Version}\\n' 'libdnnl[0-9]*' | sort | tail -n 1"
-        return "oneDNN " + compare.execute(self.command(["bash", "-c", query], [])).split()[-1]
+        return "oneDNN " + processes.execute(self.command(["bash", "-c", query], [])).split()[-1]
 
     def digest(self):
         library = self.folder / "libhetinference-1.0.so.0"
         return hashlib.sha256((library if library.exists() else self.folder / "tools/hetero").read_bytes()).hexdigest()
 
 
-def busy_seconds():
-    """Processor time that all programs of this machine, or others on its host, have taken."""
-    user, nice, system, _, _, irq, soft, steal = (int(n) for n in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9])
-    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
-
-
-def own_seconds():
-    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)))
-
-
 def run_once(build, model, files, mode, precision, arguments):
     """The figure of a fresh process with nothing stored: it measures its choices first."""
     with tempfile.TemporaryDirectory(dir=arguments.out) as cache:
-        command = compare.our_command(build.folder, model, files, mode, precision, arguments, None, cache)
-        printed = json.loads(compare.execute(build.command(command, [ROOT, arguments.data, arguments.out, peers.model_folder(arguments)])))
+        command = measurement.our_command(build.folder, model, files, mode, precision, arguments, None, cache)
+        printed = json.loads(processes.execute(build.command(command, [ROOT, arguments.data, arguments.out, peers.model_folder(arguments)])))
     return printed["latency_ms"]["median"] if mode == "latency" else printed["throughput_fps"]
 
 
@@ -103,11 +94,10 @@ def run_round(number, model, files, precision, arguments):
     """({mode: {build: figure}}, share of the cores' time that others took)."""
     figures = {mode: {} for mode in FIELDS}
     first = number % len(arguments.builds)
-    start, busy, own = time.monotonic(), busy_seconds(), own_seconds()
+    others = other_programs.Share()
     for mode, build in itertools.product(FIELDS, arguments.builds[first:] + arguments.builds[:first]):
         figures[mode][build.name] = run_once(build, model, files, mode, precision, arguments)
-    others = (busy_seconds() - busy) - (own_seconds() - own)
-    return figures, max(others, 0.0) / (time.monotonic() - start) / os.cpu_count()
+    return figures, others.now()
 
 
 class Record:

@@ -183,6 +183,12 @@ def generated_files(root):
     return problems
 
 
+def speed_tables(root):
+    """The tables of docs/performance.md are those that benchmarks/models/report.py writes."""
+    done = subprocess.run([sys.executable, "-B", str(root / "benchmarks/models/report.py"), "--check"], capture_output=True, text=True)
+    return (done.stdout + done.stderr).splitlines() if done.returncode != 0 else []
+
+
 def is_empty_function(library, symbol):
     """True where a function does nothing but return. Boost.Graph's headers have constants whose constructors, once optimised, leave that."""
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", str(library)],
@@ -206,7 +212,7 @@ def static_constructors(root):
     return problems
 
 
-RULES = {f.__name__: f for f in (include_rule, file_sizes, file_names, clang_format, readmes, markdown_width, generated_files, static_constructors)}
+RULES = {f.__name__: f for f in (include_rule, file_sizes, file_names, clang_format, readmes, markdown_width, generated_files, speed_tables, static_constructors)}
 
 
 def main():

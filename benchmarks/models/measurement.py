@@ -1,0 +1,118 @@
+"""Measures one model in one type: rounds over engines and modes, a fresh process each."""
+import itertools
+import json
+import pathlib
+import shutil
+import tempfile
+
+from processes import Failure, execute
+
+HERE = pathlib.Path(__file__).resolve().parent
+ENGINES = ("hetero", "openvino", "onnxruntime")
+MODES = ("latency", "throughput")
+SETTINGS = ("INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT", "EXECUTION_MODE_HINT", "OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+
+
+def shapes_of(model):
+    return ",".join(f"{p.name}[{','.join(map(str, p.shape))}]" for p in model.inputs)
+
+
+def our_command(build, model, files, mode, precision, arguments, outputs, cache="", seconds=None):
+    """A hetero run for the outputs, or a hetero bench."""
+    hetero = build / "tools/hetero"
+    if outputs:
+        return [hetero, "run", model.file, "-d", "CPU", "--shape", shapes_of(model), "--output", outputs, "--properties", f"INFERENCE_PRECISION_HINT={precision},CACHE_DIR=",
+                *itertools.chain.from_iterable(("--input", f"{name}={file}") for name, file in files.items())]
+    streams = ["-nstreams", 1, "-api", "sync"] if mode == "latency" else ["-nstreams", arguments.cores]
+    return [hetero, "bench", "-m", model.file, "-d", "CPU", "-hint", "none", *streams, "-nthreads", arguments.cores, "-t", seconds or arguments.seconds, "-json", "-cache_dir", cache,
+            "-infer_precision", precision, "-shape", shapes_of(model), "-i", *(f"{name}:{file}" for name, file in files.items())]
+
+
+def parse(printed):
+    """The JSON object that a program ends with."""
+    try:
+        return json.loads(printed)
+    except ValueError:
+        raise Failure("refused", f"it printed no result: {printed[-80:]!r}") from None
+
+
+def run_ours(model, files, mode, precision, arguments):
+    with tempfile.TemporaryDirectory() as cache:
+        printed = parse(execute(our_command(arguments.build, model, files, mode, precision, arguments, None, cache)))
+        # Again with the choices that are stored now.
+        stored = parse(execute(our_command(arguments.build, model, files, mode, precision, arguments, None, cache, 0.01)))
+    return {"read_ms": stored["read_ms"], "compile_ms": stored["compile_ms"], "first_ms": stored["read_ms"] + stored["compile_ms"] + stored["first_inference_ms"],
+            "measured_ms": printed["compile_ms"], "rise_kib": stored["rise_bytes"] / 1024, "latency_ms": printed["latency_ms"]["median"], "fps": printed["throughput_fps"],
+            "settings": {name: printed["properties"][name] for name in SETTINGS}}
+
+
+def run_peer(engine, python, model, files, mode, precision, arguments, outputs):
+    request = {"engine": engine, "model": str(model.file), "inputs": {name: str(file) for name, file in files.items()}, "mode": mode, "precision": precision,
+               "cores": arguments.cores, "seconds": arguments.seconds, "outputs": str(outputs) if outputs else None}
+    return parse((execute([python, HERE / "peer.py", json.dumps(request)]).splitlines() or [""])[-1])
+
+
+def multiply_adds(build, model):
+    """Of one execution; None where hetero does not read the model."""
+    try:
+        return parse(execute([build / "tools/hetero", "query", model.file, "--shape", shapes_of(model), "--multiply-adds", "--json"]))["multiply_adds"]
+    except Failure:
+        return None
+
+
+def compare_outputs(ours, theirs):
+    """The largest difference over the range of the peer's values, over all outputs; a text where shapes differ."""
+    import numpy
+
+    worst = 0.0
+    for file in sorted(theirs.glob("output_*.npy")):
+        if not (ours / file.name).exists():
+            return f"{file.stem} is there alone"
+        a, b = numpy.load(ours / file.name).astype("f8"), numpy.load(file).astype("f8")
+        if a.shape != b.shape:
+            return f"{file.stem} {list(b.shape)} where ours is {list(a.shape)}"
+        known = numpy.isfinite(b)
+        if not numpy.array_equal(a[~known], b[~known], equal_nan=True):
+            return float("inf")
+        if known.any():
+            span = max(float(b[known].max() - b[known].min()), 1e-6)
+            difference = numpy.abs(a[known] - b[known]).max() / span
+            worst = max(worst, float(difference) if numpy.isfinite(difference) else float("inf"))
+    return worst
+
+
+def engines_for(model, precision):
+    """ONNX Runtime has f32 only, and reads no IR."""
+    return [e for e in ENGINES if not (e == "onnxruntime" and (precision == "bf16" or model.file.suffix == ".xml"))]
+
+
+def measure(model, files, precision, arguments, pythons, work):
+    """{"results": {mode: {engine: [figures of a round]}}, "failures": {engine: {mode: how}}, "differences": {peer: number or text}, "multiply_adds", "engines"}.
+
+    An engine that fails in a mode is not asked again in that mode; what it did before, and the other mode, count.
+    """
+    engines = engines_for(model, precision)
+    results, failures = {mode: {e: [] for e in ENGINES} for mode in MODES}, {}
+    folder = work / "outputs"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        for number, mode in itertools.product(range(arguments.rounds), MODES):
+            for engine in engines[number % len(engines):] + engines[:number % len(engines)]:
+                if mode in failures.get(engine, {}):
+                    continue
+                outputs = folder / engine if number == 0 and not (folder / engine).exists() else None
+                try:
+                    if engine != "hetero":
+                        result = run_peer(engine, pythons[engine], model, files, mode, precision, arguments, outputs)
+                    else:
+                        if outputs:
+                            execute(our_command(arguments.build, model, files, mode, precision, arguments, outputs))
+                        result = run_ours(model, files, mode, precision, arguments)
+                    results[mode][engine].append(result)
+                except Failure as failure:
+                    failures.setdefault(engine, {})[mode] = str(failure)
+        done = [e for e in engines if (folder / e).exists() and any(results[mode][e] for mode in MODES)]
+        differences = {e: compare_outputs(folder / "hetero", folder / e) for e in done if e != "hetero" and "hetero" in done}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return {"results": results, "failures": failures, "differences": differences, "multiply_adds": multiply_adds(arguments.build, model), "engines": engines}

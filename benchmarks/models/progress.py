@@ -1,0 +1,40 @@
+"""What earlier runs of the same build with the same options have measured."""
+import hashlib
+import json
+import pathlib
+import time
+
+REQUIREMENTS = pathlib.Path(__file__).resolve().parents[1] / "requirements.txt"
+
+
+def digest(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+class Progress:
+    """Rows by list, model and type, in FOLDER/progress.jsonl. A row is measured as a whole: ours and the peers' take turns."""
+
+    OPTIONS = ("rounds", "seconds", "crowd", "cores")
+
+    def __init__(self, arguments):
+        self.until = time.monotonic() + 60 * arguments.minutes
+        self.file = arguments.out / "progress.jsonl"
+        library = next(arguments.build.glob("libhetinference-1.0.so.0"), arguments.build / "tools/hetero")
+        self.key = {"library": digest(library), "peers": digest(REQUIREMENTS), **{name: getattr(arguments, name) for name in self.OPTIONS}}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        if arguments.anew:
+            self.file.unlink(missing_ok=True)
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        # A line that a stopped run has not finished ends without its bracket.
+        entries = [json.loads(line) for line in lines if line.endswith("}")]
+        self.known = {(e["list"], e["model"], e["type"]): e["found"] for e in entries if e["key"] == self.key and "found" in e}
+
+    def is_over(self):
+        return time.monotonic() > self.until
+
+    def find(self, cell):
+        return self.known.get((cell.list, cell.name, cell.type))
+
+    def keep(self, cell, found):
+        with open(self.file, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": self.key, "list": cell.list, "model": cell.name, "type": cell.type, "found": found}) + "\n")
