@@ -140,8 +140,10 @@ def print_settings(found, shown):
 
 
 def print_summary(rows, peaks, arguments):
-    print("", *tables.columns(tables.SUMMARY_HEAD, [tables.summary_cells(s) for s in row_list.summarise(rows, peaks)]), sep="\n")
-    print("", *tables.columns(tables.WORST_HEAD, [tables.worst_cells(cell, peaks) for cell in row_list.worst(rows)]), "", *row_list.failure_lines(rows), sep="\n")
+    if row_list.worst(rows):
+        print("", *tables.columns(tables.SUMMARY_HEAD, [tables.summary_cells(s) for s in row_list.summarise(rows, peaks)]), sep="\n")
+        print("", *tables.columns(tables.WORST_HEAD, [tables.worst_cells(cell, peaks) for cell in row_list.worst(rows)]), "", sep="\n")
+    print(*row_list.failure_lines(rows), sep="\n")
     if arguments.list == "former":
         ratios = []
         for row in rows:
@@ -196,6 +198,7 @@ def main():
                 left.append(f"{cell.name} {cell.type}")
                 continue
             entry = measure_cell(cell, model_list, arguments, pythons)
+            progress.check_library()
             if entry["row"].get("others", 0) > arguments.others:
                 print(f"# {cell.name} {cell.type}: other programs took {entry['row']['others']:.0%} of the cores, not counted", flush=True)
                 left.append(f"{cell.name} {cell.type}")

@@ -45,4 +45,4 @@ def highest(before, peaks):
     """Of two measurements of the same processor: a program beside one makes it less, nothing makes it more."""
     if not before or not peaks:
         return before or peaks
-    return {key: max(before[key], value, key=lambda peak: peak["all"]) if isinstance(value, dict) and key in before else value for key, value in peaks.items()}
+    return {key: {**value, **{n: max(value[n], before[key][n]) for n in ("one", "all")}} if isinstance(value, dict) and key in before else value for key, value in peaks.items()}

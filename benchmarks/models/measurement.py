@@ -1,6 +1,7 @@
 """Measures one model in one type: rounds over engines and modes, a fresh process each."""
 import itertools
 import json
+import os
 import pathlib
 import shutil
 import tempfile
@@ -28,6 +29,12 @@ def our_command(build, model, files, mode, precision, arguments, outputs, cache=
             "-infer_precision", precision, "-shape", shapes_of(model), "-i", *(f"{name}:{file}" for name, file in files.items())]
 
 
+def execute_ours(build, command):
+    """With the library of this build, whatever the environment names."""
+    paths = [str(build), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    return execute(command, env={**os.environ, "LD_LIBRARY_PATH": ":".join(paths)})
+
+
 def parse(printed):
     """The JSON object that a program ends with."""
     try:
@@ -38,9 +45,9 @@ def parse(printed):
 
 def run_ours(model, files, mode, precision, arguments):
     with tempfile.TemporaryDirectory() as cache:
-        printed = parse(execute(our_command(arguments.build, model, files, mode, precision, arguments, None, cache)))
+        printed = parse(execute_ours(arguments.build, our_command(arguments.build, model, files, mode, precision, arguments, None, cache)))
         # Again with the choices that are stored now.
-        stored = parse(execute(our_command(arguments.build, model, files, mode, precision, arguments, None, cache, 0.01)))
+        stored = parse(execute_ours(arguments.build, our_command(arguments.build, model, files, mode, precision, arguments, None, cache, 0.01)))
     return {"read_ms": stored["read_ms"], "compile_ms": stored["compile_ms"], "first_ms": stored["read_ms"] + stored["compile_ms"] + stored["first_inference_ms"],
             "measured_ms": printed["compile_ms"], "rise_kib": stored["rise_bytes"] / 1024, "latency_ms": printed["latency_ms"]["median"], "fps": printed["throughput_fps"],
             "settings": {name: printed["properties"][name] for name in SETTINGS}}
@@ -55,7 +62,7 @@ def run_peer(engine, python, model, files, mode, precision, arguments, outputs):
 def multiply_adds(build, model):
     """Of one execution; None where hetero does not read the model."""
     try:
-        return parse(execute([build / "tools/hetero", "query", model.file, "--shape", shapes_of(model), "--multiply-adds", "--json"]))["multiply_adds"]
+        return parse(execute_ours(build, [build / "tools/hetero", "query", model.file, "--shape", shapes_of(model), "--multiply-adds", "--json"]))["multiply_adds"]
     except Failure:
         return None
 
@@ -106,7 +113,7 @@ def measure(model, files, precision, arguments, pythons, work):
                         result = run_peer(engine, pythons[engine], model, files, mode, precision, arguments, outputs)
                     else:
                         if outputs:
-                            execute(our_command(arguments.build, model, files, mode, precision, arguments, outputs))
+                            execute_ours(arguments.build, our_command(arguments.build, model, files, mode, precision, arguments, outputs))
                         result = run_ours(model, files, mode, precision, arguments)
                     results[mode][engine].append(result)
                 except Failure as failure:

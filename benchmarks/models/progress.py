@@ -2,6 +2,7 @@
 import hashlib
 import json
 import pathlib
+import sys
 import time
 
 REQUIREMENTS = pathlib.Path(__file__).resolve().parents[1] / "requirements.txt"
@@ -19,8 +20,8 @@ class Progress:
     def __init__(self, arguments):
         self.until = time.monotonic() + 60 * arguments.minutes
         self.file = arguments.out / "progress.jsonl"
-        library = next(arguments.build.glob("libhetinference-1.0.so.0"), arguments.build / "tools/hetero")
-        self.key = {"library": digest(library), "peers": digest(REQUIREMENTS), **{name: getattr(arguments, name) for name in self.OPTIONS}}
+        self.library = next(arguments.build.glob("libhetinference-1.0.so.0"), arguments.build / "tools/hetero")
+        self.key = {"library": digest(self.library), "peers": digest(REQUIREMENTS), **{name: getattr(arguments, name) for name in self.OPTIONS}}
         self.file.parent.mkdir(parents=True, exist_ok=True)
         if arguments.anew:
             self.file.unlink(missing_ok=True)
@@ -31,6 +32,12 @@ class Progress:
 
     def is_over(self):
         return time.monotonic() > self.until
+
+    def check_library(self):
+        """A build that is built anew meanwhile is another one."""
+        if not self.library.exists() or digest(self.library) != self.key["library"]:
+            sys.exit(f"{self.library} changed while it was measured; the last row is not kept. Measure a copy of the build: tools/hetero, the library "
+                     "and benchmarks/cpu_peak/bench_cpu_peak in folders of these names")
 
     def find(self, cell):
         return self.known.get((cell.list, cell.name, cell.type))
