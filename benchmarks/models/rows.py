@@ -133,9 +133,12 @@ def worst(rows, count=10):
     return sorted(cells, key=lambda cell: cell[0][0])[:count]
 
 
-def how_it_ended(text):
-    """The kind of a failure without its words."""
-    return text.split(":")[0]
+def where_and_why(row, text, modes):
+    """"densenet121 f32 (throughput only: no such layer)"."""
+    words = text.partition(": ")[2][:100]
+    more = [f"{modes[0]} only"] if len(modes) < len(MODES) else []
+    more += [words] if words else []
+    return f"{row['model']} {row['type']}" + (f" ({': '.join(more)})" if more else "")
 
 
 def failure_lines(rows):
@@ -149,11 +152,10 @@ def failure_lines(rows):
             by_mode = row.get("failures", {}).get(engine, {})
             for text in sorted(set(by_mode.values())):
                 modes = [mode for mode, other in by_mode.items() if other == text]
-                where = f"{row['model']} {row['type']}" + (f" ({modes[0]} only)" if len(modes) < len(MODES) else "")
-                cases.setdefault(how_it_ended(text), []).append(where)
+                cases.setdefault(text.partition(": ")[0], []).append((row, where_and_why(row, text, modes)))
             if engine in row.get("wrong_shapes", {}):
-                cases.setdefault("outputs of another shape", []).append(f"{row['model']} {row['type']} ({row['wrong_shapes'][engine]})")
-        lines += [f"{name}: {kind} on {len(set(places))} of {len(asked)} rows: {', '.join(places)}" for kind, places in sorted(cases.items())]
+                cases.setdefault("outputs of another shape", []).append((row, f"{row['model']} {row['type']} ({row['wrong_shapes'][engine]})"))
+        lines += [f"{name}: {kind} on {len({id(row) for row, _ in places})} of {len(asked)} rows: {', '.join(text for _, text in places)}" for kind, places in sorted(cases.items())]
     reasons = {}
     for row in rows:
         if "not_made" in row:
