@@ -122,9 +122,9 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   }
   return run_rewrites(
       model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
-              lower_attention, fuse_attention, fold_channel_affine, lower_batch_norm,
-              lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
-              fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
+              lower_attention, fuse_attention, move_before_concat, fold_channel_affine,
+              lower_batch_norm, lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
+              move_before_concat, fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
               keep_non_finite ? fuse_non_finite_tails : fuse_tails, fuse_elementwise});
 }
 

@@ -40,6 +40,11 @@ Status fold_padding(Model& model);
 /// as channels, becomes one over the picture with twice the filter and the stride.
 Status fold_space_to_depth(Model& model);
 
+/// What scales or shifts every channel of a concatenation, most of which convolutions give to it
+/// alone, or is an activation of it, is done to each part instead, where it goes into the
+/// convolution.
+Status move_before_concat(Model& model);
+
 /// What scales or shifts every channel - BatchNormalization, Mul, Div, Add, Sub with constants -
 /// goes into weights and bias of the convolution, matrix product or InstanceNormalization before
 /// it.

@@ -1,4 +1,7 @@
 #include "inference/passes/fusions/passes.h"
+
+#include <functional>
+
 #include "devices/cpu/plan/fuse.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
@@ -156,6 +159,52 @@ input x0 : float32[1,4,3,3]
 BatchNormalization1_y_2 = ConvTranspose(x0, c0_2=float32[4,6,2,2], ConvTranspose0/bias=float32[12]) {group=2 strides=[2,2]} : float32[1,12,6,6]
 output y0 = BatchNormalization1_y_2
 )");
+}
+
+TEST_F(CpuPasses, WhatIsDoneToAConcatenationGoesIntoItsConvolutions) {
+  const Attributes along = make_attributes({{"axis", int64_t{1}}});
+  ModelMaker maker;
+  Value* x = maker.input({1, 4, 6, 6});
+  Value* concat = maker.op("Concat", {maker.conv(x, 4, 7), maker.conv(x, 4, 5, 3)}, along);
+  Value* normal = batch_norm(maker, concat);
+  maker.output(maker.op("Mul", {normal, maker.op("Sigmoid", {normal})}));
+  const std::vector<ProfileRow> rows = compare(maker.model(), 5e-5f);
+  EXPECT_EQ(count_type(rows, "Conv"), 2u);
+  for (const char* left : {"Elementwise", "Swish", "Mul", "BatchNormalization"}) {
+    EXPECT_EQ(count_type(rows, left), 0u) << left;
+  }
+}
+
+TEST_F(CpuPasses, AConcatenationOfOtherPartsKeepsWhatIsDoneToIt) {
+  const Attributes along = make_attributes({{"axis", int64_t{1}}});
+  // Read by something else, mostly of values that others read, along another dimension.
+  const std::vector<std::pair<std::string, std::function<Value*(ModelMaker&)>>> cases = {
+      {"read twice",
+       [&](ModelMaker& m) {
+         Value* x = m.input({1, 4, 6, 6});
+         Value* y = m.op("Concat", {m.conv(x, 4, 7), m.conv(x, 4, 5)}, along);
+         m.output(m.op("Neg", {y}));
+         return y;
+       }},
+      {"shared parts",
+       [&](ModelMaker& m) {
+         Value* x = m.input({1, 4, 6, 6});
+         Value* a = m.conv(x, 4, 7);
+         m.output(m.op("Neg", {a}));
+         return m.op("Concat", {a, m.conv(x, 4, 5)}, along);
+       }},
+      {"rows", [&](ModelMaker& m) {
+         Value* x = m.input({1, 4, 6, 6});
+         return m.op("Concat", {m.conv(x, 4, 12), m.conv(x, 4, 12)},
+                     make_attributes({{"axis", int64_t{2}}}));
+       }}};
+  for (const auto& [name, make] : cases) {
+    SCOPED_TRACE(name);
+    ModelMaker maker;
+    Value* normal = batch_norm(maker, make(maker));
+    maker.output(maker.op("Relu", {normal}));
+    EXPECT_EQ(count_type(compare(maker.model(), 5e-5f), "Elementwise"), 1u);
+  }
 }
 
 TEST_F(CpuPasses, RowsAddedToProductsBecomeBias) {
