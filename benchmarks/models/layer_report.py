@@ -226,6 +226,20 @@ def report_type(records, kind_of_type, graphs, machine, out):
     return "\n".join(lines) + "\n"
 
 
+def quietest(records):
+    """One record of each model and type, with each engine's measurement of the least sum: what disturbs only adds."""
+    found = {}
+    for record in records:
+        kept = found.setdefault((record["model"], record["type"]), {**record, "engines": {}, "errors": {}})
+        for engine, rows in record["engines"].items():
+            if engine not in kept["engines"] or sum(r[3] for r in rows) < sum(r[3] for r in kept["engines"][engine]):
+                kept["engines"][engine] = rows
+        kept["errors"].update(record["errors"])
+    for kept in found.values():
+        kept["errors"] = {e: text for e, text in kept["errors"].items() if e not in kept["engines"]}
+    return list(found.values())
+
+
 def report(records, types, files, out):
     machine = next((r["machine"] for r in records if "machine" in r), None)
     read = {}
@@ -236,7 +250,7 @@ def report(records, types, files, out):
         return read[name]
 
     for one in types:
-        text = report_type([r for r in records if "model" in r], one, graphs, machine, out)
+        text = report_type(quietest([r for r in records if "model" in r]), one, graphs, machine, out)
         if text:
             (out / f"layers_{one}.txt").write_text(text)
             print(text)

@@ -125,6 +125,8 @@ def main():
     parser.add_argument("--core", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=35.0, help="the same command goes on afterwards")
     parser.add_argument("--report", action="store_true", help="only the tables of what is measured")
+    parser.add_argument("--again", action="store_true", help="also what is measured already: the quieter measurement of each engine counts")
+    parser.add_argument("--except", action="append", default=[], dest="left_out", help="names or patterns that stay out of the tables")
     parser.add_argument("--measure-only", action="store_true", help="no tables")
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -139,7 +141,7 @@ def main():
             with lines.open("a") as out:
                 out.write(json.dumps(records[-1]) + "\n")
         measured, start = {(r["model"], r["type"]) for r in records if "model" in r}, time.monotonic()
-        for name, precision in [(n, t) for n in chosen for t in options.types if (n, t) not in measured]:
+        for name, precision in [(n, t) for n in chosen for t in options.types if options.again or (n, t) not in measured]:
             file = options.files / f"{name}.onnx"
             if not file.exists():
                 print(f"{name}: not measured, {file} is missing (make_architectures.py writes it)")
@@ -153,7 +155,8 @@ def main():
             print(f"{name} {precision}: " + ", ".join(f"{e} {sum(r[3] for r in rows) / 1e3:.2f} ms" for e, rows in records[-1]["engines"].items()),
                   *(f"{e} failed: {text}" for e, text in records[-1]["errors"].items()), flush=True)
     if not options.measure_only:
-        layer_report.report([r for r in records if "machine" in r or r["model"] in chosen], options.types, options.files, options.out)
+        told = [n for n in chosen if not any(fnmatch.fnmatch(n, m) for m in options.left_out)]
+        layer_report.report([r for r in records if "machine" in r or r["model"] in told], options.types, options.files, options.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // 3x3 convolutions of well-known models: oneDNN's direct algorithm beside every Winograd one, on
-// one core. bench_winograd [THREADS [CHANNELSxSIZE[xOUT] ...]]; microseconds, the best of many runs
-// with weights in the third-level cache; * marks what the static rule takes.
+// one core. bench_winograd [f32|bf16] [THREADS [CHANNELSxSIZE[xOUT] ...]]; microseconds, the best
+// of many runs with weights in the third-level cache; * marks what the static rule takes. With bf16
+// values lie channels last in bfloat16.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -37,12 +38,15 @@ Tensor random_tensor(const Shape& shape, unsigned seed) {
   return tensor;
 }
 
-ConvolutionSpec spec_of(const Layer& layer) {
+ConvolutionSpec spec_of(const Layer& layer, ElementType type) {
+  const Format format =
+      type == ElementType::BFloat16 ? Format::ChannelsLast : preferred_blocked_format();
   ConvolutionSpec spec;
-  spec.src = {ElementType::Float32, {1, layer.ic, layer.size, layer.size}, Format::Plain};
-  spec.dst = {ElementType::Float32, {1, layer.oc, layer.size, layer.size}, Format::Plain};
-  spec.src_format = preferred_blocked_format();
-  spec.dst_format = preferred_blocked_format();
+  spec.src = {type, {1, layer.ic, layer.size, layer.size}, Format::Plain};
+  spec.dst = {type, {1, layer.oc, layer.size, layer.size}, Format::Plain};
+  spec.src_format = format;
+  spec.dst_format = format;
+  spec.weights_type = type;
   spec.weights = {layer.oc, layer.ic, 3, 3};
   spec.bias_type = ElementType::Float32;
   spec.strides = {1, 1};
@@ -56,8 +60,10 @@ Result<std::unique_ptr<Kernel>> make_direct(const ConvolutionSpec& spec, const T
                                             const Tensor& bias) {
   using Source = PrimitiveOperand::Source;
   HET_ASSIGN(Primitive primitive, make_convolution(spec));
+  ConvolutionSpec plain = spec;
+  plain.weights_type = ElementType::Float32;
   HET_ASSIGN(auto packed,
-             pack_constant(weights, plain_weights_desc(spec), *primitive.desc(DNNL_ARG_WEIGHTS)));
+             pack_constant(weights, plain_weights_desc(plain), *primitive.desc(DNNL_ARG_WEIGHTS)));
   const auto& bias_desc = *primitive.desc(DNNL_ARG_BIAS);
   HET_ASSIGN(auto added, pack_constant(bias, bias_desc, bias_desc));
   std::vector<PrimitiveOperand> operands = {
@@ -99,22 +105,22 @@ double measure(const Kernel& kernel, Tensor& src, Tensor& dst) {
   });
 }
 
-Status measure_layer(const Layer& layer) {
-  const ConvolutionSpec spec = spec_of(layer);
-  const Format format = preferred_blocked_format();
+Status measure_layer(const Layer& layer, ElementType type) {
+  const ConvolutionSpec spec = spec_of(layer, type);
+  const Format format = *spec.dst_format;
   const Tensor plain = random_tensor(spec.src.shape, 1);
   const Tensor weights = random_tensor(spec.weights, 2);
   const Tensor bias = random_tensor({layer.oc}, 3);
-  HET_ASSIGN(Tensor src, convert_constant(plain, {ElementType::Float32, spec.src.shape, format}));
+  HET_ASSIGN(Tensor src, convert_constant(plain, {type, spec.src.shape, format}));
   HET_ASSIGN(Tensor dst,
-             Tensor::allocate({ElementType::Float32,
-                               {physical_count({ElementType::Float32, spec.dst.shape, format})}}));
+             Tensor::allocate({type, {physical_count({type, spec.dst.shape, format})}}));
   HET_ASSIGN(const auto direct, make_direct(spec, weights, bias));
   const double base = measure(*direct, src, dst);
   fmt::print("{:>4} x {:>3} -> {:>3} {:>9.0f}", layer.ic, layer.size, layer.oc, base);
-  const auto shape = winograd_shape(spec, format);
+  const auto shape = winograd_shape(spec, block_of(preferred_blocked_format()));
   if (!shape) return error(StatusCode::InvalidArgument, "a layer needs whole blocks of channels");
-  const auto chosen = choose_winograd(*shape);
+  const auto chosen =
+      choose_winograd(*shape, type == ElementType::BFloat16 ? bfloat16_speed() : 1.0);
   for (const int64_t m : {2, 4, 6}) {
     for (const bool late : {false, true}) {
       WinogradShape variant = *shape;
@@ -132,6 +138,13 @@ Status measure_layer(const Layer& layer) {
 }
 
 int run(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  ElementType type = ElementType::Float32;
+  if (first == "f32" || first == "bf16") {
+    if (first == "bf16") type = ElementType::BFloat16;
+    --argc;
+    ++argv;
+  }
   omp_set_num_threads(argc > 1 ? std::max(std::atoi(argv[1]), 1) : 1);
   std::vector<Layer> layers;
   for (int i = 2; i < argc; ++i) {
@@ -150,7 +163,7 @@ int run(int argc, char** argv) {
   }
   fmt::print("\n");
   for (const Layer& layer : layers.empty() ? kLayers : layers) {
-    const Status status = measure_layer(layer);
+    const Status status = measure_layer(layer, type);
     if (!status.ok()) {
       fmt::print(stderr, "{}\n", status.message());
       return 1;

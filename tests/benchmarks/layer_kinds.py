@@ -106,4 +106,16 @@ def least_of_means():
         raise AssertionError("five inferences were enough")
 
 
+@case
+def quietest():
+    """Of two measurements each engine's quieter one counts, and a failure that was measured later is none."""
+    row = lambda us: [["n", "Conv", "k", us, ["n"], []]]  # noqa: E731
+    records = [{"model": "m", "type": "f32", "engines": {"ours": row(5.0), "openvino": row(9.0)}, "errors": {"onnxruntime": "no"}},
+               {"model": "m", "type": "f32", "engines": {"ours": row(6.0), "openvino": row(8.0), "onnxruntime": row(7.0)}, "errors": {}},
+               {"model": "m", "type": "bf16", "engines": {"ours": row(4.0)}, "errors": {"openvino": "no"}}]
+    first, second = layer_report.quietest(records)
+    expect((first["engines"], first["errors"]), ({"ours": row(5.0), "openvino": row(8.0), "onnxruntime": row(7.0)}, {}))
+    expect((second["engines"], second["errors"]), ({"ours": row(4.0)}, {"openvino": "no"}))
+
+
 CASES[sys.argv[2]]()

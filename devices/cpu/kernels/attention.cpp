@@ -1,11 +1,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
-#include "devices/cpu/loops/gemm_loops.h"
+#include "devices/cpu/loops/attention_loops.h"
 #include "devices/cpu/loops/simd_target.h"
-#include "devices/cpu/loops/softmax_loops.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
@@ -13,8 +13,6 @@
 namespace het::cpu {
 namespace {
 
-/// Scores that a thread works on at a time stay in its cache.
-constexpr int64_t kMostScores = 32 * 1024;
 /// Multiply-adds that are worth a thread.
 constexpr int64_t kAttentionGrain = 32 * 1024;
 
@@ -41,143 +39,158 @@ struct Matrices {
   }
 };
 
-/// softmax(query * key * factor + mask) * value, as attention_parts.h describes it. Keys and values
-/// of all matrices are packed first; then rows of scores are made, weighted and multiplied while
-/// they are in the cache.
+/// softmax(query * key * factor + mask) * value, as attention_parts.h describes it. Blocks of rows
+/// of scores are made, weighted and multiplied while they are in the cache.
 class AttentionKernel final : public Kernel {
  public:
-  explicit AttentionKernel(const Attributes& attributes)
+  /// `types`: of query, key, value and the result.
+  AttentionKernel(const Attributes& attributes, ElementType product,
+                  const std::array<ElementType, 4>& types)
       : batch_(attributes.get_ints("shape")),
-        depth_(attributes.get_int("depth", 0)),
-        columns_(attributes.get_int("columns", 0)),
-        factor_(attributes.get_float("factor", 1.0f)),
-        value_factor_(attributes.get_float("value_factor", 1.0f)),
-        zero_without_keys_(attributes.get_int("zero_without_keys", 0) != 0),
+        types_(types),
         query_(Matrices::of(attributes, "query")),
         key_(Matrices::of(attributes, "key")),
         value_(Matrices::of(attributes, "value")),
         output_(Matrices::of(attributes, "output")),
         name_(std::string("own_attention_") + simd_target()) {
-    keys_ = batch_.back();
+    if (product == ElementType::BFloat16) name_ += "_bf16";
+    shape_.depth = attributes.get_int("depth", 0);
+    shape_.columns = attributes.get_int("columns", 0);
+    shape_.factor = attributes.get_float("factor", 1.0f);
+    shape_.value_factor = attributes.get_float("value_factor", 1.0f);
+    shape_.zero_without_keys = attributes.get_int("zero_without_keys", 0) != 0;
+    shape_.product = product;
+    shape_.keys = batch_.back();
     batch_.pop_back();
     queries_ = batch_.back();
     batch_.pop_back();
     matrices_ = element_count(batch_);
     has_mask_ = !attributes.get_ints("mask_strides").empty();
     if (has_mask_) mask_ = Matrices::of(attributes, "mask");
-    // Whole blocks of rows, as equal as they can be.
-    const int64_t most = std::max(kMostScores / keys_ / gemm_rows(), int64_t{1}) * gemm_rows();
+    blocks_ = (queries_ + attention_rows() - 1) / attention_rows();
     team_ = omp_get_max_threads();
-    const int64_t for_team = std::min((team_ + matrices_ - 1) / matrices_, queries_ / gemm_rows());
-    parts_ = std::max({(queries_ + most - 1) / most, for_team, int64_t{1}});
-    rows_ = (queries_ + parts_ - 1) / parts_;
-    row_floats_ = padded(std::max(rows_ * depth_, rows_ * keys_));
-    team_floats_ = row_floats_ + padded(rows_ * keys_);
-    key_floats_ = padded(static_cast<int64_t>(gemm_weights_count(key_shape(rows_))));
-    value_floats_ = padded(static_cast<int64_t>(gemm_weights_count(value_shape(rows_))));
+    // Many matrices, or as many for each thread: one thread packs and reads a matrix.
+    constexpr int64_t kManyForThread = 8;
+    whole_ = matrices_ % team_ == 0 || matrices_ >= kManyForThread * team_;
+    key_bytes_ = attention_keys_bytes(shape_);
+    packed_bytes_ = key_bytes_ + attention_values_bytes(shape_);
+    block_bytes_ = attention_scratch_bytes(shape_);
   }
 
   std::string_view implementation() const override { return name_; }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(matrices_ * (key_floats_ + value_floats_) + team_ * team_floats_) *
-           sizeof(float);
+    return static_cast<size_t>(whole_ ? team_ : matrices_) * packed_bytes_ +
+           static_cast<size_t>(team_) * block_bytes_;
   }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto input = [&](size_t i) { return reinterpret_cast<const float*>(args.inputs[i]); };
-    const float* const mask = has_mask_ ? input(3) : nullptr;
-    auto* const output = reinterpret_cast<float*>(args.outputs[0]);
-    auto* const keys = reinterpret_cast<float*>(args.scratch);
-    float* const values = keys + matrices_ * key_floats_;
-    float* const team = values + matrices_ * value_floats_;
-    const int64_t packed = keys_ * (depth_ + columns_);
+    const int64_t packed = shape_.keys * (shape_.depth + shape_.columns);
+    std::byte* const team =
+        args.scratch + static_cast<size_t>(whole_ ? team_ : matrices_) * packed_bytes_;
+    const auto scratch = [&] {
+      return team + static_cast<size_t>(omp_get_thread_num()) * block_bytes_;
+    };
+    if (whole_) {
+      parallel_for(matrices_, kAttentionGrain / (packed * queries_),
+                   [&](int64_t begin, int64_t end) {
+                     const auto thread = static_cast<size_t>(omp_get_thread_num());
+                     std::byte* const own = args.scratch + thread * packed_bytes_;
+                     for (int64_t i = begin; i < end; ++i) {
+                       pack(args, i, own);
+                       for (int64_t b = 0; b < blocks_; ++b) run(args, i, b, own, scratch());
+                     }
+                   });
+      return {};
+    }
+    const auto packed_of = [&](int64_t matrix) {
+      return args.scratch + static_cast<size_t>(matrix) * packed_bytes_;
+    };
     parallel_for(matrices_, kAttentionGrain / packed, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        pack(key_shape(rows_), input(1) + key_.begin(batch_, i), key_, keys + i * key_floats_);
-        pack(value_shape(rows_), input(2) + value_.begin(batch_, i), value_,
-             values + i * value_floats_);
-      }
+      for (int64_t i = begin; i < end; ++i) pack(args, i, packed_of(i));
     });
-    parallel_for(matrices_ * parts_, kAttentionGrain / (packed * rows_),
+    parallel_for(matrices_ * blocks_, kAttentionGrain / (packed * attention_rows()),
                  [&](int64_t begin, int64_t end) {
-                   float* const own = team + omp_get_thread_num() * team_floats_;
                    for (int64_t k = begin; k < end; ++k) {
-                     const int64_t i = k / parts_;
-                     const int64_t first = k % parts_ * rows_;
-                     const int64_t rows = std::min(rows_, queries_ - first);
-                     if (rows <= 0) continue;
-                     attend(input(0) + query_.begin(batch_, i) + first * query_.row,
-                            keys + i * key_floats_, values + i * value_floats_,
-                            has_mask_ ? mask + mask_.begin(batch_, i) + first * mask_.row : nullptr,
-                            rows, own, output + output_.begin(batch_, i) + first * output_.row);
+                     const int64_t i = k / blocks_;
+                     run(args, i, k % blocks_, packed_of(i), scratch());
                    }
                  });
     return {};
   }
 
  private:
-  static int64_t padded(int64_t floats) { return (floats + 15) / 16 * 16; }
-  GemmShape key_shape(int64_t rows) const { return {rows, depth_, keys_}; }
-  GemmShape value_shape(int64_t rows) const { return {rows, keys_, columns_, output_.row}; }
-
-  static void pack(const GemmShape& shape, const float* plain, const Matrices& strides,
-                   float* packed) {
-    pack_gemm_panels(shape, plain, strides.row, strides.column, 0, gemm_panels(shape), packed);
+  AttentionMatrix matrix(const KernelArgs& args, size_t input, const Matrices& matrices,
+                         int64_t index, int64_t first_row = 0) const {
+    const int64_t at = matrices.begin(batch_, index) + first_row * matrices.row;
+    const auto width = static_cast<int64_t>(byte_width(types_[input]));
+    return {args.inputs[input] + at * width, types_[input], matrices.row, matrices.column};
   }
 
-  /// Some rows of one matrix.
-  void attend(const float* query, const float* keys, const float* values, const float* mask,
-              int64_t rows, float* own, float* output) const {
-    float* const blocks = own;
-    float* const scores = own + row_floats_;
-    const GemmShape with_keys = key_shape(rows);
-    pack_gemm_rows(with_keys, query, query_.row, query_.column, 0, gemm_row_blocks(with_keys),
-                   blocks);
-    multiply_gemm_panels(with_keys, blocks, keys, nullptr, nullptr, 0, gemm_panels(with_keys),
-                         scores);
-    for (int64_t row = 0; row < rows; ++row) {
-      float* const row_scores = scores + row * keys_;
-      const bool any =
-          softmax_scores(row_scores, keys_, factor_, value_factor_,
-                         mask != nullptr ? mask + row * mask_.row : nullptr, mask_.column);
-      if (!any && zero_without_keys_) std::fill_n(row_scores, keys_, 0.0f);
+  void pack(const KernelArgs& args, int64_t index, std::byte* packed) const {
+    pack_attention_keys(shape_, matrix(args, 1, key_, index), packed);
+    pack_attention_values(shape_, matrix(args, 2, value_, index), packed + key_bytes_);
+  }
+
+  /// One block of rows of a matrix.
+  void run(const KernelArgs& args, int64_t index, int64_t number, const std::byte* packed,
+           std::byte* scratch) const {
+    const int64_t first = queries_ * number / blocks_;
+    AttentionBlock block;
+    block.rows = queries_ * (number + 1) / blocks_ - first;
+    block.query = matrix(args, 0, query_, index, first);
+    if (has_mask_) {
+      block.mask = reinterpret_cast<const float*>(args.inputs[3]) + mask_.begin(batch_, index) +
+                   first * mask_.row;
+      block.mask_row = mask_.row;
+      block.mask_column = mask_.column;
     }
-    const GemmShape with_values = value_shape(rows);
-    pack_gemm_rows(with_values, scores, keys_, 1, 0, gemm_row_blocks(with_values), blocks);
-    multiply_gemm_panels(with_values, blocks, values, nullptr, nullptr, 0, gemm_panels(with_values),
-                         output);
+    block.keys = packed;
+    block.values = packed + key_bytes_;
+    block.scratch = scratch;
+    block.output_type = types_[3];
+    block.output_row = output_.row;
+    const int64_t at = output_.begin(batch_, index) + first * output_.row;
+    block.output = args.outputs[0] + at * static_cast<int64_t>(byte_width(types_[3]));
+    attend(shape_, block);
   }
 
+  AttentionShape shape_;
   Shape batch_;
+  std::array<ElementType, 4> types_;
   int64_t matrices_ = 1;
   int64_t queries_ = 0;
-  int64_t keys_ = 0;
-  int64_t depth_;    ///< of queries and keys
-  int64_t columns_;  ///< of values and the result
-  float factor_;
-  float value_factor_;
-  bool zero_without_keys_;
+  int64_t blocks_ = 0;  ///< of the rows of a matrix
   Matrices query_, key_, value_, mask_, output_;
   bool has_mask_ = false;
-  int64_t parts_ = 1;  ///< of the rows of a matrix
-  int64_t rows_ = 0;   ///< of a part
-  int64_t row_floats_ = 0;
-  int64_t team_floats_ = 0;
-  int64_t key_floats_ = 0;
-  int64_t value_floats_ = 0;
+  bool whole_ = false;  ///< a thread does all of a matrix
+  size_t key_bytes_ = 0;
+  size_t packed_bytes_ = 0;
+  size_t block_bytes_ = 0;
   int64_t team_ = 1;
   std::string name_;
 };
 
 Result<bool> plan_attention(PlanBuilder& builder, const Node& node) {
+  std::array<ElementType, 4> types;
   std::vector<TensorId> inputs;
   for (const Value* input : node.inputs()) {
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*input, Format::Plain, ElementType::Float32));
+    ElementType type = ElementType::Float32;
+    if (inputs.size() < 3) {
+      if (builder.home(*input).type == ElementType::BFloat16) type = ElementType::BFloat16;
+      types[inputs.size()] = type;
+    }
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*input, Format::Plain, type));
   }
-  const TensorId out = builder.write(
-      *node.output(), {ElementType::Float32, node.output()->desc().shape, Format::Plain});
-  builder.add_step(node, std::make_unique<AttentionKernel>(node.attributes()), std::move(inputs),
-                   {out});
+  const Value& dst = *node.output();
+  types[3] = builder.kept_type(dst);
+  const bool narrow =
+      builder.options().precision == ElementType::BFloat16 && has_bfloat16_attention();
+  const TensorId out = builder.write(dst, {types[3], dst.desc().shape, Format::Plain});
+  builder.add_step(
+      node,
+      std::make_unique<AttentionKernel>(
+          node.attributes(), narrow ? ElementType::BFloat16 : ElementType::Float32, types),
+      std::move(inputs), {out});
   return true;
 }
 

@@ -2,6 +2,8 @@
 
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/products/activated_kernel.h"
+#include "devices/cpu/products/dense.h"
 #include "devices/cpu/products/depthwise.h"
 #include "devices/cpu/products/winograd.h"
 #include "inference/base/registration.h"
@@ -115,10 +117,20 @@ Status fill_window(const Node& node, ConvolutionSpec& spec) {
 
 constexpr std::string_view kDirect = "direct";
 
-std::string choice_key_of(const WinogradShape& shape) {
-  return fmt::format("conv3x3 float32 n:{} ic:{} {}x{} oc:{} {}x{} pad:{},{}", shape.n, shape.ic,
-                     shape.ih, shape.iw, shape.oc, shape.oh, shape.ow, shape.pad_top,
+/// `type` is that of the direct algorithm.
+std::string choice_key_of(const WinogradShape& shape, ElementType type) {
+  return fmt::format("conv3x3 {} n:{} ic:{} {}x{} oc:{} {}x{} pad:{},{}", to_string(type), shape.n,
+                     shape.ic, shape.ih, shape.iw, shape.oc, shape.oh, shape.ow, shape.pad_top,
                      shape.pad_left);
+}
+
+std::optional<WinogradShape> ruled_winograd(const WinogradShape& shape, ElementType type) {
+  return choose_winograd(shape, type == ElementType::BFloat16 ? bfloat16_speed() : 1.0);
+}
+
+/// Where direct convolutions of this type have their values: blocks, or channels last.
+Format usual_format(const PlanOptions& options, ElementType type) {
+  return type == ElementType::BFloat16 ? Format::ChannelsLast : options.blocked;
 }
 
 /// The convolution as a Winograd one where that may be, whichever variant is faster.
@@ -127,25 +139,38 @@ std::optional<WinogradShape> allowed_winograd(const PlanOptions& options,
   // What is rounded to levels depends on the order in which products are added.
   if (!options.fast_algorithms || options.preferred_formats) return std::nullopt;
   if (options.non_finite == NonFinite::Kept) return std::nullopt;
-  return winograd_shape(spec, options.blocked);
+  return winograd_shape(spec, block_of(options.blocked));
 }
 
 /// The measured variant, else that of the fixed rule; nothing for the direct algorithm.
-std::optional<WinogradShape> chosen_winograd(const PlanBuilder& builder,
-                                             const WinogradShape& shape) {
-  const std::optional<std::string> choice = builder.choice(choice_key_of(shape));
+std::optional<WinogradShape> chosen_winograd(const PlanBuilder& builder, const WinogradShape& shape,
+                                             ElementType type) {
+  const std::optional<std::string> choice = builder.choice(choice_key_of(shape, type));
   if (choice == kDirect) return std::nullopt;
   for (const WinogradShape& variant : winograd_variants(shape)) {
     if (choice == winograd_name(variant)) return variant;
   }
-  return choose_winograd(shape);
+  return ruled_winograd(shape, type);
+}
+
+/// A source is read as it lies where that can be; results lie where direct convolutions have
+/// theirs.
+void choose_winograd_formats(PlanBuilder& builder, const Value& src, ConvolutionSpec& spec) {
+  const PlanOptions& options = builder.options();
+  const TensorSpec& home = builder.home(src);
+  const Format usual = usual_format(options, spec.weights_type);
+  const bool is_read = (home.format == options.blocked || home.format == Format::ChannelsLast) &&
+                       (home.type == ElementType::Float32 || home.type == spec.weights_type);
+  spec.src_format = is_read ? home.format : usual;
+  if (is_read) spec.src.type = home.type;
+  spec.dst_format = usual;
 }
 
 /// True when the Winograd algorithm is faster, and planned.
-Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec) {
-  const Format format = builder.options().blocked;
+Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, ConvolutionSpec spec) {
+  choose_winograd_formats(builder, *node.input(0), spec);
   std::optional<WinogradShape> shape = allowed_winograd(builder.options(), spec);
-  if (shape) shape = chosen_winograd(builder, *shape);
+  if (shape) shape = chosen_winograd(builder, *shape, spec.weights_type);
   if (!shape) return false;
   const Value* bias = node.input(kTailBiasInput);
   const Value* sum = node.input(kTailSumInput);
@@ -154,11 +179,40 @@ Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, const Convolu
                                                bias ? bias->constant() : Tensor(),
                                                tail_of(node.attributes()), builder.packing(node)));
   std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(*node.input(0), format, ElementType::Float32));
+  HET_ASSIGN(inputs[0], builder.read(*node.input(0), *spec.src_format, spec.src.type));
   if (sum) {
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, format, ElementType::Float32));
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, *spec.dst_format, spec.dst.type));
   }
-  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  const TensorId out = builder.write(dst, {spec.dst.type, dst.desc().shape, *spec.dst_format});
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (sum) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = 1;
+  }
+  return true;
+}
+
+/// True when a 1x1 convolution in bfloat16 is planned as a product of our own, for a tail that
+/// oneDNN takes long for.
+Result<bool> plan_dense(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec) {
+  // What is rounded to levels depends on the order in which products are added.
+  if (builder.options().preferred_formats) return false;
+  constexpr Format kFormat = Format::ChannelsLast;
+  const auto tail = dense_tail(tail_of(node.attributes()));
+  const auto shape = dense_shape(spec);
+  if (!tail || !shape || !prefers_dense(*shape, *tail)) return false;
+  const Value* bias = node.input(kTailBiasInput);
+  const Value* sum = node.input(kTailSumInput);
+  HET_ASSIGN(auto kernel,
+             make_dense_kernel(*shape, node.input(1)->constant(), 1, shape->k,
+                               bias ? bias->constant() : Tensor(), *tail, builder.packing(node)));
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(*node.input(0), kFormat, spec.src.type));
+  if (sum) {
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, kFormat, spec.dst.type));
+  }
+  const TensorId out =
+      builder.write(*node.output(), {spec.dst.type, node.output()->desc().shape, kFormat});
   Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
   if (sum) {
     step.in_place = InPlace::Input;
@@ -171,9 +225,9 @@ Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, const Convolu
 /// last, as oneDNN's bfloat16 kernels do.
 Format depthwise_format(PlanBuilder& builder, const Value& src, ElementType type) {
   const int64_t lanes = depthwise_lanes();
-  const bool is_last =
-      type == ElementType::BFloat16 || builder.home(src).format == Format::ChannelsLast;
-  if (is_last && src.desc().shape[1] >= lanes) return Format::ChannelsLast;
+  if (type == ElementType::BFloat16 || builder.home(src).format == Format::ChannelsLast) {
+    return Format::ChannelsLast;
+  }
   // oneDNN's blocks are smaller than our vectors when it is kept from some instructions.
   const Format blocked = builder.options().blocked;
   return block_of(blocked) % lanes == 0 ? blocked : Format::Blocked16;
@@ -182,22 +236,23 @@ Format depthwise_format(PlanBuilder& builder, const Value& src, ElementType type
 constexpr std::string_view kOneDnn = "onednn";
 constexpr std::string_view kOwn = "own";
 
-std::string choice_key_of(const DepthwiseShape& shape) {
-  return fmt::format("depthwise float32 n:{} c:{} {}x{} k:{}x{} s:{},{} d:{},{} {}x{} pad:{},{}",
-                     shape.n, shape.channels, shape.ih, shape.iw, shape.kh, shape.kw,
-                     shape.stride_y, shape.stride_x, shape.dilation_y, shape.dilation_x, shape.oh,
-                     shape.ow, shape.pad_top, shape.pad_left);
+/// Activations count: they take as long as the sums, in either kernel.
+std::string choice_key_of(const DepthwiseShape& shape, const std::vector<DepthwiseOp>& ops) {
+  std::string key =
+      fmt::format("depthwise {} n:{} c:{} {}x{} k:{}x{} s:{},{} d:{},{} {}x{} pad:{},{}",
+                  to_string(shape.src), shape.n, shape.channels, shape.ih, shape.iw, shape.kh,
+                  shape.kw, shape.stride_y, shape.stride_x, shape.dilation_y, shape.dilation_x,
+                  shape.oh, shape.ow, shape.pad_top, shape.pad_left);
+  for (const DepthwiseOp& op : ops) key += fmt::format(" op:{}", static_cast<int>(op.kind));
+  return key;
 }
 
 /// True where our kernel was measured to be faster than oneDNN's, else by the fixed rule.
-bool prefers_own(const PlanBuilder& builder, const DepthwiseShape& shape) {
-  if (shape.src == ElementType::Float32) {
-    // What is rounded to levels depends on the order in which products are added.
-    if (builder.options().preferred_formats || shape.block != block_of(builder.options().blocked)) {
-      return false;
-    }
-    if (const auto choice = builder.choice(choice_key_of(shape))) return choice == kOwn;
-  }
+bool prefers_own(const PlanBuilder& builder, const DepthwiseShape& shape,
+                 const std::vector<DepthwiseOp>& ops) {
+  // What is rounded to levels depends on the order in which products are added.
+  if (shape.src == ElementType::Float32 && builder.options().preferred_formats) return false;
+  if (const auto choice = builder.choice(choice_key_of(shape, ops))) return choice == kOwn;
   return choose_depthwise(shape);
 }
 
@@ -218,7 +273,7 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
         {DepthwiseOp::Kind::PRelu, 0.0f, 0.0f, pack_depthwise(*shape, values.data(), 1)});
   } else if (onednn != nullptr) {
     if (is_generated(*onednn)) return false;
-  } else if (!prefers_own(builder, *shape)) {
+  } else if (!prefers_own(builder, *shape, *ops)) {
     return false;
   }
   const Value* bias = node.input(kTailBiasInput);
@@ -254,15 +309,18 @@ Result<std::optional<ConvolutionSpec>> convolution_spec(const Node& node, Elemen
   return std::optional(std::move(spec));
 }
 
-Result<MeasuredKernel> make_measured_direct(ConvolutionSpec spec, Format format) {
+Result<MeasuredKernel> make_measured_direct(ConvolutionSpec spec, Format format,
+                                            std::vector<PostOp> post_ops = {}) {
   spec.src_format = format;
   spec.dst_format = format;
-  spec.post_ops.clear();
+  spec.post_ops = std::move(post_ops);
   spec.bias_type.reset();
   HET_ASSIGN(Primitive primitive, make_convolution(spec));
   HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights));
+  ConvolutionSpec plain = spec;
+  plain.weights_type = ElementType::Float32;
   HET_ASSIGN(dnnl::memory packed,
-             pack_constant(weights, plain_weights_desc(spec), *primitive.desc(DNNL_ARG_WEIGHTS)));
+             pack_constant(weights, plain_weights_desc(plain), *primitive.desc(DNNL_ARG_WEIGHTS)));
   using Source = PrimitiveOperand::Source;
   std::vector<PrimitiveOperand> operands = {
       {Source::Input, DNNL_ARG_SRC, 0, {}},
@@ -279,62 +337,69 @@ Result<MeasuredKernel> make_measured_winograd(const WinogradShape& shape,
   HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights));
   HET_ASSIGN(auto kernel, make_winograd_kernel(shape, weights, {}, {}));
   return MeasuredKernel{std::move(kernel),
-                        {{ElementType::Float32, spec.src.shape, format}},
-                        {ElementType::Float32, spec.dst.shape, format}};
+                        {{spec.src.type, spec.src.shape, format}},
+                        {spec.dst.type, spec.dst.shape, format}};
 }
 
 Result<MeasuredKernel> make_measured_depthwise(const DepthwiseShape& shape,
+                                               const std::vector<DepthwiseOp>& ops,
                                                const ConvolutionSpec& spec, Format format) {
   HET_ASSIGN(const Tensor weights, weights_for_measuring(spec.weights));
-  return MeasuredKernel{make_depthwise_kernel(shape, weights, {}, {}),
-                        {{ElementType::Float32, spec.src.shape, format}},
-                        {ElementType::Float32, spec.dst.shape, format}};
+  return MeasuredKernel{make_depthwise_kernel(shape, weights, {}, ops),
+                        {{spec.src.type, spec.src.shape, format}},
+                        {spec.dst.type, spec.dst.shape, format}};
 }
 
-/// oneDNN's depthwise kernel or ours, for what may be either in blocked formats.
+/// oneDNN's depthwise kernel or ours, for what may be either.
 std::optional<LayerChoice> depthwise_choices(const Node& node, const ConvolutionSpec& spec,
                                              const PlanOptions& options) {
-  if (spec.src.type != ElementType::Float32 || options.preferred_formats ||
-      node.input(kTailSlopesInput) != nullptr || !is_blocked(options.blocked)) {
+  if (options.preferred_formats || node.input(kTailSlopesInput) != nullptr ||
+      !is_blocked(options.blocked)) {
     return std::nullopt;
   }
-  const auto shape = depthwise_shape(spec, options.blocked);
-  if (!shape || !depthwise_ops(*shape, spec.post_ops)) return std::nullopt;
+  const Format format = usual_format(options, spec.src.type);
+  const auto shape = depthwise_shape(spec, format);
+  if (!shape || shape->repeats > 1) return std::nullopt;
+  const auto ops = depthwise_ops(*shape, spec.post_ops);
+  if (!ops) return std::nullopt;
   LayerChoice layer;
-  layer.key = choice_key_of(*shape);
+  layer.key = choice_key_of(*shape, *ops);
   layer.work = static_cast<double>(shape->n * shape->channels * shape->oh) *
                static_cast<double>(shape->ow * shape->taps());
   layer.by_rule = choose_depthwise(*shape) ? kOwn : kOneDnn;
   layer.candidates = {
       {std::string(kOneDnn),
-       [spec, format = options.blocked] { return make_measured_direct(spec, format); }},
-      {std::string(kOwn), [shape = *shape, spec, format = options.blocked] {
-         return make_measured_depthwise(shape, spec, format);
+       [spec, format] { return make_measured_direct(spec, format, spec.post_ops); }},
+      {std::string(kOwn), [shape = *shape, ops = *ops, spec, format] {
+         return make_measured_depthwise(shape, ops, spec, format);
        }}};
   return layer;
 }
 
 /// Direct or Winograd, for what may be either; whose kernel, for depthwise ones.
 std::optional<LayerChoice> convolution_choices(const Node& node, const PlanOptions& options) {
-  const auto spec = convolution_spec(node, options.precision);
-  if (!spec || !*spec) return std::nullopt;
-  const std::optional<WinogradShape> shape = allowed_winograd(options, **spec);
-  if (!shape) return depthwise_choices(node, **spec, options);
+  const auto found = convolution_spec(node, options.precision);
+  if (!found || !*found) return std::nullopt;
+  ConvolutionSpec spec = **found;
+  const ElementType type = spec.weights_type;
+  const Format format = usual_format(options, type);
+  spec.src_format = format;
+  spec.dst_format = format;
+  const std::optional<WinogradShape> shape = allowed_winograd(options, spec);
+  if (!shape) return depthwise_choices(node, **found, options);
   LayerChoice layer;
-  layer.key = choice_key_of(*shape);
+  layer.key = choice_key_of(*shape, type);
   layer.work = 9.0 * static_cast<double>(shape->n * shape->oh * shape->ow * shape->ic) *
                static_cast<double>(shape->oc);
-  const auto ruled = choose_winograd(*shape);
+  const auto ruled = ruled_winograd(*shape, type);
   layer.by_rule = ruled ? winograd_name(*ruled) : std::string(kDirect);
   const auto add = [&](std::string name, auto make) {
     layer.candidates.push_back({std::move(name), std::move(make)});
   };
-  add(std::string(kDirect),
-      [spec = **spec, format = options.blocked] { return make_measured_direct(spec, format); });
+  add(std::string(kDirect), [spec, format] { return make_measured_direct(spec, format); });
   for (const WinogradShape& variant : winograd_variants(*shape)) {
-    add(winograd_name(variant), [variant, spec = **spec, format = options.blocked] {
-      return make_measured_winograd(variant, spec, format);
-    });
+    add(winograd_name(variant),
+        [variant, spec, format] { return make_measured_winograd(variant, spec, format); });
   }
   return layer;
 }
@@ -352,6 +417,8 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   spec.dst.type = builder.kept_type(dst);
   HET_ASSIGN(const bool planned, plan_winograd(builder, node, spec));
   if (planned) return true;
+  HET_ASSIGN(const bool dense, plan_dense(builder, node, spec));
+  if (dense) return true;
   HET_ASSIGN(const bool own, plan_depthwise(builder, node, spec, nullptr));
   if (own) return true;
   if (node.input(kTailSlopesInput) != nullptr) {
@@ -359,7 +426,18 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
                  node.name(), to_string(spec.src), to_string(spec.dst));
   }
   if (spec.src.shape.size() == 3) add_height(spec);
-  Result<Chosen> chosen = choose(builder, spec, builder.home(src).format);
+  FusedTail tail = tail_of(node.attributes());
+  std::optional<ElementwiseInstruction> activation;
+  if (!builder.options().preferred_formats) {
+    const bool pads = dst.desc().shape[1] % block_of(builder.options().blocked) != 0;
+    activation = slow_last_step(tail, pads);
+  }
+  ConvolutionSpec onednn = spec;
+  if (activation) {
+    tail.pop_back();
+    onednn.post_ops = post_ops_of(tail);
+  }
+  Result<Chosen> chosen = choose(builder, onednn, builder.home(src).format);
   if (!chosen) {
     if (node.op() != nullptr) return false;
     return tl::unexpected(chosen.error());
@@ -391,9 +469,11 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
     sum_input = 1;
   }
   const TensorId out = builder.write(dst, {spec.dst.type, dst.desc().shape, chosen->dst});
-  Step& step = builder.add_step(
-      node, make_primitive_kernel(std::move(chosen->primitive), std::move(operands), sum_input),
-      std::move(inputs), {out});
+  auto kernel = make_primitive_kernel(std::move(chosen->primitive), std::move(operands), sum_input);
+  if (activation) {
+    kernel = make_activated_kernel(std::move(kernel), *activation, builder.tensor(out).spec);
+  }
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
   if (sum) {
     step.in_place = InPlace::Input;
     step.in_place_input = 1;

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
 #include "devices/cpu/kernels/typed_elementwise.h"
 #include "devices/cpu/loops/elementwise_loop.h"
-#include "devices/cpu/loops/half_loops.h"
+#include "devices/cpu/moves/broadcast_walk.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/passes/fusions/elementwise_program.h"
@@ -12,143 +11,22 @@
 namespace het::cpu {
 namespace {
 
-/// Chunks below this many values stay on one thread: starting the team costs about as much.
-constexpr int64_t kGrainChunks = 16;
+/// Threads share blocks of so many values; below a few of them starting the
+/// team costs about as much as the work.
+constexpr int64_t kBlockValues = 512;
+constexpr int64_t kGrainBlocks = 8;
 
-/// How an operand is walked beside the output's memory, outermost dimension first. Repeated: rows
-/// along the last dimension come again and again along the one before it, as those of one value per
-/// channel do in blocks and with the channels last. Filled: one value along the last dimension.
-struct Walk {
-  enum class Kind : uint8_t { Same, Scalar, Strided, Repeated, Filled } kind = Kind::Same;
-  std::vector<int64_t> strides;
-};
-
-/// Output memory as nested loops shared by all operands; neighbouring dimensions that all walk
-/// alike are merged.
-struct Space {
-  std::vector<int64_t> dims;
-  std::vector<Walk> walks;
-  int64_t count = 1;
-};
-
-Space make_space(const TensorSpec& dst, const std::vector<std::vector<int64_t>>& strides) {
-  const std::vector<int64_t> dims = physical_dims(dst);
-  Space space;
-  space.walks.resize(strides.size());
-  for (size_t d = 0; d < dims.size(); ++d) {
-    space.count *= dims[d];
-    if (dims[d] == 1) continue;
-    bool merge = !space.dims.empty();
-    for (size_t i = 0; merge && i < strides.size(); ++i) {
-      merge = space.walks[i].strides.back() == strides[i][d] * dims[d];
-    }
-    if (merge) {
-      space.dims.back() *= dims[d];
-      for (size_t i = 0; i < strides.size(); ++i) space.walks[i].strides.back() = strides[i][d];
-    } else {
-      space.dims.push_back(dims[d]);
-      for (size_t i = 0; i < strides.size(); ++i) space.walks[i].strides.push_back(strides[i][d]);
-    }
-  }
-  if (space.dims.empty()) {
-    space.dims.push_back(1);
-    for (Walk& walk : space.walks) walk.strides.push_back(0);
-  }
-  const std::vector<int64_t> dense = row_major_strides(space.dims);
-  for (Walk& walk : space.walks) {
-    const bool scalar =
-        std::all_of(walk.strides.begin(), walk.strides.end(), [](int64_t s) { return s == 0; });
-    const size_t rank = space.dims.size();
-    const bool repeated = rank >= 2 && walk.strides[rank - 1] == 1 && walk.strides[rank - 2] == 0;
-    walk.kind = scalar                     ? Walk::Kind::Scalar
-                : walk.strides == dense    ? Walk::Kind::Same
-                : repeated                 ? Walk::Kind::Repeated
-                : walk.strides.back() == 0 ? Walk::Kind::Filled
-                                           : Walk::Kind::Strided;
-  }
-  return space;
-}
-
-void load_row(const float* src, int64_t count, float* dst) {
-  std::copy_n(src, count, dst);
-}
-
-void load_row(const BFloat16* src, int64_t count, float* dst) {
-  bfloat16_to_float_row(src, static_cast<size_t>(count), dst);
-}
-
-/// Makes `times` copies of the `count` values at `dst`, the first one included, behind one another.
-void repeat_row(float* dst, int64_t count, int64_t times) {
-  for (int64_t made = 1; made < times; made *= 2) {
-    std::copy_n(dst, count * std::min(made, times - made), dst + count * made);
-  }
-}
-
-/// Copies `count` values that the operand shows from output position `begin` on.
-template <class T>
-void gather(const Space& space, const Walk& walk, const T* src, int64_t begin, int64_t count,
-            float* dst) {
-  std::array<int64_t, 16> position{};
-  const size_t rank = space.dims.size();
-  int64_t offset = 0;
-  for (size_t d = rank; d-- > 0;) {
-    position[d] = begin % space.dims[d];
-    begin /= space.dims[d];
-    offset += position[d] * walk.strides[d];
-  }
-  const int64_t inner = space.dims[rank - 1];
-  const int64_t step = walk.strides[rank - 1];
-  const bool repeats = rank >= 2 && walk.strides[rank - 2] == 0;
-  while (count > 0) {
-    const int64_t run = std::min(inner - position[rank - 1], count);
-    if (step == 1) {
-      load_row(src + offset, run, dst);
-    } else if (step == 0) {
-      std::fill_n(dst, run, static_cast<float>(src[offset]));
-    } else {
-      for (int64_t i = 0; i < run; ++i) dst[i] = src[offset + i * step];
-    }
-    if (repeats && run == inner) {  // whole rows: all but the last of them need no look at src
-      const int64_t rows = std::min(space.dims[rank - 2] - position[rank - 2], count / inner);
-      repeat_row(dst, inner, rows);
-      position[rank - 2] += rows - 1;
-      dst += inner * (rows - 1);
-      count -= inner * (rows - 1);
-    }
-    dst += run;
-    count -= run;
-    offset += run * step;
-    position[rank - 1] += run;
-    for (size_t d = rank; d-- > 0 && position[d] == space.dims[d];) {
-      offset -= position[d] * walk.strides[d];
-      position[d] = 0;
-      if (d == 0) return;
-      ++position[d - 1];
-      offset += walk.strides[d - 1];
-    }
-  }
-}
-
-/// Values of a chunk: whole rows where that many fit, so that every chunk repeats the same ones.
-int64_t chunk_values(const Space& space) {
-  constexpr auto kMost = static_cast<int64_t>(kElementwiseChunk);
-  const bool repeats = std::ranges::any_of(
-      space.walks, [](const Walk& walk) { return walk.kind == Walk::Kind::Repeated; });
-  const int64_t row = space.dims.back();
-  return repeats && row <= kMost ? kMost / row * row : kMost;
-}
-
-/// Computes in float32; operands and results in bfloat16 are converted chunk by chunk.
+/// Computes in float32; operands and results in bfloat16 are converted on the
+/// way.
 class ElementwiseKernel final : public Kernel {
  public:
   /// `types`: Float32 or BFloat16, of the operands.
-  ElementwiseKernel(ElementwiseProgram program, std::vector<ElementType> types,
-                    const TensorSpec& dst, Space space)
-      : program_(std::move(program)),
+  ElementwiseKernel(const ElementwiseProgram& program, std::vector<ElementType> types,
+                    const TensorSpec& dst, BroadcastSpace space)
+      : code_(make_elementwise_code(program)),
         types_(std::move(types)),
         dst_type_(dst.type),
-        space_(std::move(space)),
-        chunk_(chunk_values(space_)) {
+        space_(std::move(space)) {
     const int64_t block = block_of(dst.format);
     if (block > 1 && dst.shape[1] % block != 0) {
       padded_from_ = dst.shape[1] % block;
@@ -174,80 +52,31 @@ class ElementwiseKernel final : public Kernel {
  private:
   template <class T>
   void run(const KernelArgs& args, T* dst) const {
-    const int64_t chunks = (space_.count + chunk_ - 1) / chunk_;
-    parallel_for(chunks, kGrainChunks, [&](int64_t begin, int64_t end) {
-      alignas(64) std::array<std::array<float, kElementwiseChunk>, kMaxElementwiseRegisters> copies;
-      std::array<const float*, kMaxElementwiseRegisters> operands{};
-      alignas(64) std::array<float, kElementwiseChunk> results;
-      std::array<int64_t, kMaxElementwiseRegisters> repeated{};
-      repeated.fill(-1);
-      for (size_t i = 0; i < program_.operands; ++i) operands[i] = copies[i].data();
-      for (int64_t chunk = begin; chunk < end; ++chunk) {
-        const int64_t first = chunk * chunk_;
-        const int64_t count = std::min(chunk_, space_.count - first);
-        for (size_t i = 0; i < program_.operands; ++i) {
-          if (types_[i] == ElementType::BFloat16) {
-            load(i, reinterpret_cast<const BFloat16*>(args.inputs[i]), first, count,
-                 copies[i].data(), repeated[i]);
-            continue;
-          }
-          const auto* src = reinterpret_cast<const float*>(args.inputs[i]);
-          if (space_.walks[i].kind == Walk::Kind::Same) {
-            operands[i] = src + first;
-          } else {
-            load(i, src, first, count, copies[i].data(), repeated[i]);
-          }
-        }
-        if constexpr (std::is_same_v<T, float>) {
-          run_elementwise_chunk(program_, operands.data(), dst + first, static_cast<size_t>(count));
-        } else {
-          run_elementwise_chunk(program_, operands.data(), results.data(),
-                                static_cast<size_t>(count));
-          float_to_bfloat16_row(results.data(), static_cast<size_t>(count), dst + first);
-        }
-      }
+    const int64_t blocks = (space_.count + kBlockValues - 1) / kBlockValues;
+    parallel_for(blocks, kGrainBlocks, [&](int64_t begin, int64_t end) {
+      run_part(args, begin * kBlockValues, std::min(end * kBlockValues, space_.count), dst);
     });
     if (padded_from_ > 0) clear_padding(dst);
   }
 
-  /// The values of operand `i` for a chunk, as dense floats in `copy`.
   template <class T>
-  void load(size_t i, const T* src, int64_t first, int64_t count, float* copy,
-            int64_t& held) const {
-    const Walk& walk = space_.walks[i];
-    switch (walk.kind) {
-      case Walk::Kind::Same:
-        load_row(src + first, count, copy);
-        break;
-      case Walk::Kind::Scalar:
-        if (held < 0) std::fill_n(copy, kElementwiseChunk, static_cast<float>(*src));
-        held = 0;
-        break;
-      case Walk::Kind::Strided:
-        gather(space_, walk, src, first, count, copy);
-        break;
-      case Walk::Kind::Repeated:
-      case Walk::Kind::Filled:
-        repeat(walk, src, first, count, copy, held);
-        break;
+  void run_part(const KernelArgs& args, int64_t first, int64_t end, T* dst) const {
+    alignas(64) std::array<float, BroadcastReader::kCopied> copies[kMaxElementwiseRegisters];
+    std::array<BroadcastReader, kMaxElementwiseRegisters> readers;
+    std::array<ElementwiseSource, kMaxElementwiseRegisters> sources;
+    for (size_t i = 0; i < code_.operands; ++i) {
+      readers[i] = {space_, i, types_[i], args.inputs[i],
+                    reinterpret_cast<std::byte*>(copies[i].data())};
     }
-  }
-
-  /// gather() unless `copy` holds the same values already: those of place `held` in front of the
-  /// dimensions that repeat them, or of none (-1).
-  template <class T>
-  void repeat(const Walk& walk, const T* src, int64_t first, int64_t count, float* copy,
-              int64_t& held) const {
-    const size_t rank = space_.dims.size();
-    const int64_t row = walk.kind == Walk::Kind::Filled ? 1 : space_.dims[rank - 1];
-    const int64_t plane =
-        walk.kind == Walk::Kind::Filled ? space_.dims[rank - 1] : row * space_.dims[rank - 2];
-    const int64_t place = first / plane;
-    const bool whole =
-        chunk_ % row == 0 && first % row == 0 && (first + count - 1) / plane == place;
-    if (whole && held == place) return;
-    gather(space_, walk, src, first, count, copy);
-    held = whole && count == chunk_ ? place : -1;
+    while (first < end) {
+      int64_t count = end - first;
+      for (size_t i = 0; i < code_.operands; ++i) {
+        count = std::min(count, readers[i].extent(first));
+      }
+      for (size_t i = 0; i < code_.operands; ++i) sources[i] = readers[i].read(first, count);
+      run_elementwise(code_, sources.data(), dst + first, static_cast<size_t>(count));
+      first += count;
+    }
   }
 
   /// Padded channels stay zero, whatever the expression makes of zero.
@@ -261,11 +90,10 @@ class ElementwiseKernel final : public Kernel {
     }
   }
 
-  ElementwiseProgram program_;
+  ElementwiseCode code_;
   std::vector<ElementType> types_;
   ElementType dst_type_;
-  Space space_;
-  int64_t chunk_;
+  BroadcastSpace space_;
   int64_t padded_from_ = 0;  ///< first padded channel of the last block; 0: no padding
   int64_t block_ = 1;
   int64_t blocks_ = 1;
@@ -273,7 +101,8 @@ class ElementwiseKernel final : public Kernel {
   int64_t pixels_ = 0;
 };
 
-/// The format of the largest operand that covers the whole output and is not plain.
+/// The format of the largest operand that covers the whole output and is not
+/// plain.
 Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Shape& shape) {
   if (shape.size() < 3) return Format::Plain;
   for (const Value* operand : node.operands) {
@@ -308,7 +137,8 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
       wanted.format = dst.format;
     }
     if (broadcast_strides(wanted, dst).empty() && !shape.empty()) {
-      // A lower rank broadcast along channels of a blocked output: give it the output's rank.
+      // A lower rank broadcast along channels of a blocked output: give it the
+      // output's rank.
       Shape padded = wanted.shape;
       padded.insert(padded.begin(), shape.size() - padded.size(), 1);
       const TensorSpec source{ElementType::Float32, padded, Format::Plain};
@@ -339,7 +169,7 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
       if (plain == dst && !overwritten) overwritten = inputs.size() - 1;
     }
   }
-  Space space = make_space(dst, strides);
+  BroadcastSpace space = make_broadcast_space(dst, strides);
   std::vector<ElementType> types;
   for (const TensorId id : inputs) types.push_back(builder.tensor(id).spec.type);
   const TensorId out = builder.write(*node.output(), dst);

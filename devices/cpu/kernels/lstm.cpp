@@ -16,13 +16,9 @@
 namespace het::cpu {
 namespace {
 
-/// Applies one expression to a row of any length in place.
-void apply(ElementwiseKind kind, float* row, size_t count) {
-  const ElementwiseProgram program{1, {{kind, 0, 0}}};
-  for (size_t i = 0; i < count; i += kElementwiseChunk) {
-    const float* operand = row + i;
-    run_elementwise_chunk(program, &operand, row + i, std::min(kElementwiseChunk, count - i));
-  }
+/// The code of one expression.
+ElementwiseCode code_of(ElementwiseKind kind) {
+  return make_elementwise_code({1, {{kind, 0, 0}}});
 }
 
 /// A float tensor rounded to the 8-bit numbers of its dynamic_scale().
@@ -43,10 +39,11 @@ class RoundToDynamicScale final : public Kernel {
   size_t count_;
 };
 
-/// The recurrence of an LSTM over gates to which the inputs' part was added before: input 0 is
-/// [sequence, batch, directions, 4, hidden]; then, where given, the initial h and c. Loop order:
-/// direction and batch item (in parallel), then time. With `rounds_state` the state before a step
-/// goes through 8 bits.
+/// The recurrence of an LSTM over gates to which the inputs' part was added
+/// before: input 0 is [sequence, batch, directions, 4, hidden]; then, where
+/// given, the initial h and c. Loop order: direction and batch item (in
+/// parallel), then time. With `rounds_state` the state before a step goes
+/// through 8 bits.
 class LstmKernel final : public Kernel {
  public:
   LstmKernel(const RecurrentAttributes& lstm, std::vector<float> recurrence,
@@ -72,7 +69,8 @@ class LstmKernel final : public Kernel {
   }
 
  private:
-  /// Scratch of one item: h, c, gates, and the operands of a step of the recurrence.
+  /// Scratch of one item: h, c, gates, and the operands of a step of the
+  /// recurrence.
   size_t item_floats() const {
     const auto hidden = static_cast<size_t>(lstm_.hidden);
     const size_t pointers = (hidden + 1) * sizeof(float*) / sizeof(float);
@@ -114,13 +112,13 @@ class LstmKernel final : public Kernel {
       if (rounds_state_) round_to_dynamic_scale({h, hidden});
       weigh_rows(rows, weights, hidden + 1, 4 * hidden, gates);
       // ONNX' order: i o f c.
-      apply(ElementwiseKind::Sigmoid, gates, 3 * hidden);
-      apply(ElementwiseKind::Tanh, gates + 3 * hidden, hidden);
+      run_elementwise_in_place(sigmoid_, gates, 3 * hidden);
+      run_elementwise_in_place(tanh_, gates + 3 * hidden, hidden);
       for (size_t i = 0; i < hidden; ++i) {
         c[i] = gates[2 * hidden + i] * c[i] + gates[i] * gates[3 * hidden + i];
         h[i] = c[i];
       }
-      apply(ElementwiseKind::Tanh, h, hidden);
+      run_elementwise_in_place(tanh_, h, hidden);
       for (size_t i = 0; i < hidden; ++i) h[i] *= gates[hidden + i];
       std::copy_n(
           h, hidden,
@@ -142,6 +140,8 @@ class LstmKernel final : public Kernel {
   std::optional<size_t> initial_c_;
   size_t outputs_;
   bool rounds_state_;
+  ElementwiseCode sigmoid_ = code_of(ElementwiseKind::Sigmoid);
+  ElementwiseCode tanh_ = code_of(ElementwiseKind::Tanh);
 };
 
 bool has_default_activations(const RecurrentAttributes& lstm) {
@@ -153,7 +153,8 @@ bool has_default_activations(const RecurrentAttributes& lstm) {
   return true;
 }
 
-/// W of all directions as one matrix [input, directions * 4 * hidden], and both biases as its row.
+/// W of all directions as one matrix [input, directions * 4 * hidden], and both
+/// biases as its row.
 struct InputProduct {
   Tensor weights;
   Tensor bias;

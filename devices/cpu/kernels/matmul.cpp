@@ -4,6 +4,8 @@
 
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/products/activated_kernel.h"
+#include "devices/cpu/products/dense.h"
 #include "devices/cpu/products/gemm.h"
 #include "inference/base/registration.h"
 #include "inference/ops/products/gemm.h"
@@ -191,6 +193,34 @@ Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& pr
   return true;
 }
 
+/// True when a product of our own is planned, for a tail that oneDNN takes long for.
+Result<bool> plan_dense(PlanBuilder& builder, const Node& node, const Product& product) {
+  const auto tail = dense_tail(tail_of(node.attributes()));
+  const auto dense = dense_shape(product.spec);
+  if (!tail || !dense || builder.options().preferred_formats || !prefers_dense(*dense, *tail)) {
+    return false;
+  }
+  const bool transposed = product.spec.weights_transposed;
+  HET_ASSIGN(auto kernel, make_dense_kernel(*dense, node.input(1)->constant(),
+                                            transposed ? 1 : dense->n, transposed ? dense->k : 1,
+                                            product.bias ? product.bias->constant() : Tensor(),
+                                            *tail, builder.packing(node)));
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(*node.input(0), Format::Plain, product.spec.src.type));
+  if (product.sum) {
+    HET_ASSIGN(inputs.emplace_back(),
+               builder.read(*product.sum, Format::Plain, product.spec.dst.type));
+  }
+  const Value& dst = *node.output();
+  const TensorId out = builder.write(dst, {product.spec.dst.type, dst.desc().shape, Format::Plain});
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (product.sum) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = 1;
+  }
+  return true;
+}
+
 Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   const Value& a = *node.input(0);
   const Value& b = *node.input(1);
@@ -200,6 +230,17 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   const ElementType type = spec.src.type;
   HET_ASSIGN(const bool planned, plan_gemm(builder, node, *product));
   if (planned) return true;
+  // The kernel that fetches weights ahead gives float32.
+  if (type == ElementType::BFloat16) spec.dst.type = builder.kept_type(*node.output());
+  HET_ASSIGN(const bool dense, plan_dense(builder, node, *product));
+  if (dense) return true;
+  FusedTail tail = tail_of(node.attributes());
+  std::optional<ElementwiseInstruction> activation;
+  if (!builder.options().preferred_formats) activation = slow_last_step(tail, false);
+  if (activation) {
+    tail.pop_back();
+    spec.post_ops = post_ops_of(tail);
+  }
   Result<Primitive> primitive = make_matmul(spec);
   if (!primitive) {
     if (node.op() != nullptr) return false;
@@ -231,15 +272,16 @@ Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   }
   std::optional<size_t> sum_input;
   if (product->sum) {
-    HET_ASSIGN(inputs.emplace_back(),
-               builder.read(*product->sum, Format::Plain, ElementType::Float32));
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*product->sum, Format::Plain, spec.dst.type));
     sum_input = inputs.size() - 1;
   }
   const Value& dst = *node.output();
-  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, Format::Plain});
-  Step& step = builder.add_step(
-      node, make_primitive_kernel(std::move(*primitive), std::move(operands), sum_input),
-      std::move(inputs), {out});
+  const TensorId out = builder.write(dst, {spec.dst.type, dst.desc().shape, Format::Plain});
+  auto kernel = make_primitive_kernel(std::move(*primitive), std::move(operands), sum_input);
+  if (activation) {
+    kernel = make_activated_kernel(std::move(kernel), *activation, builder.tensor(out).spec);
+  }
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
   if (sum_input) {
     step.in_place = InPlace::Input;
     step.in_place_input = *sum_input;

@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "devices/cpu/loops/moment_loops.h"
 #include "devices/cpu/plan/plan_builder.h"
@@ -20,14 +21,15 @@ struct Normaliser {
 };
 
 /// In double, for squares beyond what floats hold and for infinities; `count` values `step` apart.
-Normaliser wide_normaliser(const float* values, size_t count, size_t step, float epsilon,
+template <class T>
+Normaliser wide_normaliser(const T* values, size_t count, size_t step, float epsilon,
                            bool centred) {
   double mean = 0.0;
   double squares = 0.0;
-  for (size_t i = 0; centred && i < count; ++i) mean += values[i * step];
+  for (size_t i = 0; centred && i < count; ++i) mean += static_cast<float>(values[i * step]);
   mean /= static_cast<double>(count);
   for (size_t i = 0; i < count; ++i) {
-    const double distance = values[i * step] - mean;
+    const double distance = static_cast<float>(values[i * step]) - mean;
     squares += distance * distance;
   }
   const double variance = squares / static_cast<double>(count);
@@ -36,7 +38,8 @@ Normaliser wide_normaliser(const float* values, size_t count, size_t step, float
 
 /// `moments` are those of the values. Without `centred` the mean of the squares takes the place of
 /// the variance.
-Normaliser normaliser_of(const Moments& moments, const float* values, size_t count, size_t step,
+template <class T>
+Normaliser normaliser_of(const Moments& moments, const T* values, size_t count, size_t step,
                          float epsilon, bool centred = true) {
   float variance = moments.variance;
   if (!centred) variance += moments.mean * moments.mean;
@@ -157,21 +160,33 @@ class LaneInstanceKernel final : public Kernel {
 };
 
 /// LayerNormalization or RMSNormalization of rows that share one scale and one bias per value.
+/// From: float or BFloat16; sums and what is made of them are float32.
+template <class From>
 class LayerKernel final : public Kernel {
  public:
-  LayerKernel(int64_t rows, int64_t length, float epsilon, bool centred)
-      : rows_(rows), length_(length), epsilon_(epsilon), centred_(centred) {}
+  LayerKernel(int64_t rows, int64_t length, float epsilon, bool centred, ElementType to)
+      : rows_(rows), length_(length), epsilon_(epsilon), centred_(centred), to_(to) {}
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
+    constexpr ElementType kFrom =
+        std::is_same_v<From, BFloat16> ? ElementType::BFloat16 : ElementType::Float32;
     const auto length = static_cast<size_t>(length_);
-    return for_stretches(
-        args, rows_, length_,
-        [&](int64_t, const float* src, const float* scale, const float* bias, float* dst) {
-          const auto [mean, factor] =
-              normaliser_of(row_moments(src, length), src, length, 1, epsilon_, centred_);
-          normalise_row(src, length, mean, factor, scale, bias, dst);
-        });
+    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
+    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
+    const size_t dst_bytes = length * byte_width(to_);
+    parallel_for(rows_, kGrainValues / length_ + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto row = static_cast<size_t>(i);
+        const std::byte* const src = args.inputs[0] + row * length * sizeof(From);
+        const auto [mean, factor] =
+            normaliser_of(row_moments(kFrom, src, length), reinterpret_cast<const From*>(src),
+                          length, 1, epsilon_, centred_);
+        normalise_row(kFrom, src, length, mean, factor, scale, bias, to_,
+                      args.outputs[0] + row * dst_bytes);
+      }
+    });
+    return {};
   }
 
  private:
@@ -179,6 +194,7 @@ class LayerKernel final : public Kernel {
   int64_t length_;
   float epsilon_;
   bool centred_;
+  ElementType to_;
 };
 
 bool all_float32(const Node& node) {
@@ -235,20 +251,26 @@ Result<bool> plan_layer(PlanBuilder& builder, const Node& node) {
     return own == row;
   };
   if (!fits(node.input(1)) || !fits(node.input(2))) return false;
+  const bool narrow = builder.home(*node.input(0)).type == ElementType::BFloat16;
+  const ElementType from = narrow ? ElementType::BFloat16 : ElementType::Float32;
+  const ElementType to = builder.kept_type(*node.output());
   std::vector<TensorId> inputs(3, kNoTensor);
   for (size_t i = 0; i < 3; ++i) {
     if (node.input(i) == nullptr) continue;
-    HET_ASSIGN(inputs[i], builder.read(*node.input(i), Format::Plain, ElementType::Float32));
+    HET_ASSIGN(inputs[i],
+               builder.read(*node.input(i), Format::Plain, i == 0 ? from : ElementType::Float32));
   }
-  std::vector<TensorId> outputs = {
-      builder.write(*node.output(), {ElementType::Float32, shape, Format::Plain})};
+  const TensorId out = builder.write(*node.output(), {to, shape, Format::Plain});
   const float epsilon = node.attributes().get_float("epsilon", 1e-5f);
-  builder
-      .add_step(node,
-                std::make_unique<LayerKernel>(rows.outer, rows.length, epsilon,
-                                              node.op_type() == "LayerNormalization"),
-                std::move(inputs), std::move(outputs))
-      .in_place = InPlace::Input;
+  const bool centred = node.op_type() == "LayerNormalization";
+  std::unique_ptr<Kernel> kernel;
+  if (narrow) {
+    kernel = std::make_unique<LayerKernel<BFloat16>>(rows.outer, rows.length, epsilon, centred, to);
+  } else {
+    kernel = std::make_unique<LayerKernel<float>>(rows.outer, rows.length, epsilon, centred, to);
+  }
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (from == to) step.in_place = InPlace::Input;
   return true;
 }
 

@@ -21,7 +21,7 @@ Result<bool> plan_repeating_pad(PlanBuilder& builder, const Node& node, const Pa
                                 PadMode mode) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
-  const ElementType type = src.desc().type;
+  const ElementType type = builder.moved_type(src, dst);
   const Shape& from = src.desc().shape;
   std::vector<std::vector<int64_t>> sources;
   for (size_t d = 0; d < from.size(); ++d) {
@@ -36,7 +36,7 @@ Result<bool> plan_repeating_pad(PlanBuilder& builder, const Node& node, const Pa
 Result<bool> plan_pad(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
-  const ElementType type = src.desc().type;
+  const ElementType type = builder.moved_type(src, dst);
   for (size_t i = 1; i < node.inputs().size(); ++i) {
     if (node.input(i) != nullptr && !node.input(i)->is_constant()) return false;
   }
@@ -58,7 +58,13 @@ Result<bool> plan_pad(PlanBuilder& builder, const Node& node) {
   fill.width = byte_width(type);
   bool zero = true;
   if (node.input(2) != nullptr && node.input(2)->constant().element_count() == 1) {
-    std::memcpy(fill.value.data(), node.input(2)->constant().bytes(), fill.width);
+    const std::byte* const value = node.input(2)->constant().bytes();
+    if (type != src.desc().type) {
+      const BFloat16 narrow(*reinterpret_cast<const float*>(value));
+      std::memcpy(fill.value.data(), &narrow, fill.width);
+    } else {
+      std::memcpy(fill.value.data(), value, fill.width);
+    }
     zero = std::all_of(fill.value.begin(), fill.value.end(),
                        [](std::byte b) { return b == std::byte{0}; });
   }

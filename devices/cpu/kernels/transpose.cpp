@@ -30,7 +30,7 @@ Result<bool> plan_transpose(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const Shape& from = src.desc().shape;
-  const ElementType type = src.desc().type;
+  const ElementType type = builder.moved_type(src, dst);
   const size_t width = byte_width(type);
   const size_t rank = from.size();
   if (src.is_constant() || rank < 2 || (width != 1 && width != 2 && width != 4 && width != 8)) {
@@ -39,8 +39,8 @@ Result<bool> plan_transpose(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const std::vector<int64_t> perm,
              transpose_permutation(node.attributes(), static_cast<int64_t>(rank)));
   const TensorSpec& home = builder.home(src);
-  const bool is_float32 = home.type == ElementType::Float32 && type == ElementType::Float32;
-  if (rank >= 3 && rank <= 5 && is_float32) {
+  const bool is_float = home.type == type && src.desc().type == ElementType::Float32;
+  if (rank >= 3 && rank <= 5 && is_float) {
     // The same bytes read as another format: at most a reorder is needed.
     if (is_permutation(perm, channels_to_end(rank)) && home.format != Format::Plain) {
       HET_ASSIGN(const TensorId in, builder.read(src, Format::ChannelsLast, type));

@@ -11,8 +11,9 @@ Result<bool> plan_view(PlanBuilder& builder, const Node& node) {
   if (from.is_constant() || from.desc().type != to.desc().type || node.outputs().size() > 1) {
     return false;
   }
-  HET_ASSIGN(const TensorId source, builder.read(from, Format::Plain, from.desc().type));
-  builder.write_view(to, {to.desc().type, to.desc().shape, Format::Plain}, source, 0);
+  const ElementType type = builder.moved_type(from, to);
+  HET_ASSIGN(const TensorId source, builder.read(from, Format::Plain, type));
+  builder.write_view(to, {type, to.desc().shape, Format::Plain}, source, 0);
   return true;
 }
 

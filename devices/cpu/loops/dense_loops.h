@@ -9,21 +9,14 @@
 
 namespace het::cpu {
 
-/// dst[rows, n] = tail(src[rows, k] * weights[k, n] + bias) for constant weights, with float32
-/// sums: products of matrices, and convolutions of 1x1, whose rows are pixels. The tail is computed
-/// on tiles of sums while these are in the first-level cache.
+/// dst[rows, n] = tail(src[rows, k] * weights[k, n] + bias) in bfloat16 with float32 sums,
+/// row-major: products of matrices, and convolutions of 1x1 with the channels last. The tail is
+/// computed on tiles of sums while these are in the first-level cache.
 struct DenseShape {
   int64_t rows = 0;
-  int64_t k = 0;  ///< even for BFloat16
+  int64_t k = 0;  ///< even
   int64_t n = 0;
-  ElementType src = ElementType::Float32;  ///< Float32 or BFloat16; the weights have it too
-  ElementType dst = ElementType::Float32;  ///< likewise; what is added has it too
-  /// So many values of a row lie together, 8 or 16; distances in values from row to row, and from
-  /// block to block of a row. Row-major: k and `block`; blocked pictures: `block` and a plane.
-  int64_t block = 16;
-  int64_t src_row = 0, src_block = 0;
-  int64_t dst_row = 0, dst_block = 0;
-  bool fills_blocks = false;  ///< columns of dst from n to the end of its last block become 0
+  ElementType dst = ElementType::BFloat16;  ///< or Float32; what is added has it too
 };
 
 /// What happens to a sum: a tensor is added, then an activation, or the other way round.
@@ -35,32 +28,35 @@ struct DenseTail {
 std::optional<DenseTail> dense_tail(const FusedTail& tail);
 
 struct DenseOperands {
-  const std::byte* src = nullptr;
-  const std::byte* weights = nullptr;  ///< packed
-  const float* bias = nullptr;         ///< whole panels
-  const std::byte* sum = nullptr;      ///< what a tail adds: lies as dst does, may be dst
+  const BFloat16* src = nullptr;
+  const BFloat16* weights = nullptr;  ///< packed
+  const float* bias = nullptr;        ///< whole panels
+  const std::byte* sum = nullptr;     ///< what a tail adds: lies as dst does, may be dst
   std::byte* dst = nullptr;
 };
 
-/// True where BFloat16 is multiplied by instructions of the processor.
+/// True where the processor multiplies bfloat16 (AVX512_BF16); the rest is for such processors
+/// only.
 bool has_dense_bfloat16();
 
-/// Columns that are computed together on this processor, and rows.
-int64_t dense_panel();
-int64_t dense_rows();
+/// Columns that are computed together, and rows.
+inline constexpr int64_t kDensePanel = 32;
+inline constexpr int64_t kDenseRows = 14;
 inline int64_t dense_panels(const DenseShape& shape) {
-  return (shape.n + dense_panel() - 1) / dense_panel();
+  return (shape.n + kDensePanel - 1) / kDensePanel;
 }
 inline int64_t dense_row_blocks(const DenseShape& shape) {
-  return (shape.rows + dense_rows() - 1) / dense_rows();
+  return (shape.rows + kDenseRows - 1) / kDenseRows;
 }
 
-/// Bytes of packed weights: panels one behind the other, [k][panel] or [k / 2][panel][2].
-size_t dense_weights_bytes(const DenseShape& shape);
+/// Values of packed weights: panels one behind the other, [k / 2][panel][2].
+inline int64_t dense_weights_count(const DenseShape& shape) {
+  return dense_panels(shape) * kDensePanel * shape.k;
+}
 /// Packs the panels [begin, end) of the weights, element [i, j] at weights[i * row_stride + j *
 /// column_stride]; columns beyond n become 0.
 void pack_dense_panels(const DenseShape& shape, const float* weights, int64_t row_stride,
-                       int64_t column_stride, int64_t begin, int64_t end, std::byte* packed);
+                       int64_t column_stride, int64_t begin, int64_t end, BFloat16* packed);
 
 /// The part of dst in some blocks of rows and some panels.
 struct DensePart {

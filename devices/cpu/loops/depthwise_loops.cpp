@@ -1,8 +1,8 @@
 #include "devices/cpu/loops/depthwise_loops.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
-#include <utility>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
@@ -11,9 +11,7 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
-#include "devices/cpu/loops/extremes-inl.h"
+#include "devices/cpu/loops/depthwise_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
@@ -21,60 +19,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using DepthwiseTag = hn::CappedTag<float, 16>;
-using DepthwiseVector = hn::Vec<DepthwiseTag>;
-constexpr int64_t kChannels = static_cast<int64_t>(hn::MaxLanes(DepthwiseTag()));
-
-/// Rows and columns of the result that are summed together in registers.
-#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
-constexpr int kSumRows = 2;
-#else
-constexpr int kSumRows = 1;
-#endif
-constexpr int kSumColumns = 7;
-constexpr int kSums = kSumRows * kSumColumns;
-
 /// False for what any x86 has, which no machine runs that is made for this: loops of their own for
 /// square filters cost it a sixth of the time that this file takes to compile.
 constexpr bool kHasSquares = !(HWY_ARCH_X86 && HWY_TARGET > HWY_SSE4);
-
-/// For bodies of unrolled().
-#define HET_INLINE_BODY HWY_ATTR __attribute__((always_inline))
-
-/// body(0) ... body(kCount - 1) with constants. Vectors of an array stay in registers for certain
-/// only where all indices are constants before loops are unrolled.
-template <class Body, int... kIndices>
-HWY_INLINE void for_each_index(const Body& body, std::integer_sequence<int, kIndices...>) {
-  (body(std::integral_constant<int, kIndices>()), ...);
-}
-template <int kCount, class Body>
-HWY_INLINE void unrolled(const Body& body) {
-  for_each_index(body, std::make_integer_sequence<int, kCount>());
-}
-
-HWY_INLINE DepthwiseVector load_values(const float* from) {
-  return hn::LoadU(DepthwiseTag(), from);
-}
-HWY_INLINE DepthwiseVector load_values(const hwy::bfloat16_t* from) {
-  const DepthwiseTag d;
-  const hn::RebindToUnsigned<DepthwiseTag> du;
-  const hn::Rebind<uint16_t, DepthwiseTag> dh;
-  const auto bits = hn::LoadU(dh, reinterpret_cast<const uint16_t*>(from));
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
-}
-HWY_INLINE void store_bfloat16(DepthwiseVector v, hwy::bfloat16_t* to) {
-  const hn::RebindToUnsigned<DepthwiseTag> du;
-  const hn::RebindToSigned<DepthwiseTag> di;
-  const hn::Rebind<uint16_t, DepthwiseTag> dh;
-  const auto bits = hn::BitCast(du, v);
-  // To the nearest, halves to even; NaN must not become infinite.
-  const auto even = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
-  const auto rounded = hn::Add(bits, hn::Add(even, hn::Set(du, 0x7FFF)));
-  const auto quiet = hn::Or(bits, hn::Set(du, 0x400000));
-  const auto is_number = hn::RebindMask(du, hn::Eq(v, v));
-  const auto upper = hn::ShiftRight<16>(hn::IfThenElse(is_number, rounded, quiet));
-  hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, upper)), dh, reinterpret_cast<uint16_t*>(to));
-}
 
 /// One group of channels of one picture.
 template <class T>
@@ -88,140 +35,156 @@ struct DepthwiseGroup {
   int64_t slopes;  ///< where those of the group begin
   std::byte* dst;
   int64_t dst_row, dst_pixel;  ///< in elements
+  int64_t lanes;  ///< channels that exist, fewer than kChannels only with channels last
 };
 
-HWY_INLINE DepthwiseVector depthwise_sigmoid(DepthwiseVector x) {
-  const DepthwiseTag d;
-  const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
-  const auto one = hn::Set(d, 1.0f);
-  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
-}
-
-/// One operation on all sums, in registers.
-HWY_INLINE void apply_depthwise(const DepthwiseOp& op, int64_t slopes, DepthwiseVector* sums) {
-  const DepthwiseTag d;
-  const auto zero = hn::Zero(d);
-  const auto alpha = hn::Set(d, op.alpha);
-  const auto beta = hn::Set(d, op.beta);
-  switch (op.kind) {
-    case DepthwiseOp::Kind::PRelu: {
-      const auto slope = hn::LoadU(d, op.slopes.data() + slopes);
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) {
-        sums[i] = hn::IfThenElse(hn::Lt(sums[i], zero), hn::Mul(sums[i], slope), sums[i]);
-      }
-      return;
-    }
-    case DepthwiseOp::Kind::Relu:
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) {
-        sums[i] = hn::IfThenElse(hn::Lt(sums[i], zero), hn::Mul(sums[i], alpha), sums[i]);
-      }
-      return;
-    case DepthwiseOp::Kind::Clip:
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) sums[i] = clamped(sums[i], alpha, beta);
-      return;
-    case DepthwiseOp::Kind::Linear:
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) sums[i] = hn::MulAdd(sums[i], alpha, beta);
-      return;
-    case DepthwiseOp::Kind::HardSwish:
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) {
-        const auto gate = hn::MulAdd(sums[i], hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
-        sums[i] = hn::Mul(sums[i], clamped(gate, zero, hn::Set(d, 1.0f)));
-      }
-      return;
-    case DepthwiseOp::Kind::Sigmoid:
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) sums[i] = depthwise_sigmoid(sums[i]);
-      return;
-    case DepthwiseOp::Kind::Swish:
-#pragma GCC unroll 14
-      for (int i = 0; i < kSums; ++i) {
-        sums[i] = hn::Mul(sums[i], depthwise_sigmoid(hn::Mul(sums[i], alpha)));
-      }
-      return;
-  }
-}
-
-HWY_NOINLINE void apply_rest(const DepthwiseOp* op, const DepthwiseOp* end, int64_t slopes,
-                             DepthwiseVector* sums) {
-  for (; op != end; ++op) apply_depthwise(*op, slopes, sums);
-}
-
-/// Operations on the sums of a tile. A limit in front of them does not leave the registers.
-struct DepthwiseTail {
-  explicit DepthwiseTail(const std::vector<DepthwiseOp>& ops)
-      : rest(ops.data()), end(rest + ops.size()) {
-    if (rest == end) return;
-    has_relu = rest->kind == DepthwiseOp::Kind::Relu && rest->alpha == 0.0f;
-    has_limits = rest->kind == DepthwiseOp::Kind::Clip;
-    if (has_limits) {
-      low = rest->alpha;
-      high = rest->beta;
-    }
-    if (has_relu || has_limits) ++rest;
-  }
-  HWY_INLINE void apply(int64_t slopes, DepthwiseVector* sums) const {
-    const DepthwiseTag d;
-    if (has_limits) {
-      const auto least = hn::Set(d, low);
-      const auto most = hn::Set(d, high);
-      unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = clamped(sums[i], least, most); });
-    } else if (has_relu) {
-      const auto zero = hn::Zero(d);
-      unrolled<kSums>([&](auto i) HET_INLINE_BODY {
-        sums[i] = hn::IfThenZeroElse(hn::Lt(sums[i], zero), sums[i]);
-      });
-    }
-    if (rest == end) return;
-    // A copy: the sums themselves need not lie in memory then.
-    DepthwiseVector copy[kSums];
-    unrolled<kSums>([&](auto i) HET_INLINE_BODY { copy[i] = sums[i]; });
-    apply_rest(rest, end, slopes, copy);
-    unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = copy[i]; });
-  }
-  bool has_relu = false;
-  bool has_limits = false;
-  float low = 0.0f;
-  float high = 0.0f;
-  const DepthwiseOp* rest;
-  const DepthwiseOp* end;
-};
-
-/// Where a tile of sums goes, and how much of it exists.
-struct DepthwiseTile {
-  int64_t y, x;
-  int64_t rows, columns;
-};
-
-/// Operations and stores of the sums of a tile; kAll when all of them exist, kDense when pixels lie
-/// one vector apart.
-template <bool kAll, bool kDense, class T>
+/// Operations and stores of the sums of a tile; kAll when all of its columns exist.
+template <bool kAll, class T>
 HWY_INLINE void finish_depthwise(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
                                  const DepthwiseTail& tail, const DepthwiseTile& tile,
                                  DepthwiseVector* sums) {
   tail.apply(group.slopes, sums);
-  const int64_t pixel = kDense ? kChannels : group.dst_pixel;
-  const int64_t first = tile.y * group.dst_row + tile.x * pixel;
+  const int64_t first = tile.y * group.dst_row + tile.x * group.dst_pixel;
   const auto store_all = [&](auto* dst, const auto& store) HET_INLINE_BODY {
-    unrolled<kSums>([&](auto i) HET_INLINE_BODY {
-      constexpr int r = i / kSumColumns;
-      constexpr int t = i % kSumColumns;
+    unrolled<kSumRows>([&](auto r) HET_INLINE_BODY {
       if (r > 0 && r >= tile.rows) return;
-      if (!kAll && t >= tile.columns) return;
-      store(sums[i], dst + first + r * group.dst_row + t * pixel);
+      auto* to = dst + first + r * group.dst_row;
+      const int64_t pixel = group.dst_pixel;
+      unrolled<kSumColumns>([&](auto t) HET_INLINE_BODY {
+        if (!kAll && t > 0 && t >= tile.columns) return;
+        store(sums[r * kSumColumns + t], to);
+        to += pixel;
+      });
     });
   };
+  const auto store_first = [&](DepthwiseVector v, auto* to) HWY_ATTR {
+    store_first_channels(DepthwiseTag(), v, to, group.lanes);
+  };
   if (shape.dst == ElementType::BFloat16) {
-    store_all(reinterpret_cast<hwy::bfloat16_t*>(group.dst),
-              [](DepthwiseVector v, hwy::bfloat16_t* to) HWY_ATTR { store_bfloat16(v, to); });
+    auto* const dst = reinterpret_cast<uint16_t*>(group.dst);
+    if (group.lanes < kChannels) return store_all(dst, store_first);
+    if (tail.rounds) return store_all(dst, store_rounded);
+    store_all(dst, [](DepthwiseVector v, uint16_t* to)
+                       HWY_ATTR { store_channels(DepthwiseTag(), v, to); });
   } else {
-    store_all(reinterpret_cast<float*>(group.dst),
+    auto* const dst = reinterpret_cast<float*>(group.dst);
+    if (group.lanes < kChannels) return store_all(dst, store_first);
+    store_all(dst,
               [](DepthwiseVector v, float* to) HWY_ATTR { hn::StoreU(v, DepthwiseTag(), to); });
   }
+}
+
+HWY_INLINE void start_sums(const float* from, DepthwiseVector* sums) {
+  const auto bias = hn::LoadU(DepthwiseTag(), from);
+  unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = bias; });
+}
+
+/// How the rows of a filter of kWidth columns without dilation are summed: kHeight of them with as
+/// large a step down, or any number where that is 0.
+template <int kFilterHeight, int kFilterWidth, int kStep>
+struct RowFilter {
+  static constexpr int kHeight = kFilterHeight;
+  static constexpr int kWidth = kFilterWidth;
+  static constexpr int kStride = kStep;
+  static constexpr int kColumns = (kSumColumns - 1) * kStride + kWidth;  ///< of src
+};
+
+/// Where columns of src may be missing: nowhere, as many as half of the filter at both ends, or
+/// anywhere.
+enum class Edge : uint8_t { None, Near, Any };
+
+/// One row of src times kRows rows of the filter, one for each row of the result from kFirst on;
+/// each column is loaded once. Those that are there have a bit of `present`.
+template <class Filter, int kFirst, int kRows, Edge kEdge, class T>
+HWY_INLINE void add_row(const T* from, const DepthwiseGroup<T>& group, uint32_t present,
+                        const float* first_weights, const float* second_weights,
+                        DepthwiseVector* sums) {
+  const DepthwiseTag d;
+  constexpr int kWidth = Filter::kWidth;
+  constexpr int kStride = Filter::kStride;
+  const int64_t pixel = group.src_pixel;
+  DepthwiseVector w[kRows][kWidth];
+  unrolled<kWidth>([&](auto k) HET_INLINE_BODY {
+    w[0][k] = hn::LoadU(d, first_weights + k * kChannels);
+    if constexpr (kRows > 1) w[1][k] = hn::LoadU(d, second_weights + k * kChannels);
+  });
+  unrolled<Filter::kColumns>([&](auto c) HET_INLINE_BODY {
+    const T* const at = from;
+    from += pixel;
+    constexpr bool kMayMiss =
+        kEdge == Edge::Any ||
+        (kEdge == Edge::Near && (c < kWidth / 2 || c >= Filter::kColumns - kWidth / 2));
+    if (kMayMiss && (present & (1u << c)) == 0) return;
+    const auto value = load_channels(d, at);
+    // Columns of the result that this column of the source meets, and no others: the compiler
+    // makes a function of each.
+    constexpr int kNear = c < kWidth ? 0 : (c - kWidth) / kStride + 1;
+    constexpr int kFar = std::min(c / kStride, kSumColumns - 1);
+    unrolled<kRows*(kFar - kNear + 1)>([&](auto k) HET_INLINE_BODY {
+      constexpr int r = k % kRows;
+      constexpr int t = kNear + k / kRows;
+      auto& sum = sums[(kFirst + r) * kSumColumns + t];
+      sum = hn::MulAdd(value, w[r][c - t * kStride], sum);
+    });
+  });
+}
+
+/// One tile of a filter of kWidth columns and any number of rows.
+template <class Filter, Edge kEdge, class T>
+HWY_NOINLINE void sum_rows(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
+                           const DepthwiseTail& tail, const DepthwiseTile& tile) {
+  const int64_t top = tile.y * shape.stride_y - shape.pad_top;
+  const int64_t left = tile.x * Filter::kStride - shape.pad_left;
+  const auto bits = [](int64_t count) {
+    return (1u << std::clamp<int64_t>(count, 0, Filter::kColumns)) - 1u;
+  };
+  const uint32_t present = kEdge != Edge::None ? bits(shape.iw - left) & ~bits(-left) : ~0u;
+  const T* const src = group.src + left * group.src_pixel;
+  const int64_t step = Filter::kWidth * kChannels;
+  DepthwiseVector sums[kSums];
+  start_sums(group.bias, sums);
+  const float* const weights = group.weights;
+  const T* const first_row = src + top * group.src_row;
+  const auto row = [&](int64_t i) HET_INLINE_BODY { return first_row + i * group.src_row; };
+  if constexpr (Filter::kHeight > 0) {
+    constexpr int kHeight = Filter::kHeight;
+    unrolled<kHeight + (kSumRows - 1) * Filter::kStride>([&](auto i) HET_INLINE_BODY {
+      if (top + i < 0 || top + i >= shape.ih) return;
+      constexpr int kSecond = i - Filter::kStride;
+      if constexpr (kSumRows == 1 || kSecond < 0) {
+        add_row<Filter, 0, 1, kEdge>(row(i), group, present, weights + i * step, nullptr, sums);
+      } else if constexpr (i < kHeight) {
+        add_row<Filter, 0, 2, kEdge>(row(i), group, present, weights + i * step,
+                                     weights + kSecond * step, sums);
+      } else {
+        add_row<Filter, 1, 1, kEdge>(row(i), group, present, weights + kSecond * step, nullptr,
+                                     sums);
+      }
+    });
+    return finish_depthwise<kEdge != Edge::Any>(shape, group, tail, tile, sums);
+  }
+  // Rows of src, counted from `top`: those of the first row of the result, and of the second.
+  const bool has_second = kSumRows > 1 && tile.rows > 1;
+  const int64_t second = has_second ? shape.stride_y : shape.kh;
+  const int64_t begin = std::max<int64_t>(-top, 0);
+  const int64_t end = std::min(shape.kh + (has_second ? second : 0), shape.ih - top);
+  int64_t i = begin;
+  for (; i < std::min({end, second, shape.kh}); ++i) {
+    add_row<Filter, 0, 1, kEdge>(row(i), group, present, weights + i * step, nullptr, sums);
+  }
+  if constexpr (kSumRows > 1) {
+    if (has_second) {
+      for (i = std::max(begin, second); i < std::min(end, shape.kh); ++i) {
+        add_row<Filter, 0, 2, kEdge>(row(i), group, present, weights + i * step,
+                                     weights + (i - second) * step, sums);
+      }
+      for (i = std::max({begin, second, shape.kh}); i < end; ++i) {
+        add_row<Filter, 1, 1, kEdge>(row(i), group, present, weights + (i - second) * step, nullptr,
+                                     sums);
+      }
+    }
+  }
+  finish_depthwise<kEdge != Edge::Any>(shape, group, tail, tile, sums);
 }
 
 /// A row of the source, or one pixel of padding that is all pixels of a missing one.
@@ -238,82 +201,10 @@ struct DepthwiseRow {
   int64_t pixel;
 };
 
-HWY_INLINE void start_sums(const float* from, DepthwiseVector* sums) {
-  const auto bias = hn::LoadU(DepthwiseTag(), from);
-  unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = bias; });
-}
-
-/// How the tiles of a filter of kFilter x kFilter without dilation are summed.
-template <int kFilterSize, int kStep, bool kDensePixels>
-struct SquareFilter {
-  static constexpr int kFilter = kFilterSize;
-  static constexpr int kStride = kStep;
-  static constexpr bool kDense = kDensePixels;
-  static constexpr int kPadding = kFilter / 2;
-  static constexpr int kInRows = (kSumRows - 1) * kStride + kFilter;
-  static constexpr int kInColumns = (kSumColumns - 1) * kStride + kFilter;
-};
-
-/// The rows of the source that some rows of the result need.
-template <class Filter, class T>
-struct SquareRows {
-  SquareRows(const DepthwiseShape& shape, const DepthwiseGroup<T>& group, int64_t y) {
-    const int64_t top = y * Filter::kStride - shape.pad_top;
-    for (int i = 0; i < Filter::kInRows; ++i) {
-      const bool is_there = top + i >= 0 && top + i < shape.ih;
-      at[i] = is_there ? group.src + (top + i) * group.src_row : nullptr;
-    }
-  }
-  const T* at[Filter::kInRows];  ///< null for a missing one
-};
-
-/// One tile with all its sums; each column of the source is loaded once. Columns are missing: kLeft
-/// in front, kRight at the end.
-template <class Filter, int kLeft, int kRight, class T>
-HWY_INLINE void sum_square_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                                const DepthwiseTail& tail, const SquareRows<Filter, T>& rows,
-                                const DepthwiseTile& tile) {
-  constexpr int kFilter = Filter::kFilter;
-  constexpr int kStride = Filter::kStride;
-  const DepthwiseTag d;
-  const int64_t pixel = Filter::kDense ? kChannels : group.src_pixel;
-  const int64_t left = tile.x * kStride - shape.pad_left;
-  DepthwiseVector sums[kSums];
-  start_sums(group.bias, sums);
-  unrolled<Filter::kInRows>([&](auto i) HET_INLINE_BODY {
-    if (rows.at[i] == nullptr) return;
-    const T* from = rows.at[i] + (left + kLeft) * pixel;
-    // Rows of the result that this row of the source meets, and their rows of the filter.
-    constexpr int kFirstRow = i < kFilter ? 0 : (i - kFilter) / kStride + 1;
-    constexpr int kMetRows = std::min(i / kStride, kSumRows - 1) - kFirstRow + 1;
-    DepthwiseVector w[kSumRows][kFilter];
-    unrolled<kMetRows * kFilter>([&](auto k) HET_INLINE_BODY {
-      constexpr int r = kFirstRow + k / kFilter;
-      constexpr int ky = i - r * kStride;
-      w[r][k % kFilter] = hn::LoadU(d, group.weights + (ky * kFilter + k % kFilter) * kChannels);
-    });
-    unrolled<Filter::kInColumns>([&](auto c) HET_INLINE_BODY {
-      if constexpr (c < kLeft || c >= Filter::kInColumns - kRight) return;
-      const auto value = load_values(from + (c - kLeft) * pixel);
-      // Columns of the result that this column of the source meets, and no others: the compiler
-      // makes a function of each.
-      constexpr int kFirst = c < kFilter ? 0 : (c - kFilter) / kStride + 1;
-      constexpr int kLast = std::min(c / kStride, kSumColumns - 1);
-      unrolled<kMetRows*(kLast - kFirst + 1)>([&](auto k) HET_INLINE_BODY {
-        constexpr int r = kFirstRow + k % kMetRows;
-        constexpr int t = kFirst + k / kMetRows;
-        auto& sum = sums[r * kSumColumns + t];
-        sum = hn::MulAdd(value, w[r][c - t * kStride], sum);
-      });
-    });
-  });
-  finish_depthwise<true, Filter::kDense>(shape, group, tail, tile, sums);
-}
-
 /// A tile for any filter.
 template <class T>
 HWY_NOINLINE void sum_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                           const DepthwiseTile& tile) {
+                           const DepthwiseTail& tail, const DepthwiseTile& tile) {
   const DepthwiseTag d;
   const auto padding = hn::Zero(d);
   DepthwiseVector sums[kSums];
@@ -336,7 +227,7 @@ HWY_NOINLINE void sum_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>&
 #pragma GCC unroll 8
           for (int t = 0; t < kSumColumns; ++t) {
             auto& sum = sums[r * kSumColumns + t];
-            sum = hn::MulAdd(load_values(from), w, sum);
+            sum = hn::MulAdd(load_channels(d, from), w, sum);
             from += step;
           }
           continue;
@@ -345,7 +236,7 @@ HWY_NOINLINE void sum_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>&
         for (int t = 0; t < kSumColumns; ++t) {
           const int64_t column = x + t * shape.stride_x;
           auto value = padding;
-          if (column >= 0 && column < shape.iw) value = load_values(from);
+          if (column >= 0 && column < shape.iw) value = load_channels(d, from);
           auto& sum = sums[r * kSumColumns + t];
           sum = hn::MulAdd(value, w, sum);
           from += step;
@@ -353,50 +244,46 @@ HWY_NOINLINE void sum_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>&
       }
     }
   }
-  finish_depthwise<false, false>(shape, group, DepthwiseTail(*group.ops), tile, sums);
+  finish_depthwise<false>(shape, group, tail, tile, sums);
 }
 
-/// All tiles of some rows, from left to right. The last one may begin in the one before.
-template <class Sum>
-HWY_INLINE void for_tiles(const DepthwiseShape& shape, int64_t y, const Sum& sum) {
-  DepthwiseTile tile{y, 0, std::min<int64_t>(kSumRows, shape.oh - y),
-                     std::min<int64_t>(kSumColumns, shape.ow)};
-  for (int64_t next = 0; next < shape.ow; next += kSumColumns) {
-    tile.x = std::max<int64_t>(std::min(next, shape.ow - kSumColumns), 0);
-    sum(tile);
-  }
-}
+/// What sums the tiles of a shape: inside the picture, and where columns may be missing.
+template <class T>
+struct DepthwiseSums {
+  using Function = void (*)(const DepthwiseShape&, const DepthwiseGroup<T>&, const DepthwiseTail&,
+                            const DepthwiseTile&);
+  Function inside = sum_tile<T>;
+  Function near_edge = sum_tile<T>;
+  Function any = sum_tile<T>;
+  int64_t columns = 0;  ///< of src that a tile reads
+  int64_t padding = 0;  ///< of them, those that may be missing near an edge
+};
 
-/// The same for a square filter.
 template <class Filter, class T>
-HWY_NOINLINE void sum_square(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                             int64_t y) {
-  constexpr int kPadding = Filter::kPadding;
-  const SquareRows<Filter, T> rows(shape, group, y);
-  const DepthwiseTail tail(*group.ops);
-  for_tiles(shape, y, [&](const DepthwiseTile& tile) HET_INLINE_BODY {
-    const int64_t left = tile.x * Filter::kStride - shape.pad_left;
-    const int64_t in_front = std::max<int64_t>(-left, 0);
-    const int64_t behind = std::max<int64_t>(left + Filter::kInColumns - shape.iw, 0);
-    const bool is_usual = tile.columns == kSumColumns && (in_front == 0 || in_front == kPadding) &&
-                          (behind == 0 || behind == kPadding);
-    if (!is_usual) {
-      sum_tile(shape, group, tile);
-    } else if (in_front == 0 && behind == 0) {
-      sum_square_tile<Filter, 0, 0>(shape, group, tail, rows, tile);
-    } else if (behind == 0) {
-      sum_square_tile<Filter, kPadding, 0>(shape, group, tail, rows, tile);
-    } else if (in_front == 0) {
-      sum_square_tile<Filter, 0, kPadding>(shape, group, tail, rows, tile);
-    } else {
-      sum_square_tile<Filter, kPadding, kPadding>(shape, group, tail, rows, tile);
-    }
-  });
+DepthwiseSums<T> sums_of_filter() {
+  using AnyHeight = RowFilter<0, Filter::kWidth, Filter::kStride>;
+  return {sum_rows<Filter, Edge::None, T>, sum_rows<Filter, Edge::Near, T>,
+          sum_rows<AnyHeight, Edge::Any, T>, Filter::kColumns, Filter::kWidth / 2};
 }
 
-bool is_square(const DepthwiseShape& shape, int64_t filter) {
-  return shape.kh == filter && shape.kw == filter && shape.dilation_y == 1 &&
-         shape.dilation_x == 1 && shape.stride_y == shape.stride_x && shape.stride_x <= 2;
+template <int kHeight, int kWidth, class T>
+DepthwiseSums<T> sums_of_width(const DepthwiseShape& shape) {
+  return shape.stride_x == 1 ? sums_of_filter<RowFilter<kHeight, kWidth, 1>, T>()
+                             : sums_of_filter<RowFilter<kHeight, kWidth, 2>, T>();
+}
+
+template <class T>
+DepthwiseSums<T> sums_of(const DepthwiseShape& shape) {
+  if constexpr (kHasSquares) {
+    if (shape.dilation_y == 1 && shape.dilation_x == 1 && shape.stride_x <= 2) {
+      const bool is_square = shape.kh == shape.kw && shape.stride_y == shape.stride_x;
+      if (shape.kw == 3 && is_square) return sums_of_width<3, 3, T>(shape);
+      if (shape.kw == 3) return sums_of_width<0, 3, T>(shape);
+      if (shape.kw == 5) return sums_of_width<0, 5, T>(shape);
+      if (shape.kw == 7) return sums_of_width<0, 7, T>(shape);
+    }
+  }
+  return {};
 }
 
 int64_t groups_of(const DepthwiseShape& shape) {
@@ -404,67 +291,97 @@ int64_t groups_of(const DepthwiseShape& shape) {
   return (shape.channels + shape.block - 1) / shape.block * (shape.block / kChannels);
 }
 
+/// The last group of channels last begins in the one before, or has all channels.
 int64_t first_channel(const DepthwiseShape& shape, int64_t group) {
   const int64_t channel = group * kChannels;
-  return shape.block == 0 ? std::min(channel, shape.channels - kChannels) : channel;
+  if (shape.block > 0) return channel;
+  return std::max<int64_t>(std::min(channel, shape.channels - kChannels), 0);
 }
 
-/// Where the first value of a group of channels lies, and the distances, in elements.
+/// Where a channel of a picture begins, and the distances, in elements.
 struct DepthwisePlace {
   int64_t first, row, pixel;
 };
-DepthwisePlace place_of(const DepthwiseShape& shape, int64_t n, int64_t group, int64_t h,
+DepthwisePlace place_of(int64_t block, int64_t channels, int64_t n, int64_t channel, int64_t h,
                         int64_t w) {
-  const int64_t channel = first_channel(shape, group);
-  if (shape.block == 0) {
-    return {n * h * w * shape.channels + channel, w * shape.channels, shape.channels};
-  }
-  const int64_t blocks = (shape.channels + shape.block - 1) / shape.block;
-  const int64_t plane = n * blocks + channel / shape.block;
-  return {plane * h * w * shape.block + channel % shape.block, w * shape.block, shape.block};
+  if (block == 0) return {n * h * w * channels + channel, w * channels, channels};
+  const int64_t blocks = (channels + block - 1) / block;
+  const int64_t plane = n * blocks + channel / block;
+  return {plane * h * w * block + channel % block, w * block, block};
 }
 
-template <int kFilter, bool kDense, class T>
-void sum_square_of(const DepthwiseShape& shape, const DepthwiseGroup<T>& group, int64_t y) {
-  if (shape.stride_x == 1) {
-    sum_square<SquareFilter<kFilter, 1, kDense>>(shape, group, y);
-  } else {
-    sum_square<SquareFilter<kFilter, 2, kDense>>(shape, group, y);
-  }
-}
-
-/// The rows of one unit in one group of channels.
-template <class T>
-void run_group(const DepthwiseShape& shape, const T* src, const float* weights, const float* bias,
-               const std::vector<DepthwiseOp>& ops, int64_t n, int64_t g, int64_t y,
-               std::byte* dst) {
-  const T padding[kChannels] = {};
-  const DepthwisePlace from = place_of(shape, n, g, shape.ih, shape.iw);
-  const DepthwisePlace to = place_of(shape, n, g, shape.oh, shape.ow);
-  const DepthwiseGroup<T> group = {padding,
-                                   src + from.first,
-                                   from.row,
-                                   from.pixel,
-                                   weights + g * shape.taps() * kChannels,
-                                   bias + g * kChannels,
-                                   &ops,
-                                   g * kChannels,
-                                   dst + to.first * static_cast<int64_t>(byte_width(shape.dst)),
-                                   to.row,
-                                   to.pixel};
-  if constexpr (kHasSquares) {
-    const bool dense = group.src_pixel == kChannels && group.dst_pixel == kChannels;
-    if constexpr (std::is_same_v<T, float>) {
-      if (dense && is_square(shape, 3)) return sum_square_of<3, true>(shape, group, y);
-      if (dense && is_square(shape, 5)) return sum_square_of<5, true>(shape, group, y);
+/// Rows of channels as the sums want them, in float: repeated, or whole vectors of few.
+class SpreadRows {
+ public:
+  /// For the rows [begin, end) of a group of channels; the place of row 0 and the distances.
+  template <class T>
+  DepthwisePlace spread(const DepthwiseShape& shape, const T* src, int64_t n, int64_t group,
+                        int64_t begin, int64_t end) {
+    const DepthwiseTag d;
+    const int64_t row = shape.iw * kChannels;
+    values_.resize(static_cast<size_t>(std::max<int64_t>(end - begin, 0) * row));
+    const int64_t channels = shape.channels / shape.repeats;
+    const int64_t first = first_channel(shape, group);
+    const int64_t used = std::min(kChannels, shape.channels - first);
+    const int64_t from_channel = first / shape.repeats;
+    // A vector that has all channels, where there is one.
+    const int64_t base = shape.block > 0
+                             ? from_channel / kChannels * kChannels
+                             : std::max<int64_t>(std::min(from_channel, channels - kChannels), 0);
+    const DepthwisePlace from = place_of(shape.block, channels, n, base, shape.ih, shape.iw);
+    const bool is_whole = shape.block > 0 || channels >= kChannels;
+    const bool is_near = (first + used - 1) / shape.repeats < base + kChannels;
+    alignas(64) std::array<int32_t, kChannels> lanes{};
+    std::array<int64_t, kChannels> offsets{};
+    for (int64_t lane = 0; lane < kChannels; ++lane) {
+      const int64_t channel = (first + std::min(lane, used - 1)) / shape.repeats;
+      lanes[static_cast<size_t>(lane)] = static_cast<int32_t>((channel - base) % kChannels);
+      offsets[static_cast<size_t>(lane)] =
+          place_of(shape.block, channels, n, channel, shape.ih, shape.iw).first;
     }
-    if (is_square(shape, 3)) return sum_square_of<3, false>(shape, group, y);
+    const auto table =
+        hn::IndicesFromVec(d, hn::Load(hn::RebindToSigned<DepthwiseTag>(), lanes.data()));
+    for (int64_t y = begin; y < end; ++y) {
+      float* to = values_.data() + (y - begin) * row;
+      const T* at = src + from.first + y * from.row;
+      if (is_near && is_whole) {
+        for (int64_t x = 0; x < shape.iw; ++x, at += from.pixel, to += kChannels) {
+          hn::StoreU(hn::TableLookupLanes(load_channels(d, at), table), d, to);
+        }
+      } else if (is_near) {
+        for (int64_t x = 0; x < shape.iw; ++x, at += from.pixel, to += kChannels) {
+          const auto value = load_first_channels(d, at, channels);
+          hn::StoreU(hn::TableLookupLanes(value, table), d, to);
+        }
+      } else {
+        at = src + y * from.row;
+        for (int64_t x = 0; x < shape.iw; ++x, at += from.pixel, to += kChannels) {
+          for (size_t lane = 0; lane < kChannels; ++lane) {
+            if constexpr (std::is_same_v<T, float>) {
+              to[lane] = at[offsets[lane]];
+            } else {
+              const uint32_t bits = static_cast<uint32_t>(at[offsets[lane]]) << 16;
+              __builtin_memcpy(to + lane, &bits, sizeof(bits));
+            }
+          }
+        }
+      }
+    }
+    return {-begin * row, row, kChannels};
   }
-  for_tiles(shape, y, [&](const DepthwiseTile& tile) { sum_tile(shape, group, tile); });
+  const float* values() const { return values_.data(); }
+
+ private:
+  std::vector<float> values_;
+};
+
+/// Rows of the result in a unit. Rows of src that are spread serve many of them.
+int64_t unit_rows(const DepthwiseShape& shape) {
+  return shape.repeats > 1 ? 8 : kSumRows;
 }
 
 int64_t row_parts(const DepthwiseShape& shape) {
-  return (shape.oh + kSumRows - 1) / kSumRows;
+  return (shape.oh + unit_rows(shape) - 1) / unit_rows(shape);
 }
 
 /// Groups of channels that are units of their own. Those of channels last may overlap, so one
@@ -473,34 +390,119 @@ int64_t unit_groups(const DepthwiseShape& shape) {
   return shape.block == 0 ? 1 : groups_of(shape);
 }
 
+struct DepthwiseOperands {
+  const float* weights;
+  const float* bias;
+  const std::vector<DepthwiseOp>* ops;
+  std::byte* dst;
+};
+
 template <class T>
-void run_units(const DepthwiseShape& shape, const T* src, const float* weights, const float* bias,
-               const std::vector<DepthwiseOp>& ops, int64_t begin, int64_t end, std::byte* dst) {
+DepthwiseGroup<T> group_of(const DepthwiseShape& shape, const DepthwiseOperands& operands,
+                           const T* padding, const T* src, const DepthwisePlace& from, int64_t n,
+                           int64_t g) {
+  const int64_t channel = first_channel(shape, g);
+  const DepthwisePlace to = place_of(shape.block, shape.channels, n, channel, shape.oh, shape.ow);
+  const int64_t width = shape.dst == ElementType::BFloat16 ? 2 : 4;
+  return {padding,
+          src + from.first,
+          from.row,
+          from.pixel,
+          operands.weights + g * shape.taps() * kChannels,
+          operands.bias + g * kChannels,
+          operands.ops,
+          g * kChannels,
+          operands.dst + to.first * width,
+          to.row,
+          to.pixel,
+          shape.block > 0 ? kChannels : std::min(kChannels, shape.channels)};
+}
+
+/// The rows of the result from y to end, in some groups of channels: with the channels last, one
+/// pixel after the other is read in full.
+template <class T>
+void sum_groups(const DepthwiseShape& shape, const DepthwiseSums<T>& sums,
+                const DepthwiseTail& tail, const std::vector<DepthwiseGroup<T>>& groups, int64_t y,
+                int64_t end) {
+  for (; y < end; y += kSumRows) {
+    DepthwiseTile tile{y, 0, std::min<int64_t>(kSumRows, end - y),
+                       std::min<int64_t>(kSumColumns, shape.ow)};
+    for (int64_t next = 0; next < shape.ow; next += kSumColumns) {
+      // The last tile may begin in the one before.
+      tile.x = std::max<int64_t>(std::min(next, shape.ow - kSumColumns), 0);
+      const int64_t left = tile.x * shape.stride_x - shape.pad_left;
+      const int64_t missing = std::max(-left, left + sums.columns - shape.iw);
+      const auto sum = missing <= 0                                             ? sums.inside
+                       : missing <= sums.padding && tile.columns == kSumColumns ? sums.near_edge
+                                                                                : sums.any;
+      for (const DepthwiseGroup<T>& group : groups) sum(shape, group, tail, tile);
+    }
+  }
+}
+
+/// True where vectors cannot be read from src itself. Those of few channels, which have values of
+/// the next pixels behind them, may reach over its end.
+bool needs_spread(const DepthwiseShape& shape, int64_t end_row) {
+  return shape.repeats > 1 ||
+         (shape.block == 0 && shape.channels < kChannels && end_row >= shape.ih);
+}
+
+template <class T>
+void run_units(const DepthwiseShape& shape, const T* src, const DepthwiseOperands& operands,
+               int64_t begin, int64_t end) {
   const int64_t parts = row_parts(shape);
   const int64_t groups = unit_groups(shape);
+  const int64_t group_count = shape.block > 0 ? 1 : groups_of(shape);
+  const int64_t channels = shape.channels / shape.repeats;
+  const DepthwiseTail tail(*operands.ops, shape.dst);
+  const DepthwiseSums<T> sums = sums_of<T>(shape);
+  const DepthwiseSums<float> spread_sums = sums_of<float>(shape);
+  const T padding[kChannels] = {};
+  const float spread_padding[kChannels] = {};
+  std::vector<DepthwiseGroup<T>> run;
+  std::vector<DepthwiseGroup<float>> spread_run;
+  SpreadRows spread;
+  int64_t last = -1;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t n = unit / (groups * parts);
-    const int64_t y = unit % parts * kSumRows;
-    if (shape.block > 0) {
-      run_group(shape, src, weights, bias, ops, n, unit / parts % groups, y, dst);
+    const int64_t y = unit % parts * unit_rows(shape);
+    const int64_t y_end = std::min(y + unit_rows(shape), shape.oh);
+    const int64_t first = shape.block > 0 ? unit / parts % groups : 0;
+    const int64_t top = y * shape.stride_y - shape.pad_top;
+    const int64_t bottom =
+        (y_end - 1) * shape.stride_y - shape.pad_top + (shape.kh - 1) * shape.dilation_y + 1;
+    if (needs_spread(shape, bottom)) {
+      for (int64_t g = first; g < first + group_count; ++g) {
+        const DepthwisePlace from =
+            spread.spread(shape, src, n, g, std::clamp<int64_t>(top, 0, shape.ih),
+                          std::clamp<int64_t>(bottom, 0, shape.ih));
+        spread_run.assign(1,
+                          group_of(shape, operands, spread_padding, spread.values(), from, n, g));
+        sum_groups(shape, spread_sums, tail, spread_run, y, y_end);
+      }
       continue;
     }
-    for (int64_t g = 0; g < groups_of(shape); ++g) {
-      run_group(shape, src, weights, bias, ops, n, g, y, dst);
+    if (unit / parts != last) {
+      last = unit / parts;
+      run.clear();
+      for (int64_t g = first; g < first + group_count; ++g) {
+        const DepthwisePlace from =
+            place_of(shape.block, channels, n, first_channel(shape, g), shape.ih, shape.iw);
+        run.push_back(group_of(shape, operands, padding, src, from, n, g));
+      }
     }
+    sum_groups(shape, sums, tail, run, y, y_end);
   }
 }
 
 void run_all(const DepthwiseShape& shape, const std::byte* src, const float* weights,
              const float* bias, const std::vector<DepthwiseOp>& ops, int64_t begin, int64_t end,
              std::byte* dst) {
-  const auto with = [&](const auto* values) {
-    run_units(shape, values, weights, bias, ops, begin, end, dst);
-  };
+  const DepthwiseOperands operands{weights, bias, &ops, dst};
   if (shape.src == ElementType::BFloat16) {
-    with(reinterpret_cast<const hwy::bfloat16_t*>(src));
+    run_units(shape, reinterpret_cast<const uint16_t*>(src), operands, begin, end);
   } else {
-    with(reinterpret_cast<const float*>(src));
+    run_units(shape, reinterpret_cast<const float*>(src), operands, begin, end);
   }
 }
 

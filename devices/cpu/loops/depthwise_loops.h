@@ -15,6 +15,7 @@ struct DepthwiseShape {
   int64_t stride_y = 1, stride_x = 1;
   int64_t dilation_y = 1, dilation_x = 1;  ///< 1 = dense
   int64_t pad_top = 0, pad_left = 0;       ///< below and to the right by oh and ow
+  int64_t repeats = 1;                     ///< channels that read the same one of src
   int64_t block = 0;                       ///< channels of a block; 0: channels last
   ElementType src = ElementType::Float32;  ///< Float32 or BFloat16
   ElementType dst = ElementType::Float32;  ///< likewise
@@ -24,7 +25,18 @@ struct DepthwiseShape {
 
 /// What happens to a sum before it is stored.
 struct DepthwiseOp {
-  enum class Kind : uint8_t { PRelu, Relu, Clip, Linear, HardSwish, Sigmoid, Swish };
+  enum class Kind : uint8_t {
+    PRelu,
+    Relu,
+    Clip,
+    Linear,
+    HardSwish,
+    Sigmoid,
+    Swish,
+    Tanh,
+    GeluErf,
+    GeluTanh,
+  };
   Kind kind = Kind::Clip;
   float alpha = 0.0f;  ///< as in PostOp
   float beta = 0.0f;
@@ -32,7 +44,7 @@ struct DepthwiseOp {
 };
 
 /// Channels that are computed together on this processor. A blocked format needs whole ones in its
-/// blocks, channels last at least one of them.
+/// blocks.
 int64_t depthwise_lanes();
 
 /// Values per channel, [channels][values], as the loops read them: [groups][values][lanes]. Padded

@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "inference/ops/elementwise/as_read.h"
 
-// Compiled once per instruction set; the processor's best is chosen at the first call.
+// Compiled once per instruction set; the processor's best is chosen at the
+// first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/loops/elementwise_loop.cpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
+#include "devices/cpu/loops/bfloat16-inl.h"
 #include "devices/cpu/loops/extremes-inl.h"
+#include "devices/cpu/loops/float_functions-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
@@ -23,192 +26,353 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
+using Action = ElementwiseStep::Action;
 
-HWY_INLINE V sigmoid(D d, V x) {
-  // exp of a clamped argument: below -88 the result is the smallest normal number, not NaN.
-  const V limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
-  const V one = hn::Set(d, 1.0f);
-  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
+constexpr size_t kLanes = hn::MaxLanes(D());
+/// Vectors of the accumulator: two such blocks and some constants fit into the
+/// registers.
+constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 8 : 4;
+constexpr size_t kBlock = kVectors * kLanes;
+static_assert(kElementwisePeriod % kBlock == 0);
+
+/// Results of the processor's own conversion to bfloat16, where it has one.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+bool has_native_conversion() {
+  static const bool result = __builtin_cpu_supports("avx512bf16") != 0;
+  return result;
+}
+#endif
+
+struct Source {
+  const void* values;
+  size_t mask;  ///< of the index
+  bool bfloat16;
+};
+
+template <size_t N>
+struct Block {
+  V v[N];
+};
+
+/// f(index) for all indices below N, unrolled: blocks must stay in registers.
+template <class F, size_t... I>
+HWY_INLINE void each_of(const F& f, std::index_sequence<I...>) {
+  (f(std::integral_constant<size_t, I>()), ...);
+}
+template <size_t N, class F>
+HWY_INLINE void each(const F& f) {
+  each_of(f, std::make_index_sequence<N>());
 }
 
-/// Abramowitz and Stegun 7.1.26, absolute error 1.5e-7.
-HWY_INLINE V erf(D d, V x) {
-  const V magnitude = hn::Abs(x);
-  const V one = hn::Set(d, 1.0f);
-  const V t = hn::Div(one, hn::MulAdd(hn::Set(d, 0.3275911f), magnitude, one));
-  V p = hn::MulAdd(hn::Set(d, 1.061405429f), t, hn::Set(d, -1.453152027f));
-  p = hn::MulAdd(p, t, hn::Set(d, 1.421413741f));
-  p = hn::MulAdd(p, t, hn::Set(d, -0.284496736f));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.254829592f));
-  const V square = hn::Min(hn::Mul(magnitude, magnitude), hn::Set(d, 80.0f));
-  const V tail = hn::Mul(hn::Mul(p, t), hn::Exp(d, hn::Neg(square)));
-  return hn::CopySign(hn::Sub(one, tail), x);
-}
-
-HWY_INLINE V soft_plus(D d, V x) {
-  // max(x, 0) + log(1 + exp(-|x|)) stays exact where exp(x) overflows.
-  const V zero = hn::Zero(d);
-  const V e = hn::Exp(d, hn::Max(hn::Neg(hn::Abs(x)), hn::Set(d, -88.0f)));
-  return nan_of(x, hn::Add(hn::Max(x, zero), hn::Log1p(d, e)));
-}
-
-template <class F>
-HWY_INLINE void unary(const float* a, float* dst, size_t count, F f) {
+template <size_t N>
+HWY_INLINE void load(const Source& source, size_t at, Block<N>& to) {
   const D d;
-  const size_t lanes = hn::Lanes(d);
-  // Registers are padded to whole vectors, so the last one may run over.
-  for (size_t i = 0; i < count; i += lanes) hn::StoreU(f(d, hn::LoadU(d, a + i)), d, dst + i);
-}
-
-template <class F>
-HWY_INLINE void binary(const float* a, const float* b, float* dst, size_t count, F f) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t i = 0; i < count; i += lanes) {
-    hn::StoreU(f(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, dst + i);
+  at &= source.mask;
+  if (source.bfloat16) {
+    const auto* from = static_cast<const uint16_t*>(source.values) + at;
+    each<N>([&](auto i) { to.v[i] = load_bfloat16(d, from + i * kLanes); });
+  } else {
+    const auto* from = static_cast<const float*>(source.values) + at;
+    each<N>([&](auto i) { to.v[i] = hn::LoadU(d, from + i * kLanes); });
   }
 }
 
-/// One instruction over whole vectors.
-void run(const ElementwiseInstruction& op, const float* a, const float* b, float* dst, size_t n) {
-  const float alpha = op.alpha;
-  const float beta = op.beta;
-  switch (op.kind) {
-    case ElementwiseKind::Add:
-      return binary(a, b, dst, n, [](D, V x, V y) { return hn::Add(x, y); });
-    case ElementwiseKind::Sub:
-      return binary(a, b, dst, n, [](D, V x, V y) { return hn::Sub(x, y); });
-    case ElementwiseKind::Mul:
-      return binary(a, b, dst, n, [](D, V x, V y) { return hn::Mul(x, y); });
-    case ElementwiseKind::Div:
-      return binary(a, b, dst, n, [](D, V x, V y) { return hn::Div(x, y); });
-    case ElementwiseKind::Max:
-      return binary(a, b, dst, n, [](D, V x, V y) { return max_or_nan(x, y); });
-    case ElementwiseKind::Min:
-      return binary(a, b, dst, n, [](D, V x, V y) { return min_or_nan(x, y); });
-    case ElementwiseKind::Pow:
-      for (size_t i = 0; i < n; ++i) dst[i] = std::pow(as_read(a[i]), as_read(b[i]));
+template <size_t N>
+HWY_INLINE void store(const Block<N>& from, float* to) {
+  each<N>([&](auto i) { hn::StoreU(from.v[i], D(), to + i * kLanes); });
+}
+
+template <bool kNative, size_t N>
+HWY_INLINE void store(const Block<N>& from, BFloat16* dst) {
+  const D d;
+  auto* to = reinterpret_cast<uint16_t*>(dst);
+  if constexpr (N == 1) {
+    alignas(64) uint16_t both[2 * kLanes];
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    if constexpr (kNative) {
+      store_bfloat16_pair_natively(d, from.v[0], from.v[0], both);
+      std::copy_n(both, kLanes, to);
       return;
-    case ElementwiseKind::PRelu:
-      return binary(a, b, dst, n, [](D d, V x, V y) {
-        return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, y), x);
-      });
-    case ElementwiseKind::Relu:
-      if (alpha == 0.0f) {
-        return unary(a, dst, n, [](D d, V x) { return at_least(x, hn::Zero(d)); });
+    }
+#endif
+    store_bfloat16_pair(d, from.v[0], from.v[0], both);
+    std::copy_n(both, kLanes, to);
+  } else {
+    each<N / 2>([&](auto i) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+      if constexpr (kNative) {
+        store_bfloat16_pair_natively(d, from.v[2 * i], from.v[2 * i + 1], to + 2 * i * kLanes);
+        return;
       }
-      return unary(a, dst, n, [alpha](D d, V x) {
-        return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, hn::Set(d, alpha)), x);
-      });
-    case ElementwiseKind::Clip:
-      return unary(a, dst, n, [alpha, beta](D d, V x) {
-        return clamped(x, hn::Set(d, alpha), hn::Set(d, beta));
-      });
-    case ElementwiseKind::Linear:
-      return unary(a, dst, n, [alpha, beta](D d, V x) {
-        return hn::MulAdd(x, hn::Set(d, alpha), hn::Set(d, beta));
-      });
-    case ElementwiseKind::Sigmoid:
-      return unary(a, dst, n, [](D d, V x) { return sigmoid(d, x); });
+#endif
+      store_bfloat16_pair(d, from.v[2 * i], from.v[2 * i + 1], to + 2 * i * kLanes);
+    });
+  }
+}
+
+template <bool kNative, size_t N>
+HWY_INLINE void store(const Block<N>& from, float* to) {
+  store(from, to);
+}
+
+template <class F>
+HWY_INLINE void unary(float* values, size_t count, F f) {
+  const D d;
+  for (size_t i = 0; i < count; i += kLanes) {
+    hn::StoreU(f(d, hn::LoadU(d, values + i)), d, values + i);
+  }
+}
+
+/// Functions that take many instructions, over whole vectors in memory:
+/// `values` becomes the results. `others`: the second operand of Pow.
+HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, const float* others,
+                                 size_t count) {
+  switch (step.kind) {
+    case ElementwiseKind::Pow:
+      for (size_t i = 0; i < count; ++i) {
+        const float a = step.reversed ? others[i] : values[i];
+        const float b = step.reversed ? values[i] : others[i];
+        values[i] = std::pow(as_read(a), as_read(b));
+      }
+      return;
     case ElementwiseKind::Tanh:
-      return unary(a, dst, n, [](D d, V x) {
+      return unary(values, count, [](D d, V x) {
         return nan_of(x, hn::Tanh(d, clamped(x, hn::Set(d, -20.0f), hn::Set(d, 20.0f))));
       });
-    case ElementwiseKind::Swish:
-      return unary(a, dst, n, [alpha](D d, V x) {
-        return hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, alpha))));
-      });
-    case ElementwiseKind::HardSigmoid:
-      return unary(a, dst, n, [alpha, beta](D d, V x) {
-        const V y = hn::MulAdd(x, hn::Set(d, alpha), hn::Set(d, beta));
-        return clamped(y, hn::Zero(d), hn::Set(d, 1.0f));
-      });
-    case ElementwiseKind::HardSwish:
-      return unary(a, dst, n, [](D d, V x) {
-        const V y = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
-        return hn::Mul(x, clamped(y, hn::Zero(d), hn::Set(d, 1.0f)));
+    case ElementwiseKind::Swish:  // of a factor for which the product may be NaN
+      return unary(values, count, [&step](D d, V x) {
+        return hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, step.alpha))));
       });
     case ElementwiseKind::Elu:
-      return unary(a, dst, n, [alpha](D d, V x) {
+      return unary(values, count, [&step](D d, V x) {
         const V negative = hn::Max(hn::Min(x, hn::Zero(d)), hn::Set(d, -88.0f));
-        const V low = hn::Mul(hn::Set(d, alpha), hn::Expm1(d, negative));
+        const V low = hn::Mul(hn::Set(d, step.alpha), hn::Expm1(d, negative));
         return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), low, x);
       });
-    case ElementwiseKind::GeluErf:
-      return unary(a, dst, n, [](D d, V x) {
-        const V half = hn::Mul(x, hn::Set(d, 0.5f));
-        return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.70710678f))), half);
-      });
-    case ElementwiseKind::GeluTanh:
-      return unary(a, dst, n, [](D d, V x) {
-        // tanh(y) = 2 sigmoid(2 y) - 1
-        const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), hn::Set(d, 0.044715f), x);
-        return hn::Mul(x, sigmoid(d, hn::Mul(cubic, hn::Set(d, 1.5957691f))));
-      });
     case ElementwiseKind::Exp:
-      return unary(a, dst, n, [](D d, V x) {
+      return unary(values, count, [](D d, V x) {
         // Above 88.72 the result is infinite, below -104 it is 0.
         const V limited = hn::Min(hn::Max(x, hn::Set(d, -104.0f)), hn::Set(d, 88.8f));
         const V y = hn::Exp(d, limited);
         return nan_of(x, hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.722839f)), hn::Inf(d), y));
       });
     case ElementwiseKind::Log:
-      return unary(a, dst, n, [](D d, V x) {
+      return unary(values, count, [](D d, V x) {
         const V y = hn::Log(d, x);
         const V bad = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::NaN(d), hn::Neg(hn::Inf(d)));
         const V low = hn::IfThenElse(hn::Gt(x, hn::Zero(d)), y, bad);
         return hn::IfThenElse(hn::Eq(x, hn::Inf(d)), x, hn::IfThenElse(hn::Eq(x, x), low, x));
       });
-    case ElementwiseKind::Sqrt:
-      return unary(a, dst, n, [](D, V x) { return hn::Sqrt(x); });
     case ElementwiseKind::Reciprocal:
-      return unary(a, dst, n, [](D d, V x) { return hn::Div(hn::Set(d, 1.0f), x); });
-    case ElementwiseKind::Abs:
-      return unary(a, dst, n, [](D, V x) { return hn::Abs(x); });
-    case ElementwiseKind::Neg:
-      return unary(a, dst, n, [](D, V x) { return hn::Neg(x); });
-    case ElementwiseKind::Square:
-      return unary(a, dst, n, [](D, V x) { return hn::Mul(x, x); });
+      return unary(values, count, [](D d, V x) { return hn::Div(hn::Set(d, 1.0f), x); });
     case ElementwiseKind::Floor:
-      return unary(a, dst, n, [](D, V x) { return hn::Floor(x); });
+      return unary(values, count, [](D, V x) { return hn::Floor(x); });
     case ElementwiseKind::Ceil:
-      return unary(a, dst, n, [](D, V x) { return hn::Ceil(x); });
+      return unary(values, count, [](D, V x) { return hn::Ceil(x); });
     case ElementwiseKind::Round:
-      return unary(a, dst, n, [](D, V x) { return hn::Round(x); });
+      return unary(values, count, [](D, V x) { return hn::Round(x); });
     case ElementwiseKind::Erf:
-      return unary(a, dst, n, [](D d, V x) { return erf(d, x); });
+      return unary(values, count, [](D d, V x) { return erf(d, x); });
     case ElementwiseKind::SoftPlus:
-      return unary(a, dst, n, [](D d, V x) { return soft_plus(d, x); });
+      return unary(values, count, [](D d, V x) { return soft_plus(d, x); });
     case ElementwiseKind::Mish:
-      return unary(a, dst, n, [](D d, V x) {
+      return unary(values, count, [](D d, V x) {
         return hn::Mul(x, hn::Tanh(d, hn::Min(soft_plus(d, x), hn::Set(d, 20.0f))));
       });
+    default:  // an action of its own
+      return;
   }
 }
 
-void run_chunk(const ElementwiseProgram& program, const float* const* operands, float* dst,
-               size_t count) {
-  // Vectors run over the end of a chunk, so operands are copied there and results come from here.
-  HWY_ALIGN float registers[kMaxElementwiseRegisters][kElementwiseChunk];
-  const float* values[kMaxElementwiseRegisters] = {};
+/// acc = f(acc) and acc = f(acc, the step's source), in the order of the step.
+template <size_t N, class F>
+HWY_INLINE void map(Block<N>& acc, const F& f) {
   const D d;
-  const size_t lanes = hn::Lanes(d);
-  const bool whole = count % lanes == 0;
-  for (size_t i = 0; i < program.operands; ++i) {
-    values[i] = operands[i];
-    if (whole) continue;
-    std::copy_n(operands[i], count, registers[i]);
-    std::fill(registers[i] + count, registers[i] + (count + lanes - 1) / lanes * lanes, 0.0f);
-    values[i] = registers[i];
+  each<N>([&](auto i) { acc.v[i] = f(d, acc.v[i]); });
+}
+template <size_t N, class F>
+HWY_INLINE void join(const Source* sources, size_t at, const ElementwiseStep& step, Block<N>& acc,
+                     const F& f) {
+  const D d;
+  Block<N> other;
+  load(sources[step.source], at, other);
+  each<N>([&](auto i) { acc.v[i] = f(d, acc.v[i], other.v[i]); });
+}
+template <size_t N, class F>
+HWY_INLINE void join_in_order(const Source* sources, size_t at, const ElementwiseStep& step,
+                              Block<N>& acc, const F& f) {
+  if (!step.reversed) return join(sources, at, step, acc, f);
+  join(sources, at, step, acc, [&](D d, V x, V y) { return f(d, y, x); });
+}
+
+/// The values of a block from position `at` on.
+template <size_t N>
+HWY_INLINE void run_steps(const ElementwiseCode& code, const Source* sources, size_t at,
+                          Block<N>& acc) {
+  const ElementwiseStep* const end = code.steps.data() + code.steps.size();
+  for (const ElementwiseStep* next = code.steps.data(); next != end; ++next) {
+    const ElementwiseStep& step = *next;
+    switch (step.action) {
+      case Action::Load:
+        load(sources[step.source], at, acc);
+        break;
+      case Action::Save:
+        store(acc, static_cast<float*>(const_cast<void*>(sources[step.source].values)));
+        break;
+      case Action::Add:
+        join(sources, at, step, acc, [](D, V x, V y) { return hn::Add(x, y); });
+        break;
+      case Action::Sub:
+        join_in_order(sources, at, step, acc, [](D, V x, V y) { return hn::Sub(x, y); });
+        break;
+      case Action::Mul:
+        join(sources, at, step, acc, [](D, V x, V y) { return hn::Mul(x, y); });
+        break;
+      case Action::Div:
+        join_in_order(sources, at, step, acc, [](D, V x, V y) { return hn::Div(x, y); });
+        break;
+      case Action::Max:
+        join_in_order(sources, at, step, acc, [](D, V x, V y) { return max_or_nan(x, y); });
+        break;
+      case Action::Min:
+        join_in_order(sources, at, step, acc, [](D, V x, V y) { return min_or_nan(x, y); });
+        break;
+      case Action::PRelu:
+        join_in_order(sources, at, step, acc, [](D d, V x, V y) {
+          return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, y), x);
+        });
+        break;
+      case Action::Relu:
+        map(acc, [](D d, V x) { return at_least(x, hn::Zero(d)); });
+        break;
+      case Action::LeakyRelu:
+        map(acc, [&](D d, V x) {
+          return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, hn::Set(d, step.alpha)), x);
+        });
+        break;
+      case Action::Clip:
+        map(acc,
+            [&](D d, V x) { return clamped(x, hn::Set(d, step.alpha), hn::Set(d, step.beta)); });
+        break;
+      case Action::Linear:
+        map(acc,
+            [&](D d, V x) { return hn::MulAdd(x, hn::Set(d, step.alpha), hn::Set(d, step.beta)); });
+        break;
+      case Action::HardSigmoid:
+        map(acc, [&](D d, V x) {
+          const V y = hn::MulAdd(x, hn::Set(d, step.alpha), hn::Set(d, step.beta));
+          return clamped(y, hn::Zero(d), hn::Set(d, 1.0f));
+        });
+        break;
+      case Action::HardSwish:
+        map(acc, [](D d, V x) {
+          const V y = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
+          return hn::Mul(x, clamped(y, hn::Zero(d), hn::Set(d, 1.0f)));
+        });
+        break;
+      case Action::Sigmoid:
+        map(acc, [](D d, V x) { return sigmoid(d, x); });
+        break;
+      case Action::Swish:
+        map(acc, [&](D d, V x) {
+          return hn::Mul(x, sigmoid_of_number(d, hn::Mul(x, hn::Set(d, step.alpha))));
+        });
+        break;
+      case Action::GeluErf:
+        map(acc, [](D d, V x) {
+          const V half = hn::Mul(x, hn::Set(d, 0.5f));
+          return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.70710678f))), half);
+        });
+        break;
+      case Action::GeluTanh:
+        map(acc, [](D d, V x) {
+          // tanh(y) = 2 sigmoid(2 y) - 1
+          const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), hn::Set(d, 0.044715f), x);
+          return hn::Mul(x, sigmoid_of_number(d, hn::Mul(cubic, hn::Set(d, 1.5957691f))));
+        });
+        break;
+      case Action::Abs:
+        map(acc, [](D, V x) { return hn::Abs(x); });
+        break;
+      case Action::Neg:
+        map(acc, [](D, V x) { return hn::Neg(x); });
+        break;
+      case Action::Square:
+        map(acc, [](D, V x) { return hn::Mul(x, x); });
+        break;
+      case Action::Sqrt:
+        map(acc, [](D, V x) { return hn::Sqrt(x); });
+        break;
+      case Action::Function: {
+        HWY_ALIGN float values[N * kLanes];
+        HWY_ALIGN float others[N * kLanes];
+        if (is_binary(step.kind)) {
+          Block<N> other;
+          load(sources[step.source], at, other);
+          store(other, others);
+        }
+        store(acc, values);
+        apply_function(step, values, others, N * kLanes);
+        const Source results{values, 0, false};
+        load(results, 0, acc);
+        break;
+      }
+    }
   }
-  const size_t last = program.instructions.size() - 1;
-  for (size_t k = 0; k <= last; ++k) {
-    const ElementwiseInstruction& op = program.instructions[k];
-    float* target = k == last && whole ? dst : registers[program.operands + k];
-    run(op, values[op.a], values[op.b], target, count);
-    values[program.operands + k] = target;
+}
+
+template <bool kNative, class T>
+void run_code(const ElementwiseCode& code, const ElementwiseSource* operands, T* dst,
+              size_t count) {
+  HWY_ALIGN float saved[kMaxElementwiseRegisters][kBlock];
+  Source sources[kMaxElementwiseRegisters];
+  for (size_t i = 0; i < code.operands; ++i) {
+    const size_t mask = operands[i].repeats ? kElementwisePeriod - 1 : ~size_t{0};
+    sources[i] = {operands[i].values, mask, operands[i].bfloat16};
   }
-  if (!whole) std::copy_n(values[program.operands + last], count, dst);
+  for (size_t i = 0; i < code.saved; ++i) sources[code.operands + i] = {saved[i], 0, false};
+  size_t at = 0;
+  for (; at + kBlock <= count; at += kBlock) {
+    Block<kVectors> acc;
+    run_steps(code, sources, at, acc);
+    store<kNative>(acc, dst + at);
+  }
+  Block<1> acc;
+  for (; at + kLanes <= count; at += kLanes) {
+    run_steps(code, sources, at, acc);
+    store<kNative>(acc, dst + at);
+  }
+  if (at == count) return;
+  // What does not fill a vector is copied to where one can be read.
+  HWY_ALIGN float rests[kMaxElementwiseRegisters][kLanes];
+  for (size_t i = 0; i < code.operands; ++i) {
+    const size_t from = at & sources[i].mask;
+    for (size_t k = 0; k < kLanes; ++k) {
+      rests[i][k] =
+          k >= count - at ? 0.0f
+          : sources[i].bfloat16
+              ? static_cast<float>(static_cast<const BFloat16*>(sources[i].values)[from + k])
+              : static_cast<const float*>(sources[i].values)[from + k];
+    }
+    sources[i] = {rests[i], 0, false};
+  }
+  T results[kLanes];
+  run_steps(code, sources, 0, acc);
+  store<kNative>(acc, results);
+  std::copy_n(results, count - at, dst + at);
+}
+
+void run_to_float(const ElementwiseCode& code, const ElementwiseSource* sources, float* dst,
+                  size_t count) {
+  run_code<false>(code, sources, dst, count);
+}
+
+void run_to_bfloat16(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
+                     size_t count) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if (has_native_conversion()) return run_code<true>(code, sources, dst, count);
+#endif
+  run_code<false>(code, sources, dst, count);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -218,11 +382,29 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace het::cpu {
 
-HWY_EXPORT(run_chunk);
+HWY_EXPORT(run_to_float);
+HWY_EXPORT(run_to_bfloat16);
+
+void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, float* dst,
+                     size_t count) {
+  HWY_DYNAMIC_DISPATCH(run_to_float)(code, sources, dst, count);
+}
+
+void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
+                     size_t count) {
+  HWY_DYNAMIC_DISPATCH(run_to_bfloat16)(code, sources, dst, count);
+}
+
+void run_elementwise_in_place(const ElementwiseCode& code, float* row, size_t count) {
+  const ElementwiseSource source{row};
+  run_elementwise(code, &source, row, count);
+}
 
 void run_elementwise_chunk(const ElementwiseProgram& program, const float* const* operands,
                            float* dst, size_t count) {
-  HWY_DYNAMIC_DISPATCH(run_chunk)(program, operands, dst, count);
+  ElementwiseSource sources[kMaxElementwiseRegisters];
+  for (size_t i = 0; i < program.operands; ++i) sources[i].values = operands[i];
+  run_elementwise(make_elementwise_code(program), sources, dst, count);
 }
 
 }  // namespace het::cpu

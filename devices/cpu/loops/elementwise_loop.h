@@ -2,19 +2,40 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "inference/passes/fusions/elementwise_program.h"
+#include "devices/cpu/loops/elementwise_code.h"
+#include "inference/tensors/element_type.h"
 
 namespace het::cpu {
 
-/// Values of a chunk: what one instruction computes before the next one starts, small enough for
-/// all registers of a chain to stay in the first-level cache.
+/// Values after which a source that repeats starts again.
+inline constexpr size_t kElementwisePeriod = 128;
+
+/// Where an operand's values lie: float32 or bfloat16, dense, or
+/// kElementwisePeriod of them that come again and again.
+struct ElementwiseSource {
+  const void* values = nullptr;
+  bool bfloat16 = false;
+  bool repeats = false;
+};
+
+/// Runs the code over `count` values of its operands, in float32. `dst` may be
+/// the values of an operand of its type. Vectorised for the instruction set of
+/// the processor it runs on; every count gives the same value for the same
+/// operands, wherever a call begins.
+void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, float* dst,
+                     size_t count);
+void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
+                     size_t count);
+
+/// Runs the code over a row of floats in place, its only operand.
+void run_elementwise_in_place(const ElementwiseCode& code, float* row, size_t count);
+
+/// Values of a chunk of run_elementwise_chunk().
 inline constexpr size_t kElementwiseChunk = 256;
 
-/// Runs the program over `count` <= kElementwiseChunk values. `operands` are dense floats; `dst`
-/// may be one of them. Vectorised for the instruction set of the processor it runs on; every count
-/// gives the same value for the same operands, wherever a chunk begins.
+/// Runs a program over `count` <= kElementwiseChunk values of dense floats;
+/// makes its code first.
 void run_elementwise_chunk(const ElementwiseProgram& program, const float* const* operands,
                            float* dst, size_t count);
 

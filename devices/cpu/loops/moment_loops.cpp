@@ -17,12 +17,41 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
+using Narrow = hn::Rebind<uint16_t, D>;
+
+HWY_INLINE V load_moment(const float* from) {
+  return hn::LoadU(D(), from);
+}
+
+HWY_INLINE V load_moment(const BFloat16* from) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto narrow = hn::LoadU(Narrow(), reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(bits, narrow)));
+}
+
+HWY_INLINE void store_moment(V value, float* to) {
+  hn::StoreU(value, D(), to);
+}
+
+HWY_INLINE void store_moment(V value, BFloat16* to) {
+  const hn::RebindToUnsigned<D> bits;
+  const hn::RebindToSigned<D> whole;
+  const auto exact = hn::BitCast(bits, value);
+  const auto even = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
+  const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7FFF)), even);
+  // The bits of a NaN could round to those of an infinity.
+  const auto quiet = hn::Or(exact, hn::Set(bits, 0x400000));
+  const auto chosen = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
+  hn::StoreU(hn::DemoteTo(Narrow(), hn::BitCast(whole, hn::ShiftRight<16>(chosen))), Narrow(),
+             reinterpret_cast<uint16_t*>(to));
+}
+
 constexpr size_t kPart = 4096;
 constexpr size_t kMaxLanes = 16;
 
 /// Sum of f(value) over a row; four independent chains hide the latency of the addition.
-template <class F, class G>
-HWY_INLINE double sum_row(const float* values, size_t count, F f, G scalar) {
+template <class T, class F, class G>
+HWY_INLINE double sum_row(const T* values, size_t count, F f, G scalar) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   double total = 0.0;
@@ -32,21 +61,22 @@ HWY_INLINE double sum_row(const float* values, size_t count, F f, G scalar) {
     size_t i = first;
     for (; i + 4 * lanes <= end; i += 4 * lanes) {
       for (size_t k = 0; k < 4; ++k) {
-        chains[k] = hn::Add(chains[k], f(hn::LoadU(d, values + i + k * lanes)));
+        chains[k] = hn::Add(chains[k], f(load_moment(values + i + k * lanes)));
       }
     }
     for (; i + lanes <= end; i += lanes) {
-      chains[0] = hn::Add(chains[0], f(hn::LoadU(d, values + i)));
+      chains[0] = hn::Add(chains[0], f(load_moment(values + i)));
     }
     float rest = 0.0f;
-    for (; i < end; ++i) rest += scalar(values[i]);
+    for (; i < end; ++i) rest += scalar(static_cast<float>(values[i]));
     const V sum = hn::Add(hn::Add(chains[0], chains[1]), hn::Add(chains[2], chains[3]));
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)) + rest);
   }
   return total;
 }
 
-Moments moments_of_row(const float* values, size_t count) {
+template <class T>
+Moments moments_of(const T* values, size_t count) {
   const D d;
   const double sum = sum_row(
       values, count, [](V v) { return v; }, [](float v) { return v; });
@@ -62,6 +92,13 @@ Moments moments_of_row(const float* values, size_t count) {
       [&](float v) { return (v - moments.mean) * (v - moments.mean); });
   moments.variance = static_cast<float>(squares / static_cast<double>(count));
   return moments;
+}
+
+Moments moments_of_row(ElementType type, const std::byte* values, size_t count) {
+  if (type == ElementType::BFloat16) {
+    return moments_of(reinterpret_cast<const BFloat16*>(values), count);
+  }
+  return moments_of(reinterpret_cast<const float*>(values), count);
 }
 
 /// Sums of f(value, channel's mean) by channel. Two chains; `lanes` is a multiple of the vector's.
@@ -108,8 +145,9 @@ void moments_of_lanes(const float* values, size_t count, size_t lanes, size_t pi
   }
 }
 
-void normalise(const float* src, size_t count, float mean, float factor, const float* scale,
-               const float* shift, float constant_shift, float* dst) {
+template <class From, class To>
+void normalise_typed(const From* src, size_t count, float mean, float factor, const float* scale,
+                     const float* shift, float constant_shift, To* dst) {
   const D d;
   const V mean_v = hn::Set(d, mean);
   const V factor_v = hn::Set(d, factor);
@@ -117,15 +155,38 @@ void normalise(const float* src, size_t count, float mean, float factor, const f
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    V value = hn::Mul(hn::Sub(hn::LoadU(d, src + i), mean_v), factor_v);
+    V value = hn::Mul(hn::Sub(load_moment(src + i), mean_v), factor_v);
     if (scale != nullptr) value = hn::Mul(value, hn::LoadU(d, scale + i));
-    hn::StoreU(hn::Add(value, shift != nullptr ? hn::LoadU(d, shift + i) : constant), d, dst + i);
+    store_moment(hn::Add(value, shift != nullptr ? hn::LoadU(d, shift + i) : constant), dst + i);
   }
   for (; i < count; ++i) {
-    float value = (src[i] - mean) * factor;
+    float value = (static_cast<float>(src[i]) - mean) * factor;
     if (scale != nullptr) value *= scale[i];
-    dst[i] = value + (shift != nullptr ? shift[i] : constant_shift);
+    dst[i] = To(value + (shift != nullptr ? shift[i] : constant_shift));
   }
+}
+
+void normalise(const float* src, size_t count, float mean, float factor, float shift, float* dst) {
+  normalise_typed(src, count, mean, factor, nullptr, nullptr, shift, dst);
+}
+
+template <class From>
+void normalise_from(const From* src, size_t count, float mean, float factor, const float* scale,
+                    const float* shift, ElementType type, std::byte* dst) {
+  if (type == ElementType::BFloat16) {
+    return normalise_typed(src, count, mean, factor, scale, shift, 0.0f,
+                           reinterpret_cast<BFloat16*>(dst));
+  }
+  normalise_typed(src, count, mean, factor, scale, shift, 0.0f, reinterpret_cast<float*>(dst));
+}
+
+void normalise_any(ElementType from, const std::byte* src, size_t count, float mean, float factor,
+                   const float* scale, const float* shift, ElementType to, std::byte* dst) {
+  if (from == ElementType::BFloat16) {
+    return normalise_from(reinterpret_cast<const BFloat16*>(src), count, mean, factor, scale, shift,
+                          to, dst);
+  }
+  normalise_from(reinterpret_cast<const float*>(src), count, mean, factor, scale, shift, to, dst);
 }
 
 void normalise_blocks(const float* src, size_t count, size_t lanes, size_t pixel, const float* mean,
@@ -153,10 +214,11 @@ namespace het::cpu {
 HWY_EXPORT(moments_of_row);
 HWY_EXPORT(moments_of_lanes);
 HWY_EXPORT(normalise);
+HWY_EXPORT(normalise_any);
 HWY_EXPORT(normalise_blocks);
 
-Moments row_moments(const float* values, size_t count) {
-  return HWY_DYNAMIC_DISPATCH(moments_of_row)(values, count);
+Moments row_moments(ElementType type, const std::byte* values, size_t count) {
+  return HWY_DYNAMIC_DISPATCH(moments_of_row)(type, values, count);
 }
 
 void lane_moments(const float* values, size_t count, size_t lanes, size_t step, Moments* moments) {
@@ -165,12 +227,12 @@ void lane_moments(const float* values, size_t count, size_t lanes, size_t step, 
 
 void normalise_row(const float* src, size_t count, float mean, float factor, float shift,
                    float* dst) {
-  HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, nullptr, nullptr, shift, dst);
+  HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, shift, dst);
 }
 
-void normalise_row(const float* src, size_t count, float mean, float factor, const float* scale,
-                   const float* shift, float* dst) {
-  HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, scale, shift, 0.0f, dst);
+void normalise_row(ElementType from, const std::byte* src, size_t count, float mean, float factor,
+                   const float* scale, const float* shift, ElementType to, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(normalise_any)(from, src, count, mean, factor, scale, shift, to, dst);
 }
 
 void normalise_lanes(const float* src, size_t count, size_t lanes, size_t step, const float* mean,

@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/channel_values-inl.h"
+#include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/loops/winograd_points.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -117,9 +119,9 @@ HWY_INLINE void transform_dst_line(D d, const hn::Vec<D>* in, hn::Vec<D>* out) {
 }
 
 /// B^T d B of one tile of one block; `row` values from row to row of `src`.
-template <class D, int P>
-HWY_INLINE void transform_src_tile(D d, int block, const float* src, int64_t row, int64_t point,
-                                   float* dst) {
+template <class D, int P, class T>
+HWY_INLINE void transform_src_tile(D d, int block, const T* src, int64_t row, int64_t pixel,
+                                   int64_t point, float* dst) {
   using V = hn::Vec<D>;
   constexpr int kAlpha = 2 * P + 2;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -129,7 +131,9 @@ HWY_INLINE void transform_src_tile(D d, int block, const float* src, int64_t row
       V in[kAlpha];
       V out[kAlpha];
 #pragma GCC unroll 8
-      for (int y = 0; y < kAlpha; ++y) in[y] = hn::LoadU(d, src + part + y * row + x * block);
+      for (int y = 0; y < kAlpha; ++y) {
+        in[y] = load_channels(d, src + part + y * row + x * pixel);
+      }
       transform_src_line<D, P>(d, in, out);
 #pragma GCC unroll 8
       for (int y = 0; y < kAlpha; ++y) hn::Store(out[y], d, columns + (y * kAlpha + x) * lanes);
@@ -147,48 +151,73 @@ HWY_INLINE void transform_src_tile(D d, int block, const float* src, int64_t row
   }
 }
 
-/// The tile at row `top` and column `left` of a plane that does not have all of it, with zeros for
-/// the rest. Element by element: compilers make slow calls of such small fills and copies.
-template <int kBlock, int kAlpha>
-HWY_INLINE void copy_border_tile(const WinogradShape& shape, const float* plane, int64_t top,
-                                 int64_t left, float* dst) {
+/// The tile at row `top` and column `left` of a plane that does not have all of it, or has fewer
+/// channels than a block: with zeros for the rest. Vector by vector: compilers make slow calls of
+/// such small fills and copies.
+template <int kBlock, int kAlpha, class T>
+HWY_INLINE void copy_border_tile(const WinogradShape& shape, const WinogradSteps& steps,
+                                 int64_t channels, const T* plane, int64_t top, int64_t left,
+                                 float* dst) {
   const BlockTag<kBlock> d;
   for (int64_t y = top; y < top + kAlpha; ++y) {
     for (int64_t x = left; x < left + kAlpha; ++x, dst += kBlock) {
       const bool exists = y >= 0 && y < shape.ih && x >= 0 && x < shape.iw;
+      const T* from = plane + y * steps.row + x * steps.pixel;
       for (int part = 0; part < kBlock; part += kLanes<kBlock>) {
         auto value = hn::Zero(d);
-        if (exists) value = hn::LoadU(d, plane + (y * shape.iw + x) * kBlock + part);
+        if (exists && part + kLanes<kBlock> <= channels) {
+          value = load_channels(d, from + part);
+        } else if (exists && part < channels) {
+          value = load_first_channels(d, from + part, channels - part);
+        }
         hn::Store(value, d, dst + part);
       }
     }
   }
 }
 
-template <int P, int kBlock>
-void transform_src(const WinogradShape& shape, const float* src, int64_t first, int64_t tiles,
+/// How many channels of a block are in memory.
+inline int64_t channels_of_block(const WinogradShape& shape, const WinogradPicture& picture,
+                                 int64_t channels, int64_t block) {
+  return picture.channels_last ? std::min(shape.block, channels - block * shape.block)
+                               : shape.block;
+}
+
+template <int P, int kBlock, class T>
+void transform_src(const WinogradShape& shape, const T* src, int64_t first, int64_t tiles,
                    int64_t block_begin, int64_t block_end, float* transformed) {
   constexpr int kAlpha = 2 * P + 2;
   const BlockTag<kBlock> d;
   const Strides strides(shape, tiles, 0);
-  const int64_t row = shape.iw * kBlock;
+  const WinogradSteps steps = shape.src_steps();
   HWY_ALIGN float padded[kAlpha * kAlpha * kBlock];
-  for (int64_t block = block_begin; block < block_end; ++block) {
+  const auto transform = [&](const WinogradShape::Tile& tile, int64_t t, int64_t block) HWY_ATTR {
+    const T* plane = src + tile.n * steps.image + block * steps.block;
+    float* to = transformed + block * strides.src_block + t * kBlock;
+    const int64_t channels = channels_of_block(shape, shape.src, shape.ic, block);
+    const int64_t y = tile.y - shape.pad_top;
+    const int64_t x = tile.x - shape.pad_left;
+    if (y >= 0 && x >= 0 && y + kAlpha <= shape.ih && x + kAlpha <= shape.iw &&
+        channels == kBlock) {
+      transform_src_tile<BlockTag<kBlock>, P>(d, kBlock, plane + y * steps.row + x * steps.pixel,
+                                              steps.row, steps.pixel, strides.src_point, to);
+      return;
+    }
+    copy_border_tile<kBlock, kAlpha>(shape, steps, channels, plane, y, x, padded);
+    transform_src_tile<BlockTag<kBlock>, P>(d, kBlock, padded, kAlpha * kBlock, kBlock,
+                                            strides.src_point, to);
+  };
+  if (shape.src.channels_last) {
+    // The blocks of a pixel share cache lines.
     WinogradShape::Tile tile = shape.tile(first);
     for (int64_t t = 0; t < tiles; ++t, tile = shape.behind(tile)) {
-      const float* plane = src + (tile.n * shape.ic_blocks() + block) * shape.ih * row;
-      float* to = transformed + block * strides.src_block + t * kBlock;
-      const int64_t y = tile.y - shape.pad_top;
-      const int64_t x = tile.x - shape.pad_left;
-      if (y >= 0 && x >= 0 && y + kAlpha <= shape.ih && x + kAlpha <= shape.iw) {
-        transform_src_tile<BlockTag<kBlock>, P>(d, kBlock, plane + y * row + x * kBlock, row,
-                                                strides.src_point, to);
-        continue;
-      }
-      copy_border_tile<kBlock, kAlpha>(shape, plane, y, x, padded);
-      transform_src_tile<BlockTag<kBlock>, P>(d, kBlock, padded, kAlpha * kBlock, strides.src_point,
-                                              to);
+      for (int64_t block = block_begin; block < block_end; ++block) transform(tile, t, block);
     }
+    return;
+  }
+  for (int64_t block = block_begin; block < block_end; ++block) {
+    WinogradShape::Tile tile = shape.tile(first);
+    for (int64_t t = 0; t < tiles; ++t, tile = shape.behind(tile)) transform(tile, t, block);
   }
 }
 
@@ -275,11 +304,13 @@ HWY_NOINLINE void multiply_points(const PointRange& range, int64_t tiles) {
   }
 }
 
-/// A^T M A of one vector of one tile, into `height` rows and `width` columns of dst.
-template <class D, int P, bool kWhole>
-HWY_INLINE void transform_dst_tile(D d, int block, const float* src, int64_t point, hn::Vec<D> bias,
-                                   const WinogradTail& tail, int height, int width, int64_t row,
-                                   const float* sum, float* dst) {
+/// For bodies that have to be part of the loop around them.
+#define HET_INLINE_BODY HWY_ATTR __attribute__((always_inline))
+
+/// A^T M A of one vector of one tile: store(y, x, result) for `height` rows and `width` columns.
+template <class D, int P, bool kWhole, class Store>
+HWY_INLINE void transform_dst_tile(D d, const float* src, int64_t point, int height, int width,
+                                   const Store& store) {
   using V = hn::Vec<D>;
   constexpr int kAlpha = 2 * P + 2;
   constexpr int kM = 2 * P;
@@ -300,45 +331,120 @@ HWY_INLINE void transform_dst_tile(D d, int block, const float* src, int64_t poi
 #pragma GCC unroll 8
     for (int x = 0; x < kAlpha; ++x) in[x] = hn::Load(d, columns + (y * kAlpha + x) * lanes);
     transform_dst_line<D, P>(d, in, out);
-    float* to = dst + y * row;
 #pragma GCC unroll 8
     for (int x = 0; x < kM; ++x) {
       if (!kWhole && x >= width) break;
-      V result = hn::Add(out[x], bias);
-      if (sum != nullptr) result = hn::Add(result, hn::LoadU(d, sum + y * row + x * block));
-      if (tail.clip) {
-        result = hn::Min(hn::Max(result, hn::Set(d, tail.low)), hn::Set(d, tail.high));
-      }
-      hn::StoreU(result, d, to + x * block);
+      store(y, x, out[x]);
     }
   }
 }
 
-template <int P, int kBlock>
+/// One vector of one tile of dst: where it lies, and how much of it there is.
+template <class T>
+struct TilePart {
+  int height, width;
+  int64_t channels;  ///< in memory; those behind them are not written
+  int64_t used;      ///< those that the tensor has; the others are padding, which stays 0
+  int64_t row, pixel;
+  const T* sum;
+  T* dst;
+};
+
+template <class D>
+HWY_INLINE hn::Vec<D> limited(D d, const WinogradTail& tail, hn::Vec<D> value) {
+  if (!tail.clip) return value;
+  return hn::Min(hn::Max(value, hn::Set(d, tail.low)), hn::Set(d, tail.high));
+}
+
+/// From the products straight into dst.
+template <class D, int P, bool kWhole, class T>
+HWY_INLINE void store_tile(D d, const float* products, int64_t point, hn::Vec<D> bias,
+                           const WinogradTail& tail, const TilePart<T>& part) {
+  const auto store = [&](int y, int x, hn::Vec<D> value) HET_INLINE_BODY {
+    const int64_t at = y * part.row + x * part.pixel;
+    value = hn::Add(value, bias);
+    if (part.sum != nullptr) value = hn::Add(value, load_channels(d, part.sum + at));
+    store_channels(d, limited(d, tail, value), part.dst + at);
+  };
+  transform_dst_tile<D, P, kWhole>(d, products, point, part.height, part.width, store);
+}
+
+/// By way of `values`, where the rest of the tail runs: it takes a call for many values.
+template <class D, int P, class T>
+HWY_NOINLINE void store_tile_by_values(const float* products, int64_t point, const float* bias,
+                                       const WinogradTail& tail, const TilePart<T>& part) {
+  constexpr int kM = 2 * P;
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN float values[kM * kM * hn::MaxLanes(D())];
+  const auto load = [&](const T* from) HET_INLINE_BODY {
+    return part.channels == lanes ? load_channels(d, from)
+                                  : load_first_channels(d, from, part.channels);
+  };
+  const auto keep = [&](int y, int x, hn::Vec<D> value) HET_INLINE_BODY {
+    value = hn::Add(value, hn::LoadU(d, bias));
+    if (part.sum != nullptr) {
+      value = hn::Add(value, load(part.sum + y * part.row + x * part.pixel));
+    }
+    hn::Store(limited(d, tail, value), d, values + (y * part.width + x) * lanes);
+  };
+  transform_dst_tile<D, P, false>(d, products, point, part.height, part.width, keep);
+  if (tail.rest != nullptr) {
+    const auto count = static_cast<size_t>(part.height * part.width * lanes);
+    for (size_t i = 0; i < count; i += kElementwiseChunk) {
+      const float* operand = values + i;
+      run_elementwise_chunk(*tail.rest, &operand, values + i,
+                            std::min(kElementwiseChunk, count - i));
+    }
+  }
+  const auto is_used = hn::FirstN(d, static_cast<size_t>(part.used));
+  for (int y = 0; y < part.height; ++y) {
+    for (int x = 0; x < part.width; ++x) {
+      auto value = hn::Load(d, values + (y * part.width + x) * lanes);
+      if (part.used < lanes) value = hn::IfThenElseZero(is_used, value);
+      T* to = part.dst + y * part.row + x * part.pixel;
+      if (part.channels == lanes) {
+        store_channels(d, value, to);
+      } else {
+        store_first_channels(d, value, to, part.channels);
+      }
+    }
+  }
+}
+
+template <int P, int kBlock, class T>
 void transform_dst(const WinogradShape& shape, const float* products, int64_t first, int64_t tiles,
                    const float* bias, int64_t channel_begin, int64_t channel_end,
-                   const WinogradTail& tail, float* dst) {
+                   const WinogradTail& tail, T* dst) {
   constexpr int kM = 2 * P;
   using D = BlockTag<kBlock>;
   const D d;
   const Strides strides(shape, tiles, kGroup<kBlock>);
-  const int64_t row = shape.ow * kBlock;
+  const WinogradSteps steps = shape.dst_steps();
+  constexpr int64_t kWidth = kLanes<kBlock>;
+  const bool has_rest = tail.rest != nullptr;
   WinogradShape::Tile tile = shape.tile(first);
   for (int64_t t = 0; t < tiles; ++t, tile = shape.behind(tile)) {
-    const int height = static_cast<int>(std::min<int64_t>(kM, shape.oh - tile.y));
-    const int width = static_cast<int>(std::min<int64_t>(kM, shape.ow - tile.x));
-    for (int64_t c = channel_begin; c < channel_end; c += kLanes<kBlock>) {
+    TilePart<T> part = {};
+    part.height = static_cast<int>(std::min<int64_t>(kM, shape.oh - tile.y));
+    part.width = static_cast<int>(std::min<int64_t>(kM, shape.ow - tile.x));
+    part.row = steps.row;
+    part.pixel = steps.pixel;
+    const int64_t begin = tile.n * steps.image + tile.y * steps.row + tile.x * steps.pixel;
+    for (int64_t c = channel_begin; c < channel_end; c += kWidth) {
       const float* from = products + t * kGroup<kBlock> + (c - channel_begin);
-      const int64_t offset = (tile.n * shape.oc_blocks() + c / kBlock) * shape.oh * row +
-                             tile.y * row + tile.x * kBlock + c % kBlock;
-      const float* sum = tail.sum == nullptr ? nullptr : tail.sum + offset;
-      const auto b = hn::LoadU(d, bias + c);
-      if (height == kM && width == kM) {
-        transform_dst_tile<D, P, true>(d, kBlock, from, strides.product_point, b, tail, kM, kM, row,
-                                       sum, dst + offset);
+      part.used = std::clamp<int64_t>(shape.oc - c, 0, kWidth);
+      part.channels = shape.dst.channels_last ? part.used : kWidth;
+      if (part.channels == 0) break;
+      const int64_t offset = begin + c / kBlock * steps.block + c % kBlock;
+      part.sum = tail.sum == nullptr ? nullptr : static_cast<const T*>(tail.sum) + offset;
+      part.dst = dst + offset;
+      if (has_rest || part.channels < kWidth) {
+        store_tile_by_values<D, P>(from, strides.product_point, bias + c, tail, part);
+      } else if (part.height == kM && part.width == kM) {
+        store_tile<D, P, true>(d, from, strides.product_point, hn::LoadU(d, bias + c), tail, part);
       } else {
-        transform_dst_tile<D, P, false>(d, kBlock, from, strides.product_point, b, tail, height,
-                                        width, row, sum, dst + offset);
+        store_tile<D, P, false>(d, from, strides.product_point, hn::LoadU(d, bias + c), tail, part);
       }
     }
   }
@@ -454,7 +560,7 @@ void multiply_all(const WinogradShape& shape, const float* transformed, int64_t 
 template <int P, int kBlock>
 void multiply_group(const WinogradShape& shape, const float* transformed, int64_t first,
                     int64_t tiles, const float* packed, const float* bias, int64_t group,
-                    const WinogradTail& tail, float* products, float* dst) {
+                    const WinogradTail& tail, float* products, void* dst) {
   const int64_t begin = group * kGroup<kBlock>;
   const int64_t end = std::min(begin + kGroup<kBlock>, shape.oc_blocks() * kBlock);
   if (end - begin == kGroup<kBlock>) {
@@ -462,7 +568,13 @@ void multiply_group(const WinogradShape& shape, const float* transformed, int64_
   } else {
     multiply_all<P, kBlock, kVectors / 2>(shape, transformed, tiles, packed, group, products);
   }
-  transform_dst<P, kBlock>(shape, products, first, tiles, bias, begin, end, tail, dst);
+  if (shape.dst.type == ElementType::BFloat16) {
+    transform_dst<P, kBlock>(shape, products, first, tiles, bias, begin, end, tail,
+                             static_cast<uint16_t*>(dst));
+  } else {
+    transform_dst<P, kBlock>(shape, products, first, tiles, bias, begin, end, tail,
+                             static_cast<float*>(dst));
+  }
 }
 
 template <class F>
@@ -476,16 +588,22 @@ HWY_INLINE void for_shape(const WinogradShape& shape, F f) {
   return with_block(std::integral_constant<int, 3>());
 }
 
-void src_of(const WinogradShape& shape, const float* src, int64_t first, int64_t tiles,
+void src_of(const WinogradShape& shape, const void* src, int64_t first, int64_t tiles,
             int64_t block_begin, int64_t block_end, float* transformed) {
   for_shape(shape, [&](auto pairs, auto block) HWY_ATTR {
-    transform_src<pairs, block>(shape, src, first, tiles, block_begin, block_end, transformed);
+    if (shape.src.type == ElementType::BFloat16) {
+      transform_src<pairs, block>(shape, static_cast<const uint16_t*>(src), first, tiles,
+                                  block_begin, block_end, transformed);
+    } else {
+      transform_src<pairs, block>(shape, static_cast<const float*>(src), first, tiles, block_begin,
+                                  block_end, transformed);
+    }
   });
 }
 
 void group_of(const WinogradShape& shape, const float* transformed, int64_t first, int64_t tiles,
               const float* packed, const float* bias, int64_t group, const WinogradTail& tail,
-              float* products, float* dst) {
+              float* products, void* dst) {
   for_shape(shape, [&](auto pairs, auto block) HWY_ATTR {
     multiply_group<pairs, block>(shape, transformed, first, tiles, packed, bias, group, tail,
                                  products, dst);
@@ -595,7 +713,7 @@ size_t winograd_products_count(const WinogradShape& shape, int64_t tiles) {
   return static_cast<size_t>(shape.points() * (tiles * group + 16) + late);
 }
 
-void transform_winograd_src(const WinogradShape& shape, const float* src, int64_t first,
+void transform_winograd_src(const WinogradShape& shape, const void* src, int64_t first,
                             int64_t tiles, int64_t block_begin, int64_t block_end,
                             float* transformed) {
   HWY_DYNAMIC_DISPATCH(src_of)(shape, src, first, tiles, block_begin, block_end, transformed);
@@ -603,7 +721,7 @@ void transform_winograd_src(const WinogradShape& shape, const float* src, int64_
 
 void multiply_winograd_group(const WinogradShape& shape, const float* transformed, int64_t first,
                              int64_t tiles, const float* packed, const float* bias, int64_t group,
-                             const WinogradTail& tail, float* products, float* dst) {
+                             const WinogradTail& tail, float* products, void* dst) {
   HWY_DYNAMIC_DISPATCH(group_of)
   (shape, transformed, first, tiles, packed, bias, group, tail, products, dst);
 }

@@ -3,16 +3,32 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "inference/passes/fusions/elementwise_program.h"
+#include "inference/tensors/element_type.h"
+
 namespace het::cpu {
 
-/// A convolution of 3x3 with stride 1 over a blocked picture, computed by Winograd's F(m x m, 3x3):
+/// How a picture lies: in blocks of channels, or with all channels of a pixel side by side.
+struct WinogradPicture {
+  ElementType type = ElementType::Float32;  ///< or BFloat16; arithmetic is in float32
+  bool channels_last = false;
+  bool operator==(const WinogradPicture&) const = default;
+};
+
+/// Distances in values.
+struct WinogradSteps {
+  int64_t image, block, row, pixel;
+};
+
+/// A convolution of 3x3 with stride 1, computed by Winograd's F(m x m, 3x3):
 /// the result is cut into tiles of m x m, each made from (m+2) x (m+2) values of the source with
 /// (m+2)^2 products per pair of channels instead of 9 m^2 (Lavin and Gray, arXiv:1509.09308).
 struct WinogradShape {
   int64_t m = 4;  ///< 2, 4 or 6
   int64_t n = 1, ic = 0, ih = 0, iw = 0, oc = 0, oh = 0, ow = 0;
   int64_t pad_top = 0, pad_left = 0;  ///< below and to the right by oh and ow
-  int64_t block = 16;                 ///< channels of a block of src and dst: 8 or 16
+  int64_t block = 16;                 ///< channels that are transformed together: 8 or 16
+  WinogradPicture src, dst;           ///< blocks of `block` channels, where they have blocks
   /// Weights are kept as they are, 9 values, and transformed while they are used: for few tiles,
   /// where reading (m+2)^2 values from memory would take longer than the products.
   bool late_weights = false;
@@ -24,6 +40,9 @@ struct WinogradShape {
   int64_t tiles_down() const { return (oh + m - 1) / m; }
   int64_t tiles_across() const { return (ow + m - 1) / m; }
   int64_t tiles() const { return n * tiles_down() * tiles_across(); }
+
+  WinogradSteps src_steps() const { return steps(src, ic, ih, iw); }
+  WinogradSteps dst_steps() const { return steps(dst, oc, oh, ow); }
 
   /// Picture, first row and first column of dst of a tile; tiles of a row are neighbours.
   struct Tile {
@@ -42,14 +61,25 @@ struct WinogradShape {
     if (tile.y < oh) return tile;
     return {tile.n + 1, 0, 0};
   }
+
+ private:
+  WinogradSteps steps(WinogradPicture picture, int64_t channels, int64_t height,
+                      int64_t width) const {
+    if (picture.channels_last) {
+      return {height * width * channels, block, width * channels, channels};
+    }
+    const int64_t blocks = (channels + block - 1) / block;
+    return {blocks * height * width * block, height * width * block, width * block, block};
+  }
 };
 
 /// What happens to a result behind the bias, before it is stored.
 struct WinogradTail {
-  const float* sum = nullptr;  ///< added when set: lies as dst does, may be dst
+  const void* sum = nullptr;  ///< added when set: lies as dst does, may be dst
   bool clip = false;
   float low = 0.0f;  ///< with `clip`; low <= 0 <= high, so that padded channels stay 0
   float high = 0.0f;
+  const ElementwiseProgram* rest = nullptr;  ///< of one operand, behind the others
 };
 
 /// Input channels whose late weights are transformed at a time.
@@ -77,7 +107,7 @@ size_t winograd_src_count(const WinogradShape& shape, int64_t tiles);
 size_t winograd_products_count(const WinogradShape& shape, int64_t tiles);
 
 /// B^T d B for `tiles` tiles from `first` on and the blocks [block_begin, block_end) of channels.
-void transform_winograd_src(const WinogradShape& shape, const float* src, int64_t first,
+void transform_winograd_src(const WinogradShape& shape, const void* src, int64_t first,
                             int64_t tiles, int64_t block_begin, int64_t block_end,
                             float* transformed);
 
@@ -86,6 +116,6 @@ void transform_winograd_src(const WinogradShape& shape, const float* src, int64_
 /// start at a multiple of 64 bytes.
 void multiply_winograd_group(const WinogradShape& shape, const float* transformed, int64_t first,
                              int64_t tiles, const float* packed, const float* bias, int64_t group,
-                             const WinogradTail& tail, float* products, float* dst);
+                             const WinogradTail& tail, float* products, void* dst);
 
 }  // namespace het::cpu

@@ -640,6 +640,13 @@ bool has_bfloat16_arithmetic() {
   return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_bf16;
 }
 
+double bfloat16_speed() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  if (isa >= dnnl::cpu_isa::avx512_core_amx) return 16.0;
+  // Without instructions for it values are widened.
+  return isa >= dnnl::cpu_isa::avx512_core_bf16 ? 2.0 : 1.0;
+}
+
 std::string onednn_description() {
   const dnnl_version_t& version = *dnnl_version();
   return fmt::format("oneDNN {}.{}.{} {} isa {:#x}", version.major, version.minor, version.patch,

@@ -46,8 +46,11 @@ class Marking {
     static constexpr std::array<std::string_view, 2> kProducts = {"MatMul", "Gemm"};
     static constexpr std::array<std::string_view, 4> kPools = {
         "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
-    static constexpr std::array<std::string_view, 6> kMoves = {
-        "Concat", "Slice", "Split", "ChannelShuffle", "ChannelGather", "Resize"};
+    static constexpr std::array<std::string_view, 13> kMoves = {
+        "Concat",  "Slice",   "Split",     "ChannelShuffle", "ChannelGather", "Resize", "Reshape",
+        "Flatten", "Squeeze", "Unsqueeze", "Identity",       "Transpose",     "Pad"};
+    static constexpr std::array<std::string_view, 2> kNormalisations = {"LayerNormalization",
+                                                                        "RMSNormalization"};
     if (!reader.domain().empty() && reader.domain() != "het") return false;
     if (is_one_of(reader, kConvolutions)) {
       // What is added has the type of the result.
@@ -55,15 +58,28 @@ class Marking {
              (reader.input(kTailSumInput) != &value || is_kept_already(reader));
     }
     if (is_one_of(reader, kProducts)) {
-      return is_constant(reader.input(1)) && reader.input(kTailSumInput) != &value;
+      return is_constant(reader.input(1)) &&
+             (reader.input(kTailSumInput) != &value || is_kept_already(reader));
     }
     if (is_one_of(reader, kPools)) return true;
+    // Other operands are read as float32.
+    if (is_one_of(reader, kNormalisations)) return reads_only_first(reader, value, 1);
+    if (reader.op_type() == "Attention" && reader.domain() == "het") {
+      return reads_only_first(reader, value, 3);
+    }
     if (is_one_of(reader, kMoves)) {
       const bool is_move = reader.op_type() != "Resize" ||
                            reader.attributes().get_string("mode", "nearest") == "nearest";
       return is_move && is_kept_already(reader);
     }
     return elementwise_of(reader).has_value();
+  }
+
+  /// True when `value` is none of the reader's inputs from this one on.
+  static bool reads_only_first(const Node& reader, const Value& value, size_t count) {
+    const auto inputs = reader.inputs();
+    return inputs.size() <= count || std::find(inputs.begin() + static_cast<std::ptrdiff_t>(count),
+                                               inputs.end(), &value) == inputs.end();
   }
 
   bool is_kept_already(const Node& node) const {

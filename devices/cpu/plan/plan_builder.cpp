@@ -57,6 +57,10 @@ ElementType PlanBuilder::kept_type(const Value& value) const {
   return bfloat16_values_.count(&value) > 0 ? ElementType::BFloat16 : value.desc().type;
 }
 
+ElementType PlanBuilder::moved_type(const Value& src, const Value& dst) {
+  return home(src).type == ElementType::BFloat16 ? kept_type(dst) : dst.desc().type;
+}
+
 TensorId PlanBuilder::add_tensor(PlanTensor tensor) {
   plan_.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(plan_.tensors.size() - 1);

@@ -64,6 +64,9 @@ class PlanBuilder {
   /// BFloat16 for a value that this plan keeps in that type (bfloat16_values.h), else the type that
   /// it has in the model.
   ElementType kept_type(const Value& value) const;
+  /// The type in which `dst` shows elements of `src` that no arithmetic changes: BFloat16 where it
+  /// is kept so and `src` comes so.
+  ElementType moved_type(const Value& src, const Value& dst);
 
   /// What a value is in the format its producer chose.
   const TensorSpec& home(const Value& value);

@@ -68,18 +68,27 @@ class PlanJob final : public StreamJob {
                                        std::chrono::duration<double>(kMeasuringSeconds));
     if (settings_.precision_is_open && may_choose_precision(model_)) {
       Result<std::optional<PlannedModel>> narrow = choose_precision();
-      if (narrow && *narrow) return std::move(**narrow);
+      if (narrow && *narrow) {
+        options_.precision = ElementType::BFloat16;
+        choose_algorithms();
+        // What was measured has the fixed rules' algorithms.
+        if (options_.choices.empty()) return std::move(**narrow);
+        narrow = std::optional<PlannedModel>();
+        return planned(model_, options_);
+      }
       if (!narrow) {
         log(LogLevel::Debug, "the type of model '{}' could not be measured: {}", model_.name(),
             narrow.error().message());
       }
     }
-    if (options_.precision == ElementType::Float32) {
-      std::unique_ptr<CoreLease> lease;
-      options_.choices = choose_layers(model_, options_, *choosing_.store, end_,
-                                       [&] { lease = begin_measuring(); });
-    }
+    choose_algorithms();
     return planned(model_, options_);
+  }
+
+  void choose_algorithms() {
+    std::unique_ptr<CoreLease> lease;
+    options_.choices =
+        choose_layers(model_, options_, *choosing_.store, end_, [&] { lease = begin_measuring(); });
   }
 
   /// The plan that stays. Those that are only measured do not touch packed weights.

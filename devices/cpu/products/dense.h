@@ -10,31 +10,25 @@
 
 namespace het::cpu {
 
-/// A dense product as a kernel of our own computes it: `shape` once for each of `batches`, whose
-/// src and dst lie at these distances, in values.
-struct DenseProduct {
-  DenseShape shape;
-  int64_t batches = 1;
-  int64_t src_batch = 0, dst_batch = 0;
-};
+/// The convolution as a product of its pixels with the channels last, or nothing where that cannot
+/// be: it is 1x1 in one group, without stride and padding, in bfloat16.
+std::optional<DenseShape> dense_shape(const ConvolutionSpec& spec);
+/// The product of matrices, or nothing: its weights are one constant matrix of bfloat16.
+std::optional<DenseShape> dense_shape(const MatMulSpec& spec);
 
-/// The convolution as products of pixels, with src and dst in `format`, or nothing where that
-/// cannot be: it is 1x1 in one group, without stride and padding, in float32 or bfloat16.
-std::optional<DenseProduct> dense_product(const ConvolutionSpec& spec, Format format);
-/// The product of matrices, or nothing: its weights are one constant matrix.
-std::optional<DenseProduct> dense_product(const MatMulSpec& spec);
+/// Activations that oneDNN computes in 15 to 40 cycles a vector of 16 values (Zen 4), ours in 8
+/// to 20.
+bool is_slow_in_onednn(const ElementwiseInstruction& op);
 
-/// A fixed rule: true for tails with activations for which oneDNN's code takes much longer than
-/// ours, and where oneDNN's kernel would have to copy the source first.
-bool prefers_dense(const DenseProduct& product, const DenseTail& tail, bool saves_reorder);
+/// A fixed rule: true for tails with such activations. Elsewhere oneDNN's kernels are as fast.
+bool prefers_dense(const DenseShape& shape, const DenseTail& tail);
 
 /// A kernel with the inputs src and, for a tail with a sum, what is added, which lies as dst does.
 /// `weights` has the element of row k and column n at k * row_stride + n * column_stride. `bias`
 /// may be empty.
-Result<std::unique_ptr<Kernel>> make_dense_kernel(const DenseProduct& product,
-                                                  const Tensor& weights, int64_t row_stride,
-                                                  int64_t column_stride, const Tensor& bias,
-                                                  const DenseTail& tail,
+Result<std::unique_ptr<Kernel>> make_dense_kernel(const DenseShape& shape, const Tensor& weights,
+                                                  int64_t row_stride, int64_t column_stride,
+                                                  const Tensor& bias, const DenseTail& tail,
                                                   const NodePacking& packing = {});
 
 }  // namespace het::cpu

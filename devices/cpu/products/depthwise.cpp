@@ -32,6 +32,12 @@ std::optional<DepthwiseOp> depthwise_op(const PostOp& op) {
       return DepthwiseOp{To::Sigmoid, 0.0f, 0.0f, {}};
     case From::Swish:
       return DepthwiseOp{To::Swish, op.alpha, 0.0f, {}};
+    case From::Tanh:
+      return DepthwiseOp{To::Tanh, 0.0f, 0.0f, {}};
+    case From::GeluErf:
+      return DepthwiseOp{To::GeluErf, 0.0f, 0.0f, {}};
+    case From::GeluTanh:
+      return DepthwiseOp{To::GeluTanh, 0.0f, 0.0f, {}};
     default:
       return std::nullopt;
   }
@@ -93,20 +99,23 @@ class DepthwiseKernel final : public Kernel {
 
 std::optional<DepthwiseShape> depthwise_shape(const ConvolutionSpec& spec, Format format) {
   if (spec.transposed || spec.src.shape.size() != 4 || spec.weights.size() != 4 ||
-      spec.groups != spec.src.shape[1] || spec.groups != spec.dst.shape[1] ||
-      spec.weights[1] != 1 || !is_supported(spec.src.type) || !is_supported(spec.dst.type)) {
+      spec.groups != spec.src.shape[1] || spec.groups == 0 || spec.dst.shape[1] == 0 ||
+      spec.dst.shape[1] % spec.groups != 0 || spec.weights[1] != 1 ||
+      !is_supported(spec.src.type) || !is_supported(spec.dst.type)) {
     return std::nullopt;
   }
   DepthwiseShape shape;
   set_window(spec, shape);
-  shape.channels = spec.src.shape[1];
+  shape.channels = spec.dst.shape[1];
+  shape.repeats = spec.dst.shape[1] / spec.groups;
+  // A picture of one channel makes a dense convolution.
+  if (spec.groups == 1 && shape.repeats > 1) return std::nullopt;
   shape.src = spec.src.type;
   shape.dst = spec.dst.type;
-  const int64_t lanes = depthwise_lanes();
   if (is_blocked(format)) {
     shape.block = block_of(format);
-    if (shape.block % lanes != 0) return std::nullopt;
-  } else if (format != Format::ChannelsLast || shape.channels < lanes) {
+    if (shape.block % depthwise_lanes() != 0) return std::nullopt;
+  } else if (format != Format::ChannelsLast) {
     return std::nullopt;
   }
   return shape;
@@ -124,15 +133,20 @@ std::optional<std::vector<DepthwiseOp>> depthwise_ops(const DepthwiseShape& shap
 }
 
 bool choose_depthwise(const DepthwiseShape& shape) {
-  if (shape.stride_y != 1 || shape.stride_x != 1) return false;
-  const auto is_square = [&](int64_t filter) { return shape.kh == filter && shape.kw == filter; };
-  if (shape.src == ElementType::BFloat16) return shape.block == 0 && is_square(3);
+  const bool is_wide = shape.kw == 3 || shape.kw == 5 || shape.kw == 7;
+  if (!is_wide || shape.stride_x > 2 || shape.dilation_y != 1 || shape.dilation_x != 1) {
+    return false;
+  }
+  // oneDNN multiplies copied pixels then.
+  if (shape.repeats > 1) return true;
+  constexpr int64_t kAvx2Lanes = 8;
+  if (depthwise_lanes() > kAvx2Lanes) return true;
+  if (shape.src == ElementType::BFloat16) return shape.block == 0 && shape.kh == 3;
   // Below, the edges of the picture take what its middle gains.
   constexpr int64_t kLeastWidth = 28;
-  constexpr int64_t kAvx2Lanes = 8;
   return shape.block == kAvx2Lanes && depthwise_lanes() == kAvx2Lanes &&
-         shape.dst == ElementType::Float32 && shape.dilation_y == 1 && shape.dilation_x == 1 &&
-         shape.ow >= kLeastWidth && (is_square(3) || is_square(5));
+         shape.dst == ElementType::Float32 && shape.stride_y == 1 && shape.stride_x == 1 &&
+         shape.ow >= kLeastWidth && shape.kh == shape.kw && shape.kw <= 5;
 }
 
 std::unique_ptr<Kernel> make_depthwise_kernel(const DepthwiseShape& shape, const Tensor& weights,

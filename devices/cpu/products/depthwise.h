@@ -13,7 +13,7 @@
 namespace het::cpu {
 
 /// The convolution as a depthwise one over src and dst in `format`, or nothing where that cannot
-/// be: it takes one channel of weights per channel of pictures, not transposed.
+/// be: each channel of the result reads one of src, not transposed.
 std::optional<DepthwiseShape> depthwise_shape(const ConvolutionSpec& spec, Format format);
 
 /// The same operations, or nothing where the loops have none of them (sums, for instance) or where
@@ -21,8 +21,8 @@ std::optional<DepthwiseShape> depthwise_shape(const ConvolutionSpec& spec, Forma
 std::optional<std::vector<DepthwiseOp>> depthwise_ops(const DepthwiseShape& shape,
                                                       const std::vector<PostOp>& post_ops);
 
-/// True where the kernel is faster than oneDNN's generated code: a fixed rule, from measurements
-/// with AVX-512 in bfloat16 and with AVX2 in float32.
+/// True where the kernel is faster than oneDNN's: a fixed rule, from measurements with AVX-512, and
+/// with AVX2 in float32.
 bool choose_depthwise(const DepthwiseShape& shape);
 
 /// A kernel with the input src. Float `weights` [c,1,kh,kw] and `bias` [c] or empty.

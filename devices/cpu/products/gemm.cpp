@@ -24,16 +24,18 @@ class GemmKernel final : public Kernel {
  public:
   GemmKernel(const GemmShape& shape, const FusedTail& tail)
       : shape_(shape), name_(std::string("own_gemm_") + simd_target()) {
+    ElementwiseProgram rest;
     for (const TailStep& step : tail) {
       if (step.sum) {
         has_sum_ = true;
         continue;
       }
       ElementwiseInstruction next = step.expression;
-      rest_.operands = 1;
-      next.a = static_cast<uint8_t>(rest_.instructions.size());
-      rest_.instructions.push_back(next);
+      rest.operands = 1;
+      next.a = static_cast<uint8_t>(rest.instructions.size());
+      rest.instructions.push_back(next);
     }
+    rest_ = make_elementwise_code(rest);
   }
 
   Status pack(const MatMulSpec& spec, const Tensor& weights, const Tensor& bias,
@@ -75,7 +77,7 @@ class GemmKernel final : public Kernel {
     });
     parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
       multiply_gemm_panels(shape_, blocks, packed(), bias(), sum, begin, end, dst);
-      if (!rest_.instructions.empty()) run_rest(begin, end, dst);
+      if (!rest_.steps.empty()) run_rest(begin, end, dst);
     });
     return {};
   }
@@ -90,10 +92,7 @@ class GemmKernel final : public Kernel {
     const auto count = static_cast<size_t>(std::min(end * gemm_panel(), shape_.n) - first);
     for (int64_t row = 0; row < shape_.m; ++row) {
       float* const values = dst + row * shape_.n + first;
-      for (size_t i = 0; i < count; i += kElementwiseChunk) {
-        const float* operand = values + i;
-        run_elementwise_chunk(rest_, &operand, values + i, std::min(kElementwiseChunk, count - i));
-      }
+      run_elementwise_in_place(rest_, values, count);
     }
   }
 
@@ -102,7 +101,7 @@ class GemmKernel final : public Kernel {
   BufferPtr packed_;
   BufferPtr bias_;  ///< padded to whole panels
   bool has_sum_ = false;
-  ElementwiseProgram rest_;  ///< of the tail, over what is stored
+  ElementwiseCode rest_;  ///< of the tail, over what is stored
 };
 
 template <class W>

@@ -69,12 +69,13 @@ constexpr double kFromCache = 10.0;
 constexpr double kTransformed = 20.0;
 constexpr double kLate = 5.5;
 
-double estimated_direct_cost(const WinogradShape& shape) {
+double estimated_direct_cost(const WinogradShape& shape, double speed) {
   const auto pairs = static_cast<double>(shape.ic_blocks() * shape.oc_blocks() * shape.block) *
                      static_cast<double>(shape.block);
   const bool far = pairs * 36.0 > static_cast<double>(near_bytes());
   return 9.0 * pairs *
-         (static_cast<double>(shape.n * shape.oh * shape.ow) / 0.8 + (far ? kFromMemory : 0.0));
+         (static_cast<double>(shape.n * shape.oh * shape.ow) / 0.8 + (far ? kFromMemory : 0.0)) /
+         speed;
 }
 
 double estimated_cost(const WinogradShape& shape) {
@@ -138,10 +139,11 @@ class WinogradKernel final : public Kernel {
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     auto* const scratch = reinterpret_cast<float*>(args.scratch);
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const std::byte* src = args.inputs[0];
+    std::byte* dst = args.outputs[0];
     WinogradTail tail = tail_;
-    if (has_sum_) tail.sum = reinterpret_cast<const float*>(args.inputs[1]);
+    if (has_sum_) tail.sum = args.inputs[1];
+    if (!rest_.instructions.empty()) tail.rest = &rest_;
     if (!sets_.shared) {
       in_slots(team_, sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
         float* transformed = scratch + static_cast<size_t>(slot) * (src_count_ + products_count_);
@@ -174,8 +176,7 @@ class WinogradKernel final : public Kernel {
   const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
   int64_t first_tile(int64_t set) const { return shape_.tiles() * set / sets_.count; }
 
-  /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers, the rest
-  /// runs over what was just written.
+  /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers.
   void plan_tail(const FusedTail& tail) {
     for (const TailStep& step : tail) {
       if (step.sum) {
@@ -200,44 +201,10 @@ class WinogradKernel final : public Kernel {
 
   void run_groups(int64_t begin, int64_t end, int64_t first, int64_t tiles,
                   const float* transformed, const WinogradTail& tail, float* products,
-                  float* dst) const {
+                  std::byte* dst) const {
     for (int64_t group = begin; group < end; ++group) {
       multiply_winograd_group(shape_, transformed, first, tiles, packed(), bias(), group, tail,
                               products, dst);
-      if (!rest_.instructions.empty()) run_rest(group, first, tiles, dst);
-    }
-  }
-
-  /// The rest of the tail over the rows of dst that these tiles cover.
-  void run_rest(int64_t group, int64_t first, int64_t tiles, float* dst) const {
-    const int64_t group_blocks = winograd_group(shape_) / shape_.block;
-    const int64_t begin = group * group_blocks;
-    const int64_t end = std::min(begin + group_blocks, shape_.oc_blocks());
-    for (int64_t next = 0, t = 0; t < tiles; t = next) {
-      const WinogradShape::Tile tile = shape_.tile(first + t);
-      next = std::min(tiles, t + shape_.tiles_across() - tile.x / shape_.m);
-      const int64_t width = std::min((next - t) * shape_.m, shape_.ow - tile.x);
-      const int64_t height = std::min(shape_.m, shape_.oh - tile.y);
-      for (int64_t block = begin; block < end; ++block) {
-        for (int64_t y = tile.y; y < tile.y + height; ++y) {
-          const int64_t row = ((tile.n * shape_.oc_blocks() + block) * shape_.oh + y) * shape_.ow;
-          run_rest_row(block, width, dst + (row + tile.x) * shape_.block);
-        }
-      }
-    }
-  }
-
-  void run_rest_row(int64_t block, int64_t width, float* row) const {
-    const auto count = static_cast<size_t>(width * shape_.block);
-    for (size_t i = 0; i < count; i += kElementwiseChunk) {
-      const float* operand = row + i;
-      run_elementwise_chunk(rest_, &operand, row + i, std::min(kElementwiseChunk, count - i));
-    }
-    const int64_t used = std::min(shape_.oc - block * shape_.block, shape_.block);
-    if (used == shape_.block) return;
-    // Padded channels stay 0.
-    for (int64_t x = 0; x < width; ++x) {
-      std::fill(row + x * shape_.block + used, row + (x + 1) * shape_.block, 0.0f);
     }
   }
 
@@ -250,21 +217,23 @@ class WinogradKernel final : public Kernel {
   BufferPtr packed_;
   BufferPtr bias_;  ///< padded to whole blocks
   bool has_sum_ = false;
-  WinogradTail tail_;        ///< `sum` is set per execution
-  ElementwiseProgram rest_;  ///< of the tail, over what is stored
+  WinogradTail tail_;        ///< but for its pointers
+  ElementwiseProgram rest_;  ///< of the tail, behind the bounds
 };
 
 }  // namespace
 
-std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, Format blocked) {
+std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, int64_t block) {
   const auto all = [](const std::vector<int64_t>& list, int64_t value) {
     return std::all_of(list.begin(), list.end(), [value](int64_t v) { return v == value; });
   };
-  if (spec.src.type != ElementType::Float32 || spec.dst.type != ElementType::Float32 ||
-      spec.weights_type != ElementType::Float32 || spec.transposed || spec.groups != 1 ||
-      spec.src.shape.size() != 4 || spec.weights.size() != 4 || spec.weights[2] != 3 ||
-      spec.weights[3] != 3 || !all(spec.strides, 1) || !all(spec.dilations, 1) ||
-      !is_blocked(blocked)) {
+  const auto is_float = [](ElementType type) {
+    return type == ElementType::Float32 || type == ElementType::BFloat16;
+  };
+  if (!is_float(spec.src.type) || !is_float(spec.dst.type) || !is_float(spec.weights_type) ||
+      spec.transposed || spec.groups != 1 || spec.src.shape.size() != 4 ||
+      spec.weights.size() != 4 || spec.weights[2] != 3 || spec.weights[3] != 3 ||
+      !all(spec.strides, 1) || !all(spec.dilations, 1) || (block != 8 && block != 16)) {
     return std::nullopt;
   }
   WinogradShape shape;
@@ -277,7 +246,11 @@ std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, Format 
   shape.ow = spec.dst.shape[3];
   shape.pad_top = spec.pads_begin[0];
   shape.pad_left = spec.pads_begin[1];
-  shape.block = block_of(blocked);
+  shape.block = block;
+  shape.src.type = spec.src.type;
+  shape.dst.type = spec.dst.type;
+  shape.src.channels_last = spec.src_format == Format::ChannelsLast;
+  shape.dst.channels_last = spec.dst_format == Format::ChannelsLast;
   if (shape.ic < shape.block || shape.oc < shape.block) return std::nullopt;
   return shape;
 }
@@ -299,11 +272,11 @@ std::vector<WinogradShape> winograd_variants(WinogradShape shape) {
   return variants;
 }
 
-std::optional<WinogradShape> choose_winograd(WinogradShape shape) {
+std::optional<WinogradShape> choose_winograd(WinogradShape shape, double direct_speed) {
   // Less is within what the estimate misses.
   constexpr double kGain = 0.9;
   std::optional<WinogradShape> best;
-  double least = kGain * estimated_direct_cost(shape);
+  double least = kGain * estimated_direct_cost(shape, direct_speed);
   for (const WinogradShape& variant : winograd_variants(shape)) {
     const double cost = estimated_cost(variant);
     if (cost >= least) continue;

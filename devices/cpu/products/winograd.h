@@ -13,14 +13,15 @@
 
 namespace het::cpu {
 
-/// The convolution as a Winograd one, or nothing where that cannot be: it takes float32, one group,
-/// 3x3 without stride and dilation, and channels that fill a block of `blocked`.
-std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, Format blocked);
+/// The convolution as a Winograd one, or nothing where that cannot be: it takes float32 and
+/// bfloat16, one group, 3x3 without stride and dilation, and channels that fill a block. Channels
+/// lie last where the formats of `spec` say so, else in blocks of `block`.
+std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, int64_t block);
 
 /// The same with the tile size and the kind of weights that are estimated to be the fastest, or
 /// nothing where the direct algorithm is: a fixed rule over the number of products, of transformed
-/// values and of weights.
-std::optional<WinogradShape> choose_winograd(WinogradShape shape);
+/// values and of weights. The direct one is `direct_speed` times as fast as in float32.
+std::optional<WinogradShape> choose_winograd(WinogradShape shape, double direct_speed = 1.0);
 
 /// What distinguishes the variants of a convolution: "winograd_f4", "winograd_f4_late".
 std::string winograd_name(const WinogradShape& shape);
@@ -32,8 +33,8 @@ std::vector<WinogradShape> winograd_variants(WinogradShape shape);
 /// |bias|: 2, 4 and 6 give 1e-6, 4e-6 and 1.5e-5. (A direct sum in float32 stays below 5e-7 here.)
 double winograd_error_bound(int64_t m);
 
-/// A kernel with the inputs src and, for a tail with a sum, what is added; both and the output in
-/// the blocked format. Transforms the weights [oc,ic,3,3] now. `bias` may be empty. Called on a
+/// A kernel with the inputs src and, for a tail with a sum, what is added, which lies as the output
+/// does. Transforms the weights [oc,ic,3,3] now. `bias` may be empty. Called on a
 /// stream's thread: the work is cut for its team.
 Result<std::unique_ptr<Kernel>> make_winograd_kernel(const WinogradShape& shape,
                                                      const Tensor& weights, const Tensor& bias,

@@ -23,6 +23,7 @@ using cpu_testing::random_tensor;
 struct Window {
   int64_t n, channels, ih, iw;
   Ints kernel, strides, dilations, pads;
+  int64_t repeats = 1;  ///< channels of the result that read each of the source
 };
 
 const Window kWindows[] = {
@@ -41,6 +42,23 @@ const Window kWindows[] = {
     {1, 16, 4, 37, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
     {1, 16, 11, 18, {5, 4}, {2, 3}, {1, 1}, {1, 2, 0, 1}},
     {1, 33, 8, 9, {1, 7}, {1, 1}, {1, 1}, {0, 3, 0, 3}},
+    {1, 32, 10, 14, {7, 7}, {1, 1}, {1, 1}, {3, 3, 3, 3}},
+    {1, 18, 21, 33, {7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}},
+    {1, 16, 9, 17, {5, 3}, {2, 1}, {1, 1}, {2, 1, 2, 1}},
+    {1, 16, 9, 17, {1, 3}, {2, 1}, {1, 1}, {0, 1, 0, 1}},  // rows that no filter meets
+    {1, 16, 14, 14, {5, 5}, {2, 2}, {1, 1}, {1, 1, 2, 2}},
+    {1, 16, 4, 4, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},  // narrower than a tile
+    {1, 16, 6, 20, {3, 3}, {1, 1}, {1, 1}, {1, 4, 1, 3}},
+    {2, 8, 9, 16, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // fewer channels than a vector has
+    {1, 3, 6, 5, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+    {1, 5, 8, 19, {7, 7}, {1, 1}, {1, 1}, {3, 3, 3, 3}},
+    {1, 1, 8, 19, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+    {1, 16, 20, 18, {7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}, 2},
+    {2, 24, 21, 15, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 2},
+    {1, 20, 9, 9, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 3},  // not all in one vector
+    {1, 5, 9, 9, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 7},
+    {1, 9, 6, 11, {3, 3}, {1, 1}, {2, 2}, {2, 2, 2, 2}, 4},
+    {1, 40, 6, 11, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}, 5},
 };
 
 cpu::ConvolutionSpec spec_of(const Window& w, ElementType type) {
@@ -51,8 +69,8 @@ cpu::ConvolutionSpec spec_of(const Window& w, ElementType type) {
   };
   cpu::ConvolutionSpec spec;
   spec.src = {type, {w.n, w.channels, w.ih, w.iw}, Format::Plain};
-  spec.dst = {type, {w.n, w.channels, size(0, w.ih), size(1, w.iw)}, Format::Plain};
-  spec.weights = {w.channels, 1, w.kernel[0], w.kernel[1]};
+  spec.dst = {type, {w.n, w.channels * w.repeats, size(0, w.ih), size(1, w.iw)}, Format::Plain};
+  spec.weights = {w.channels * w.repeats, 1, w.kernel[0], w.kernel[1]};
   spec.groups = w.channels;
   spec.strides = w.strides;
   spec.dilations = w.dilations;
@@ -80,7 +98,7 @@ std::vector<double> convolve(const cpu::ConvolutionSpec& spec, const Tensor& src
               const int64_t z = ox * spec.strides[1] + kx * spec.dilations[1] - spec.pads_begin[1];
               if (y < 0 || y >= in[2] || z < 0 || z >= in[3]) continue;
               const auto tap = (c * spec.weights[2] + ky) * spec.weights[3] + kx;
-              const auto pixel = ((n * in[1] + c) * in[2] + y) * in[3] + z;
+              const auto pixel = ((n * in[1] + c * in[1] / out[1]) * in[2] + y) * in[3] + z;
               sum += static_cast<double>(x[static_cast<size_t>(pixel)]) *
                      static_cast<double>(w[static_cast<size_t>(tap)]);
             }
@@ -157,7 +175,7 @@ TEST(Depthwise, EqualsTheDefinitionInAllFormatsAndTypes) {
           for (float& v : src.values<float>()) v = bfloat16_to_float(float_to_bfloat16(v));
         }
         const Tensor weights = random_tensor(spec.weights, 2);
-        const Tensor bias = random_tensor({window.channels}, 3);
+        const Tensor bias = random_tensor({window.channels * window.repeats}, 3);
         const std::vector<double> wanted = convolve(spec, src, weights, bias);
         const double tolerance = type == ElementType::BFloat16 ? 4e-3 : 1e-6;
         for (const Format format : {Format::Blocked8, Format::Blocked16, Format::ChannelsLast}) {
@@ -211,6 +229,13 @@ TEST(Depthwise, OperationsBehindTheSum) {
         {{{Kind::HardSwish, 0, 0, {}}},
          [](double x, size_t) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
         {{{Kind::Swish, 0.25f, 0, {}}}, [&](double x, size_t) { return x * sigmoid(x * alpha); }},
+        {{{Kind::Tanh, 0, 0, {}}}, [](double x, size_t) { return std::tanh(x); }},
+        {{{Kind::GeluErf, 0, 0, {}}},
+         [](double x, size_t) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }},
+        {{{Kind::GeluTanh, 0, 0, {}}},
+         [](double x, size_t) {
+           return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+         }},
     };
     for (const Case& c : cases) {
       SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(c.ops[0].kind)));
@@ -219,6 +244,86 @@ TEST(Depthwise, OperationsBehindTheSum) {
       for (size_t i = 0; i < sums.size(); ++i) {
         const double wanted = c.wanted(sums[i], i / 45);
         ASSERT_NEAR(static_cast<double>(got.values<float>()[i]), wanted, 1e-5) << i;
+      }
+    }
+  });
+}
+
+/// NaN and infinities reach the sums whose filter meets them, and no others.
+TEST(Depthwise, NonFiniteValuesGoWhereTheFilterDoes) {
+  const Window windows[] = {
+      {1, 20, 9, 30, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {1, 20, 9, 30, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+      {1, 20, 15, 30, {7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}},
+      {1, 6, 9, 30, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {1, 10, 9, 30, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 2},
+  };
+  using Kind = DepthwiseOp::Kind;
+  for_targets([&](const char* target) {
+    for (const Window& window : windows) {
+      for (const ElementType type : {ElementType::Float32, ElementType::BFloat16}) {
+        const cpu::ConvolutionSpec spec = spec_of(window, type);
+        Tensor src = random_tensor(spec.src.shape, 1);
+        for (float& v : src.values<float>()) v = bfloat16_to_float(float_to_bfloat16(v));
+        const std::span<float> values = src.values<float>();
+        const auto count = static_cast<size_t>(window.ih * window.iw);
+        values[0] = std::numeric_limits<float>::quiet_NaN();
+        values[count + count / 2] = std::numeric_limits<float>::infinity();
+        values[3 * count - 1] = -std::numeric_limits<float>::infinity();
+        const Tensor weights = random_tensor(spec.weights, 2);
+        const Tensor bias = random_tensor({window.channels * window.repeats}, 3);
+        const std::vector<double> wanted = convolve(spec, src, weights, bias);
+        for (const Format format : {Format::Blocked8, Format::Blocked16, Format::ChannelsLast}) {
+          if (!cpu::depthwise_shape(spec, format)) continue;
+          for (const Kind kind : {Kind::Linear, Kind::Tanh, Kind::GeluErf, Kind::Swish}) {
+            SCOPED_TRACE(fmt::format("{} {} {} {} {}", target, to_string(spec.src),
+                                     to_string(spec.weights), to_string(format),
+                                     static_cast<int>(kind)));
+            const Tensor got = run(spec, format, src, weights, bias, {{kind, 1.0f, 0.0f, {}}});
+            for (size_t i = 0; i < wanted.size(); ++i) {
+              const float value = got.values<float>()[i];
+              if (std::isnan(wanted[i])) {
+                ASSERT_TRUE(std::isnan(value)) << i;
+              } else if (std::isfinite(wanted[i])) {
+                ASSERT_TRUE(std::isfinite(value)) << i;
+              } else if (kind == Kind::Linear) {
+                ASSERT_EQ(static_cast<double>(value), wanted[i]) << i;
+              }
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Depthwise, OperationsInBfloat16) {
+  using Kind = DepthwiseOp::Kind;
+  const Window window{1, 40, 9, 15, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}};
+  const cpu::ConvolutionSpec spec = spec_of(window, ElementType::BFloat16);
+  Tensor src = random_tensor(spec.src.shape, 1);
+  for (float& v : src.values<float>()) v = bfloat16_to_float(float_to_bfloat16(v));
+  const Tensor weights = random_tensor(spec.weights, 2, 0.5f);
+  const Tensor bias = random_tensor({40}, 3);
+  const std::vector<double> sums = convolve(spec, src, weights, bias);
+  for_targets([&](const char* target) {
+    for (const Kind kind :
+         {Kind::Sigmoid, Kind::Swish, Kind::Tanh, Kind::GeluErf, Kind::GeluTanh}) {
+      SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(kind)));
+      const Tensor got =
+          run(spec, Format::ChannelsLast, src, weights, bias, {{kind, 1.0f, 0.0f, {}}});
+      for (size_t i = 0; i < sums.size(); ++i) {
+        const double x = sums[i];
+        const double sigmoid = 1 / (1 + std::exp(-x));
+        const double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+        const double wanted = kind == Kind::Sigmoid   ? sigmoid
+                              : kind == Kind::Swish   ? x * sigmoid
+                              : kind == Kind::Tanh    ? std::tanh(x)
+                              : kind == Kind::GeluErf ? x / 2 * (1 + std::erf(x / std::sqrt(2.0)))
+                                                      : x / 2 * (1 + std::tanh(inner));
+        ASSERT_NEAR(static_cast<double>(got.values<float>()[i]), wanted,
+                    8e-3 * std::max(1.0, std::abs(wanted)))
+            << i;
       }
     }
   });
@@ -236,6 +341,12 @@ TEST(Depthwise, RefusesWhatItCannotDo) {
   EXPECT_FALSE(cpu::depthwise_ops(*shape, {{Kind::Sigmoid, 0.0f, 0.0f}}));
   spec.weights[1] = 2;
   EXPECT_FALSE(cpu::depthwise_shape(spec, Format::Blocked16));
+  // One channel that all of the result read is a dense convolution.
+  Window one = kWindows[0];
+  one.channels = 1;
+  EXPECT_TRUE(cpu::depthwise_shape(spec_of(one, ElementType::Float32), Format::Blocked16));
+  one.repeats = 16;
+  EXPECT_FALSE(cpu::depthwise_shape(spec_of(one, ElementType::Float32), Format::Blocked16));
 }
 
 class CpuDepthwise : public CpuTest {};
@@ -274,6 +385,36 @@ TEST_F(CpuDepthwise, LargeDilationsDoNotFallBackToProducts) {
   const std::string ran = implementation(compare(maker.model()), "Conv1");
   EXPECT_EQ(ran.find("gemm"), std::string::npos) << ran;
   EXPECT_EQ(ran.find("ref"), std::string::npos) << ran;
+}
+
+TEST_F(CpuDepthwise, SeveralResultsOfAChannelDoNotFallBackToProducts) {
+  for (const char* precision : {"f32", "bf16"}) {
+    if (std::string_view(precision) == "bf16" && !cpu::has_bfloat16()) continue;
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({1, 24, 20, 20}), 24, 24);
+    x = maker.op(
+        "Conv", {x, maker.random({48, 1, 7, 7}, 0.2f), maker.random({48})},
+        make_attributes(
+            {{"pads", Ints{3, 3, 3, 3}}, {"strides", Ints{2, 2}}, {"group", int64_t{24}}}));
+    maker.output(maker.conv(x, 48, 8));
+    const bool is_float = std::string_view(precision) == "f32";
+    const Properties properties{{"INFERENCE_PRECISION_HINT", precision}};
+    const auto rows = compare(maker.model(), is_float ? 2e-5f : 0.03f, properties);
+    EXPECT_EQ(implementation(rows, "Conv1").rfind("own_dw", 0), 0u) << precision;
+  }
+}
+
+TEST_F(CpuDepthwise, ActivationsRunInOurTail) {
+  if (cpu::depthwise_lanes() < 16) GTEST_SKIP() << "the rule takes oneDNN's without AVX-512";
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 24, 14, 15}), 24, 24);
+  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Tanh", "Gelu"}) {
+    Value* y = maker.op("Conv", {x, maker.random({24, 1, 5, 5}, 0.3f), maker.random({24})},
+                        make_attributes({{"pads", Ints{2, 2, 2, 2}}, {"group", int64_t{24}}}));
+    maker.output(maker.conv(maker.op(type, {y}), 24, 8));
+  }
+  const auto rows = compare(maker.model());
+  EXPECT_EQ(implementation(rows, "Conv1").rfind("own_dw", 0), 0u);
 }
 
 TEST_F(CpuDepthwise, Bfloat16OfAllTails) {

@@ -1,0 +1,571 @@
+#include "devices/cpu/loops/attention_loops.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+// Compiled once per instruction set; the processor's best is chosen at the first call.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "devices/cpu/loops/attention_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "devices/cpu/loops/activation-inl.h"
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#include <immintrin.h>
+// Highway 1.0 has no multiplication of bfloat16 for x86.
+#define HET_ATTENTION_BFLOAT16 \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Vectors of up to 16 floats; a panel has two of them.
+using AttentionTag = hn::CappedTag<float, 16>;
+using AttentionBits = hn::RebindToUnsigned<AttentionTag>;
+using AttentionHalf = hn::Rebind<uint16_t, AttentionTag>;
+using AttentionVector = hn::Vec<AttentionTag>;
+constexpr int kAttentionLanes = static_cast<int>(hn::MaxLanes(AttentionTag()));
+constexpr int kAttentionPanel = 2 * kAttentionLanes;
+/// A block's sums, two vectors of a panel and one of the left side fill the registers.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kAttentionRows = 14;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kAttentionRows = 6;
+#else
+constexpr int kAttentionRows = 4;
+#endif
+
+int64_t attention_block_rows() {
+  return kAttentionRows;
+}
+
+int64_t attention_panel_columns() {
+  return kAttentionPanel;
+}
+
+HWY_INLINE AttentionVector load_values(const float* from) {
+  return hn::LoadU(AttentionTag(), from);
+}
+
+HWY_INLINE AttentionVector load_values(const BFloat16* from) {
+  const auto narrow = hn::LoadU(AttentionHalf(), reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(AttentionTag(), hn::ShiftLeft<16>(hn::PromoteTo(AttentionBits(), narrow)));
+}
+
+/// The upper halves of floats, rounded, as whole numbers.
+HWY_INLINE hn::Vec<AttentionBits> narrowed(AttentionVector value) {
+  const AttentionBits bits;
+  const auto exact = hn::BitCast(bits, value);
+  const auto even = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
+  const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7FFF)), even);
+  // The bits of a NaN could round to those of an infinity.
+  const auto quiet = hn::Or(exact, hn::Set(bits, 0x400000));
+  return hn::ShiftRight<16>(hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded));
+}
+
+HWY_INLINE void store_values(AttentionVector value, float* to) {
+  hn::StoreU(value, AttentionTag(), to);
+}
+
+HWY_INLINE void store_values(AttentionVector value, BFloat16* to) {
+  const hn::RebindToSigned<AttentionTag> whole;
+  hn::StoreU(hn::DemoteTo(AttentionHalf(), hn::BitCast(whole, narrowed(value))), AttentionHalf(),
+             reinterpret_cast<uint16_t*>(to));
+}
+
+/// The bits of values as bfloat16, in the lower halves.
+HWY_INLINE hn::Vec<AttentionBits> load_bits(const float* from) {
+  return narrowed(load_values(from));
+}
+
+HWY_INLINE hn::Vec<AttentionBits> load_bits(const BFloat16* from) {
+  return hn::PromoteTo(AttentionBits(),
+                       hn::LoadU(AttentionHalf(), reinterpret_cast<const uint16_t*>(from)));
+}
+
+template <class To, class From>
+void convert_row(const From* from, int64_t count, To* to) {
+  int64_t i = 0;
+  for (; i + kAttentionLanes <= count; i += kAttentionLanes) {
+    store_values(load_values(from + i), to + i);
+  }
+  for (; i < count; ++i) to[i] = To(static_cast<float>(from[i]));
+}
+
+/// `count` values `step` apart, and one zero behind them.
+template <class To, class From>
+void take_row(const From* from, int64_t step, int64_t count, To* to) {
+  if (step == 1) {
+    convert_row(from, count, to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = To(static_cast<float>(from[i * step]));
+  }
+  to[count] = To(0.0f);
+}
+
+/// Four rows of `count` words become columns: word i of row r goes to to[i * kAttentionPanel + r].
+void turn_four_rows(const std::array<const float*, 4>& rows, int64_t count, float* to) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const AttentionTag d;
+  const hn::Repartition<uint64_t, AttentionTag> pairs;
+  HWY_ALIGN float turned[4][kAttentionLanes];
+  for (; i + kAttentionLanes <= count; i += kAttentionLanes) {
+    const auto r0 = hn::LoadU(d, rows[0] + i);
+    const auto r1 = hn::LoadU(d, rows[1] + i);
+    const auto r2 = hn::LoadU(d, rows[2] + i);
+    const auto r3 = hn::LoadU(d, rows[3] + i);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    // Block b of turned[c] has column 4 * b + c.
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, turned[0]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, turned[1]);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, turned[2]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, turned[3]);
+    for (int64_t k = 0; k < kAttentionLanes; ++k) {
+      std::memcpy(to + (i + k) * kAttentionPanel, turned[k % 4] + k / 4 * 4, 4 * sizeof(float));
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    for (size_t r = 0; r < 4; ++r) {
+      std::memcpy(to + i * kAttentionPanel + static_cast<int64_t>(r), rows[r] + i, sizeof(float));
+    }
+  }
+}
+
+/// A matrix [k, n] to be packed.
+template <class T>
+struct Packed {
+  const T* from;
+  int64_t row, column;
+  int64_t k, n;
+};
+
+/// Depths of more than this are turned in parts.
+constexpr int64_t kTurnedDepth = 256;
+
+/// Panels of a matrix whose columns do not lie side by side. To: float, or BFloat16 for pairs of
+/// rows; both are moved as words of four bytes.
+template <class To, class From>
+void turn_panels(const Packed<From>& matrix, float* packed) {
+  constexpr int64_t kWord = static_cast<int64_t>(sizeof(float) / sizeof(To));
+  alignas(64) std::array<std::array<To, kTurnedDepth + kWord>, 4> copies;
+  alignas(64) static constexpr std::array<float, kTurnedDepth> kNothing = {};
+  const int64_t words = (matrix.k + kWord - 1) / kWord;
+  for (int64_t first = 0; first < matrix.n; first += kAttentionPanel) {
+    for (int64_t begin = 0; begin < matrix.k; begin += kTurnedDepth) {
+      const int64_t depth = std::min(kTurnedDepth, matrix.k - begin);
+      const bool in_place = std::is_same_v<To, From> && matrix.row == 1 && depth % kWord == 0;
+      for (int64_t c = 0; c < kAttentionPanel; c += 4) {
+        std::array<const float*, 4> rows;
+        for (int64_t r = 0; r < 4; ++r) {
+          const auto i = static_cast<size_t>(r);
+          rows[i] = kNothing.data();
+          if (first + c + r >= matrix.n) continue;
+          const From* const from =
+              matrix.from + (first + c + r) * matrix.column + begin * matrix.row;
+          if (in_place) {
+            rows[i] = reinterpret_cast<const float*>(from);
+          } else {
+            take_row(from, matrix.row, depth, copies[i].data());
+            rows[i] = reinterpret_cast<const float*>(copies[i].data());
+          }
+        }
+        turn_four_rows(rows, (depth + kWord - 1) / kWord,
+                       packed + begin / kWord * kAttentionPanel + c);
+      }
+    }
+    packed += words * kAttentionPanel;
+  }
+}
+
+/// Panels of a matrix whose columns lie side by side, for products in float32.
+template <class From>
+void copy_panels(const Packed<From>& matrix, float* packed) {
+  for (int64_t first = 0; first < matrix.n; first += kAttentionPanel) {
+    const int64_t columns = std::min<int64_t>(kAttentionPanel, matrix.n - first);
+    for (int64_t i = 0; i < matrix.k; ++i, packed += kAttentionPanel) {
+      convert_row(matrix.from + i * matrix.row + first, columns, packed);
+      std::fill(packed + columns, packed + kAttentionPanel, 0.0f);
+    }
+  }
+}
+
+/// The same for products of pairs: two rows are interleaved.
+template <class From>
+void pair_panels(const Packed<From>& matrix, uint32_t* packed) {
+  const AttentionBits bits;
+  alignas(64) std::array<From, kAttentionLanes> low_rest{}, high_rest{};
+  alignas(64) const std::array<From, kAttentionLanes> nothing{};
+  for (int64_t first = 0; first < matrix.n; first += kAttentionPanel) {
+    const int64_t columns = std::min<int64_t>(kAttentionPanel, matrix.n - first);
+    for (int64_t i = 0; i < matrix.k; i += 2) {
+      const From* const row = matrix.from + i * matrix.row + first;
+      const bool has_second = i + 1 < matrix.k;
+      for (int64_t c = 0; c < kAttentionPanel; c += kAttentionLanes, packed += kAttentionLanes) {
+        const From* low = row + c;
+        const From* high = has_second ? row + matrix.row + c : nothing.data();
+        if (columns < c + kAttentionLanes) {
+          // Lanes behind the last column stay zero.
+          const int64_t used = std::max<int64_t>(columns - c, 0);
+          low_rest = high_rest = nothing;
+          std::copy_n(low, used, low_rest.data());
+          std::copy_n(high, used, high_rest.data());
+          low = low_rest.data();
+          high = high_rest.data();
+        }
+        hn::StoreU(hn::Or(load_bits(low), hn::ShiftLeft<16>(load_bits(high))), bits, packed);
+      }
+    }
+  }
+}
+
+template <class From>
+void pack_typed(const AttentionMatrix& matrix, int64_t k, int64_t n, ElementType product,
+                std::byte* packed) {
+  const Packed<From> from{reinterpret_cast<const From*>(matrix.first), matrix.row, matrix.column, k,
+                          n};
+  auto* const to = reinterpret_cast<float*>(packed);
+  if (product == ElementType::BFloat16) {
+    if (matrix.column == 1) return pair_panels(from, reinterpret_cast<uint32_t*>(packed));
+    return turn_panels<BFloat16>(from, to);
+  }
+  if (matrix.column == 1) return copy_panels(from, to);
+  turn_panels<float>(from, to);
+}
+
+void pack_panels_of(const AttentionMatrix& matrix, int64_t k, int64_t n, ElementType product,
+                    std::byte* packed) {
+  if (matrix.type == ElementType::BFloat16) {
+    return pack_typed<BFloat16>(matrix, k, n, product, packed);
+  }
+  pack_typed<float>(matrix, k, n, product, packed);
+}
+
+/// Rows of the left side times one panel. Rows are four-byte words, pairs of values in bfloat16.
+struct AttentionTile {
+  const std::byte* left;
+  int64_t left_row;  ///< bytes
+  int64_t words;
+  const std::byte* panel;
+  float* sums;
+  int64_t sums_row;
+};
+
+template <int kUsed, int kColumns>
+void multiply_floats(const AttentionTile& tile) {
+  const AttentionTag d;
+  AttentionVector sums[kUsed][kColumns];
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+#pragma GCC unroll 2
+    for (int k = 0; k < kColumns; ++k) sums[r][k] = hn::Zero(d);
+  }
+  const auto* left = reinterpret_cast<const float*>(tile.left);
+  const auto* panel = reinterpret_cast<const float*>(tile.panel);
+  const int64_t row = tile.left_row / static_cast<int64_t>(sizeof(float));
+  for (int64_t i = 0; i < tile.words; ++i) {
+    AttentionVector w[kColumns];
+#pragma GCC unroll 2
+    for (int k = 0; k < kColumns; ++k) w[k] = hn::Load(d, panel + k * kAttentionLanes);
+    panel += kAttentionPanel;
+#pragma GCC unroll 14
+    for (int r = 0; r < kUsed; ++r) {
+      const AttentionVector x = hn::Set(d, left[r * row + i]);
+#pragma GCC unroll 2
+      for (int k = 0; k < kColumns; ++k) sums[r][k] = hn::MulAdd(x, w[k], sums[r][k]);
+    }
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+#pragma GCC unroll 2
+    for (int k = 0; k < kColumns; ++k) {
+      hn::StoreU(sums[r][k], d, tile.sums + r * tile.sums_row + k * kAttentionLanes);
+    }
+  }
+}
+
+#ifdef HET_ATTENTION_BFLOAT16
+template <int kUsed, int kColumns>
+HET_ATTENTION_BFLOAT16 void multiply_pairs(const AttentionTile& tile) {
+  __m512 sums[kUsed][kColumns];
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+#pragma GCC unroll 2
+    for (int k = 0; k < kColumns; ++k) sums[r][k] = _mm512_setzero_ps();
+  }
+  const std::byte* left = tile.left;
+  const std::byte* panel = tile.panel;
+  const int64_t row = tile.left_row;
+  for (int64_t i = 0; i < tile.words; ++i) {
+    __m512bh w[kColumns];
+#pragma GCC unroll 2
+    for (int k = 0; k < kColumns; ++k) w[k] = (__m512bh)_mm512_load_si512(panel + 64 * k);
+    panel += 128;
+#pragma GCC unroll 14
+    for (int r = 0; r < kUsed; ++r) {
+      int32_t bits;
+      __builtin_memcpy(&bits, left + r * row, sizeof(bits));
+      const auto x = (__m512bh)_mm512_set1_epi32(bits);
+#pragma GCC unroll 2
+      for (int k = 0; k < kColumns; ++k) sums[r][k] = _mm512_dpbf16_ps(sums[r][k], x, w[k]);
+    }
+    left += sizeof(int32_t);
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < kUsed; ++r) {
+#pragma GCC unroll 2
+    for (int k = 0; k < kColumns; ++k) {
+      _mm512_storeu_ps(tile.sums + r * tile.sums_row + 16 * k, sums[r][k]);
+    }
+  }
+}
+#endif
+
+/// Calls a tile's function for a number of rows up to kMost.
+template <int kMost, int kColumns>
+HWY_INLINE void multiply_rows(int64_t rows, bool pairs, const AttentionTile& tile) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return multiply_rows<kMost - 1, kColumns>(rows, pairs, tile);
+  }
+#ifdef HET_ATTENTION_BFLOAT16
+  if (pairs) return multiply_pairs<kMost, kColumns>(tile);
+#else
+  (void)pairs;
+#endif
+  multiply_floats<kMost, kColumns>(tile);
+}
+
+HWY_INLINE void multiply(int64_t rows, int64_t columns, bool pairs, const AttentionTile& tile) {
+  if (columns > kAttentionLanes) return multiply_rows<kAttentionRows, 2>(rows, pairs, tile);
+  multiply_rows<kAttentionRows, 1>(rows, pairs, tile);
+}
+
+/// Scores of one row become exponentials of their distance from the largest, as floats or bfloat16
+/// in the same place; zeros follow up to a whole vector. Returns what the product with the values
+/// must be multiplied by.
+template <class To>
+HWY_INLINE float weigh_row(const AttentionShape& shape, float* scores, const float* mask,
+                           int64_t mask_column) {
+  const AttentionTag d;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const auto factor = hn::Set(d, shape.factor);
+  const int64_t whole = shape.keys / kAttentionLanes * kAttentionLanes;
+  const auto rest = static_cast<size_t>(shape.keys - whole);
+  auto largest = lowest;
+  for (int64_t i = 0; i < whole; i += kAttentionLanes) {
+    auto x = hn::Mul(hn::Load(d, scores + i), factor);
+    if (mask != nullptr) {
+      x = hn::Add(x, mask_column == 0 ? hn::Set(d, mask[0]) : hn::LoadU(d, mask + i));
+    }
+    hn::Store(x, d, scores + i);
+    // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
+    largest = hn::Max(largest, x);
+  }
+  if (rest > 0) {
+    auto x = hn::Mul(hn::Load(d, scores + whole), factor);
+    const auto used = hn::FirstN(d, rest);
+    if (mask != nullptr) {
+      x = hn::Add(x,
+                  mask_column == 0 ? hn::Set(d, mask[0]) : hn::MaskedLoad(used, d, mask + whole));
+    }
+    // Lanes behind the row become zeros as those of -infinity do.
+    x = hn::IfThenElse(used, x, lowest);
+    hn::Store(x, d, scores + whole);
+    largest = hn::Max(largest, x);
+  }
+  // A row of nothing but -infinity sums to 0, one that has NaN beside them to NaN.
+  const auto most = hn::MaxOfLanes(d, largest);
+  const auto from = hn::IfThenElse(hn::Eq(most, lowest), hn::Zero(d), most);
+  auto sum = hn::Zero(d);
+  auto* const to = reinterpret_cast<To*>(scores);
+  const int64_t end = rest > 0 ? whole + kAttentionLanes : whole;
+  for (int64_t i = 0; i < end; i += kAttentionLanes) {
+    const auto x = hn::Sub(hn::Load(d, scores + i), from);
+    // Below -87 bounded_exp() is no exponential; NaN is not below.
+    const auto e = hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), bounded_exp(d, x));
+    sum = hn::Add(sum, e);
+    store_values(e, to + i);
+  }
+  const float total = hn::GetLane(hn::SumOfLanes(d, sum));
+  if (total == 0.0f && shape.zero_without_keys) return 0.0f;
+  return shape.value_factor / total;
+}
+
+template <class T>
+void store_scaled(const AttentionBlock& block, const float* sums, const float* factors,
+                  int64_t first, int64_t columns) {
+  const AttentionTag d;
+  for (int64_t r = 0; r < block.rows; ++r) {
+    T* const to = reinterpret_cast<T*>(block.output) + r * block.output_row + first;
+    const float* const from = sums + r * kAttentionPanel;
+    const auto factor = hn::Set(d, factors[r]);
+    int64_t c = 0;
+    for (; c + kAttentionLanes <= columns; c += kAttentionLanes) {
+      store_values(hn::Mul(hn::Load(d, from + c), factor), to + c);
+    }
+    for (; c < columns; ++c) to[c] = T(from[c] * factors[r]);
+  }
+}
+
+/// Floats of a row of scores: an odd number of cache lines, so that the rows of a block do not meet
+/// in the same part of the cache; at least a vector more than there are keys.
+int64_t score_row_floats(int64_t keys) {
+  return (keys + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel + 16;
+}
+
+int64_t query_row_bytes(const AttentionShape& shape) {
+  const int64_t width = shape.product == ElementType::BFloat16 ? 2 : 4;
+  return ((shape.depth + 1) * width + 63) / 64 * 64;
+}
+
+size_t scratch_bytes_of(const AttentionShape& shape) {
+  return static_cast<size_t>(kAttentionRows *
+                             (score_row_floats(shape.keys) * static_cast<int64_t>(sizeof(float)) +
+                              query_row_bytes(shape)));
+}
+
+template <class From>
+void take_queries(const AttentionShape& shape, const AttentionBlock& block, std::byte* to) {
+  const auto* from = reinterpret_cast<const From*>(block.query.first);
+  for (int64_t r = 0; r < block.rows; ++r, from += block.query.row, to += query_row_bytes(shape)) {
+    if (shape.product == ElementType::BFloat16) {
+      take_row(from, block.query.column, shape.depth, reinterpret_cast<BFloat16*>(to));
+    } else {
+      take_row(from, block.query.column, shape.depth, reinterpret_cast<float*>(to));
+    }
+  }
+}
+
+void attend_block(const AttentionShape& shape, const AttentionBlock& block) {
+  const bool pairs = shape.product == ElementType::BFloat16;
+  const int64_t width = pairs ? 2 : 4;
+  auto* const scores = reinterpret_cast<float*>(block.scratch);
+  const int64_t score_row = score_row_floats(shape.keys);
+  AttentionTile tile{};
+  tile.left = block.query.first;
+  tile.left_row = block.query.row * width;
+  // Rows whose distance is a large power of two would meet in the cache.
+  if (block.query.type != shape.product || block.query.column != 1 ||
+      (pairs && shape.depth % 2 != 0) || tile.left_row % 2048 == 0) {
+    std::byte* const copies = block.scratch + kAttentionRows * score_row * 4;
+    if (block.query.type == ElementType::BFloat16) {
+      take_queries<BFloat16>(shape, block, copies);
+    } else {
+      take_queries<float>(shape, block, copies);
+    }
+    tile.left = copies;
+    tile.left_row = query_row_bytes(shape);
+  }
+  tile.words = pairs ? (shape.depth + 1) / 2 : shape.depth;
+  tile.panel = block.keys;
+  tile.sums_row = score_row;
+  for (int64_t first = 0; first < shape.keys; first += kAttentionPanel) {
+    tile.sums = scores + first;
+    multiply(block.rows, shape.keys - first, pairs, tile);
+    tile.panel += tile.words * kAttentionPanel * 4;
+  }
+  std::array<float, kAttentionRows> factors;
+  for (int64_t r = 0; r < block.rows; ++r) {
+    float* const row = scores + r * score_row;
+    const float* const mask = block.mask != nullptr ? block.mask + r * block.mask_row : nullptr;
+    factors[static_cast<size_t>(r)] = pairs
+                                          ? weigh_row<BFloat16>(shape, row, mask, block.mask_column)
+                                          : weigh_row<float>(shape, row, mask, block.mask_column);
+  }
+  alignas(64) std::array<float, kAttentionRows * kAttentionPanel> sums;
+  tile.left = block.scratch;
+  tile.left_row = score_row * 4;
+  tile.words = pairs ? (shape.keys + 1) / 2 : shape.keys;
+  tile.panel = block.values;
+  tile.sums = sums.data();
+  tile.sums_row = kAttentionPanel;
+  for (int64_t first = 0; first < shape.columns; first += kAttentionPanel) {
+    const int64_t columns = std::min<int64_t>(kAttentionPanel, shape.columns - first);
+    multiply(block.rows, columns, pairs, tile);
+    if (block.output_type == ElementType::BFloat16) {
+      store_scaled<BFloat16>(block, sums.data(), factors.data(), first, columns);
+    } else {
+      store_scaled<float>(block, sums.data(), factors.data(), first, columns);
+    }
+    tile.panel += tile.words * kAttentionPanel * 4;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace het::cpu {
+
+HWY_EXPORT(attention_block_rows);
+HWY_EXPORT(attention_panel_columns);
+HWY_EXPORT(scratch_bytes_of);
+HWY_EXPORT(pack_panels_of);
+HWY_EXPORT(attend_block);
+
+namespace {
+
+size_t attention_panel_bytes(const AttentionShape& shape, int64_t k, int64_t n) {
+  const int64_t panel = HWY_DYNAMIC_DISPATCH(attention_panel_columns)();
+  const int64_t words = shape.product == ElementType::BFloat16 ? (k + 1) / 2 : k;
+  const int64_t bytes = (n + panel - 1) / panel * panel * words * 4;
+  return static_cast<size_t>((bytes + 63) / 64 * 64);
+}
+
+}  // namespace
+
+bool has_bfloat16_attention() {
+#if HWY_ARCH_X86
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0 &&
+                          HWY_DYNAMIC_DISPATCH(attention_panel_columns)() == 32;
+  return has;
+#else
+  return false;
+#endif
+}
+
+int64_t attention_rows() {
+  return HWY_DYNAMIC_DISPATCH(attention_block_rows)();
+}
+
+size_t attention_keys_bytes(const AttentionShape& shape) {
+  return attention_panel_bytes(shape, shape.depth, shape.keys);
+}
+
+size_t attention_values_bytes(const AttentionShape& shape) {
+  return attention_panel_bytes(shape, shape.keys, shape.columns);
+}
+
+size_t attention_scratch_bytes(const AttentionShape& shape) {
+  return HWY_DYNAMIC_DISPATCH(scratch_bytes_of)(shape);
+}
+
+void pack_attention_keys(const AttentionShape& shape, const AttentionMatrix& keys,
+                         std::byte* packed) {
+  HWY_DYNAMIC_DISPATCH(pack_panels_of)(keys, shape.depth, shape.keys, shape.product, packed);
+}
+
+void pack_attention_values(const AttentionShape& shape, const AttentionMatrix& values,
+                           std::byte* packed) {
+  HWY_DYNAMIC_DISPATCH(pack_panels_of)(values, shape.keys, shape.columns, shape.product, packed);
+}
+
+void attend(const AttentionShape& shape, const AttentionBlock& block) {
+  HWY_DYNAMIC_DISPATCH(attend_block)(shape, block);
+}
+
+}  // namespace het::cpu
+#endif
