@@ -95,6 +95,42 @@ Result<Chosen> choose(PlanBuilder& builder, ConvolutionSpec spec, Format home) {
                to_string(spec.src), to_string(spec.dst));
 }
 
+/// So many groups of a convolution are computed as one, for groups of fewer channels than a block,
+/// of which oneDNN has no generated code; 1 where that cannot be.
+int64_t groups_to_join(const ConvolutionSpec& spec) {
+  constexpr int64_t kBlock = 16;
+  if (spec.transposed || spec.groups <= 1) return 1;
+  const int64_t channels = std::max(spec.weights[1], spec.weights[0] / spec.groups);
+  int64_t joined = 1;
+  for (int64_t r = 2; r * channels <= kBlock; ++r) {
+    if (spec.groups % r == 0) joined = r;
+  }
+  return joined;
+}
+
+ConvolutionSpec with_joined_groups(ConvolutionSpec spec, int64_t joined) {
+  spec.groups /= joined;
+  spec.weights[1] *= joined;
+  return spec;
+}
+
+/// The weights [oc,ic/groups,...] with zeros for the channels of the other groups that are joined.
+Result<Tensor> joined_weights(const Tensor& weights, int64_t groups, int64_t joined) {
+  Shape shape = weights.shape();
+  const int64_t outputs = shape[0] / groups;
+  const int64_t row = element_count(shape) / std::max<int64_t>(shape[0], 1);
+  shape[1] *= joined;
+  HET_ASSIGN(Tensor wide, Tensor::allocate({ElementType::Float32, shape}));
+  const auto from = weights.values<float>();
+  const auto to = wide.values<float>();
+  std::ranges::fill(to, 0.0f);
+  for (int64_t o = 0; o < shape[0]; ++o) {
+    const int64_t place = o * row * joined + o / outputs % joined * row;
+    std::copy_n(from.begin() + o * row, row, to.begin() + place);
+  }
+  return wide;
+}
+
 Status fill_window(const Node& node, ConvolutionSpec& spec) {
   if (spec.transposed) {
     HET_ASSIGN(const ConvTransposeAttributes attributes,
@@ -445,21 +481,41 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   if (pads_channels(chosen->dst, spec.dst)) chosen->primitive.keeps_non_finite = false;
   HET_ASSIGN(const bool instead, plan_depthwise(builder, node, spec, &*chosen));
   if (instead) return true;
+  int64_t joined = 1;
+  // Zeros times what is not finite would reach other groups.
+  if (!is_generated(*chosen) && builder.options().non_finite != NonFinite::Kept) {
+    joined = groups_to_join(onednn);
+  }
+  if (joined > 1) {
+    const ConvolutionSpec wide = with_joined_groups(onednn, joined);
+    Result<Chosen> other = choose(builder, wide, builder.home(src).format);
+    if (other && is_generated(*other)) {
+      chosen = std::move(other);
+      chosen->primitive.keeps_non_finite = false;
+      onednn = wide;
+    } else {
+      joined = 1;
+    }
+  }
 
   std::vector<PrimitiveOperand> operands = {
       {PrimitiveOperand::Source::Input, DNNL_ARG_SRC, 0, {}},
       {PrimitiveOperand::Source::Output, DNNL_ARG_DST, 0, {}}};
-  ConvolutionSpec plain = spec;
+  ConvolutionSpec plain = onednn;
   plain.weights_type = ElementType::Float32;
-  HET_ASSIGN(dnnl::memory packed,
-             pack_constant(builder.packing(node), weights.constant(), plain_weights_desc(plain),
-                           *chosen->primitive.desc(DNNL_ARG_WEIGHTS)));
+  const NodePacking packing = builder.packing(node);
+  Tensor content = weights.constant();
+  // An imported model has them packed.
+  if (joined > 1 && (packing.constants == nullptr || !packing.constants->replays())) {
+    HET_ASSIGN(content, joined_weights(content, spec.groups, joined));
+  }
+  HET_ASSIGN(dnnl::memory packed, pack_constant(packing, content, plain_weights_desc(plain),
+                                                *chosen->primitive.desc(DNNL_ARG_WEIGHTS)));
   operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_WEIGHTS, 0, std::move(packed)});
   if (bias) {
     const dnnl::memory::desc& wanted = *chosen->primitive.desc(DNNL_ARG_BIAS);
-    HET_ASSIGN(dnnl::memory content,
-               pack_constant(builder.packing(node), bias->constant(), wanted, wanted));
-    operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(content)});
+    HET_ASSIGN(dnnl::memory values, pack_constant(packing, bias->constant(), wanted, wanted));
+    operands.push_back({PrimitiveOperand::Source::Constant, DNNL_ARG_BIAS, 0, std::move(values)});
   }
   std::vector<TensorId> inputs(1);
   HET_ASSIGN(inputs[0], builder.read(src, chosen->src, spec.src.type));

@@ -31,8 +31,8 @@ HWY_INLINE V polynomial(D d, V x, const float (&terms)[N]) {
   return sum;
 }
 
-/// 2^x for x in [-126, 127]: a polynomial over [-1/2, 1/2] (minimax of the relative error, by
-/// Remez' algorithm), shifted by a whole number of powers.
+/// 2^x for x in [-126, 127], any number for NaN: a polynomial over [-1/2, 1/2] (minimax of the
+/// relative error, by Remez' algorithm), shifted by a whole number of powers.
 template <Accuracy kAccuracy, class D, class V = hn::Vec<D>>
 HWY_INLINE V bounded_exp2(D d, V x) {
   const hn::RebindToSigned<D> whole;
@@ -51,7 +51,7 @@ HWY_INLINE V bounded_exp2(D d, V x) {
   }
   const auto power = hn::ShiftLeft<23>(hn::BitCast(whole, shifted));
   const V result = hn::BitCast(d, hn::Add(hn::BitCast(whole, p), power));
-  return HWY_ARCH_ARM ? nan_of(x, result) : result;
+  return result;
 }
 
 /// exp(x) for x in [-87, 88]: 2^n e^r, where the rounding of x * log2(e) must not count.
@@ -66,7 +66,7 @@ HWY_INLINE V bounded_exp(D d, V x) {
                               0.499988927f,   0.999999691f,  1.00000007f};
   const auto power = hn::ShiftLeft<23>(hn::BitCast(whole, shifted));
   const V result = hn::BitCast(d, hn::Add(hn::BitCast(whole, polynomial(d, r, kTerms)), power));
-  return HWY_ARCH_ARM ? nan_of(x, result) : result;
+  return nan_of(x, result);
 }
 
 /// 1 / x for x from 1 to 1e38.
@@ -81,7 +81,7 @@ HWY_INLINE V bounded_reciprocal(D d, V x) {
 #endif
 }
 
-/// 1 / (1 + 2^x); beyond +-126 the result is that there.
+/// 1 / (1 + 2^x); beyond +-126 the result is that there, and for NaN any number.
 template <Accuracy kAccuracy, class D, class V = hn::Vec<D>>
 HWY_INLINE V falling_power(D d, V x) {
   const V limited = clamped(x, hn::Set(d, -126.0f), hn::Set(d, 126.0f));
@@ -94,7 +94,7 @@ constexpr float kLog2OfE = 1.44269504f;
 /// 1 / (1 + exp(-x))
 template <Accuracy kAccuracy, class D, class V = hn::Vec<D>>
 HWY_INLINE V fast_sigmoid(D d, V x) {
-  return falling_power<kAccuracy>(d, hn::Mul(x, hn::Set(d, -kLog2OfE)));
+  return nan_of(x, falling_power<kAccuracy>(d, hn::Mul(x, hn::Set(d, -kLog2OfE))));
 }
 
 /// x * sigmoid(alpha * x)
@@ -103,11 +103,15 @@ HWY_INLINE V fast_swish(D d, V x, float alpha) {
   return hn::Mul(x, falling_power<kAccuracy>(d, hn::Mul(x, hn::Set(d, -kLog2OfE * alpha))));
 }
 
-/// tanh(x) = 2 sigmoid(2 x) - 1; the error is absolute.
+/// tanh(x) = 2 sigmoid(2 x) - 1, and near 0, which stays 0, the first terms of its series.
 template <Accuracy kAccuracy, class D, class V = hn::Vec<D>>
 HWY_INLINE V fast_tanh(D d, V x) {
+  constexpr float kTerms[] = {-17.0f / 315.0f, 2.0f / 15.0f, -1.0f / 3.0f, 1.0f};
+  const V near = hn::Mul(x, polynomial(d, hn::Mul(x, x), kTerms));
   const V half = falling_power<kAccuracy>(d, hn::Mul(x, hn::Set(d, -2.0f * kLog2OfE)));
-  return hn::MulAdd(half, hn::Set(d, 2.0f), hn::Set(d, -1.0f));
+  const V far = hn::MulAdd(half, hn::Set(d, 2.0f), hn::Set(d, -1.0f));
+  // NaN is not far, either.
+  return hn::IfThenElse(hn::Ge(hn::Abs(x), hn::Set(d, 0.25f)), far, near);
 }
 
 /// x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which is x * sigmoid of twice that.

@@ -63,7 +63,7 @@ HWY_INLINE void store_bfloat16_pair(D d, hn::Vec<D> low, hn::Vec<D> high, uint16
 /// The same by the instruction of processors with bfloat16, which takes
 /// subnormal numbers for 0 and is not known to all compilers and Highways.
 template <class D>
-HWY_INLINE void store_bfloat16_pair_natively(D d, hn::Vec<D> low, hn::Vec<D> high, uint16_t* dst) {
+HWY_INLINE void store_bfloat16_pair_natively(D, hn::Vec<D> low, hn::Vec<D> high, uint16_t* dst) {
   const hn::Repartition<uint16_t, D> pair;
   hn::Vec<D> both;
   asm("vcvtne2ps2bf16 %[low], %[high], %[both]"

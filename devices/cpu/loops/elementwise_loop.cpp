@@ -15,6 +15,7 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/activation-inl.h"
 #include "devices/cpu/loops/bfloat16-inl.h"
 #include "devices/cpu/loops/extremes-inl.h"
 #include "devices/cpu/loops/float_functions-inl.h"
@@ -141,7 +142,8 @@ HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, con
       });
     case ElementwiseKind::Swish:  // of a factor for which the product may be NaN
       return unary(values, count, [&step](D d, V x) {
-        return hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, step.alpha))));
+        return nan_of(hn::Mul(x, hn::Set(d, step.alpha)),
+                      fast_swish<Accuracy::Float32>(d, x, step.alpha));
       });
     case ElementwiseKind::Elu:
       return unary(values, count, [&step](D d, V x) {
@@ -271,25 +273,16 @@ HWY_INLINE void run_steps(const ElementwiseCode& code, const Source* sources, si
         });
         break;
       case Action::Sigmoid:
-        map(acc, [](D d, V x) { return sigmoid(d, x); });
+        map(acc, [](D d, V x) { return fast_sigmoid<Accuracy::Float32>(d, x); });
         break;
       case Action::Swish:
-        map(acc, [&](D d, V x) {
-          return hn::Mul(x, sigmoid_of_number(d, hn::Mul(x, hn::Set(d, step.alpha))));
-        });
+        map(acc, [&](D d, V x) { return fast_swish<Accuracy::Float32>(d, x, step.alpha); });
         break;
       case Action::GeluErf:
-        map(acc, [](D d, V x) {
-          const V half = hn::Mul(x, hn::Set(d, 0.5f));
-          return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.70710678f))), half);
-        });
+        map(acc, [](D d, V x) { return fast_gelu_erf<Accuracy::Float32>(d, x); });
         break;
       case Action::GeluTanh:
-        map(acc, [](D d, V x) {
-          // tanh(y) = 2 sigmoid(2 y) - 1
-          const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), hn::Set(d, 0.044715f), x);
-          return hn::Mul(x, sigmoid_of_number(d, hn::Mul(cubic, hn::Set(d, 1.5957691f))));
-        });
+        map(acc, [](D d, V x) { return fast_gelu_tanh<Accuracy::Float32>(d, x); });
         break;
       case Action::Abs:
         map(acc, [](D, V x) { return hn::Abs(x); });

@@ -128,6 +128,33 @@ TEST_F(CpuTest, ActivationBehindAnExtendedDeconvolution) {
   compare(maker.model());
 }
 
+/// oneDNN has no generated code for groups of few channels; its reference takes hundreds of times
+/// as long.
+TEST_F(CpuTest, GroupsOfFewChannelsHaveGeneratedCode) {
+  for (const char* precision : {"f32", "bf16"}) {
+    if (precision == std::string("bf16") && !cpu::has_bfloat16()) continue;
+    for (const auto& [groups, inputs, outputs] :
+         {std::tuple(32, 4, 4), std::tuple(8, 2, 4), std::tuple(16, 8, 4), std::tuple(6, 4, 4)}) {
+      SCOPED_TRACE(fmt::format("{} {} groups {}->{}", precision, groups, inputs, outputs));
+      ModelMaker maker;
+      Value* x = maker.conv(maker.input({1, 8, 12, 13}), 8, groups * inputs);
+      Value* y = maker.op("Conv",
+                          {x, maker.random({groups * outputs, inputs, 3, 3}, 0.2f),
+                           maker.random({groups * outputs})},
+                          make_attributes({{"pads", Ints(4, 1)}, {"group", int64_t{groups}}}));
+      maker.output(maker.conv(maker.op("Relu", {y}), groups * outputs, 8));
+      const Properties properties{{"INFERENCE_PRECISION_HINT", precision}};
+      const float tolerance = precision == std::string("f32") ? 2e-5f : 0.05f;
+      const auto rows = compare(maker.model(), tolerance, properties);
+      const std::string name = implementation(rows, y->producer()->name());
+      // What is joined fills a block.
+      if (groups % 4 == 0) {
+        EXPECT_EQ(name.find("ref"), std::string::npos) << name;
+      }
+    }
+  }
+}
+
 TEST_F(CpuTest, Bfloat16ConvolutionsStayClose) {
   Properties properties{{"INFERENCE_PRECISION_HINT", "bf16"}};
   ModelMaker maker;

@@ -4,6 +4,8 @@
 
 #include <hwy/targets.h>
 
+#include <bit>
+
 #include "inference/passes/prepare_model.h"
 #include "inference/passes/print_model.h"
 #include "tests/devices/cpu/cpu_testing.h"
@@ -270,6 +272,8 @@ TEST(Depthwise, NonFiniteValuesGoWhereTheFilterDoes) {
         values[0] = std::numeric_limits<float>::quiet_NaN();
         values[count + count / 2] = std::numeric_limits<float>::infinity();
         values[3 * count - 1] = -std::numeric_limits<float>::infinity();
+        // A NaN that carries something in its lowest bits (only float32 has those).
+        values[3 * count] = std::bit_cast<float>(uint32_t{0x7FC00155});
         const Tensor weights = random_tensor(spec.weights, 2);
         const Tensor bias = random_tensor({window.channels * window.repeats}, 3);
         const std::vector<double> wanted = convolve(spec, src, weights, bias);
