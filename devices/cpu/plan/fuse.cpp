@@ -120,10 +120,15 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
                                  fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
                                  fuse_int8_sums, fuse_requantisation, quantise_operators}));
   }
-  return run_rewrites(
+  HET_TRY(run_rewrites(
       model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
-              lower_attention, fuse_attention, move_before_concat, fold_channel_affine,
-              lower_batch_norm, lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
+              lower_attention, fuse_attention, move_before_concat, fold_channel_affine}));
+  if (!keep_non_finite) {
+    // Sums that became one convolution may be scaled and be a part of the next sum.
+    HET_TRY(run_rewrites(model, {merge_convolutions, fold_channel_affine, merge_convolutions}));
+  }
+  return run_rewrites(
+      model, {lower_batch_norm, lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
               move_before_concat, fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
               keep_non_finite ? fuse_non_finite_tails : fuse_tails, fuse_elementwise});
 }

@@ -50,6 +50,12 @@ Status move_before_concat(Model& model);
 /// it.
 Status fold_channel_affine(Model& model);
 
+/// The sum or difference of two convolutions of one source becomes one convolution, where the
+/// window of one covers the other's. So does that of a convolution and its source behind scale and
+/// shift per channel, and of a depthwise convolution and its source. Weights are added where
+/// products were: an infinity with weights of two signs stays one where it was NaN.
+Status merge_convolutions(Model& model);
+
 /// A BatchNormalization that is left becomes element-wise.
 Status lower_batch_norm(Model& model);
 
