@@ -6,6 +6,7 @@
 
 #include "devices/cpu/formats/small_work.h"
 #include "devices/cpu/moves/picture_reorder.h"
+#include "devices/cpu/moves/transposed_reorder.h"
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/bfloat16_values.h"
 #include "devices/cpu/plan/custom_kernel.h"
@@ -112,6 +113,9 @@ Result<TensorId> PlanBuilder::reorder(const Value& value, TensorId source,
   std::optional<AloneScope> alone;
   if (step.alone) alone.emplace();
   step.kernel = make_picture_reorder(tensor(source).spec, wanted);
+  if (step.kernel == nullptr) {
+    step.kernel = make_transposed_reorder(tensor(source).spec, wanted);
+  }
   if (step.kernel == nullptr) {
     HET_ASSIGN(Primitive primitive, make_reorder(tensor(source).spec, wanted));
     step.kernel = make_primitive_kernel(std::move(primitive),
