@@ -1,5 +1,5 @@
-// Conversions of vectors between float and bfloat16. Included by loops after
-// hwy/highway.h, once per instruction set.
+// Conversions of vectors between float and bfloat16. Included by loops after hwy/highway.h, once
+// per instruction set.
 #include <hwy/highway.h>
 
 #if defined(HET_BFLOAT16_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -23,8 +23,7 @@ HWY_INLINE hn::Vec<D> load_bfloat16(D d, const uint16_t* src) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(half, src))));
 }
 
-/// The bits of `value`, of which the upper half is the nearest bfloat16, halves
-/// to even.
+/// The bits of `value`, of which the upper half is the nearest bfloat16, halves to even.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> round_to_upper(D, hn::Vec<D> value) {
   const hn::RebindToUnsigned<D> bits;
@@ -60,8 +59,8 @@ HWY_INLINE void store_bfloat16_pair(D d, hn::Vec<D> low, hn::Vec<D> high, uint16
 }
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-/// The same by the instruction of processors with bfloat16, which takes
-/// subnormal numbers for 0 and is not known to all compilers and Highways.
+/// The same by the instruction of processors with bfloat16, which takes subnormal numbers for 0 and
+/// is not known to all compilers and Highways.
 template <class D>
 HWY_INLINE void store_bfloat16_pair_natively(D, hn::Vec<D> low, hn::Vec<D> high, uint16_t* dst) {
   const hn::Repartition<uint16_t, D> pair;

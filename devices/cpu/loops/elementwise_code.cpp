@@ -56,8 +56,7 @@ Action action_of(const ElementwiseInstruction& op) {
   }
 }
 
-/// How an instruction takes its operands when the accumulator holds one
-/// register.
+/// How an instruction takes its operands when the accumulator holds one register.
 struct Operands {
   std::optional<size_t> loaded;  ///< register to take into the accumulator first
   std::optional<size_t> other;   ///< register beside the accumulator
@@ -91,8 +90,7 @@ ElementwiseCode make_elementwise_code(const ElementwiseProgram& program) {
   const auto held_before = [&](size_t k) {
     return k == 0 ? std::nullopt : std::optional<size_t>(program.operands + k - 1);
   };
-  // Results that an instruction takes from elsewhere than the accumulator get a
-  // place.
+  // Results that an instruction takes from elsewhere than the accumulator get a place.
   std::vector<std::optional<uint8_t>> places(program.operands + count);
   for (size_t i = 0; i < program.operands; ++i) places[i] = static_cast<uint8_t>(i);
   for (size_t k = 0; k < count; ++k) {

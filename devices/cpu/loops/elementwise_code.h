@@ -45,17 +45,16 @@ struct ElementwiseStep {
   float beta = 0.0f;
 };
 
-/// A program for one accumulator: what an instruction computes stays there for
-/// the next one, which most chains never leave. Sources are the operands, then
-/// the saved results.
+/// A program for one accumulator: what an instruction computes stays there for the next one, which
+/// most chains never leave. Sources are the operands, then the saved results.
 struct ElementwiseCode {
   size_t operands = 0;
   size_t saved = 0;
   std::vector<ElementwiseStep> steps;
 };
 
-/// The code of a program with at least one instruction and at most
-/// kMaxElementwiseRegisters registers. An empty program gives empty code.
+/// The code of a program with at least one instruction and at most kMaxElementwiseRegisters
+/// registers. An empty program gives empty code.
 ElementwiseCode make_elementwise_code(const ElementwiseProgram& program);
 
 }  // namespace het::cpu

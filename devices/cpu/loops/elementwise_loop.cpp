@@ -7,8 +7,7 @@
 
 #include "inference/ops/elementwise/as_read.h"
 
-// Compiled once per instruction set; the processor's best is chosen at the
-// first call.
+// Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/loops/elementwise_loop.cpp"
 #include <hwy/foreach_target.h>
@@ -30,8 +29,7 @@ using V = hn::Vec<D>;
 using Action = ElementwiseStep::Action;
 
 constexpr size_t kLanes = hn::MaxLanes(D());
-/// Vectors of the accumulator: two such blocks and some constants fit into the
-/// registers.
+/// Vectors of the accumulator: two such blocks and some constants fit into the registers.
 constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 8 : 4;
 constexpr size_t kBlock = kVectors * kLanes;
 static_assert(kElementwisePeriod % kBlock == 0);
@@ -124,8 +122,8 @@ HWY_INLINE void unary(float* values, size_t count, F f) {
   }
 }
 
-/// Functions that take many instructions, over whole vectors in memory:
-/// `values` becomes the results. `others`: the second operand of Pow.
+/// Functions that take many instructions, over whole vectors in memory: `values` becomes the
+/// results. `others`: the second operand of Pow.
 HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, const float* others,
                                  size_t count) {
   switch (step.kind) {
@@ -391,13 +389,6 @@ void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sourc
 void run_elementwise_in_place(const ElementwiseCode& code, float* row, size_t count) {
   const ElementwiseSource source{row};
   run_elementwise(code, &source, row, count);
-}
-
-void run_elementwise_chunk(const ElementwiseProgram& program, const float* const* operands,
-                           float* dst, size_t count) {
-  ElementwiseSource sources[kMaxElementwiseRegisters];
-  for (size_t i = 0; i < program.operands; ++i) sources[i].values = operands[i];
-  run_elementwise(make_elementwise_code(program), sources, dst, count);
 }
 
 }  // namespace het::cpu

@@ -11,18 +11,17 @@ namespace het::cpu {
 /// Values after which a source that repeats starts again.
 inline constexpr size_t kElementwisePeriod = 128;
 
-/// Where an operand's values lie: float32 or bfloat16, dense, or
-/// kElementwisePeriod of them that come again and again.
+/// Where an operand's values lie: float32 or bfloat16, dense, or kElementwisePeriod of them that
+/// come again and again.
 struct ElementwiseSource {
   const void* values = nullptr;
   bool bfloat16 = false;
   bool repeats = false;
 };
 
-/// Runs the code over `count` values of its operands, in float32. `dst` may be
-/// the values of an operand of its type. Vectorised for the instruction set of
-/// the processor it runs on; every count gives the same value for the same
-/// operands, wherever a call begins.
+/// Runs the code over `count` values of its operands, in float32. `dst` may be the values of an
+/// operand of its type. Vectorised for the instruction set of the processor it runs on; every count
+/// gives the same value for the same operands, wherever a call begins.
 void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, float* dst,
                      size_t count);
 void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
@@ -30,13 +29,5 @@ void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sourc
 
 /// Runs the code over a row of floats in place, its only operand.
 void run_elementwise_in_place(const ElementwiseCode& code, float* row, size_t count);
-
-/// Values of a chunk of run_elementwise_chunk().
-inline constexpr size_t kElementwiseChunk = 256;
-
-/// Runs a program over `count` <= kElementwiseChunk values of dense floats;
-/// makes its code first.
-void run_elementwise_chunk(const ElementwiseProgram& program, const float* const* operands,
-                           float* dst, size_t count);
 
 }  // namespace het::cpu

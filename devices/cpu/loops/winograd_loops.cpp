@@ -390,12 +390,8 @@ HWY_NOINLINE void store_tile_by_values(const float* products, int64_t point, con
   };
   transform_dst_tile<D, P, false>(d, products, point, part.height, part.width, keep);
   if (tail.rest != nullptr) {
-    const auto count = static_cast<size_t>(part.height * part.width * lanes);
-    for (size_t i = 0; i < count; i += kElementwiseChunk) {
-      const float* operand = values + i;
-      run_elementwise_chunk(*tail.rest, &operand, values + i,
-                            std::min(kElementwiseChunk, count - i));
-    }
+    run_elementwise_in_place(*tail.rest, values,
+                             static_cast<size_t>(part.height * part.width * lanes));
   }
   const auto is_used = hn::FirstN(d, static_cast<size_t>(part.used));
   for (int y = 0; y < part.height; ++y) {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inference/passes/fusions/elementwise_program.h"
+#include "devices/cpu/loops/elementwise_code.h"
 #include "inference/tensors/element_type.h"
 
 namespace het::cpu {
@@ -79,7 +79,7 @@ struct WinogradTail {
   bool clip = false;
   float low = 0.0f;  ///< with `clip`; low <= 0 <= high, so that padded channels stay 0
   float high = 0.0f;
-  const ElementwiseProgram* rest = nullptr;  ///< of one operand, behind the others
+  const ElementwiseCode* rest = nullptr;  ///< of one operand, behind the others
 };
 
 /// Input channels whose late weights are transformed at a time.

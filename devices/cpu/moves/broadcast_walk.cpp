@@ -23,8 +23,7 @@ void repeat_row(T* dst, int64_t row, int64_t count) {
   }
 }
 
-/// Copies `count` values that the operand shows from output position `begin`
-/// on.
+/// Copies `count` values that the operand shows from output position `begin` on.
 template <class T>
 void gather(const BroadcastSpace& space, const BroadcastWalk& walk, const T* src, int64_t begin,
             int64_t count, T* dst) {
@@ -165,8 +164,8 @@ const void* BroadcastReader::read_typed(const T* src, int64_t first, int64_t cou
   return copies;
 }
 
-/// Fills `copies` with the rows beside position `first`, so that values from
-/// anywhere in a row on lie there, unless it holds them.
+/// Fills `copies` with the rows beside position `first`, so that values from anywhere in a row on
+/// lie there, unless it holds them.
 template <class T>
 void BroadcastReader::repeat(const T* src, int64_t first, T* copies) {
   const int64_t place = first / plane();

@@ -24,8 +24,8 @@ struct BroadcastWalk {
   std::vector<int64_t> strides;  ///< along the dimensions of the space
 };
 
-/// The output's memory as nested loops shared by all operands, outermost first;
-/// neighbouring dimensions that all walk alike are merged.
+/// The output's memory as nested loops shared by all operands, outermost first; neighbouring
+/// dimensions that all walk alike are merged.
 struct BroadcastSpace {
   std::vector<int64_t> dims;
   std::vector<BroadcastWalk> walks;  ///< by operand
@@ -36,23 +36,21 @@ struct BroadcastSpace {
 BroadcastSpace make_broadcast_space(const TensorSpec& dst,
                                     const std::vector<std::vector<int64_t>>& strides);
 
-/// Shows an operand's values beside parts of the output, in place or copied.
-/// For one thread.
+/// Shows an operand's values beside parts of the output, in place or copied. For one thread.
 class BroadcastReader {
  public:
   /// Values of memory that a reader needs.
   static constexpr size_t kCopied = 2048;
 
   BroadcastReader() = default;
-  /// `src` has elements of 2 or 4 bytes, bfloat16 or float32; `copies` holds
-  /// kCopied of them.
+  /// `src` has elements of 2 or 4 bytes, bfloat16 or float32; `copies` holds kCopied of them.
   BroadcastReader(const BroadcastSpace& space, size_t operand, ElementType type,
                   const std::byte* src, std::byte* copies);
 
   /// How many positions from `first` on read() can show at once; > 0.
   int64_t extent(int64_t first) const;
-  /// The values beside the positions [first, first + count) of the output.
-  /// Valid until the next call.
+  /// The values beside the positions [first, first + count) of the output. Valid until the next
+  /// call.
   ElementwiseSource read(int64_t first, int64_t count);
 
  private:

@@ -143,7 +143,7 @@ class WinogradKernel final : public Kernel {
     std::byte* dst = args.outputs[0];
     WinogradTail tail = tail_;
     if (has_sum_) tail.sum = args.inputs[1];
-    if (!rest_.instructions.empty()) tail.rest = &rest_;
+    if (!rest_.steps.empty()) tail.rest = &rest_;
     if (!sets_.shared) {
       in_slots(team_, sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
         float* transformed = scratch + static_cast<size_t>(slot) * (src_count_ + products_count_);
@@ -178,6 +178,7 @@ class WinogradKernel final : public Kernel {
 
   /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers.
   void plan_tail(const FusedTail& tail) {
+    ElementwiseProgram rest;
     for (const TailStep& step : tail) {
       if (step.sum) {
         has_sum_ = true;
@@ -186,17 +187,18 @@ class WinogradKernel final : public Kernel {
       const ElementwiseInstruction& op = step.expression;
       const bool relu = op.kind == ElementwiseKind::Relu && op.alpha == 0.0f;
       const bool clip = op.kind == ElementwiseKind::Clip && op.alpha <= 0.0f && op.beta >= 0.0f;
-      if (rest_.instructions.empty() && !tail_.clip && (relu || clip)) {
+      if (rest.instructions.empty() && !tail_.clip && (relu || clip)) {
         tail_.clip = true;
         tail_.low = relu ? 0.0f : op.alpha;
         tail_.high = relu ? std::numeric_limits<float>::infinity() : op.beta;
         continue;
       }
-      rest_.operands = 1;
+      rest.operands = 1;
       ElementwiseInstruction next = op;
-      next.a = static_cast<uint8_t>(rest_.instructions.size());
-      rest_.instructions.push_back(next);
+      next.a = static_cast<uint8_t>(rest.instructions.size());
+      rest.instructions.push_back(next);
     }
+    rest_ = make_elementwise_code(rest);
   }
 
   void run_groups(int64_t begin, int64_t end, int64_t first, int64_t tiles,
@@ -217,8 +219,8 @@ class WinogradKernel final : public Kernel {
   BufferPtr packed_;
   BufferPtr bias_;  ///< padded to whole blocks
   bool has_sum_ = false;
-  WinogradTail tail_;        ///< but for its pointers
-  ElementwiseProgram rest_;  ///< of the tail, behind the bounds
+  WinogradTail tail_;     ///< but for its pointers
+  ElementwiseCode rest_;  ///< of the tail, behind the bounds
 };
 
 }  // namespace
