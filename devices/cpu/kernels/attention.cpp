@@ -59,6 +59,7 @@ class AttentionKernel final : public Kernel {
     shape_.factor = attributes.get_float("factor", 1.0f);
     shape_.value_factor = attributes.get_float("value_factor", 1.0f);
     shape_.zero_without_keys = attributes.get_int("zero_without_keys", 0) != 0;
+    shape_.zero_for_nan = attributes.get_int("zero_for_nan", 0) != 0;
     shape_.product = product;
     shape_.keys = batch_.back();
     batch_.pop_back();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -13,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "devices/cpu/loops/activation-inl.h"
+#include "devices/cpu/loops/bfloat16-inl.h"
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 #include <immintrin.h>
@@ -56,19 +58,7 @@ HWY_INLINE AttentionVector load_values(const float* from) {
 }
 
 HWY_INLINE AttentionVector load_values(const BFloat16* from) {
-  const auto narrow = hn::LoadU(AttentionHalf(), reinterpret_cast<const uint16_t*>(from));
-  return hn::BitCast(AttentionTag(), hn::ShiftLeft<16>(hn::PromoteTo(AttentionBits(), narrow)));
-}
-
-/// The upper halves of floats, rounded, as whole numbers.
-HWY_INLINE hn::Vec<AttentionBits> narrowed(AttentionVector value) {
-  const AttentionBits bits;
-  const auto exact = hn::BitCast(bits, value);
-  const auto even = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
-  const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7FFF)), even);
-  // The bits of a NaN could round to those of an infinity.
-  const auto quiet = hn::Or(exact, hn::Set(bits, 0x400000));
-  return hn::ShiftRight<16>(hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded));
+  return load_bfloat16(AttentionTag(), reinterpret_cast<const uint16_t*>(from));
 }
 
 HWY_INLINE void store_values(AttentionVector value, float* to) {
@@ -76,14 +66,25 @@ HWY_INLINE void store_values(AttentionVector value, float* to) {
 }
 
 HWY_INLINE void store_values(AttentionVector value, BFloat16* to) {
+  hn::StoreU(to_bfloat16(AttentionTag(), value), AttentionHalf(), reinterpret_cast<uint16_t*>(to));
+}
+
+/// Exponentials, none of which is negative. The bits of a NaN do not count.
+HWY_INLINE void store_weights(AttentionVector value, float* to) {
+  hn::Store(value, AttentionTag(), to);
+}
+
+HWY_INLINE void store_weights(AttentionVector value, BFloat16* to) {
+  const AttentionBits bits;
   const hn::RebindToSigned<AttentionTag> whole;
-  hn::StoreU(hn::DemoteTo(AttentionHalf(), hn::BitCast(whole, narrowed(value))), AttentionHalf(),
-             reinterpret_cast<uint16_t*>(to));
+  const auto rounded = hn::Add(hn::BitCast(bits, value), hn::Set(bits, 0x8000));
+  hn::StoreU(hn::DemoteTo(AttentionHalf(), hn::BitCast(whole, hn::ShiftRight<16>(rounded))),
+             AttentionHalf(), reinterpret_cast<uint16_t*>(to));
 }
 
 /// The bits of values as bfloat16, in the lower halves.
 HWY_INLINE hn::Vec<AttentionBits> load_bits(const float* from) {
-  return narrowed(load_values(from));
+  return hn::ShiftRight<16>(round_to_upper(AttentionTag(), load_values(from)));
 }
 
 HWY_INLINE hn::Vec<AttentionBits> load_bits(const BFloat16* from) {
@@ -362,44 +363,50 @@ HWY_INLINE float weigh_row(const AttentionShape& shape, float* scores, const flo
   const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
   const auto factor = hn::Set(d, shape.factor);
   const int64_t whole = shape.keys / kAttentionLanes * kAttentionLanes;
-  const auto rest = static_cast<size_t>(shape.keys - whole);
+  const auto used = hn::FirstN(d, static_cast<size_t>(shape.keys - whole));
+  const int64_t end = whole < shape.keys ? whole + kAttentionLanes : whole;
   auto largest = lowest;
-  for (int64_t i = 0; i < whole; i += kAttentionLanes) {
-    auto x = hn::Mul(hn::Load(d, scores + i), factor);
-    if (mask != nullptr) {
-      x = hn::Add(x, mask_column == 0 ? hn::Set(d, mask[0]) : hn::LoadU(d, mask + i));
-    }
+  // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
+  const auto note = [&](int64_t i, AttentionVector x) HWY_ATTR {
     hn::Store(x, d, scores + i);
-    // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
     largest = hn::Max(largest, x);
-  }
-  if (rest > 0) {
-    auto x = hn::Mul(hn::Load(d, scores + whole), factor);
-    const auto used = hn::FirstN(d, rest);
-    if (mask != nullptr) {
-      x = hn::Add(x,
-                  mask_column == 0 ? hn::Set(d, mask[0]) : hn::MaskedLoad(used, d, mask + whole));
+  };
+  const auto scaled = [&](int64_t i) HWY_ATTR { return hn::Mul(hn::Load(d, scores + i), factor); };
+  // Lanes behind the row become zeros as those of -infinity do.
+  if (mask == nullptr) {
+    for (int64_t i = 0; i < whole; i += kAttentionLanes) note(i, scaled(i));
+    if (whole < end) note(whole, hn::IfThenElse(used, scaled(whole), lowest));
+  } else if (mask_column == 0) {
+    const auto same = hn::Set(d, mask[0]);
+    for (int64_t i = 0; i < whole; i += kAttentionLanes) note(i, hn::Add(scaled(i), same));
+    if (whole < end) note(whole, hn::IfThenElse(used, hn::Add(scaled(whole), same), lowest));
+  } else {
+    for (int64_t i = 0; i < whole; i += kAttentionLanes) {
+      note(i, hn::Add(scaled(i), hn::LoadU(d, mask + i)));
     }
-    // Lanes behind the row become zeros as those of -infinity do.
-    x = hn::IfThenElse(used, x, lowest);
-    hn::Store(x, d, scores + whole);
-    largest = hn::Max(largest, x);
+    if (whole < end) {
+      const auto x = hn::Add(scaled(whole), hn::MaskedLoad(used, d, mask + whole));
+      note(whole, hn::IfThenElse(used, x, lowest));
+    }
   }
   // A row of nothing but -infinity sums to 0, one that has NaN beside them to NaN.
   const auto most = hn::MaxOfLanes(d, largest);
   const auto from = hn::IfThenElse(hn::Eq(most, lowest), hn::Zero(d), most);
   auto sum = hn::Zero(d);
   auto* const to = reinterpret_cast<To*>(scores);
-  const int64_t end = rest > 0 ? whole + kAttentionLanes : whole;
   for (int64_t i = 0; i < end; i += kAttentionLanes) {
     const auto x = hn::Sub(hn::Load(d, scores + i), from);
     // Below -87 bounded_exp() is no exponential; NaN is not below.
     const auto e = hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), bounded_exp(d, x));
     sum = hn::Add(sum, e);
-    store_values(e, to + i);
+    store_weights(e, to + i);
   }
   const float total = hn::GetLane(hn::SumOfLanes(d, sum));
-  if (total == 0.0f && shape.zero_without_keys) return 0.0f;
+  if (total == 0.0f && (shape.zero_without_keys || shape.zero_for_nan)) return 0.0f;
+  if (std::isnan(total) && shape.zero_for_nan) {
+    std::fill_n(to, end, To(0.0f));
+    return 0.0f;
+  }
   return shape.value_factor / total;
 }
 

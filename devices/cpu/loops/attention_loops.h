@@ -16,6 +16,7 @@ struct AttentionShape {
   float factor = 1.0f;
   float value_factor = 1.0f;       ///< the result is multiplied by it
   bool zero_without_keys = false;  ///< what a mask of -infinity for all keys gives; else NaN
+  bool zero_for_nan = false;       ///< weights that would be NaN for any reason are 0
   /// Of both products: Float32, or BFloat16 where has_bfloat16_attention(). Scores and exponentials
   /// are float32.
   ElementType product = ElementType::Float32;

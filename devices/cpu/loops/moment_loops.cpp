@@ -9,6 +9,8 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/bfloat16-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -17,16 +19,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-using Narrow = hn::Rebind<uint16_t, D>;
-
 HWY_INLINE V load_moment(const float* from) {
   return hn::LoadU(D(), from);
 }
 
 HWY_INLINE V load_moment(const BFloat16* from) {
-  const hn::RebindToUnsigned<D> bits;
-  const auto narrow = hn::LoadU(Narrow(), reinterpret_cast<const uint16_t*>(from));
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(bits, narrow)));
+  return load_bfloat16(D(), reinterpret_cast<const uint16_t*>(from));
 }
 
 HWY_INLINE void store_moment(V value, float* to) {
@@ -34,16 +32,7 @@ HWY_INLINE void store_moment(V value, float* to) {
 }
 
 HWY_INLINE void store_moment(V value, BFloat16* to) {
-  const hn::RebindToUnsigned<D> bits;
-  const hn::RebindToSigned<D> whole;
-  const auto exact = hn::BitCast(bits, value);
-  const auto even = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
-  const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7FFF)), even);
-  // The bits of a NaN could round to those of an infinity.
-  const auto quiet = hn::Or(exact, hn::Set(bits, 0x400000));
-  const auto chosen = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
-  hn::StoreU(hn::DemoteTo(Narrow(), hn::BitCast(whole, hn::ShiftRight<16>(chosen))), Narrow(),
-             reinterpret_cast<uint16_t*>(to));
+  hn::StoreU(to_bfloat16(D(), value), hn::Rebind<uint16_t, D>(), reinterpret_cast<uint16_t*>(to));
 }
 
 constexpr size_t kPart = 4096;

@@ -183,36 +183,6 @@ void softmax_of_long_row(const float* src, int64_t n, bool logarithm, float* dst
                      HWY_ATTR { part.store(hn::Mul(part.load(dst + i), scale), dst + i); });
 }
 
-bool softmax_of_scores(float* values, int64_t n, float scale, float factor, const float* mask,
-                       int64_t mask_stride) {
-  const SoftmaxTag d;
-  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
-  auto largest = lowest;
-  each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
-    auto x = hn::Mul(part.load(values + i), hn::Set(d, scale));
-    if (mask != nullptr) {
-      x = hn::Add(x, mask_stride == 0 ? hn::Set(d, mask[0]) : part.load(mask + i));
-    }
-    part.store(x, values + i);
-    // Max() of x86 takes its second operand where one is NaN: NaN is found in the sum.
-    largest = hn::Max(largest, part.filled(x, lowest));
-  });
-  // A row of nothing but -infinity sums to 0, one that has NaN beside them to NaN.
-  const auto most = hn::MaxOfLanes(d, largest);
-  const auto from = hn::IfThenElse(hn::Eq(most, lowest), hn::Zero(d), most);
-  auto sum = hn::Zero(d);
-  each_vector(n, [&](int64_t i, const auto& part) HWY_ATTR {
-    const auto e = exponential(d, part.load(values + i), from);
-    sum = hn::Add(sum, part.filled(e, hn::Zero(d)));
-    part.store(e, values + i);
-  });
-  sum = hn::SumOfLanes(d, sum);
-  const auto by = hn::Div(hn::Set(d, factor), sum);
-  each_vector(n, [&](int64_t i, const auto& part)
-                     HWY_ATTR { part.store(hn::Mul(part.load(values + i), by), values + i); });
-  return hn::GetLane(sum) != 0.0f;
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -223,7 +193,6 @@ namespace het::cpu {
 HWY_EXPORT(softmax_of_columns);
 HWY_EXPORT(softmax_of_rows);
 HWY_EXPORT(softmax_of_long_row);
-HWY_EXPORT(softmax_of_scores);
 
 void softmax_columns(const float* src, int64_t n, int64_t stride, int64_t columns, bool logarithm,
                      float* dst) {
@@ -236,11 +205,6 @@ void softmax_rows(const float* src, int64_t n, int64_t rows, bool logarithm, flo
 
 void softmax_long_row(const float* src, int64_t n, bool logarithm, float* dst) {
   HWY_DYNAMIC_DISPATCH(softmax_of_long_row)(src, n, logarithm, dst);
-}
-
-bool softmax_scores(float* values, int64_t n, float scale, float factor, const float* mask,
-                    int64_t mask_stride) {
-  return HWY_DYNAMIC_DISPATCH(softmax_of_scores)(values, n, scale, factor, mask, mask_stride);
 }
 
 }  // namespace het::cpu

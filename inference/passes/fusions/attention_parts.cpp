@@ -29,6 +29,7 @@ Attributes attention_attributes(const AttentionParts& parts) {
   attributes.set("factor", parts.factor * parts.query.factor * parts.key.factor);
   attributes.set("value_factor", parts.value.factor);
   attributes.set("zero_without_keys", int64_t{parts.zero_without_keys});
+  if (parts.zero_for_nan) attributes.set("zero_for_nan", int64_t{1});
   return attributes;
 }
 

@@ -20,12 +20,14 @@ struct AttentionParts {
   float factor = 1.0f;
   /// A query without any key (a mask of -infinity) gives zeros, not NaN.
   bool zero_without_keys = false;
+  /// So does one whose weights are NaN for any reason.
+  bool zero_for_nan = false;
   Shape output_strides;  ///< along [batch..., queries, columns]
 };
 
 /// The inputs and attributes of het.Attention: shape of the scores, depth, columns, NAME_offset and
 /// NAME_strides of query, key and value, mask_strides, output_strides, factor, value_factor,
-/// zero_without_keys.
+/// zero_without_keys, and zero_for_nan where that is so.
 std::vector<Value*> attention_inputs(const AttentionParts& parts);
 Attributes attention_attributes(const AttentionParts& parts);
 

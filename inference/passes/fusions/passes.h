@@ -70,8 +70,10 @@ Status fuse_normalisations(Model& model);
 /// Attention without past keys, soft cap and windows becomes het.Attention (attention_parts.h).
 Status lower_attention(Model& model);
 
-/// MatMul, a factor and a mask, Softmax, MatMul become het.Attention, which reads its operands
-/// where they lie: in front of Reshape, Transpose, Split, Gather of one index and factors.
+/// MatMul, a factor and masks, Softmax, MatMul become het.Attention, which reads its operands where
+/// they lie: in front of Reshape, Transpose, Split, Gather of one index and factors. Several masks
+/// must be constant, as those of heads and windows are. Rows of NaN may be zeroed behind Softmax,
+/// and a product of columns gets a Transpose.
 Status fuse_attention(Model& model);
 
 /// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.

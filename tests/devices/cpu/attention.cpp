@@ -1,7 +1,10 @@
 // Attention: MatMul, Softmax, MatMul as one kernel that reads its operands where they lie.
+#include <cmath>
 #include <limits>
 #include <optional>
 
+#include "devices/cpu/loops/attention_loops.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/strided_view.h"
 #include "inference/passes/prepare_model.h"
@@ -190,6 +193,276 @@ TEST_F(CpuAttention, ViewsEndWhereElementsWouldMove) {
   const StridedView two = strided_view(*turned);
   EXPECT_EQ(two.base, x);
   EXPECT_EQ(two.strides, (Shape{1, 6}));
+}
+
+TEST_F(CpuAttention, RowsWithoutKeysThatExportersZero) {
+  // Where(IsNaN(weights), 0, weights): a row of -infinity, and one of NaN.
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Value* q = maker_.input({1, 2, 3, 8});
+  Value* k = maker_.input({1, 2, 8, 20});
+  Value* v = maker_.input({1, 2, 20, 8});
+  Value* mask = maker_.input({3, 20});
+  Value* weights = softmax(maker_.op("Add", {maker_.op("MatMul", {q, k}), mask}));
+  Value* chosen = maker_.op("Where", {maker_.op("IsNaN", {weights}), scalar(0.0f), weights});
+  maker_.output(maker_.op("MatMul", {chosen, v}));
+  EXPECT_EQ(attentions(), 1U);
+  Tensor masks = cpu_testing::random_tensor({3, 20}, 3);
+  for (size_t i = 0; i < 20; ++i) masks.values<float>()[20 + i] = -kInfinity;
+  masks.values<float>()[47] = std::numeric_limits<float>::quiet_NaN();
+  const auto compiled = compile(maker_.model());
+  ASSERT_NE(compiled, nullptr);
+  const auto outputs = infer(*compiled, {cpu_testing::random_tensor({1, 2, 3, 8}, 1),
+                                         cpu_testing::random_tensor({1, 2, 8, 20}, 2),
+                                         cpu_testing::random_tensor({1, 2, 20, 8}, 4), masks});
+  for (size_t i = 0; i < 48; ++i) {
+    const float value = outputs[0].values<float>()[i];
+    EXPECT_EQ(value == 0.0f, i % 24 >= 8) << i << ": " << value;
+  }
+}
+
+TEST_F(CpuAttention, OtherChoicesThanZeroStay) {
+  Value* q = maker_.input({2, 4, 8});
+  Value* k = maker_.input({2, 8, 6});
+  Value* v = maker_.input({2, 6, 4});
+  Value* weights = softmax(maker_.op("MatMul", {q, k}));
+  Value* test = maker_.op("IsNaN", {weights});
+  maker_.output(maker_.op("MatMul", {maker_.op("Where", {test, scalar(0.5f), weights}), v}));
+  EXPECT_EQ(attentions(), 0U);
+}
+
+TEST_F(CpuAttention, MasksOfWindows) {
+  // Two pictures of three windows: a bias of each head, then a mask of each window.
+  Value* q = maker_.input({6, 2, 5, 8});
+  Value* k = maker_.input({6, 2, 8, 5});
+  Value* v = maker_.input({6, 2, 5, 8});
+  Value* scores = maker_.op("Mul", {maker_.op("MatMul", {q, k}), scalar(0.3f)});
+  Value* biased = maker_.op("Add", {scores, maker_.random({1, 2, 5, 5})});
+  Value* masked =
+      maker_.op("Add", {reshape(biased, {2, 3, 2, 5, 5}), maker_.random({1, 3, 1, 5, 5})});
+  maker_.output(maker_.op("MatMul", {softmax(reshape(masked, {6, 2, 5, 5})), v}));
+  EXPECT_EQ(attentions(), 1U);
+}
+
+TEST_F(CpuAttention, MasksThatAreNoConstantsAreAddedOneByOne) {
+  Value* q = maker_.input({2, 5, 8});
+  Value* k = maker_.input({2, 8, 5});
+  Value* v = maker_.input({2, 5, 8});
+  Value* biased = maker_.op("Add", {maker_.op("MatMul", {q, k}), maker_.input({5, 5})});
+  Value* masked = maker_.op("Add", {biased, maker_.random({2, 1, 5})});
+  maker_.output(maker_.op("MatMul", {softmax(masked), v}));
+  EXPECT_EQ(attentions(), 0U);
+}
+
+TEST_F(CpuAttention, ProductsOfColumns) {
+  // Values times turned weights, as detectors write attention over pixels.
+  Value* all = maker_.input({2, 3, 20, 35});
+  const auto parts = maker_.split("Split", {all, maker_.ints({8, 8, 4})}, 3,
+                                  make_attributes({{"axis", int64_t{2}}}));
+  Value* weights = softmax(maker_.op("MatMul", {transpose(parts[0], {0, 1, 3, 2}), parts[1]}));
+  Value* y = maker_.op("MatMul", {parts[2], transpose(weights, {0, 1, 3, 2})});
+  maker_.output(reshape(y, {2, 12, 5, 7}));
+  EXPECT_EQ(attentions(), 1U);
+}
+
+TEST_F(CpuAttention, InBfloat16BetweenProducts) {
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << "no AVX-512: device CPU refuses bf16";
+  ModelMaker maker;
+  Value* x = maker.input({2, 9, 12});
+  Value* all = maker.op("MatMul", {x, maker.random({12, 36}, 0.5f)});
+  Value* split = maker.op("Reshape", {all, maker.ints({2, 9, 3, 3, 4})});
+  Value* turned = maker.op("Transpose", {split}, make_attributes({{"perm", Ints{2, 0, 3, 1, 4}}}));
+  const auto part = [&](int64_t index) {
+    return maker.op("Gather", {turned, maker.constant(Tensor::scalar(index))},
+                    make_attributes({{"axis", int64_t{0}}}));
+  };
+  Value* key = maker.op("Transpose", {part(1)}, make_attributes({{"perm", Ints{0, 1, 3, 2}}}));
+  Value* weights = maker.op("Softmax", {maker.op("MatMul", {part(0), key})});
+  Value* rows = maker.op("MatMul", {weights, part(2)});
+  Value* back = maker.op("Transpose", {rows}, make_attributes({{"perm", Ints{0, 2, 1, 3}}}));
+  Value* merged = maker.op("Reshape", {back, maker.ints({2, 9, 12})});
+  maker.output(maker.op("MatMul", {merged, maker.random({12, 7}, 0.3f)}));
+  const auto profile = compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
+  EXPECT_EQ(count_type(profile, "Reorder"), 1U) << "of the input only";
+  const auto narrow = std::ranges::count_if(profile, [](const ProfileRow& row) {
+    return row.exec_type.starts_with("own_attention") && row.exec_type.ends_with("_bf16");
+  });
+  EXPECT_EQ(narrow, cpu::has_bfloat16_attention() ? 1 : 0);
+}
+
+TEST_F(CpuAttention, SizesInBfloat16) {
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << "no AVX-512: device CPU refuses bf16";
+  for (const Ints& size : attention_sizes()) {
+    ModelMaker maker;
+    make_attention(maker, size);
+    for (const char* threads : {"1", "2", "5"}) {
+      SCOPED_TRACE(to_string(size));
+      compare(maker.model(), 0.05f,
+              {{"INFERENCE_PRECISION_HINT", "bf16"}, {"INFERENCE_NUM_THREADS", threads}});
+    }
+  }
+}
+
+/// A matrix [rows, columns] somewhere in memory, as floats and as bfloat16.
+class StoredMatrix {
+ public:
+  StoredMatrix(int64_t rows, int64_t columns, int64_t row, int64_t column, unsigned seed)
+      : row_(row),
+        column_(column),
+        wide_(cpu_testing::random_tensor({(rows - 1) * row + (columns - 1) * column + 1}, seed)) {
+    for (float& value : wide_.values<float>()) narrow_.emplace_back(value);
+    // Both show the same numbers.
+    for (size_t i = 0; i < narrow_.size(); ++i) {
+      wide_.values<float>()[i] = static_cast<float>(narrow_[i]);
+    }
+  }
+  void set(int64_t i, int64_t j, float value) {
+    const auto at = static_cast<size_t>(i * row_ + j * column_);
+    wide_.values<float>()[at] = value;
+    narrow_[at] = BFloat16(value);
+  }
+  float at(int64_t i, int64_t j) const {
+    return wide_.values<float>()[static_cast<size_t>(i * row_ + j * column_)];
+  }
+  cpu::AttentionMatrix as(ElementType type) const {
+    const void* first = narrow_.data();
+    if (type == ElementType::Float32) first = wide_.values<float>().data();
+    return {static_cast<const std::byte*>(first), type, row_, column_};
+  }
+
+ private:
+  int64_t row_, column_;
+  Tensor wide_;
+  std::vector<BFloat16> narrow_;
+};
+
+struct LoopCase {
+  int64_t rows, depth, keys, columns;
+  bool turned;  ///< no operand has its rows where they usually are
+};
+
+/// attend() beside the definition in double, for all types.
+void expect_attention(const LoopCase& c, bool with_specials, bool zero_for_nan) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto stored = [&](int64_t rows, int64_t columns, bool turned, unsigned seed) {
+    return turned ? StoredMatrix(rows, columns, 1, rows + 3, seed)
+                  : StoredMatrix(rows, columns, columns + 5, 1, seed);
+  };
+  StoredMatrix query = stored(c.rows, c.depth, c.turned, 1);
+  StoredMatrix key = stored(c.depth, c.keys, !c.turned, 2);
+  StoredMatrix value = stored(c.keys, c.columns, c.turned, 3);
+  Tensor mask = cpu_testing::random_tensor({c.rows, c.keys}, 4);
+  if (with_specials) {
+    mask.values<float>()[0] = -kInfinity;
+    for (int64_t i = 0; i < c.keys; ++i) {
+      mask.values<float>()[static_cast<size_t>(c.keys + i)] = -kInfinity;
+    }
+    query.set(2, c.depth - 1, std::numeric_limits<float>::quiet_NaN());
+    query.set(3, 0, kInfinity);
+    value.set(0, c.columns - 1, kInfinity);
+  }
+  std::vector<double> wanted;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    std::vector<double> weights;
+    double most = -std::numeric_limits<double>::infinity();
+    for (int64_t k = 0; k < c.keys; ++k) {
+      double score = 0.0;
+      for (int64_t i = 0; i < c.depth; ++i) score += double{query.at(r, i)} * key.at(i, k);
+      weights.push_back(score * 0.5 + mask.values<float>()[static_cast<size_t>(r * c.keys + k)]);
+      most = std::isnan(weights.back()) ? most : std::max(most, weights.back());
+    }
+    double sum = 0.0;
+    for (double& weight : weights) sum += weight = std::exp(weight - most);
+    for (double& weight : weights) {
+      weight /= sum;
+      if (zero_for_nan && std::isnan(weight)) weight = 0.0;
+    }
+    for (int64_t j = 0; j < c.columns; ++j) {
+      double result = 0.0;
+      for (int64_t k = 0; k < c.keys; ++k) {
+        result += weights[static_cast<size_t>(k)] * value.at(k, j);
+      }
+      wanted.push_back(result * 2.0);
+    }
+  }
+  constexpr ElementType kTypes[] = {ElementType::Float32, ElementType::BFloat16};
+  for (const ElementType product : kTypes) {
+    if (product == ElementType::BFloat16 && !cpu::has_bfloat16_attention()) continue;
+    for (const ElementType from : kTypes) {
+      for (const ElementType to : kTypes) {
+        SCOPED_TRACE(fmt::format("{} {} {}", to_string(product), to_string(from), to_string(to)));
+        const cpu::AttentionShape shape{c.depth, c.keys, c.columns,    0.5f,
+                                        2.0f,    false,  zero_for_nan, product};
+        const auto bytes = [](size_t count) {
+          return *Tensor::allocate({ElementType::UInt8, {static_cast<int64_t>(count)}});
+        };
+        Tensor keys = bytes(attention_keys_bytes(shape));
+        Tensor values = bytes(attention_values_bytes(shape));
+        Tensor scratch = bytes(attention_scratch_bytes(shape));
+        pack_attention_keys(shape, key.as(from), keys.bytes());
+        pack_attention_values(shape, value.as(from), values.bytes());
+        const int64_t row = c.columns + 2;
+        std::vector<float> wide(static_cast<size_t>(c.rows * row), 77.0f);
+        std::vector<BFloat16> narrow(wide.size(), BFloat16(77.0f));
+        for (int64_t first = 0; first < c.rows; first += cpu::attention_rows()) {
+          cpu::AttentionBlock block;
+          block.rows = std::min(cpu::attention_rows(), c.rows - first);
+          block.query = query.as(from);
+          block.query.first += first * block.query.row * static_cast<int64_t>(byte_width(from));
+          block.mask = mask.values<float>().data() + first * c.keys;
+          block.mask_row = c.keys;
+          block.mask_column = 1;
+          block.keys = keys.bytes();
+          block.values = values.bytes();
+          block.scratch = scratch.bytes();
+          block.output = to == ElementType::Float32
+                             ? reinterpret_cast<std::byte*>(wide.data() + first * row)
+                             : reinterpret_cast<std::byte*>(narrow.data() + first * row);
+          block.output_type = to;
+          block.output_row = row;
+          attend(shape, block);
+        }
+        const bool is_exact = product == ElementType::Float32 && to == ElementType::Float32;
+        for (int64_t r = 0; r < c.rows; ++r) {
+          for (int64_t j = 0; j < row; ++j) {
+            const auto at = static_cast<size_t>(r * row + j);
+            const float got =
+                to == ElementType::Float32 ? wide[at] : static_cast<float>(narrow[at]);
+            if (j >= c.columns) {
+              ASSERT_EQ(got, 77.0f) << "behind a row";
+              continue;
+            }
+            const double expected = wanted[static_cast<size_t>(r * c.columns + j)];
+            if (!std::isfinite(expected)) {
+              ASSERT_EQ(std::isnan(got), std::isnan(expected)) << r << " " << j << " " << got;
+              continue;
+            }
+            ASSERT_NEAR(got, expected, is_exact ? 3e-5 : 0.04) << r << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(AttentionLoops, AllTypesAndOrders) {
+  for (const bool turned : {false, true}) {
+    for (const LoopCase& c :
+         {LoopCase{1, 1, 1, 1, turned}, LoopCase{5, 16, 16, 16, turned},
+          LoopCase{14, 33, 49, 32, turned}, LoopCase{31, 64, 197, 70, turned},
+          LoopCase{15, 300, 31, 5, turned}, LoopCase{4, 32, 1030, 17, turned}}) {
+      SCOPED_TRACE(to_string(Shape{c.rows, c.depth, c.keys, c.columns}));
+      expect_attention(c, false, false);
+    }
+  }
+}
+
+TEST(AttentionLoops, NanAndInfinities) {
+  for (const bool zero_for_nan : {false, true}) {
+    for (const int64_t keys : {7, 16, 33}) {
+      expect_attention({5, 9, keys, 18, false}, true, zero_for_nan);
+      expect_attention({5, 16, keys, 32, true}, true, zero_for_nan);
+    }
+  }
 }
 
 }  // namespace

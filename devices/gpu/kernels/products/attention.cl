@@ -3,7 +3,7 @@
 __kernel void attention_weights(__global stored* scores, __global const stored* mask,
                                 __global const int* mask_offsets, int rows, int queries, int keys,
                                 int mask_row, int mask_column, float value_factor,
-                                int zero_without_keys) {
+                                int zero_without_keys, int zero_for_nan) {
   __local float scratch[LANES];
   ROW_OF(row, rows);
   scores += (size_t)row * keys;
@@ -49,7 +49,8 @@ __kernel void attention_weights(__global stored* scores, __global const stored* 
   }
   OVER_LANES(sum, scratch, PLUS);
   // A query without any key.
-  const int empty = zero_without_keys && sum == 0.0f;
+  const int empty = ((zero_without_keys || zero_for_nan) && sum == 0.0f) ||
+                    (zero_for_nan && isnan(sum));
   const float factor = value_factor / sum;
   for (int x = LANE * WIDTH; x < full; x += ROW_STEP) {
     STOREW(empty ? (floatw)(0.0f) : LOADW(scores + x) * factor, scores + x);

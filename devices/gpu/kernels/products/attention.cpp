@@ -128,7 +128,8 @@ Status add_weights(PlanBuilder& builder, const Node& node, const Attention& atte
                  as_int(steps.steps.row),
                  as_int(steps.steps.column),
                  cl_float{node.attributes().get_float("value_factor", 1.0f)},
-                 cl_int{node.attributes().get_int("zero_without_keys", 0) != 0}};
+                 cl_int{node.attributes().get_int("zero_without_keys", 0) != 0},
+                 cl_int{node.attributes().get_int("zero_for_nan", 0) != 0}};
   set_row_range(builder, launch, attention.matrices * attention.queries);
   return builder.add_step(node, std::move(launch));
 }
