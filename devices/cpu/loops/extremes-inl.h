@@ -16,7 +16,12 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Max() and Min() give their second operand on x86 where one is NaN, and the one that is a number
-// on Arm.
+// on Arm and where Highway has no vectors.
+#if HWY_ARCH_ARM || HWY_TARGET == HWY_SCALAR
+constexpr bool kExtremesLoseNan = true;
+#else
+constexpr bool kExtremesLoseNan = false;
+#endif
 
 /// `y`, which is computed from x, or NaN where x is: for functions whose arithmetic loses it.
 template <class V>
@@ -27,14 +32,14 @@ HWY_INLINE V nan_of(V x, V y) {
 /// The larger of two, NaN where one is.
 template <class V>
 HWY_INLINE V max_or_nan(V a, V b) {
-  const V larger = HWY_ARCH_ARM ? nan_of(b, hn::Max(a, b)) : hn::Max(a, b);
+  const V larger = kExtremesLoseNan ? nan_of(b, hn::Max(a, b)) : hn::Max(a, b);
   return hn::IfThenElse(hn::IsNaN(a), a, larger);
 }
 
 /// The smaller of two, NaN where one is.
 template <class V>
 HWY_INLINE V min_or_nan(V a, V b) {
-  const V smaller = HWY_ARCH_ARM ? nan_of(b, hn::Min(a, b)) : hn::Min(a, b);
+  const V smaller = kExtremesLoseNan ? nan_of(b, hn::Min(a, b)) : hn::Min(a, b);
   return hn::IfThenElse(hn::IsNaN(a), a, smaller);
 }
 
@@ -42,11 +47,11 @@ HWY_INLINE V min_or_nan(V a, V b) {
 /// Max().
 template <class V>
 HWY_INLINE V at_least(V x, V low) {
-  return HWY_ARCH_ARM ? nan_of(x, hn::Max(x, low)) : hn::Max(low, x);
+  return kExtremesLoseNan ? nan_of(x, hn::Max(x, low)) : hn::Max(low, x);
 }
 template <class V>
 HWY_INLINE V at_most(V x, V high) {
-  return HWY_ARCH_ARM ? nan_of(x, hn::Min(x, high)) : hn::Min(high, x);
+  return kExtremesLoseNan ? nan_of(x, hn::Min(x, high)) : hn::Min(high, x);
 }
 template <class V>
 HWY_INLINE V clamped(V x, V low, V high) {

@@ -8,6 +8,7 @@
 #include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/moves/broadcast_walk.h"
 #include "tests/devices/cpu/cpu_testing.h"
+#include "tests/devices/cpu/instruction_sets.h"
 
 namespace het {
 namespace {
@@ -25,6 +26,7 @@ using cpu_testing::CpuTest;
 using cpu_testing::Ints;
 using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
+using cpu_testing::on_each_instruction_set;
 using K = ElementwiseKind;
 
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
@@ -187,7 +189,7 @@ std::vector<ElementwiseProgram> programs() {
   };
 }
 
-TEST(CpuElementwise, CodeComputesThePrograms) {
+void expect_programs() {
   for (const ElementwiseProgram& program : programs()) {
     const ElementwiseCode code = make_elementwise_code(program);
     for (const int type : {0, 1, 2, 3, 4}) {
@@ -213,6 +215,10 @@ TEST(CpuElementwise, CodeComputesThePrograms) {
   }
 }
 
+TEST(CpuElementwise, CodeComputesThePrograms) {
+  on_each_instruction_set(expect_programs);
+}
+
 TEST(CpuElementwise, ChainsStayInTheAccumulator) {
   // One load, and a step for each instruction: nothing is saved.
   const ElementwiseCode code =
@@ -223,7 +229,7 @@ TEST(CpuElementwise, ChainsStayInTheAccumulator) {
   EXPECT_TRUE(make_elementwise_code({}).steps.empty());
 }
 
-TEST(CpuElementwise, AllKindsWithSpecialValues) {
+void expect_all_kinds() {
   const std::vector<float> special = {0.0f,   -0.0f,       1.0f,      -1.0f,     0.5f,    2.5f,
                                       -3.5f,  89.0f,       -89.0f,    300.0f,    -300.0f, 1e30f,
                                       -1e30f, kNotANumber, kInfinite, -kInfinite};
@@ -267,7 +273,11 @@ TEST(CpuElementwise, AllKindsWithSpecialValues) {
   for (const float value : got) EXPECT_TRUE(std::isnan(value));
 }
 
-TEST(CpuElementwise, EveryCountGivesTheSame) {
+TEST(CpuElementwise, AllKindsWithSpecialValues) {
+  on_each_instruction_set(expect_all_kinds);
+}
+
+void expect_same_in_parts() {
   constexpr size_t kCount = 700;
   for (const ElementwiseProgram& program : programs()) {
     const ElementwiseCode code = make_elementwise_code(program);
@@ -290,6 +300,10 @@ TEST(CpuElementwise, EveryCountGivesTheSame) {
     run_elementwise(code, sources.data(), place.data(), kCount);
     EXPECT_EQ(whole, place);
   }
+}
+
+TEST(CpuElementwise, EveryCountGivesTheSame) {
+  on_each_instruction_set(expect_same_in_parts);
 }
 
 /// Checks that a reader shows the operand's values beside all parts of the output.

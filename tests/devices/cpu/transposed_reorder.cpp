@@ -8,6 +8,7 @@
 
 #include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu/cpu_testing.h"
+#include "tests/devices/cpu/instruction_sets.h"
 
 namespace het {
 namespace {
@@ -83,7 +84,7 @@ void expect_reorder(const Shape& shape, ElementType from, ElementType to, bool t
   EXPECT_EQ(halves[count].bits, BFloat16(-7.0f).bits);
 }
 
-TEST(CpuTransposedReorder, MovesEveryValue) {
+void expect_reorders() {
   for (const Shape& shape :
        {Shape{1, 16, 16}, Shape{2, 17, 3, 7}, Shape{2, 24, 14, 14}, Shape{1, 31, 5, 5},
         Shape{3, 40, 2, 3, 11}, Shape{1, 100, 61, 47}, Shape{2, 513, 4, 4}}) {
@@ -93,6 +94,10 @@ TEST(CpuTransposedReorder, MovesEveryValue) {
       }
     }
   }
+}
+
+TEST(CpuTransposedReorder, MovesEveryValue) {
+  cpu_testing::on_each_instruction_set(expect_reorders);
 }
 
 TEST(CpuTransposedReorder, OthersAreRefused) {
