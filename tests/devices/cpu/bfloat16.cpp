@@ -107,6 +107,73 @@ TEST_F(CpuBfloat16, StaysSoThroughWhatStandsBetweenConvolutions) {
   }
 }
 
+TEST_F(CpuBfloat16, StaysSoBetweenTheProductsOfATransformer) {
+  // Rows of 43: no whole number of vectors.
+  const auto reorders_of = [&](const std::function<Value*(ModelMaker&, Value*)>& between) {
+    ModelMaker maker;
+    Value* x = maker.op("MatMul", {maker.input({2, 6, 16}), maker.random({16, 43}, 0.3f)});
+    maker.output(maker.op("MatMul", {between(maker, x), maker.random({43, 8}, 0.3f)}));
+    return count_type(compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}}),
+                      "Reorder");
+  };
+  const auto normal = [](ModelMaker& m, Value* x) {
+    return m.op("LayerNormalization", {x, m.random({43}), m.random({43})});
+  };
+  const std::vector<std::pair<std::string, std::function<Value*(ModelMaker&, Value*)>>> cases = {
+      {"LayerNormalization", normal},
+      {"RMSNormalization",
+       [](ModelMaker& m, Value* x) {
+         return m.op("RMSNormalization", {x, m.random({43})});
+       }},
+      {"a sum with what was normalised",
+       [&](ModelMaker& m, Value* x) {
+         Value* inner = m.op("Gelu", {m.op("MatMul", {normal(m, x), m.random({43, 20}, 0.3f)})});
+         return m.op("Add", {m.op("MatMul", {inner, m.random({20, 43}, 0.3f)}), x});
+       }},
+      {"windows",
+       [](ModelMaker& m, Value* x) {
+         Value* parts = m.op("Reshape", {x, m.ints({2, 2, 3, 43})});
+         Value* turned = m.op("Transpose", {parts}, make_attributes({{"perm", Ints{0, 2, 1, 3}}}));
+         return m.op("Reshape", {turned, m.ints({2, 6, 43})});
+       }},
+      {"Pad with a number",
+       [](ModelMaker& m, Value* x) {
+         return m.op("Pad", {x, m.ints({0, 1, 0, 0, 2, 0}), m.constant(Tensor::scalar(0.75f))});
+       }},
+      {"Pad with what is at the edge",
+       [](ModelMaker& m, Value* x) {
+         return m.op("Pad", {x, m.ints({0, 1, 0, 0, 2, 0})},
+                     make_attributes({{"mode", std::string("edge")}}));
+       }},
+      {"tokens rolled around",
+       [](ModelMaker& m, Value* x) {
+         Value* tail = m.op("Slice", {x, m.ints({2}), m.ints({6}), m.ints({1})});
+         Value* head = m.op("Slice", {x, m.ints({0}), m.ints({2}), m.ints({1})});
+         return m.op("Concat", {tail, head}, make_attributes({{"axis", int64_t{1}}}));
+       }},
+  };
+  for (const auto& [name, between] : cases) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(reorders_of(between), 1U) << "of the input only";
+  }
+}
+
+TEST_F(CpuBfloat16, RowsOfNanAndInfinitiesAreNormalised) {
+  ModelMaker maker;
+  Value* x = maker.op("MatMul", {maker.input({4, 16}), maker.random({16, 43}, 0.3f)});
+  Value* y = maker.op("LayerNormalization", {x, maker.random({43})});
+  maker.output(maker.op("MatMul", {y, maker.random({43, 8}, 0.3f)}));
+  Tensor given = cpu_testing::random_tensor({4, 16}, 5);
+  given.values<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+  given.values<float>()[20] = std::numeric_limits<float>::infinity();
+  const auto compiled = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
+  ASSERT_NE(compiled, nullptr);
+  const std::vector<Tensor> outputs = infer(*compiled, {given});
+  for (size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(std::isnan(outputs[0].values<float>()[i]), i < 16) << i;
+  }
+}
+
 TEST_F(CpuBfloat16, MaximaOfAllWindows) {
   // Channels: fewer than a vector, not a whole number of them; signs of both kinds.
   for (const int64_t channels : {5, 20, 32, 43}) {
