@@ -292,6 +292,15 @@ bool prefers_own(const PlanBuilder& builder, const DepthwiseShape& shape,
   return choose_depthwise(shape);
 }
 
+/// The shape as our kernel computes it in the fastest way that the plan allows.
+std::optional<DepthwiseShape> own_depthwise_shape(const PlanOptions& options,
+                                                  const ConvolutionSpec& spec, Format format) {
+  auto shape = depthwise_shape(spec, format);
+  if (!shape) return shape;
+  shape->multiplies_pairs = options.non_finite != NonFinite::Kept && has_depthwise_pairs(*shape);
+  return shape;
+}
+
 /// True when a depthwise kernel of our own is planned: for slopes per channel, where it is faster,
 /// and with `onednn` where that has no generated code, as for large dilations.
 Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec,
@@ -299,7 +308,7 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
   const Value* slopes = node.input(kTailSlopesInput);
   if (spec.src.shape.size() != 4 || node.output()->desc().shape.size() != 4) return false;
   const Format format = depthwise_format(builder, *node.input(0), spec.src.type);
-  const auto shape = depthwise_shape(spec, format);
+  const auto shape = own_depthwise_shape(builder.options(), spec, format);
   if (!shape) return false;
   auto ops = depthwise_ops(*shape, spec.post_ops);
   if (!ops) return false;
@@ -394,7 +403,7 @@ std::optional<LayerChoice> depthwise_choices(const Node& node, const Convolution
     return std::nullopt;
   }
   const Format format = usual_format(options, spec.src.type);
-  const auto shape = depthwise_shape(spec, format);
+  const auto shape = own_depthwise_shape(options, spec, format);
   if (!shape || shape->repeats > 1) return std::nullopt;
   const auto ops = depthwise_ops(*shape, spec.post_ops);
   if (!ops) return std::nullopt;

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <type_traits>
 
-// Compiled once per instruction set; the processor's best is chosen at the first call.
+// Compiled once per instruction set; the processor's best is chosen at the
+// first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/loops/depthwise_loops.cpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/depthwise_pairs-inl.h"
 #include "devices/cpu/loops/depthwise_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,82 +22,14 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// False for what any x86 has, which no machine runs that is made for this: loops of their own for
-/// square filters cost it a sixth of the time that this file takes to compile.
+/// False for what any x86 has, which no machine runs that is made for this:
+/// loops of their own for square filters cost it a sixth of the time that this
+/// file takes to compile.
 constexpr bool kHasSquares = !(HWY_ARCH_X86 && HWY_TARGET > HWY_SSE4);
 
-/// One group of channels of one picture.
-template <class T>
-struct DepthwiseGroup {
-  const T* padding;  ///< a pixel of it
-  const T* src;
-  int64_t src_row, src_pixel;
-  const float* weights;
-  const float* bias;
-  const std::vector<DepthwiseOp>* ops;
-  int64_t slopes;  ///< where those of the group begin
-  std::byte* dst;
-  int64_t dst_row, dst_pixel;  ///< in elements
-  int64_t lanes;  ///< channels that exist, fewer than kChannels only with channels last
-};
-
-/// Operations and stores of the sums of a tile; kAll when all of its columns exist.
-template <bool kAll, class T>
-HWY_INLINE void finish_depthwise(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
-                                 const DepthwiseTail& tail, const DepthwiseTile& tile,
-                                 DepthwiseVector* sums) {
-  tail.apply(group.slopes, sums);
-  const int64_t first = tile.y * group.dst_row + tile.x * group.dst_pixel;
-  const auto store_all = [&](auto* dst, const auto& store) HET_INLINE_BODY {
-    unrolled<kSumRows>([&](auto r) HET_INLINE_BODY {
-      if (r > 0 && r >= tile.rows) return;
-      auto* to = dst + first + r * group.dst_row;
-      const int64_t pixel = group.dst_pixel;
-      unrolled<kSumColumns>([&](auto t) HET_INLINE_BODY {
-        if (!kAll && t > 0 && t >= tile.columns) return;
-        store(sums[r * kSumColumns + t], to);
-        to += pixel;
-      });
-    });
-  };
-  const auto store_first = [&](DepthwiseVector v, auto* to) HWY_ATTR {
-    store_first_channels(DepthwiseTag(), v, to, group.lanes);
-  };
-  if (shape.dst == ElementType::BFloat16) {
-    auto* const dst = reinterpret_cast<uint16_t*>(group.dst);
-    if (group.lanes < kChannels) return store_all(dst, store_first);
-    if (tail.rounds) return store_all(dst, store_rounded);
-    store_all(dst, [](DepthwiseVector v, uint16_t* to)
-                       HWY_ATTR { store_channels(DepthwiseTag(), v, to); });
-  } else {
-    auto* const dst = reinterpret_cast<float*>(group.dst);
-    if (group.lanes < kChannels) return store_all(dst, store_first);
-    store_all(dst,
-              [](DepthwiseVector v, float* to) HWY_ATTR { hn::StoreU(v, DepthwiseTag(), to); });
-  }
-}
-
-HWY_INLINE void start_sums(const float* from, DepthwiseVector* sums) {
-  const auto bias = hn::LoadU(DepthwiseTag(), from);
-  unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = bias; });
-}
-
-/// How the rows of a filter of kWidth columns without dilation are summed: kHeight of them with as
-/// large a step down, or any number where that is 0.
-template <int kFilterHeight, int kFilterWidth, int kStep>
-struct RowFilter {
-  static constexpr int kHeight = kFilterHeight;
-  static constexpr int kWidth = kFilterWidth;
-  static constexpr int kStride = kStep;
-  static constexpr int kColumns = (kSumColumns - 1) * kStride + kWidth;  ///< of src
-};
-
-/// Where columns of src may be missing: nowhere, as many as half of the filter at both ends, or
-/// anywhere.
-enum class Edge : uint8_t { None, Near, Any };
-
-/// One row of src times kRows rows of the filter, one for each row of the result from kFirst on;
-/// each column is loaded once. Those that are there have a bit of `present`.
+/// One row of src times kRows rows of the filter, one for each row of the
+/// result from kFirst on; each column is loaded once. Those that are there have
+/// a bit of `present`.
 template <class Filter, int kFirst, int kRows, Edge kEdge, class T>
 HWY_INLINE void add_row(const T* from, const DepthwiseGroup<T>& group, uint32_t present,
                         const float* first_weights, const float* second_weights,
@@ -116,8 +51,8 @@ HWY_INLINE void add_row(const T* from, const DepthwiseGroup<T>& group, uint32_t 
         (kEdge == Edge::Near && (c < kWidth / 2 || c >= Filter::kColumns - kWidth / 2));
     if (kMayMiss && (present & (1u << c)) == 0) return;
     const auto value = load_channels(d, at);
-    // Columns of the result that this column of the source meets, and no others: the compiler
-    // makes a function of each.
+    // Columns of the result that this column of the source meets, and no
+    // others: the compiler makes a function of each.
     constexpr int kNear = c < kWidth ? 0 : (c - kWidth) / kStride + 1;
     constexpr int kFar = std::min(c / kStride, kSumColumns - 1);
     unrolled<kRows*(kFar - kNear + 1)>([&](auto k) HET_INLINE_BODY {
@@ -163,7 +98,8 @@ HWY_NOINLINE void sum_rows(const DepthwiseShape& shape, const DepthwiseGroup<T>&
     });
     return finish_depthwise<kEdge != Edge::Any>(shape, group, tail, tile, sums);
   }
-  // Rows of src, counted from `top`: those of the first row of the result, and of the second.
+  // Rows of src, counted from `top`: those of the first row of the result, and
+  // of the second.
   const bool has_second = kSumRows > 1 && tile.rows > 1;
   const int64_t second = has_second ? shape.stride_y : shape.kh;
   const int64_t begin = std::max<int64_t>(-top, 0);
@@ -187,7 +123,8 @@ HWY_NOINLINE void sum_rows(const DepthwiseShape& shape, const DepthwiseGroup<T>&
   finish_depthwise<kEdge != Edge::Any>(shape, group, tail, tile, sums);
 }
 
-/// A row of the source, or one pixel of padding that is all pixels of a missing one.
+/// A row of the source, or one pixel of padding that is all pixels of a missing
+/// one.
 template <class T>
 struct DepthwiseRow {
   DepthwiseRow(const DepthwiseShape& shape, const DepthwiseGroup<T>& group, int64_t y)
@@ -247,7 +184,8 @@ HWY_NOINLINE void sum_tile(const DepthwiseShape& shape, const DepthwiseGroup<T>&
   finish_depthwise<false>(shape, group, tail, tile, sums);
 }
 
-/// What sums the tiles of a shape: inside the picture, and where columns may be missing.
+/// What sums the tiles of a shape: inside the picture, and where columns may be
+/// missing.
 template <class T>
 struct DepthwiseSums {
   using Function = void (*)(const DepthwiseShape&, const DepthwiseGroup<T>&, const DepthwiseTail&,
@@ -272,8 +210,29 @@ DepthwiseSums<T> sums_of_width(const DepthwiseShape& shape) {
                              : sums_of_filter<RowFilter<kHeight, kWidth, 2>, T>();
 }
 
+#ifdef HET_DEPTHWISE_PAIRS
+template <int kWidth>
+DepthwiseSums<uint16_t> pair_sums_of_width(const DepthwiseShape& shape) {
+  using Dense = RowFilter<0, kWidth, 1>;
+  using Strided = RowFilter<0, kWidth, 2>;
+  if (shape.stride_x == 1) {
+    return {sum_pairs<Dense, Edge::None>, sum_pairs<Dense, Edge::Near>, sum_pairs<Dense, Edge::Any>,
+            Dense::kColumns, kWidth / 2};
+  }
+  return {sum_pairs<Strided, Edge::None>, sum_pairs<Strided, Edge::Near>,
+          sum_pairs<Strided, Edge::Any>, Strided::kColumns, kWidth / 2};
+}
+#endif
+
 template <class T>
 DepthwiseSums<T> sums_of(const DepthwiseShape& shape) {
+#ifdef HET_DEPTHWISE_PAIRS
+  if constexpr (std::is_same_v<T, uint16_t>) {
+    if (shape.multiplies_pairs) {
+      return shape.kw == 5 ? pair_sums_of_width<5>(shape) : pair_sums_of_width<7>(shape);
+    }
+  }
+#endif
   if constexpr (kHasSquares) {
     if (shape.dilation_y == 1 && shape.dilation_x == 1 && shape.stride_x <= 2) {
       const bool is_square = shape.kh == shape.kw && shape.stride_y == shape.stride_x;
@@ -291,7 +250,8 @@ int64_t groups_of(const DepthwiseShape& shape) {
   return (shape.channels + shape.block - 1) / shape.block * (shape.block / kChannels);
 }
 
-/// The last group of channels last begins in the one before, or has all channels.
+/// The last group of channels last begins in the one before, or has all
+/// channels.
 int64_t first_channel(const DepthwiseShape& shape, int64_t group) {
   const int64_t channel = group * kChannels;
   if (shape.block > 0) return channel;
@@ -310,10 +270,12 @@ DepthwisePlace place_of(int64_t block, int64_t channels, int64_t n, int64_t chan
   return {plane * h * w * block + channel % block, w * block, block};
 }
 
-/// Rows of channels as the sums want them, in float: repeated, or whole vectors of few.
+/// Rows of channels as the sums want them, in float: repeated, or whole vectors
+/// of few.
 class SpreadRows {
  public:
-  /// For the rows [begin, end) of a group of channels; the place of row 0 and the distances.
+  /// For the rows [begin, end) of a group of channels; the place of row 0 and
+  /// the distances.
   template <class T>
   DepthwisePlace spread(const DepthwiseShape& shape, const T* src, int64_t n, int64_t group,
                         int64_t begin, int64_t end) {
@@ -375,7 +337,8 @@ class SpreadRows {
   std::vector<float> values_;
 };
 
-/// Rows of the result in a unit. Rows of src that are spread serve many of them.
+/// Rows of the result in a unit. Rows of src that are spread serve many of
+/// them.
 int64_t unit_rows(const DepthwiseShape& shape) {
   return shape.repeats > 1 ? 8 : kSumRows;
 }
@@ -384,10 +347,15 @@ int64_t row_parts(const DepthwiseShape& shape) {
   return (shape.oh + unit_rows(shape) - 1) / unit_rows(shape);
 }
 
-/// Groups of channels that are units of their own. Those of channels last may overlap, so one
-/// thread takes all of some rows.
+/// Groups of channels that are units of their own. Those of channels last may
+/// overlap, so one thread takes all of some rows.
 int64_t unit_groups(const DepthwiseShape& shape) {
   return shape.block == 0 ? 1 : groups_of(shape);
+}
+
+/// Packed weights of a group of channels, in floats.
+int64_t weights_of_group(const DepthwiseShape& shape) {
+  return (shape.multiplies_pairs ? 2 * shape.pairs() * shape.kw : shape.taps()) * kChannels;
 }
 
 struct DepthwiseOperands {
@@ -408,7 +376,7 @@ DepthwiseGroup<T> group_of(const DepthwiseShape& shape, const DepthwiseOperands&
           src + from.first,
           from.row,
           from.pixel,
-          operands.weights + g * shape.taps() * kChannels,
+          operands.weights + g * weights_of_group(shape),
           operands.bias + g * kChannels,
           operands.ops,
           g * kChannels,
@@ -418,8 +386,8 @@ DepthwiseGroup<T> group_of(const DepthwiseShape& shape, const DepthwiseOperands&
           shape.block > 0 ? kChannels : std::min(kChannels, shape.channels)};
 }
 
-/// The rows of the result from y to end, in some groups of channels: with the channels last, one
-/// pixel after the other is read in full.
+/// The rows of the result from y to end, in some groups of channels: with the
+/// channels last, one pixel after the other is read in full.
 template <class T>
 void sum_groups(const DepthwiseShape& shape, const DepthwiseSums<T>& sums,
                 const DepthwiseTail& tail, const std::vector<DepthwiseGroup<T>>& groups, int64_t y,
@@ -440,8 +408,8 @@ void sum_groups(const DepthwiseShape& shape, const DepthwiseSums<T>& sums,
   }
 }
 
-/// True where vectors cannot be read from src itself. Those of few channels, which have values of
-/// the next pixels behind them, may reach over its end.
+/// True where vectors cannot be read from src itself. Those of few channels,
+/// which have values of the next pixels behind them, may reach over its end.
 bool needs_spread(const DepthwiseShape& shape, int64_t end_row) {
   return shape.repeats > 1 ||
          (shape.block == 0 && shape.channels < kChannels && end_row >= shape.ih);
@@ -530,6 +498,14 @@ std::vector<float> packed_by_group(const DepthwiseShape& shape, const float* val
   return packed;
 }
 
+bool can_multiply_pairs() {
+#ifdef HET_DEPTHWISE_PAIRS
+  return rounds_to_bfloat16();
+#else
+  return false;
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -541,6 +517,7 @@ HWY_EXPORT(run_all);
 HWY_EXPORT(units_of);
 HWY_EXPORT(channels_of_group);
 HWY_EXPORT(packed_by_group);
+HWY_EXPORT(can_multiply_pairs);
 
 int64_t depthwise_lanes() {
   return HWY_DYNAMIC_DISPATCH(channels_of_group)();
@@ -550,6 +527,43 @@ std::vector<float> pack_depthwise(const DepthwiseShape& shape, const float* valu
   return HWY_DYNAMIC_DISPATCH(packed_by_group)(shape, values, count);
 }
 
+bool has_depthwise_pairs(const DepthwiseShape& shape) {
+  // Smaller filters wait for the cache.
+  return shape.src == ElementType::BFloat16 && shape.block == 0 && shape.repeats == 1 &&
+         shape.channels >= depthwise_lanes() && (shape.kw == 5 || shape.kw == 7) &&
+         shape.dilation_y == 1 && shape.dilation_x == 1 && shape.stride_y == shape.stride_x &&
+         shape.stride_x <= 2 && HWY_DYNAMIC_DISPATCH(can_multiply_pairs)();
+}
+
+std::vector<float> pack_depthwise_pairs(const DepthwiseShape& shape, const float* values) {
+  const int64_t lanes = depthwise_lanes();
+  const int64_t taps = shape.taps();
+  const int64_t pairs = shape.pairs();
+  const std::vector<float> packed = pack_depthwise(shape, values, taps);
+  const int64_t groups = static_cast<int64_t>(packed.size()) / (taps * lanes);
+  std::vector<float> result;
+  result.reserve(static_cast<size_t>(groups * 2 * pairs * shape.kw * lanes));
+  const auto bits = [&](int64_t group, int64_t y, int64_t x, int64_t lane) -> uint32_t {
+    if (y < 0 || y >= shape.kh) return 0;
+    const int64_t at = ((group * shape.kh + y) * shape.kw + x) * lanes + lane;
+    return float_to_bfloat16(packed[static_cast<size_t>(at)]);
+  };
+  for (int64_t group = 0; group < groups; ++group) {
+    for (int64_t first : {int64_t{0}, int64_t{-1}}) {
+      for (int64_t pair = 0; pair < pairs; ++pair) {
+        for (int64_t x = 0; x < shape.kw; ++x) {
+          for (int64_t lane = 0; lane < lanes; ++lane) {
+            const int64_t y = first + 2 * pair;
+            result.push_back(
+                std::bit_cast<float>(bits(group, y, x, lane) | bits(group, y + 1, x, lane) << 16));
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
 int64_t depthwise_units(const DepthwiseShape& shape) {
   return HWY_DYNAMIC_DISPATCH(units_of)(shape);
 }
@@ -557,7 +571,8 @@ int64_t depthwise_units(const DepthwiseShape& shape) {
 void run_depthwise(const DepthwiseShape& shape, const std::byte* src, const float* weights,
                    const float* bias, const std::vector<DepthwiseOp>& ops, int64_t begin,
                    int64_t end, std::byte* dst) {
-  HWY_DYNAMIC_DISPATCH(run_all)(shape, src, weights, bias, ops, begin, end, dst);
+  HWY_DYNAMIC_DISPATCH(run_all)
+  (shape, src, weights, bias, ops, begin, end, dst);
 }
 
 }  // namespace het::cpu

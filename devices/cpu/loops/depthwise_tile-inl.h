@@ -1,7 +1,10 @@
-// The register tile of depthwise convolutions: its vectors in memory, and what happens to its sums.
-// Included by depthwise_loops.cpp after hwy/highway.h, once per instruction set.
+// The register tile of depthwise convolutions: its vectors in memory, and what
+// happens to its sums. Included by depthwise_loops.cpp after hwy/highway.h,
+// once per instruction set.
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -39,8 +42,9 @@ constexpr int kSums = kSumRows * kSumColumns;
 /// For bodies of unrolled().
 #define HET_INLINE_BODY HWY_ATTR __attribute__((always_inline))
 
-/// body(0) ... body(kCount - 1) with constants. Vectors of an array stay in registers for certain
-/// only where all indices are constants before loops are unrolled.
+/// body(0) ... body(kCount - 1) with constants. Vectors of an array stay in
+/// registers for certain only where all indices are constants before loops are
+/// unrolled.
 template <class Body, int... kIndices>
 HWY_INLINE void for_each_index(const Body& body, std::integer_sequence<int, kIndices...>) {
   (body(std::integral_constant<int, kIndices>()), ...);
@@ -60,11 +64,12 @@ HWY_INLINE bool rounds_to_bfloat16() {
 #endif
 }
 
-/// The same as store_channels() by one instruction, where the processor has it. Numbers below the
-/// smallest normal one become 0.
+/// The same as store_channels() by one instruction, where the processor has it.
+/// Numbers below the smallest normal one become 0.
 HWY_INLINE void store_rounded(DepthwiseVector value, uint16_t* to) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // Highway 1.0 has it not, and compilers only in functions that are made for such processors.
+  // Highway 1.0 has it not, and compilers only in functions that are made for
+  // such processors.
   __m256i bits;
   asm("vcvtneps2bf16 %1, %0" : "=v"(bits) : "v"(value.raw));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bits);
@@ -139,7 +144,8 @@ HWY_NOINLINE void apply_rest(const DepthwiseOp* op, const DepthwiseOp* end, int6
   for (; op != end; ++op) apply_depthwise<kAccuracy>(*op, slopes, sums);
 }
 
-/// Operations on the sums of a tile. A limit in front of them does not leave the registers.
+/// Operations on the sums of a tile. A limit in front of them does not leave
+/// the registers.
 struct DepthwiseTail {
   DepthwiseTail(const std::vector<DepthwiseOp>& ops, ElementType dst)
       : is_bfloat16(dst == ElementType::BFloat16),
@@ -193,6 +199,78 @@ struct DepthwiseTile {
   int64_t y, x;
   int64_t rows, columns;
 };
+
+/// One group of channels of one picture.
+template <class T>
+struct DepthwiseGroup {
+  const T* padding;  ///< a pixel of it
+  const T* src;
+  int64_t src_row, src_pixel;
+  const float* weights;
+  const float* bias;
+  const std::vector<DepthwiseOp>* ops;
+  int64_t slopes;  ///< where those of the group begin
+  std::byte* dst;
+  int64_t dst_row, dst_pixel;  ///< in elements
+  int64_t lanes;               ///< channels that exist, fewer than kChannels only with
+                               ///< channels last
+};
+
+/// Operations and stores of the sums of a tile; kAll when all of its columns
+/// exist.
+template <bool kAll, class T>
+HWY_INLINE void finish_depthwise(const DepthwiseShape& shape, const DepthwiseGroup<T>& group,
+                                 const DepthwiseTail& tail, const DepthwiseTile& tile,
+                                 DepthwiseVector* sums) {
+  tail.apply(group.slopes, sums);
+  const int64_t first = tile.y * group.dst_row + tile.x * group.dst_pixel;
+  const auto store_all = [&](auto* dst, const auto& store) HET_INLINE_BODY {
+    unrolled<kSumRows>([&](auto r) HET_INLINE_BODY {
+      if (r > 0 && r >= tile.rows) return;
+      auto* to = dst + first + r * group.dst_row;
+      const int64_t pixel = group.dst_pixel;
+      unrolled<kSumColumns>([&](auto t) HET_INLINE_BODY {
+        if (!kAll && t > 0 && t >= tile.columns) return;
+        store(sums[r * kSumColumns + t], to);
+        to += pixel;
+      });
+    });
+  };
+  const auto store_first = [&](DepthwiseVector v, auto* to) HWY_ATTR {
+    store_first_channels(DepthwiseTag(), v, to, group.lanes);
+  };
+  if (shape.dst == ElementType::BFloat16) {
+    auto* const dst = reinterpret_cast<uint16_t*>(group.dst);
+    if (group.lanes < kChannels) return store_all(dst, store_first);
+    if (tail.rounds) return store_all(dst, store_rounded);
+    store_all(dst, [](DepthwiseVector v, uint16_t* to)
+                       HWY_ATTR { store_channels(DepthwiseTag(), v, to); });
+  } else {
+    auto* const dst = reinterpret_cast<float*>(group.dst);
+    if (group.lanes < kChannels) return store_all(dst, store_first);
+    store_all(dst,
+              [](DepthwiseVector v, float* to) HWY_ATTR { hn::StoreU(v, DepthwiseTag(), to); });
+  }
+}
+
+HWY_INLINE void start_sums(const float* from, DepthwiseVector* sums) {
+  const auto bias = hn::LoadU(DepthwiseTag(), from);
+  unrolled<kSums>([&](auto i) HET_INLINE_BODY { sums[i] = bias; });
+}
+
+/// How the rows of a filter of kWidth columns without dilation are summed:
+/// kHeight of them with as large a step down, or any number where that is 0.
+template <int kFilterHeight, int kFilterWidth, int kStep>
+struct RowFilter {
+  static constexpr int kHeight = kFilterHeight;
+  static constexpr int kWidth = kFilterWidth;
+  static constexpr int kStride = kStep;
+  static constexpr int kColumns = (kSumColumns - 1) * kStride + kWidth;  ///< of src
+};
+
+/// Where columns of src may be missing: nowhere, as many as half of the filter
+/// at both ends, or anywhere.
+enum class Edge : uint8_t { None, Near, Any };
 
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu

@@ -72,9 +72,10 @@ class DepthwiseKernel final : public Kernel {
         units_(depthwise_units(shape)),
         unit_work_(shape.n * shape.channels * shape.oh * shape.ow * shape.taps() /
                    std::max<int64_t>(units_, 1)),
-        name_(std::string("own_dw_") + simd_target()) {}
+        name_(std::string(shape.multiplies_pairs ? "own_dw_pairs_" : "own_dw_") + simd_target()) {}
 
   std::string_view implementation() const override { return name_; }
+  bool keeps_non_finite() const override { return !shape_.multiplies_pairs; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     parallel_for(units_, kDepthwiseGrain / std::max<int64_t>(unit_work_, 1),
@@ -155,8 +156,10 @@ std::unique_ptr<Kernel> make_depthwise_kernel(const DepthwiseShape& shape, const
     return pack_depthwise(shape, reinterpret_cast<const float*>(values.bytes()), count);
   };
   const std::vector<float> none(static_cast<size_t>(shape.channels), 0.0f);
+  const auto* const plain = reinterpret_cast<const float*>(weights.bytes());
   return std::make_unique<DepthwiseKernel>(
-      shape, pack(weights, shape.taps()),
+      shape,
+      shape.multiplies_pairs ? pack_depthwise_pairs(shape, plain) : pack(weights, shape.taps()),
       bias.empty() ? pack_depthwise(shape, none.data(), 1) : pack(bias, 1), std::move(ops));
 }
 

@@ -50,6 +50,9 @@ const Window kWindows[] = {
     {1, 16, 9, 17, {1, 3}, {2, 1}, {1, 1}, {0, 1, 0, 1}},  // rows that no filter meets
     {1, 16, 14, 14, {5, 5}, {2, 2}, {1, 1}, {1, 1, 2, 2}},
     {1, 16, 4, 4, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},  // narrower than a tile
+    {2, 37, 13, 12, {4, 5}, {1, 1}, {1, 1}, {1, 2, 2, 2}},
+    {1, 32, 12, 15, {2, 7}, {2, 2}, {1, 1}, {0, 3, 1, 3}},
+    {1, 16, 1, 9, {7, 7}, {1, 1}, {1, 1}, {3, 3, 3, 3}},
     {1, 16, 6, 20, {3, 3}, {1, 1}, {1, 1}, {1, 4, 1, 3}},
     {2, 8, 9, 16, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // fewer channels than a vector has
     {1, 3, 6, 5, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
@@ -115,10 +118,12 @@ std::vector<double> convolve(const cpu::ConvolutionSpec& spec, const Tensor& src
 
 /// Runs the kernel on memory in `format`; the result as plain floats.
 Tensor run(const cpu::ConvolutionSpec& spec, Format format, const Tensor& src,
-           const Tensor& weights, const Tensor& bias, std::vector<DepthwiseOp> ops) {
-  const auto shape = cpu::depthwise_shape(spec, format);
+           const Tensor& weights, const Tensor& bias, std::vector<DepthwiseOp> ops,
+           bool pairs = false) {
+  auto shape = cpu::depthwise_shape(spec, format);
   EXPECT_TRUE(shape);
   if (!shape) return {};
+  shape->multiplies_pairs = pairs;
   const Tensor in = *cpu::convert_constant(src, {spec.src.type, spec.src.shape, format});
   const cpu::TensorSpec dst{spec.dst.type, spec.dst.shape, format};
   Tensor out = *Tensor::allocate({spec.dst.type, {cpu::physical_count(dst)}});
@@ -195,6 +200,42 @@ TEST(Depthwise, EqualsTheDefinitionInAllFormatsAndTypes) {
       }
     }
   });
+}
+
+void round_to_bfloat16(Tensor& values) {
+  for (float& v : values.values<float>()) v = bfloat16_to_float(float_to_bfloat16(v));
+}
+
+TEST(Depthwise, PairsOfRowsEqualTheDefinition) {
+  int64_t tried = 0;
+  for_targets([&](const char* target) {
+    for (const Window& window : kWindows) {
+      for (const ElementType dst : {ElementType::Float32, ElementType::BFloat16}) {
+        cpu::ConvolutionSpec spec = spec_of(window, ElementType::BFloat16);
+        spec.dst.type = dst;
+        const auto shape = cpu::depthwise_shape(spec, Format::ChannelsLast);
+        ASSERT_TRUE(shape);
+        if (!cpu::has_depthwise_pairs(*shape)) continue;
+        ++tried;
+        SCOPED_TRACE(fmt::format("{} {} {}", target, to_string(spec.src), to_string(spec.weights)));
+        Tensor src = random_tensor(spec.src.shape, 1);
+        Tensor weights = random_tensor(spec.weights, 2);
+        round_to_bfloat16(src);
+        round_to_bfloat16(weights);
+        const Tensor bias = random_tensor({window.channels}, 3);
+        const std::vector<double> wanted = convolve(spec, src, weights, bias);
+        const Tensor got = run(spec, Format::ChannelsLast, src, weights, bias, {}, true);
+        const double tolerance = dst == ElementType::BFloat16 ? 4e-3 : 2e-5;
+        for (size_t i = 0; i < wanted.size(); ++i) {
+          const auto value = static_cast<double>(got.values<float>()[i]);
+          ASSERT_LE(std::abs(value - wanted[i]), tolerance * std::max(1.0, std::abs(wanted[i])))
+              << i;
+        }
+      }
+    }
+  });
+  if (tried == 0) GTEST_SKIP() << "this processor does not multiply pairs of bfloat16";
+  EXPECT_GE(tried, 16);
 }
 
 TEST(Depthwise, OperationsBehindTheSum) {
@@ -419,6 +460,40 @@ TEST_F(CpuDepthwise, ActivationsRunInOurTail) {
   }
   const auto rows = compare(maker.model());
   EXPECT_EQ(implementation(rows, "Conv1").rfind("own_dw", 0), 0u);
+}
+
+/// Two rows are multiplied together only where no NaN of the one can reach the other's results.
+TEST_F(CpuDepthwise, NonFiniteRowsStayApartInBfloat16) {
+  const Properties properties{{"INFERENCE_PRECISION_HINT", "bf16"}};
+  ModelMaker maker;
+  Value* x = maker.input({1, 24, 12, 13});
+  maker.output(maker.op("Conv", {x, maker.random({24, 1, 5, 5}, 0.3f), maker.random({24})},
+                        make_attributes({{"pads", Ints{2, 2, 2, 2}}, {"group", int64_t{24}}})));
+  if (!cpu::has_bfloat16()) {
+    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+  }
+  const auto rows = compare(maker.model(), 0.03f, properties);
+  const std::string ran = implementation(rows, "Conv0");
+  const auto compiled = compile(maker.model(), properties);
+  const auto reference = ref_->compile_model(maker.model(), {}, nullptr);
+  ASSERT_TRUE(compiled != nullptr && reference);
+  for (const float special :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Tensor in = random_tensor({1, 24, 12, 13}, 5);
+    in.values<float>()[13 * 12 * 3 + 13 * 5 + 6] = special;
+    const auto got = *to_float_vector(infer(*compiled, {in})[0]);
+    const auto wanted = *to_float_vector(infer(**reference, {in})[0]);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(std::isnan(got[i]), std::isnan(wanted[i])) << i << " by " << ran;
+      ASSERT_EQ(std::isinf(got[i]), std::isinf(wanted[i])) << i << " by " << ran;
+    }
+  }
+  // The faster kernel is taken where the processor has it.
+  const auto shape = cpu::depthwise_shape(
+      spec_of({1, 24, 12, 13, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}}, ElementType::BFloat16),
+      Format::ChannelsLast);
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(ran.rfind("own_dw_pairs", 0) == 0, cpu::has_depthwise_pairs(*shape)) << ran;
 }
 
 TEST_F(CpuDepthwise, Bfloat16OfAllTails) {
