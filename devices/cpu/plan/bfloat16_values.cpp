@@ -3,12 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "inference/passes/fusions/elementwise_program.h"
 #include "inference/passes/fusions/fused_tail.h"
 
 namespace het::cpu {
 namespace {
+
+constexpr std::array<std::string_view, 2> kMatrixProducts = {"MatMul", "Gemm"};
+constexpr std::array<std::string_view, 2> kRowNormalisations = {"LayerNormalization",
+                                                                "RMSNormalization"};
+constexpr std::array<std::string_view, 13> kMovingTypes = {
+    "Concat",  "Slice",   "Split",     "ChannelShuffle", "ChannelGather", "Resize", "Reshape",
+    "Flatten", "Squeeze", "Unsqueeze", "Identity",       "Transpose",     "Pad"};
 
 template <size_t N>
 bool is_one_of(const Node& node, const std::array<std::string_view, N>& types) {
@@ -23,6 +32,7 @@ class Marking {
  public:
   explicit Marking(const Model& model) {
     for (const ModelOutput& output : model.outputs()) outputs_.insert(output.value);
+    for (const ModelOutput& output : model.outputs()) follow_stream(output.value);
     // Readers before what they read.
     for (auto node = model.nodes().rbegin(); node != model.nodes().rend(); ++node) {
       for (const Value* value : (*node)->outputs()) {
@@ -36,38 +46,58 @@ class Marking {
  private:
   bool is_kept(const Value* value) const {
     return value != nullptr && value->desc().type == ElementType::Float32 &&
-           outputs_.count(value) == 0 && !value->consumers().empty() &&
+           outputs_.count(value) == 0 && streams_.count(value) == 0 &&
+           !value->consumers().empty() &&
            std::ranges::all_of(value->consumers(),
                                [&](const Node* reader) { return takes(*reader, *value); });
   }
 
+  /// Where a model shows the stream of a transformer itself, not what a product makes of it, the
+  /// stream stays float32: each sum on its way would round all before it once more. It begins with
+  /// a normalisation or a product with a sum behind which nothing but moves and expressions stand.
+  void follow_stream(const Value* shown) {
+    std::vector<std::pair<const Value*, bool>> open = {{shown, false}};
+    while (!open.empty()) {
+      const auto [value, is_stream] = open.back();
+      open.pop_back();
+      const Node* node = value != nullptr ? value->producer() : nullptr;
+      if (node == nullptr) continue;
+      const bool is_product = is_one_of(*node, kMatrixProducts);
+      const bool is_normalisation = is_one_of(*node, kRowNormalisations);
+      const bool passes = is_one_of(*node, kMovingTypes) || elementwise_of(*node).has_value();
+      if (!is_product && !is_normalisation && !passes) continue;
+      if (!(is_stream ? streams_ : seen_).insert(value).second) continue;
+      if (is_product) {
+        if (node->domain() == "het") open.emplace_back(node->input(kTailSumInput), true);
+      } else if (is_normalisation) {
+        open.emplace_back(node->input(0), true);
+      } else {
+        for (const Value* input : node->inputs()) open.emplace_back(input, is_stream);
+      }
+    }
+  }
+
   bool takes(const Node& reader, const Value& value) const {
     static constexpr std::array<std::string_view, 2> kConvolutions = {"Conv", "ConvTranspose"};
-    static constexpr std::array<std::string_view, 2> kProducts = {"MatMul", "Gemm"};
     static constexpr std::array<std::string_view, 4> kPools = {
         "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
-    static constexpr std::array<std::string_view, 13> kMoves = {
-        "Concat",  "Slice",   "Split",     "ChannelShuffle", "ChannelGather", "Resize", "Reshape",
-        "Flatten", "Squeeze", "Unsqueeze", "Identity",       "Transpose",     "Pad"};
-    static constexpr std::array<std::string_view, 2> kNormalisations = {"LayerNormalization",
-                                                                        "RMSNormalization"};
     if (!reader.domain().empty() && reader.domain() != "het") return false;
     if (is_one_of(reader, kConvolutions)) {
       // What is added has the type of the result.
       return is_constant(reader.input(1)) &&
              (reader.input(kTailSumInput) != &value || is_kept_already(reader));
     }
-    if (is_one_of(reader, kProducts)) {
+    if (is_one_of(reader, kMatrixProducts)) {
       return is_constant(reader.input(1)) &&
              (reader.input(kTailSumInput) != &value || is_kept_already(reader));
     }
     if (is_one_of(reader, kPools)) return true;
     // Other operands are read as float32.
-    if (is_one_of(reader, kNormalisations)) return reads_only_first(reader, value, 1);
+    if (is_one_of(reader, kRowNormalisations)) return reads_only_first(reader, value, 1);
     if (reader.op_type() == "Attention" && reader.domain() == "het") {
       return reads_only_first(reader, value, 3);
     }
-    if (is_one_of(reader, kMoves)) {
+    if (is_one_of(reader, kMovingTypes)) {
       const bool is_move = reader.op_type() != "Resize" ||
                            reader.attributes().get_string("mode", "nearest") == "nearest";
       return is_move && is_kept_already(reader);
@@ -88,6 +118,8 @@ class Marking {
   }
 
   std::unordered_set<const Value*> outputs_;
+  std::unordered_set<const Value*> seen_;     ///< between outputs and streams
+  std::unordered_set<const Value*> streams_;  ///< shown by outputs
   std::unordered_set<const Value*> kept_;
 };
 

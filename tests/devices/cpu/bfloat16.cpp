@@ -158,6 +158,33 @@ TEST_F(CpuBfloat16, StaysSoBetweenTheProductsOfATransformer) {
   }
 }
 
+TEST_F(CpuBfloat16, StreamsThatAreShownStayFloat) {
+  // Sums grow far beyond what each adds; the last normalisation shows them, or a product hides
+  // them.
+  const auto error = [&](bool shown) {
+    ModelMaker maker;
+    Value* x = maker.op("Mul", {maker.input({6, 48}), maker.constant(Tensor::scalar(40.0f))});
+    for (int i = 0; i < 3; ++i) {
+      Value* normal = maker.op("LayerNormalization", {x, maker.random({48})});
+      x = maker.op("Add", {maker.op("MatMul", {normal, maker.random({48, 48}, 0.01f)}), x});
+    }
+    Value* last = maker.op("LayerNormalization", {x, maker.random({48})});
+    maker.output(shown ? last : maker.op("MatMul", {last, maker.random({48, 48}, 0.15f)}));
+    const auto narrow = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
+    const auto exact = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", "f32"}});
+    const std::vector<Tensor> inputs = {cpu_testing::random_tensor({6, 48}, 1)};
+    const std::vector<Tensor> got = infer(*narrow, inputs);
+    const std::vector<Tensor> wanted = infer(*exact, inputs);
+    float most = 0.0f;
+    for (size_t i = 0; i < 6 * 48; ++i) {
+      most = std::max(most, std::abs(got[0].values<float>()[i] - wanted[0].values<float>()[i]));
+    }
+    return most;
+  };
+  EXPECT_LT(error(true), 1e-3f);
+  EXPECT_LT(error(false), 5e-2f);
+}
+
 TEST_F(CpuBfloat16, RowsOfNanAndInfinitiesAreNormalised) {
   ModelMaker maker;
   Value* x = maker.op("MatMul", {maker.input({4, 16}), maker.random({16, 43}, 0.3f)});
