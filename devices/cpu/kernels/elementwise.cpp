@@ -101,16 +101,19 @@ class ElementwiseKernel final : public Kernel {
   int64_t pixels_ = 0;
 };
 
-/// The format of the largest operand that covers the whole output and is not
-/// plain.
+/// The format of the first operand that covers the whole output and is not plain. Rows of tokens
+/// that came out of a convolution become plain where they meet plain ones: what normalises and
+/// multiplies them wants them so.
 Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Shape& shape) {
   if (shape.size() < 3) return Format::Plain;
+  Format chosen = Format::Plain;
   for (const Value* operand : node.operands) {
     if (operand->is_constant() || operand->desc().shape != shape) continue;
     const Format format = builder.home(*operand).format;
-    if (format != Format::Plain) return format;
+    if (format == Format::Plain && shape.size() == 3) return format;
+    if (chosen == Format::Plain) chosen = format;
   }
-  return Format::Plain;
+  return chosen;
 }
 
 /// As which the kernel takes an operand.

@@ -158,6 +158,28 @@ TEST_F(CpuBfloat16, StaysSoBetweenTheProductsOfATransformer) {
   }
 }
 
+TEST_F(CpuBfloat16, TokensOfAConvolutionBecomePlainOnce) {
+  for (const char* precision : {"f32", "bf16"}) {
+    SCOPED_TRACE(precision);
+    ModelMaker maker;
+    Value* pixels = maker.conv(maker.input({1, 8, 5, 6}), 8, 48);
+    Value* planes = maker.op("Reshape", {pixels, maker.ints({1, 48, 30})});
+    Value* x = maker.op("Transpose", {planes}, make_attributes({{"perm", Ints{0, 2, 1}}}));
+    x = maker.op("Mul", {x, maker.random({48})});
+    size_t sums = 0;
+    for (; sums < 4; ++sums) {
+      Value* normal = maker.op("LayerNormalization", {x, maker.random({48})});
+      Value* scaled = maker.op(
+          "Mul", {maker.op("MatMul", {normal, maker.random({48, 48}, 0.1f)}), maker.random({48})});
+      x = maker.op("Add", {x, scaled});
+    }
+    maker.output(maker.op("MatMul", {x, maker.random({48, 8}, 0.1f)}));
+    const auto rows = compare(maker.model(), precision == std::string("f32") ? 1e-3f : 0.1f,
+                              {{"INFERENCE_PRECISION_HINT", precision}, {"DETERMINISTIC", "YES"}});
+    EXPECT_LE(count_type(rows, "Reorder"), 3U) << "none for each of the sums";
+  }
+}
+
 TEST_F(CpuBfloat16, StreamsThatAreShownStayFloat) {
   // Sums grow far beyond what each adds; the last normalisation shows them, or a product hides
   // them.
