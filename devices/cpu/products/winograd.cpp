@@ -61,17 +61,21 @@ TileSets cut_tiles(const WinogradShape& shape, int64_t team) {
 }
 
 /// Multiply-adds that take as long as a value that comes from memory, from the third-level cache,
-/// as a value's transformation before or behind the products, and as that of a late weight.
-/// Measured on one core with AVX-512; there oneDNN's direct kernels reach 0.8 of the peak, products
-/// with packed weights 0.87, with late ones 0.65.
-constexpr double kFromMemory = 25.0;
-constexpr double kFromCache = 10.0;
-constexpr double kTransformed = 20.0;
+/// as a value's transformation before or behind the products (of bfloat16 with its conversion),
+/// and as that of a late weight.
+/// Measured on one core of a Zen 4, which multiplies 16 floats a cycle as those with AVX2 do; there
+/// oneDNN's direct kernels reach 0.8 of the peak, products with packed weights 0.87, with late ones
+/// 0.65.
+constexpr double kFromMemory = 12.0;
+constexpr double kFromCache = 5.0;
+constexpr double kTransformed = 9.0;
+constexpr double kTransformedNarrow = 12.0;
 constexpr double kLate = 5.5;
 
 double estimated_direct_cost(const WinogradShape& shape, double speed) {
-  const auto pairs = static_cast<double>(shape.ic_blocks() * shape.oc_blocks() * shape.block) *
-                     static_cast<double>(shape.block);
+  // Channels that lie last are not filled up.
+  const int64_t ic = shape.src.channels_last ? shape.ic : shape.ic_blocks() * shape.block;
+  const auto pairs = static_cast<double>(ic * shape.oc_blocks() * shape.block);
   const bool far = pairs * 36.0 > static_cast<double>(near_bytes());
   return 9.0 * pairs *
          (static_cast<double>(shape.n * shape.oh * shape.ow) / 0.8 + (far ? kFromMemory : 0.0)) /
@@ -85,7 +89,11 @@ double estimated_cost(const WinogradShape& shape) {
   const auto tiles = static_cast<double>(shape.tiles());
   const auto sets = static_cast<double>(cut_tiles(shape, 1).count);
   const double weights = points * ic * oc;
-  const double transforms = kTransformed * tiles * points * (ic + oc);
+  const auto transformed = [](const WinogradPicture& picture) {
+    return picture.type == ElementType::BFloat16 ? kTransformedNarrow : kTransformed;
+  };
+  const double transforms =
+      tiles * points * (transformed(shape.src) * ic + transformed(shape.dst) * oc);
   if (shape.late_weights) return tiles * weights / 0.65 + transforms + kLate * weights * sets;
   const bool far = weights * 4.0 > static_cast<double>(near_bytes());
   return tiles * weights / 0.87 + transforms +
@@ -276,7 +284,7 @@ std::vector<WinogradShape> winograd_variants(WinogradShape shape) {
 
 std::optional<WinogradShape> choose_winograd(WinogradShape shape, double direct_speed) {
   // Less is within what the estimate misses.
-  constexpr double kGain = 0.9;
+  constexpr double kGain = 0.95;
   std::optional<WinogradShape> best;
   double least = kGain * estimated_direct_cost(shape, direct_speed);
   for (const WinogradShape& variant : winograd_variants(shape)) {

@@ -176,6 +176,24 @@ TEST_F(CpuChoices, AStoredChoiceIsTaken) {
   }
 }
 
+TEST_F(CpuChoices, AStoredChoiceIsTakenInBFloat16) {
+  if (!has_bfloat16()) GTEST_SKIP() << "this processor has no AVX-512, which bfloat16 needs";
+  ModelMaker maker;
+  Model& model = small_model(maker);
+  const Properties narrow = {{"INFERENCE_PRECISION_HINT", "bf16"}};
+  compile(model, properties(narrow));
+  for (const auto& [choice, wanted] :
+       std::initializer_list<std::pair<std::string, std::string>>{{"winograd_f2", "winograd_f2_"},
+                                                                  {"winograd_f4", "winograd_f4_"},
+                                                                  {"direct", "brgconv"}}) {
+    change_choice("conv3x3 bfloat16 n:1 ic:32 20x20 oc:48", choice);
+    forget();
+    const std::string runs = runs_as(model, "Conv0", narrow);
+    EXPECT_EQ(runs.starts_with("winograd"), choice != "direct") << choice << ": " << runs;
+    EXPECT_TRUE(choice == "direct" || runs.starts_with(wanted)) << choice << ": " << runs;
+  }
+}
+
 TEST_F(CpuChoices, DepthwiseConvolutionsRunOnEitherKernel) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 8, 56, 56}), 8, 96);

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "devices/cpu/loops/finite_loop.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/special_values.h"
 
@@ -104,6 +105,36 @@ TEST_F(CpuNonFinite, WinogradConvolutionsSpoilNoNeighbours) {
   infer(*compiled, {with_specials({1, 64, 28, 28})}, &rows);
   EXPECT_EQ(exec_types(rows).find("winograd"), std::string::npos) << exec_types(rows);
   expect_same(maker.model(), {with_specials({1, 64, 28, 28})});
+}
+
+TEST_F(CpuNonFinite, WinogradConvolutionsInBFloat16SpoilNoNeighbours) {
+  if (cpu::bfloat16_speed() != 2.0) {
+    GTEST_SKIP() << "convolutions in bfloat16 are no Winograd ones on this processor";
+  }
+  ModelMaker maker;
+  Value* x = maker.input({1, 64, 28, 28});
+  // The source of the second is not looked at: the first one looks at the picture.
+  maker.output(maker.conv(maker.conv(x, 64, 40, 3), 40, 64, 3));
+  const Properties properties = {{"PERF_COUNT", "YES"}, {"INFERENCE_PRECISION_HINT", "bf16"}};
+  const auto compiled = compile(maker.model(), properties);
+  ASSERT_NE(compiled, nullptr);
+  std::vector<ProfileRow> rows;
+  infer(*compiled, {cpu_testing::random_tensor({1, 64, 28, 28}, 1)}, &rows);
+  ASSERT_NE(exec_types(rows).find("winograd"), std::string::npos) << exec_types(rows);
+  Tensor picture = cpu_testing::random_tensor({1, 64, 28, 28}, 5);
+  picture.data<float>()[0] = kNan;                 // channel 0, pixel 0, 0
+  picture.data<float>()[28 * 28 - 1] = kInfinity;  // pixel 27, 27
+  const std::vector<Tensor> got = infer(*compiled, {picture}, &rows);
+  EXPECT_EQ(exec_types(rows).find("winograd"), std::string::npos) << exec_types(rows);
+  for (int64_t c = 0; c < 64; ++c) {
+    for (int64_t y = 0; y < 28; ++y) {
+      for (int64_t x0 = 0; x0 < 28; ++x0) {
+        const float value = got[0].data<float>()[(c * 28 + y) * 28 + x0];
+        const bool is_near = (y <= 2 && x0 <= 2) || (y >= 25 && x0 >= 25);
+        ASSERT_EQ(std::isfinite(value), !is_near) << c << " " << y << " " << x0;
+      }
+    }
+  }
 }
 
 TEST_F(CpuNonFinite, ChannelsThatFillNoBlock) {

@@ -4,6 +4,7 @@
 #include <hwy/targets.h>
 #include <omp.h>
 
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -318,6 +319,180 @@ TEST(WinogradTargets, EveryInstructionSetIsWithinTheBound) {
 #endif
 }
 
+/// A picture in memory between values that are not numbers: what reads beyond it, or writes there,
+/// shows.
+class GuardedPicture {
+ public:
+  GuardedPicture(cpu::WinogradPicture picture, int64_t block, const Shape& shape)
+      : spec_{picture.type, shape,
+              picture.channels_last ? cpu::Format::ChannelsLast
+              : block == 16         ? cpu::Format::Blocked16
+                                    : cpu::Format::Blocked8},
+        count_(cpu::physical_count(spec_)),
+        memory_(*Tensor::allocate({picture.type, {count_ + 2 * kGuards}})) {
+    std::memset(memory_.bytes(), 0xFF, memory_.size_bytes());
+  }
+
+  /// What `plain` is in this type and format.
+  void fill(const Tensor& plain) {
+    const Tensor content = *cpu::convert_constant(plain, spec_);
+    std::memcpy(begin(), content.bytes(), content.size_bytes());
+  }
+  std::byte* begin() {
+    const auto size = static_cast<int64_t>(memory_.size_bytes()) / (count_ + 2 * kGuards);
+    return memory_.bytes() + kGuards * size;
+  }
+  /// The tensor as it lies.
+  std::vector<float> values() const {
+    const std::vector<float> all = *to_float_vector(memory_);
+    return {all.begin() + kGuards, all.end() - kGuards};
+  }
+  /// Where a channel of a pixel is, those that fill up the last block included.
+  size_t index(const WinogradShape& s, int64_t n, int64_t c, int64_t y, int64_t x) const {
+    if (spec_.format != cpu::Format::ChannelsLast) return position(s, n, c, y, x);
+    return static_cast<size_t>(((n * s.oh + y) * s.ow + x) * s.oc + c);
+  }
+  bool guards_are_kept() const {
+    const std::vector<float> all = *to_float_vector(memory_);
+    const auto is_nan = [](float value) { return std::isnan(value); };
+    return std::all_of(all.begin(), all.begin() + kGuards, is_nan) &&
+           std::all_of(all.end() - kGuards, all.end(), is_nan);
+  }
+
+ private:
+  static constexpr int64_t kGuards = 64;
+
+  cpu::TensorSpec spec_;
+  int64_t count_;
+  Tensor memory_;
+};
+
+double tail_value(const FusedTail& tail, double value, double sum) {
+  for (const TailStep& step : tail) {
+    const ElementwiseInstruction& op = step.expression;
+    if (step.sum) {
+      value += sum;
+    } else if (op.kind == ElementwiseKind::Relu) {
+      value = std::max(value, 0.0);
+    } else if (op.kind == ElementwiseKind::Swish) {
+      value = value / (1.0 + std::exp(-value));
+    } else {
+      ADD_FAILURE() << "a step that this test does not know";
+    }
+  }
+  return value;
+}
+
+Tensor converted(const Tensor& tensor, ElementType type) {
+  return *cpu::convert_constant(tensor, {type, tensor.shape(), cpu::Format::Plain});
+}
+
+/// Every pair of types and formats, over channels that fill blocks and that do not.
+void expect_pictures(const WinogradShape& base, const FusedTail& tail) {
+  const Tensor plain = source(base, false);
+  const Tensor weights = random_tensor({base.oc, base.ic, 3, 3}, 6, 0.1f);
+  const Tensor bias = random_tensor({base.oc}, 7);
+  const Tensor sum = random_tensor({base.n, base.oc, base.oh, base.ow}, 8);
+  const Shape src_shape = {base.n, base.ic, base.ih, base.iw};
+  for (const ElementType src_type : {ElementType::Float32, ElementType::BFloat16}) {
+    const Tensor rounded = converted(converted(plain, src_type), ElementType::Float32);
+    const Definition wanted = convolve(base, rounded, weights, bias);
+    for (const ElementType dst_type : {ElementType::Float32, ElementType::BFloat16}) {
+      const std::vector<float> added = *to_float_vector(converted(sum, dst_type));
+      for (int formats = 0; formats < 4; ++formats) {
+        WinogradShape s = base;
+        s.src = {src_type, (formats & 1) != 0};
+        s.dst = {dst_type, (formats & 2) != 0};
+        SCOPED_TRACE(testing::Message() << cpu::simd_target() << ", F" << s.m << ", block "
+                                        << s.block << ", " << to_string(src_type) << " to "
+                                        << to_string(dst_type) << ", formats " << formats);
+        GuardedPicture src(s.src, s.block, src_shape);
+        GuardedPicture dst(s.dst, s.block, sum.shape());
+        src.fill(plain);
+        dst.fill(sum);
+        auto kernel = cpu::make_winograd_kernel(s, weights, bias, tail);
+        ASSERT_TRUE(kernel) << kernel.error().message();
+        const BufferPtr scratch = *allocate_host_buffer((*kernel)->scratch_bytes());
+        std::byte* inputs[] = {src.begin(), dst.begin()};
+        std::byte* outputs[] = {dst.begin()};
+        cpu::KernelArgs args;
+        args.inputs = inputs;
+        args.outputs = outputs;
+        args.scratch = scratch->host();
+        ASSERT_TRUE((*kernel)->execute(args, nullptr).ok());
+        EXPECT_TRUE(dst.guards_are_kept());
+        const double largest =
+            *std::max_element(wanted.magnitudes.begin(), wanted.magnitudes.end());
+        const int64_t channels = s.dst.channels_last ? s.oc : s.oc_blocks() * s.block;
+        const std::vector<float> made = dst.values();
+        int wrong = 0;
+        for (int64_t n = 0; n < s.n; ++n) {
+          for (int64_t c = 0; c < channels; ++c) {
+            for (int64_t i = 0; i < s.oh * s.ow; ++i) {
+              const auto got = static_cast<double>(made[dst.index(s, n, c, i / s.ow, i % s.ow)]);
+              const auto k = static_cast<size_t>((n * s.oc + c) * s.oh * s.ow + i);
+              const double right = c < s.oc ? tail_value(tail, wanted.values[k], added[k]) : 0.0;
+              // Halves of the last bit that is kept, and those of the sum in front.
+              const double kept = dst_type == ElementType::BFloat16 ? std::abs(right) / 256 : 0.0;
+              const double bound =
+                  c < s.oc ? kept + 2.0 * cpu::winograd_error_bound(s.m) * largest : 0.0;
+              if (!(std::abs(got - right) <= bound)) ++wrong;
+            }
+          }
+        }
+        EXPECT_EQ(wrong, 0);
+      }
+    }
+  }
+}
+
+TEST(WinogradPictures, EveryTypeAndFormat) {
+  const TailStep sum{true, {}};
+  const TailStep relu{false, {ElementwiseKind::Relu, 0, 0, 0.0f, 0.0f}};
+  const TailStep swish{false, {ElementwiseKind::Swish, 0, 0, 1.0f, 0.0f}};
+  const std::vector<FusedTail> tails = {{}, {sum, relu}, {swish}, {sum, swish}};
+  // Channels of whole blocks, with a part of one, and of one vector with AVX2 only.
+  const Picture pictures[] = {
+      {1, 32, 8, 8, 32, 1, 1, 1, 1}, {2, 20, 9, 13, 41, 1, 1, 1, 1}, {1, 33, 6, 5, 17, 0, 2, 1, 0}};
+  size_t next = 0;
+  for (const int64_t target : {int64_t{0}, int64_t{HWY_AVX2}, int64_t{HWY_SSE4}}) {
+    if (target != 0 && (hwy::SupportedTargets() & target) == 0) continue;
+    const ChosenTarget chosen(target);
+    for (const Picture& picture : pictures) {
+      for (const int64_t m : {2, 4, 6}) {
+        for (const int64_t block : {8, 16}) {
+          expect_pictures(shape_of(picture, {m, block == 8, block, 1}), tails[next++ % 4]);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CpuTest, ConvolutionsOf3x3InBFloat16RunAsWinograd) {
+  if (!cpu::has_bfloat16()) {
+    GTEST_SKIP() << "this processor has no AVX-512, which convolutions in bfloat16 need";
+  }
+  for (const char* threads : {"1", "2"}) {
+    ModelMaker maker;
+    Value* x = maker.input({1, 64, 33, 30});
+    Value* a = maker.op("Relu", {maker.conv(x, 64, 72, 3)});
+    Value* b = maker.conv(a, 72, 72, 3);
+    b = maker.op("Mul", {b, maker.op("Sigmoid", {b})});
+    Value* c = maker.op("Relu", {maker.op("Add", {maker.conv(b, 72, 72, 3), a})});
+    maker.output(maker.op("GlobalAveragePool", {c}));
+    const auto rows = compare(maker.model(), 2e-2f,
+                              {{"INFERENCE_NUM_THREADS", threads},
+                               {"NUM_STREAMS", "1"},
+                               {"INFERENCE_PRECISION_HINT", "bf16"}});
+    size_t found = 0;
+    for (const ProfileRow& row : rows) {
+      found += row.exec_type.rfind("winograd_f4", 0) == 0 ? 1 : 0;
+    }
+    // Tiles of AMX are faster than any of it.
+    EXPECT_EQ(found, cpu::bfloat16_speed() > 2.0 ? 0u : 3u);
+  }
+}
+
 TEST_F(CpuTest, ConvolutionsOf3x3RunAsWinograd) {
   for (const char* threads : {"1", "2"}) {
     ModelMaker maker;
@@ -385,6 +560,21 @@ TEST(WinogradChoice, FollowsTheSizeOfTheLayer) {
   ASSERT_TRUE(choice(256, 14));
   EXPECT_EQ(choice(256, 14)->m, 4);
   EXPECT_TRUE(choice(256, 14)->late_weights);
+}
+
+TEST(WinogradChoice, FollowsTheSpeedOfTheDirectAlgorithm) {
+  WinogradShape shape = shape_of({1, 128, 56, 56, 32, 1, 1, 1, 1}, {2, false, 16, 1});
+  shape.src = {ElementType::BFloat16, true};
+  shape.dst = shape.src;
+  ASSERT_TRUE(cpu::choose_winograd(shape, 2.0));
+  EXPECT_EQ(cpu::choose_winograd(shape, 2.0)->m, 4);
+  EXPECT_EQ(cpu::choose_winograd(shape, 2.0)->src, shape.src);
+  EXPECT_FALSE(cpu::choose_winograd(shape, 16.0));
+  // Too few channels for their transformation.
+  shape.ic = 16;
+  shape.oc = 16;
+  EXPECT_TRUE(cpu::choose_winograd(shape));
+  EXPECT_FALSE(cpu::choose_winograd(shape, 2.0));
 }
 
 }  // namespace
