@@ -15,12 +15,10 @@
 
 #include "devices/cpu/loops/activation-inl.h"
 #include "devices/cpu/loops/bfloat16-inl.h"
+#include "devices/cpu/loops/turned_rows-inl.h"
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 #include <immintrin.h>
-// Highway 1.0 has no multiplication of bfloat16 for x86.
-#define HET_ATTENTION_BFLOAT16 \
-  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -44,6 +42,10 @@ constexpr int kAttentionRows = 6;
 #else
 constexpr int kAttentionRows = 4;
 #endif
+
+bool attention_multiplies_pairs() {
+  return has_bfloat16_instructions();
+}
 
 int64_t attention_block_rows() {
   return kAttentionRows;
@@ -112,39 +114,6 @@ void take_row(const From* from, int64_t step, int64_t count, To* to) {
   to[count] = To(0.0f);
 }
 
-/// Four rows of `count` words become columns: word i of row r goes to to[i * kAttentionPanel + r].
-void turn_four_rows(const std::array<const float*, 4>& rows, int64_t count, float* to) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const AttentionTag d;
-  const hn::Repartition<uint64_t, AttentionTag> pairs;
-  HWY_ALIGN float turned[4][kAttentionLanes];
-  for (; i + kAttentionLanes <= count; i += kAttentionLanes) {
-    const auto r0 = hn::LoadU(d, rows[0] + i);
-    const auto r1 = hn::LoadU(d, rows[1] + i);
-    const auto r2 = hn::LoadU(d, rows[2] + i);
-    const auto r3 = hn::LoadU(d, rows[3] + i);
-    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
-    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
-    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-    // Block b of turned[c] has column 4 * b + c.
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, turned[0]);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, turned[1]);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, turned[2]);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, turned[3]);
-    for (int64_t k = 0; k < kAttentionLanes; ++k) {
-      std::memcpy(to + (i + k) * kAttentionPanel, turned[k % 4] + k / 4 * 4, 4 * sizeof(float));
-    }
-  }
-#endif
-  for (; i < count; ++i) {
-    for (size_t r = 0; r < 4; ++r) {
-      std::memcpy(to + i * kAttentionPanel + static_cast<int64_t>(r), rows[r] + i, sizeof(float));
-    }
-  }
-}
-
 /// A matrix [k, n] to be packed.
 template <class T>
 struct Packed {
@@ -183,7 +152,7 @@ void turn_panels(const Packed<From>& matrix, float* packed) {
             rows[i] = reinterpret_cast<const float*>(copies[i].data());
           }
         }
-        turn_four_rows(rows, (depth + kWord - 1) / kWord,
+        turn_four_rows(rows, (depth + kWord - 1) / kWord, kAttentionPanel,
                        packed + begin / kWord * kAttentionPanel + c);
       }
     }
@@ -297,9 +266,9 @@ void multiply_floats(const AttentionTile& tile) {
   }
 }
 
-#ifdef HET_ATTENTION_BFLOAT16
+#ifdef HET_BFLOAT16_TARGET
 template <int kUsed, int kColumns>
-HET_ATTENTION_BFLOAT16 void multiply_pairs(const AttentionTile& tile) {
+HET_BFLOAT16_TARGET void multiply_pairs(const AttentionTile& tile) {
   __m512 sums[kUsed][kColumns];
 #pragma GCC unroll 14
   for (int r = 0; r < kUsed; ++r) {
@@ -340,7 +309,7 @@ HWY_INLINE void multiply_rows(int64_t rows, bool pairs, const AttentionTile& til
   if constexpr (kMost > 1) {
     if (rows < kMost) return multiply_rows<kMost - 1, kColumns>(rows, pairs, tile);
   }
-#ifdef HET_ATTENTION_BFLOAT16
+#ifdef HET_BFLOAT16_TARGET
   if (pairs) return multiply_pairs<kMost, kColumns>(tile);
 #else
   (void)pairs;
@@ -517,6 +486,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace het::cpu {
 
+HWY_EXPORT(attention_multiplies_pairs);
 HWY_EXPORT(attention_block_rows);
 HWY_EXPORT(attention_panel_columns);
 HWY_EXPORT(scratch_bytes_of);
@@ -535,13 +505,7 @@ size_t attention_panel_bytes(const AttentionShape& shape, int64_t k, int64_t n) 
 }  // namespace
 
 bool has_bfloat16_attention() {
-#if HWY_ARCH_X86
-  static const bool has = __builtin_cpu_supports("avx512bf16") != 0 &&
-                          HWY_DYNAMIC_DISPATCH(attention_panel_columns)() == 32;
-  return has;
-#else
-  return false;
-#endif
+  return HWY_DYNAMIC_DISPATCH(attention_multiplies_pairs)();
 }
 
 int64_t attention_rows() {

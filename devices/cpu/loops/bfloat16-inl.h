@@ -1,6 +1,8 @@
-// Conversions of vectors between float and bfloat16. Included by loops after hwy/highway.h, once
-// per instruction set.
+// Conversions of vectors between float and bfloat16, and what processors have instructions for.
+// Included by loops after hwy/highway.h, once per instruction set.
 #include <hwy/highway.h>
+
+#include <cstdint>
 
 #if defined(HET_BFLOAT16_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HET_BFLOAT16_INL_H
@@ -15,12 +17,34 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// Of functions with arithmetic in bfloat16, which Highway 1.0 has not for x86. They may be called
+/// where has_bfloat16_instructions().
+#define HET_BFLOAT16_TARGET \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#endif
+
+/// Whether the processor rounds to bfloat16 and multiplies pairs of it by itself.
+HWY_INLINE bool has_bfloat16_instructions() {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
+/// The floats of numbers of 16 bits.
+template <class D>
+HWY_INLINE hn::Vec<D> from_bfloat16(D d, hn::Vec<hn::Rebind<uint16_t, D>> halves) {
+  const hn::RebindToUnsigned<D> bits;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, halves)));
+}
+
 /// The floats of as many numbers of 16 bits at `src`.
 template <class D>
 HWY_INLINE hn::Vec<D> load_bfloat16(D d, const uint16_t* src) {
-  const hn::RebindToUnsigned<D> bits;
-  const hn::Rebind<uint16_t, D> half;
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(half, src))));
+  return from_bfloat16(d, hn::LoadU(hn::Rebind<uint16_t, D>(), src));
 }
 
 /// The bits of `value`, of which the upper half is the nearest bfloat16, halves to even.

@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include "devices/cpu/loops/activation-inl.h"
+#include "devices/cpu/loops/bfloat16-inl.h"
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 #include <immintrin.h>
@@ -25,9 +26,6 @@ namespace het::cpu {
 namespace HWY_NAMESPACE {
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-
-// Highway 1.0 has no arithmetic in bfloat16 for x86.
-#define HET_BFLOAT16 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -48,7 +46,7 @@ struct DenseTile {
 
 /// kUsed rows times kColumns vectors of columns.
 template <int kUsed, int kColumns>
-HET_BFLOAT16 void multiply_dense_tile(const DenseTile& tile) {
+HET_BFLOAT16_TARGET void multiply_dense_tile(const DenseTile& tile) {
   __m512 sums[kUsed][kColumns];
 #pragma GCC unroll 14
   for (int r = 0; r < kUsed; ++r) {
@@ -100,23 +98,20 @@ HWY_INLINE V load_dense(const float* from) {
 }
 
 HWY_INLINE V load_dense(const BFloat16* from) {
-  const hn::Rebind<uint16_t, DenseTag> half;
-  const hn::RebindToUnsigned<DenseTag> bits;
-  const auto narrow = hn::LoadU(half, reinterpret_cast<const uint16_t*>(from));
-  return hn::BitCast(DenseTag(), hn::ShiftLeft<16>(hn::PromoteTo(bits, narrow)));
+  return load_bfloat16(DenseTag(), reinterpret_cast<const uint16_t*>(from));
 }
 
-HET_BFLOAT16 HWY_INLINE void store_dense(V value, float* to) {
+HET_BFLOAT16_TARGET HWY_INLINE void store_dense(V value, float* to) {
   hn::StoreU(value, DenseTag(), to);
 }
 
-HET_BFLOAT16 HWY_INLINE void store_dense(V value, BFloat16* to) {
+HET_BFLOAT16_TARGET HWY_INLINE void store_dense(V value, BFloat16* to) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), (__m256i)_mm512_cvtneps_pbh(value.raw));
 }
 
 /// What is added before an activation, the activation, what is added behind it.
 template <bool kBefore, bool kBehind, class T, class F>
-HET_BFLOAT16 HWY_INLINE void finish_vector(const float* sums, const T* sum, T* dst,
+HET_BFLOAT16_TARGET HWY_INLINE void finish_vector(const float* sums, const T* sum, T* dst,
                                            const F& activate) {
   const DenseTag d;
   V value = hn::Load(d, sums);
@@ -128,7 +123,7 @@ HET_BFLOAT16 HWY_INLINE void finish_vector(const float* sums, const T* sum, T* d
 
 /// The same for fewer values than a vector has.
 template <bool kBefore, bool kBehind, class T, class F>
-HET_BFLOAT16 HWY_INLINE void finish_values(int64_t count, const float* sums, const T* sum, T* dst,
+HET_BFLOAT16_TARGET HWY_INLINE void finish_values(int64_t count, const float* sums, const T* sum, T* dst,
                                            const F& activate) {
   T added[kDenseLanes] = {};
   T values[kDenseLanes];
@@ -139,7 +134,7 @@ HET_BFLOAT16 HWY_INLINE void finish_values(int64_t count, const float* sums, con
 
 /// Rows of sums into dst, whose rows are `row` values apart.
 template <bool kBefore, bool kBehind, class T, class F>
-HET_BFLOAT16 HWY_INLINE void finish_rows(int64_t rows, int64_t columns, int64_t row,
+HET_BFLOAT16_TARGET HWY_INLINE void finish_rows(int64_t rows, int64_t columns, int64_t row,
                                          const float* sums, const T* sum, T* dst,
                                          const F& activate) {
   const int64_t whole = columns / kDenseLanes * kDenseLanes;
@@ -158,11 +153,11 @@ HET_BFLOAT16 HWY_INLINE void finish_rows(int64_t rows, int64_t columns, int64_t 
 }
 
 template <class T>
-HET_BFLOAT16 void finish_tile(const DenseTail& tail, int64_t rows, int64_t columns, int64_t row,
+HET_BFLOAT16_TARGET void finish_tile(const DenseTail& tail, int64_t rows, int64_t columns, int64_t row,
                               const float* sums, const T* sum, T* dst) {
   using D = DenseTag;
   constexpr Accuracy kAccuracy = std::is_same_v<T, float> ? Accuracy::Float32 : Accuracy::BFloat16;
-  const auto finish = [&](const auto& activate) HET_BFLOAT16 {
+  const auto finish = [&](const auto& activate) HET_BFLOAT16_TARGET {
     if (tail.adds_before) {
       finish_rows<true, false>(rows, columns, row, sums, sum, dst, activate);
     } else if (tail.adds_behind) {
@@ -246,19 +241,15 @@ void multiply_any(const DenseShape& shape, const DenseTail& tail, const DenseOpe
   }
 }
 
-constexpr bool kMultipliesBfloat16 = true;
-
 #else
 
 // Never called: has_dense_bfloat16() is false.
 void multiply_any(const DenseShape&, const DenseTail&, const DenseOperands&, const DensePart&) {}
 
-constexpr bool kMultipliesBfloat16 = false;
-
 #endif
 
 bool multiplies_bfloat16() {
-  return kMultipliesBfloat16;
+  return has_bfloat16_instructions();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -272,13 +263,7 @@ HWY_EXPORT(multiplies_bfloat16);
 HWY_EXPORT(multiply_any);
 
 bool has_dense_bfloat16() {
-#if HWY_ARCH_X86
-  static const bool has =
-      __builtin_cpu_supports("avx512bf16") != 0 && HWY_DYNAMIC_DISPATCH(multiplies_bfloat16)();
-  return has;
-#else
-  return false;
-#endif
+  return HWY_DYNAMIC_DISPATCH(multiplies_bfloat16)();
 }
 
 void pack_dense_panels(const DenseShape& shape, const float* weights, int64_t row_stride,

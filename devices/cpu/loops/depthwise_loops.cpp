@@ -500,7 +500,7 @@ std::vector<float> packed_by_group(const DepthwiseShape& shape, const float* val
 
 bool can_multiply_pairs() {
 #ifdef HET_DEPTHWISE_PAIRS
-  return rounds_to_bfloat16();
+  return has_bfloat16_instructions();
 #else
   return false;
 #endif

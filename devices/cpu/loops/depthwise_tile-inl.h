@@ -54,16 +54,6 @@ HWY_INLINE void unrolled(const Body& body) {
   for_each_index(body, std::make_integer_sequence<int, kCount>());
 }
 
-/// True where the processor rounds to bfloat16 by itself.
-HWY_INLINE bool rounds_to_bfloat16() {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  static const bool does = __builtin_cpu_supports("avx512bf16") != 0;
-  return does;
-#else
-  return false;
-#endif
-}
-
 /// The same as store_channels() by one instruction, where the processor has it.
 /// Numbers below the smallest normal one become 0.
 HWY_INLINE void store_rounded(DepthwiseVector value, uint16_t* to) {
@@ -149,7 +139,7 @@ HWY_NOINLINE void apply_rest(const DepthwiseOp* op, const DepthwiseOp* end, int6
 struct DepthwiseTail {
   DepthwiseTail(const std::vector<DepthwiseOp>& ops, ElementType dst)
       : is_bfloat16(dst == ElementType::BFloat16),
-        rounds(rounds_to_bfloat16()),
+        rounds(has_bfloat16_instructions()),
         rest(ops.data()),
         end(rest + ops.size()) {
     if (rest == end) return;

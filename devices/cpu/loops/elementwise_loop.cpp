@@ -34,14 +34,6 @@ constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 8 : 4;
 constexpr size_t kBlock = kVectors * kLanes;
 static_assert(kElementwisePeriod % kBlock == 0);
 
-/// Results of the processor's own conversion to bfloat16, where it has one.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-bool has_native_conversion() {
-  static const bool result = __builtin_cpu_supports("avx512bf16") != 0;
-  return result;
-}
-#endif
-
 struct Source {
   const void* values;
   size_t mask;  ///< of the index
@@ -135,9 +127,7 @@ HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, con
       }
       return;
     case ElementwiseKind::Tanh:
-      return unary(values, count, [](D d, V x) {
-        return nan_of(x, hn::Tanh(d, clamped(x, hn::Set(d, -20.0f), hn::Set(d, 20.0f))));
-      });
+      return unary(values, count, [](D d, V x) { return fast_tanh<Accuracy::Float32>(d, x); });
     case ElementwiseKind::Swish:  // of a factor for which the product may be NaN
       return unary(values, count, [&step](D d, V x) {
         return nan_of(hn::Mul(x, hn::Set(d, step.alpha)),
@@ -361,7 +351,7 @@ void run_to_float(const ElementwiseCode& code, const ElementwiseSource* sources,
 void run_to_bfloat16(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
                      size_t count) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  if (has_native_conversion()) return run_code<true>(code, sources, dst, count);
+  if (has_bfloat16_instructions()) return run_code<true>(code, sources, dst, count);
 #endif
   run_code<false>(code, sources, dst, count);
 }

@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/turned_rows-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -121,37 +123,6 @@ struct RowBlocks {
   int64_t m, count;
 };
 
-/// Copies four rows of `depth` values to columns: value i of row r goes to to[i * step + r].
-void turn_four_rows(const float* from, int64_t row_stride, int64_t depth, int64_t step, float* to) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const PanelTag d;
-  const hn::Repartition<uint64_t, PanelTag> pairs;
-  HWY_ALIGN float turned[4][kLanes];
-  for (; i + kLanes <= depth; i += kLanes) {
-    const auto r0 = hn::LoadU(d, from + i);
-    const auto r1 = hn::LoadU(d, from + row_stride + i);
-    const auto r2 = hn::LoadU(d, from + 2 * row_stride + i);
-    const auto r3 = hn::LoadU(d, from + 3 * row_stride + i);
-    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
-    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
-    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-    // Block b of turned[c] has column 4 * b + c.
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, turned[0]);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, turned[1]);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, turned[2]);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, turned[3]);
-    for (int64_t k = 0; k < kLanes; ++k) {
-      std::memcpy(to + (i + k) * step, turned[k % 4] + k / 4 * 4, 4 * sizeof(float));
-    }
-  }
-#endif
-  for (; i < depth; ++i) {
-    for (int64_t r = 0; r < 4; ++r) to[i * step + r] = from[r * row_stride + i];
-  }
-}
-
 void rows_of(const GemmShape& shape, const float* a, int64_t row_stride, int64_t column_stride,
              int64_t begin, int64_t end, float* blocks) {
   const RowBlocks cut(shape);
@@ -165,7 +136,9 @@ void rows_of(const GemmShape& shape, const float* a, int64_t row_stride, int64_t
       const float* const corner = a + first * row_stride + from_depth * column_stride;
       int64_t r = 0;
       for (; column_stride == 1 && r + 4 <= rows; r += 4) {
-        turn_four_rows(corner + r * row_stride, row_stride, depth, rows, to + r);
+        const float* const from = corner + r * row_stride;
+        turn_four_rows({from, from + row_stride, from + 2 * row_stride, from + 3 * row_stride},
+                       depth, rows, to + r);
       }
       for (; r < rows; ++r) {
         const float* from = corner + r * row_stride;

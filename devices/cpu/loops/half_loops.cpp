@@ -7,6 +7,8 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/bfloat16-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -41,40 +43,27 @@ void narrow(const float* src, size_t count, Float16* dst) {
 
 void widen_bfloat16(const BFloat16* src, size_t count, float* dst) {
   const D d;
-  const hn::RebindToUnsigned<D> bits;
-  const hn::Rebind<uint16_t, D> half;
   const auto* from = reinterpret_cast<const uint16_t*>(src);
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto wide = hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(half, from + i)));
-    hn::StoreU(hn::BitCast(d, wide), d, dst + i);
+    hn::StoreU(load_bfloat16(d, from + i), d, dst + i);
   }
   for (; i < count; ++i) dst[i] = static_cast<float>(src[i]);
 }
 
 using Upper = hn::Rebind<uint16_t, D>;
 
-/// The upper halves of the floats at `src`, rounded.
-HWY_INLINE hn::Vec<Upper> bfloat16_bits(const float* src) {
-  const D d;
-  const hn::RebindToUnsigned<D> bits;
-  const hn::RebindToSigned<D> whole;
-  const auto value = hn::LoadU(d, src);
-  const auto exact = hn::BitCast(bits, value);
-  const auto even = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1));
-  const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7FFF)), even);
-  // The bits of a NaN could round to those of an infinity.
-  const auto quiet = hn::Or(exact, hn::Set(bits, 0x400000));
-  const auto chosen = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(value)), quiet, rounded);
-  return hn::DemoteTo(Upper(), hn::BitCast(whole, hn::ShiftRight<16>(chosen)));
+/// The floats at `src`, rounded.
+HWY_INLINE hn::Vec<Upper> rounded(const float* src) {
+  return to_bfloat16(D(), hn::LoadU(D(), src));
 }
 
 void narrow_bfloat16(const float* src, size_t count, BFloat16* dst) {
   auto* to = reinterpret_cast<uint16_t*>(dst);
   const size_t lanes = hn::Lanes(D());
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(bfloat16_bits(src + i), Upper(), to + i);
+  for (; i + lanes <= count; i += lanes) hn::StoreU(rounded(src + i), Upper(), to + i);
   for (; i < count; ++i) dst[i] = BFloat16(src[i]);
 }
 
@@ -83,8 +72,8 @@ void interleave_bfloat16(const float* src, size_t plane, size_t count, BFloat16*
   const size_t lanes = hn::Lanes(D());
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreInterleaved3(bfloat16_bits(src + i), bfloat16_bits(src + plane + i),
-                          bfloat16_bits(src + 2 * plane + i), Upper(), to + 3 * i);
+    hn::StoreInterleaved3(rounded(src + i), rounded(src + plane + i),
+                          rounded(src + 2 * plane + i), Upper(), to + 3 * i);
   }
   for (; i < count; ++i) {
     for (size_t c = 0; c < 3; ++c) dst[3 * i + c] = BFloat16(src[c * plane + i]);

@@ -401,7 +401,7 @@ TEST_F(CpuElementwiseModels, BroadcastOperandsOfAllKinds) {
         // Behind a product, in the format that it leaves.
         Value* behind = maker.conv(x, channels, channels);
         maker.output(maker.op("Relu", {maker.op("Mul", {maker.op("Add", {behind, y}), z})}));
-        compare(maker.model(), 2e-5f, {{"INFERENCE_NUM_THREADS", threads}});
+        compare(maker.model(), 2e-5f, {{"INFERENCE_NUM_THREADS", threads}, {"CACHE_DIR", ""}});
       }
     }
   }

@@ -122,6 +122,14 @@ TEST_F(CpuExport, DepthwiseConvolutionsOfEitherKernel) {
   round_trip(maker.model());
 }
 
+TEST_F(CpuExport, GroupsThatAreJoined) {
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 8, 20, 20}), 8, 32);
+  maker.output(maker.conv(maker.conv(x, 32, 32, 3, 16), 32, 32));  // groups of two channels
+  round_trip(maker.model());
+  if (has_bfloat16()) round_trip(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
+}
+
 TEST_F(CpuExport, QuantisedModels) {
   ModelMaker maker;
   Value* x = maker.input({1, 16, 12, 12});

@@ -108,9 +108,8 @@ TEST_F(CpuNonFinite, WinogradConvolutionsSpoilNoNeighbours) {
 }
 
 TEST_F(CpuNonFinite, WinogradConvolutionsInBFloat16SpoilNoNeighbours) {
-  if (cpu::bfloat16_speed() != 2.0) {
-    GTEST_SKIP() << "convolutions in bfloat16 are no Winograd ones on this processor";
-  }
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << "this processor has no instructions for bfloat16";
+  if (cpu::bfloat16_speed() > 2.0) GTEST_SKIP() << "tiles of this processor beat Winograd's";
   ModelMaker maker;
   Value* x = maker.input({1, 64, 28, 28});
   // The source of the second is not looked at: the first one looks at the picture.
