@@ -1,8 +1,11 @@
 #include "inference/ops/reductions/reduce.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "devices/cpu/loops/column_loops.h"
+#include "devices/cpu/loops/half_loops.h"
 #include "devices/cpu/loops/row_loops.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
@@ -18,13 +21,15 @@ struct Split {
   int64_t inner = 1;
 };
 
-/// Inner values that one thread accumulates at once, so that they stay in the first-level cache.
+/// Inner values whose results one thread has at once.
 constexpr int64_t kInnerPart = 1024;
 
-/// Loop order: outer and part of inner, then length.
+/// Of Float32 or BFloat16, to either; arithmetic is in float32. Loop order: outer and part of
+/// inner, then length.
 class ReduceKernel final : public Kernel {
  public:
-  ReduceKernel(Split split, ReduceKind kind) : split_(split), kind_(kind) {
+  ReduceKernel(Split split, ReduceKind kind, ElementType src, ElementType dst)
+      : split_(split), kind_(kind), src_(src), dst_(dst) {
     switch (kind) {
       case ReduceKind::Max:
         accumulation_ = Accumulation::Max;
@@ -47,35 +52,41 @@ class ReduceKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    const auto [outer, length, inner] = split_;
-    const int64_t parts = (inner + kInnerPart - 1) / kInnerPart;
-    const int64_t work = std::max<int64_t>(length * std::min(inner, kInnerPart), 1);
-    parallel_for(outer * parts, std::max<int64_t>(16384 / work, 1),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t k = begin; k < end; ++k) {
-                     const int64_t o = k / parts;
-                     const int64_t first = k % parts * kInnerPart;
-                     const int64_t count = std::min(kInnerPart, split_.inner - first);
-                     const float* from = src + o * split_.length * split_.inner + first;
-                     float* to = dst + o * split_.inner + first;
-                     if (split_.inner == 1) {
-                       *to = reduce_row(accumulation_, from, static_cast<size_t>(split_.length));
-                     } else {
-                       start_row(accumulation_, from, static_cast<size_t>(count), to);
-                       for (int64_t i = 1; i < split_.length; ++i) {
-                         accumulate_row(accumulation_, from + i * split_.inner,
-                                        static_cast<size_t>(count), to);
-                       }
-                     }
-                     finish(to, count);
-                   }
-                 });
+    const int64_t parts = (split_.inner + kInnerPart - 1) / kInnerPart;
+    const int64_t work = std::max<int64_t>(split_.length * std::min(split_.inner, kInnerPart), 1);
+    parallel_for(
+        split_.outer * parts, std::max<int64_t>(16384 / work, 1), [&](int64_t begin, int64_t end) {
+          for (int64_t k = begin; k < end; ++k) {
+            const int64_t first = k % parts * kInnerPart;
+            reduce_part(args, k / parts, first, std::min(kInnerPart, split_.inner - first));
+          }
+        });
     return {};
   }
 
  private:
+  void reduce_part(const KernelArgs& args, int64_t outer, int64_t first, int64_t count) const {
+    const int64_t from = outer * split_.length * split_.inner + first;
+    const int64_t to = outer * split_.inner + first;
+    std::array<float, kInnerPart> results;
+    if (src_ == ElementType::BFloat16) {
+      const auto* src = reinterpret_cast<const BFloat16*>(args.inputs[0]) + from;
+      reduce_columns(accumulation_, src, split_.length, split_.inner, count, results.data());
+    } else if (const auto* src = reinterpret_cast<const float*>(args.inputs[0]) + from;
+               split_.inner == 1) {
+      results[0] = reduce_row(accumulation_, src, static_cast<size_t>(split_.length));
+    } else {
+      reduce_columns(accumulation_, src, split_.length, split_.inner, count, results.data());
+    }
+    finish(results.data(), count);
+    if (dst_ == ElementType::BFloat16) {
+      auto* dst = reinterpret_cast<BFloat16*>(args.outputs[0]) + to;
+      float_to_bfloat16_row(results.data(), static_cast<size_t>(count), dst);
+    } else {
+      std::copy_n(results.data(), count, reinterpret_cast<float*>(args.outputs[0]) + to);
+    }
+  }
+
   void finish(float* values, int64_t count) const {
     if (kind_ == ReduceKind::Mean) {
       const auto length = static_cast<float>(split_.length);
@@ -88,6 +99,7 @@ class ReduceKernel final : public Kernel {
 
   Split split_;
   ReduceKind kind_;
+  ElementType src_, dst_;
   Accumulation accumulation_ = Accumulation::Sum;
 };
 
@@ -114,7 +126,6 @@ Result<bool> plan_reduce(PlanBuilder& builder, const Node& node) {
   if (!all_spatial || !(is_last || (is_blocked(format) && attributes.keepdims))) {
     format = Format::Plain;
   }
-  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
   const std::vector<int64_t> dims = physical_dims({ElementType::Float32, shape, format});
   // In front of the channels when these lie last.
   const int64_t shift = format == Format::ChannelsLast ? -1 : 0;
@@ -125,10 +136,15 @@ Result<bool> plan_reduce(PlanBuilder& builder, const Node& node) {
      : d <= axes.back() + shift ? split.length
                                 : split.inner) *= size;
   }
+  // Single rows are loops over floats.
+  const ElementType from = split.inner > 1 ? builder.home(src).type : ElementType::Float32;
+  const ElementType to = builder.kept_type(dst);
+  HET_ASSIGN(const TensorId in, builder.read(src, format, from));
   // Without pixels the channels lie as plain ones do.
   if (format == Format::ChannelsLast) format = Format::Plain;
-  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
-  builder.add_step(node, std::make_unique<ReduceKernel>(split, attributes.kind), {in}, {out});
+  const TensorId out = builder.write(dst, {to, dst.desc().shape, format});
+  builder.add_step(node, std::make_unique<ReduceKernel>(split, attributes.kind, from, to), {in},
+                   {out});
   return true;
 }
 

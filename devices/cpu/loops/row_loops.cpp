@@ -20,45 +20,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-template <class F>
-HWY_INLINE void map_row(const float* values, size_t count, float* dst, F f) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(f(hn::LoadU(d, dst + i), hn::LoadU(d, values + i)), d, dst + i);
-  }
-  for (; i < count; ++i) {
-    dst[i] = hn::GetLane(f(hn::Set(d, dst[i]), hn::Set(d, values[i])));
-  }
-}
-
-void accumulate(Accumulation kind, const float* values, size_t count, float* dst) {
-  switch (kind) {
-    case Accumulation::Sum:
-      return map_row(values, count, dst, [](V a, V b) { return hn::Add(a, b); });
-    case Accumulation::SumSquare:
-      return map_row(values, count, dst, [](V a, V b) { return hn::MulAdd(b, b, a); });
-    case Accumulation::SumAbs:
-      return map_row(values, count, dst, [](V a, V b) { return hn::Add(a, hn::Abs(b)); });
-    case Accumulation::Max:
-      return map_row(values, count, dst, [](V a, V b) { return max_or_nan(a, b); });
-    case Accumulation::Min:
-      return map_row(values, count, dst, [](V a, V b) { return min_or_nan(a, b); });
-  }
-}
-
-void start(Accumulation kind, const float* values, size_t count, float* dst) {
-  switch (kind) {
-    case Accumulation::SumSquare:
-      return map_row(values, count, dst, [](V, V b) { return hn::Mul(b, b); });
-    case Accumulation::SumAbs:
-      return map_row(values, count, dst, [](V, V b) { return hn::Abs(b); });
-    default:
-      std::copy_n(values, count, dst);
-  }
-}
-
 template <class Step, class Join>
 HWY_INLINE float reduce_with(const float* values, size_t count, float first, Step step, Join join) {
   const D d;
@@ -190,22 +151,12 @@ HWY_AFTER_NAMESPACE();
 namespace het::cpu {
 
 HWY_EXPORT(reduce);
-HWY_EXPORT(accumulate);
-HWY_EXPORT(start);
 HWY_EXPORT(weigh);
 HWY_EXPORT(weigh_each);
 HWY_EXPORT(gather_each);
 
 float reduce_row(Accumulation kind, const float* values, size_t count) {
   return HWY_DYNAMIC_DISPATCH(reduce)(kind, values, count);
-}
-
-void accumulate_row(Accumulation kind, const float* values, size_t count, float* dst) {
-  HWY_DYNAMIC_DISPATCH(accumulate)(kind, values, count, dst);
-}
-
-void start_row(Accumulation kind, const float* values, size_t count, float* dst) {
-  HWY_DYNAMIC_DISPATCH(start)(kind, values, count, dst);
 }
 
 void weigh_rows(const float* const* rows, const float* weights, size_t taps, size_t count,

@@ -13,11 +13,6 @@ enum class Accumulation : uint8_t { Sum, SumSquare, SumAbs, Max, Min };
 /// Sum, maximum ... of `count` >= 1 neighbouring values.
 float reduce_row(Accumulation kind, const float* values, size_t count);
 
-/// dst[i] = dst[i] (+) values[i] for i < count.
-void accumulate_row(Accumulation kind, const float* values, size_t count, float* dst);
-/// dst[i] = what accumulating values[i] alone gives.
-void start_row(Accumulation kind, const float* values, size_t count, float* dst);
-
 /// dst[i] = sum over t < taps of weights[t] * rows[t][i].
 void weigh_rows(const float* const* rows, const float* weights, size_t taps, size_t count,
                 float* dst);

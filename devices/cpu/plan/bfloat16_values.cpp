@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "inference/ops/reductions/reduce.h"
 #include "inference/passes/fusions/elementwise_program.h"
 #include "inference/passes/fusions/fused_tail.h"
 
@@ -26,6 +27,18 @@ bool is_one_of(const Node& node, const std::array<std::string_view, N>& types) {
 
 bool is_constant(const Value* value) {
   return value != nullptr && value->is_constant();
+}
+
+/// A reduction over all pixels, and no other axis.
+bool is_global_pool(const Node& node) {
+  if (!reduce_kind(node.op_type())) return false;
+  const Value* axes = node.input(1);
+  if (axes != nullptr && !axes->is_constant()) return false;
+  const Shape& shape = node.input(0)->desc().shape;
+  const auto reduced =
+      reduce_attributes(node, shape, axes != nullptr ? &axes->constant() : nullptr);
+  return reduced && shape.size() >= 3 && reduced->axes.size() + 2 == shape.size() &&
+         reduced->axes.front() == 2;
 }
 
 class Marking {
@@ -91,7 +104,7 @@ class Marking {
       return is_constant(reader.input(1)) &&
              (reader.input(kTailSumInput) != &value || is_kept_already(reader));
     }
-    if (is_one_of(reader, kPools)) return true;
+    if (is_one_of(reader, kPools) || is_global_pool(reader)) return true;
     // Other operands are read as float32.
     if (is_one_of(reader, kRowNormalisations)) return reads_only_first(reader, value, 1);
     if (reader.op_type() == "Attention" && reader.domain() == "het") {
