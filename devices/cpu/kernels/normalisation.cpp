@@ -3,6 +3,8 @@
 #include <type_traits>
 
 #include "devices/cpu/loops/moment_loops.h"
+#include "devices/cpu/loops/row_norm_loops.h"
+#include "devices/cpu/loops/wide_moments.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
@@ -13,28 +15,6 @@ namespace {
 
 /// Values that one thread should have at least.
 constexpr int64_t kGrainValues = 8192;
-
-/// What a stretch is normalised by: (x - mean) * factor.
-struct Normaliser {
-  float mean;
-  float factor;
-};
-
-/// In double, for squares beyond what floats hold and for infinities; `count` values `step` apart.
-template <class T>
-Normaliser wide_normaliser(const T* values, size_t count, size_t step, float epsilon,
-                           bool centred) {
-  double mean = 0.0;
-  double squares = 0.0;
-  for (size_t i = 0; centred && i < count; ++i) mean += static_cast<float>(values[i * step]);
-  mean /= static_cast<double>(count);
-  for (size_t i = 0; i < count; ++i) {
-    const double distance = static_cast<float>(values[i * step]) - mean;
-    squares += distance * distance;
-  }
-  const double variance = squares / static_cast<double>(count);
-  return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(variance + epsilon))};
-}
 
 /// `moments` are those of the values. Without `centred` the mean of the squares takes the place of
 /// the variance.
@@ -169,27 +149,33 @@ class LayerKernel final : public Kernel {
   std::string_view implementation() const override { return "own_simd"; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    constexpr ElementType kFrom =
-        std::is_same_v<From, BFloat16> ? ElementType::BFloat16 : ElementType::Float32;
     const auto length = static_cast<size_t>(length_);
-    const auto* scale = reinterpret_cast<const float*>(args.inputs[1]);
-    const auto* bias = reinterpret_cast<const float*>(args.inputs[2]);
-    const size_t dst_bytes = length * byte_width(to_);
+    const RowNorm norm{length, epsilon_, centred_, reinterpret_cast<const float*>(args.inputs[1]),
+                       reinterpret_cast<const float*>(args.inputs[2])};
     parallel_for(rows_, kGrainValues / length_ + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto row = static_cast<size_t>(i);
-        const std::byte* const src = args.inputs[0] + row * length * sizeof(From);
-        const auto [mean, factor] =
-            normaliser_of(row_moments(kFrom, src, length), reinterpret_cast<const From*>(src),
-                          length, 1, epsilon_, centred_);
-        normalise_row(kFrom, src, length, mean, factor, scale, bias, to_,
-                      args.outputs[0] + row * dst_bytes);
+      const auto first = static_cast<size_t>(begin) * length;
+      const auto count = static_cast<size_t>(end - begin);
+      const std::byte* const src = args.inputs[0] + first * sizeof(From);
+      std::byte* const dst = args.outputs[0] + first * byte_width(to_);
+      if (length <= kMaxRowNormLength) return normalise_rows(norm, count, kFrom, src, to_, dst);
+      for (size_t r = 0; r < count; ++r) {
+        normalise_long(norm, src + r * length * sizeof(From), dst + r * length * byte_width(to_));
       }
     });
     return {};
   }
 
  private:
+  static constexpr ElementType kFrom =
+      std::is_same_v<From, BFloat16> ? ElementType::BFloat16 : ElementType::Float32;
+
+  void normalise_long(const RowNorm& norm, const std::byte* src, std::byte* dst) const {
+    const auto [mean, factor] =
+        normaliser_of(row_moments(kFrom, src, norm.length), reinterpret_cast<const From*>(src),
+                      norm.length, 1, epsilon_, centred_);
+    normalise_row(kFrom, src, norm.length, mean, factor, norm.scale, norm.shift, to_, dst);
+  }
+
   int64_t rows_;
   int64_t length_;
   float epsilon_;
