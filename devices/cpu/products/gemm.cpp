@@ -13,8 +13,9 @@
 namespace het::cpu {
 namespace {
 
-/// With fewer rows the memory alone decides, with more the multiplications do.
-constexpr int64_t kFewestRows = 8;
+/// oneDNN's kernels do not keep the memory busy, or the multipliers, with so few rows.
+constexpr int64_t kMostFewRows = 7;
+/// With more rows the multiplications count alone.
 constexpr int64_t kMostRows = 128;
 constexpr int64_t kMostBfloat16Rows = 4;
 
@@ -128,9 +129,9 @@ std::optional<GemmShape> gemm_shape(const MatMulSpec& spec) {
 
 bool prefers_gemm(const GemmShape& shape, ElementType weights) {
   const int64_t bytes = shape.k * shape.n * static_cast<int64_t>(byte_width(weights));
-  if (bytes <= second_level_bytes()) return false;
-  return weights == ElementType::BFloat16 ? shape.m <= kMostBfloat16Rows
-                                          : shape.m >= kFewestRows && shape.m <= kMostRows;
+  const bool from_memory = bytes > second_level_bytes();
+  if (weights == ElementType::BFloat16) return from_memory && shape.m <= kMostBfloat16Rows;
+  return shape.m <= kMostFewRows || (from_memory && shape.m <= kMostRows);
 }
 
 Result<std::unique_ptr<Kernel>> make_gemm_kernel(const GemmShape& shape, const MatMulSpec& spec,

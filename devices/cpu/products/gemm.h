@@ -15,10 +15,10 @@ namespace het::cpu {
 /// one matrix of constant weights in float32 or bfloat16. Source and result are float32.
 std::optional<GemmShape> gemm_shape(const MatMulSpec& spec);
 
-/// A fixed rule: true for weights that do not stay in the second-level cache, times enough rows to
-/// hide some of the memory's time behind the multiplications, and not so many that it does not
-/// count. Elsewhere oneDNN's kernels are as fast. In bfloat16, whose products cost next to nothing,
-/// few rows instead: oneDNN's kernels wait for the memory.
+/// A fixed rule: true for few rows, and for weights that do not stay in the second-level cache
+/// times no more rows than leave the memory's time something that counts. Elsewhere oneDNN's
+/// kernels are as fast. In bfloat16 few rows of such weights: with more the products cost next to
+/// nothing.
 bool prefers_gemm(const GemmShape& shape, ElementType weights);
 
 /// A kernel with the inputs src and, for a tail with a sum, what is added; all row-major. Packs

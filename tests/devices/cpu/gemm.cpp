@@ -39,6 +39,22 @@ TEST_F(CpuGemm, AnyNumberOfRows) {
   }
 }
 
+TEST_F(CpuGemm, FewRowsOfAnyWeights) {
+  for (const int64_t m : {1, 2, 7}) {
+    for (const int64_t k : {1, 15, 64, 523, 2500}) {
+      for (const int64_t n : {64, 77}) {
+        ModelMaker maker;
+        Value* y =
+            maker.op("Gemm", {maker.input({m, k}), maker.constant(random_tensor({k, n}, 1, 0.05f)),
+                              maker.constant(random_tensor({n}, 2))});
+        maker.output(maker.op("Relu", {y}));
+        SCOPED_TRACE(fmt::format("{} x {} x {}", m, k, n));
+        expect_own(maker, y->producer()->name());
+      }
+    }
+  }
+}
+
 TEST_F(CpuGemm, DeepProductsAreCutIntoSlices) {
   constexpr int64_t kDeep = 2 * cpu::GemmShape::kMostDepth + 77;
   ModelMaker maker;
@@ -96,7 +112,7 @@ TEST_F(CpuGemm, FewRowsInBfloat16) {
   EXPECT_EQ(implementation_of(5).find("own"), std::string::npos);
 }
 
-TEST_F(CpuGemm, SmallWeightsAndFewRowsStayWithOneDnn) {
+TEST_F(CpuGemm, SmallWeightsTimesManyRowsStayWithOneDnn) {
   const auto implementation_of = [&](int64_t m, int64_t n) {
     ModelMaker maker;
     Value* y = maker.op(
@@ -105,7 +121,7 @@ TEST_F(CpuGemm, SmallWeightsAndFewRowsStayWithOneDnn) {
     return implementation(compare(maker.model(), 1e-5f), y->producer()->name());
   };
   EXPECT_EQ(implementation_of(50, 64).find("own"), std::string::npos);
-  EXPECT_EQ(implementation_of(1, many_columns()).find("own"), std::string::npos);
+  EXPECT_EQ(implementation_of(129, many_columns()).find("own"), std::string::npos);
 }
 
 }  // namespace
