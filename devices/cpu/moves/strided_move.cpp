@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
+#include "devices/cpu/loops/transpose_loops.h"
 #include "devices/cpu/threads/parallel.h"
 
 namespace het::cpu {
@@ -12,6 +14,31 @@ namespace {
 constexpr int64_t kMoveGrainBytes = 32 * 1024;
 /// Side of the square that is turned at once when rows become columns.
 constexpr int64_t kTile = 16;
+
+/// Columns become rows, in registers where elements have 2 or 4 bytes.
+template <class T>
+void turn(MatrixRows<const T> src, MatrixRows<T> dst, int64_t rows, int64_t columns) {
+  if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
+    if (rows >= kTile && columns >= kTile) {
+      // The bits are copied, whatever they stand for.
+      using Number = std::conditional_t<sizeof(T) == 2, BFloat16, float>;
+      return transpose({reinterpret_cast<const Number*>(src.values), src.stride},
+                       MatrixRows<Number>{reinterpret_cast<Number*>(dst.values), dst.stride}, rows,
+                       columns);
+    }
+  }
+  for (int64_t c0 = 0; c0 < columns; c0 += kTile) {
+    const int64_t c1 = std::min(c0 + kTile, columns);
+    for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
+      const int64_t r1 = std::min(r0 + kTile, rows);
+      for (int64_t c = c0; c < c1; ++c) {
+        const T* const from = src.values + c;
+        T* const to = dst.values + c * dst.stride;
+        for (int64_t r = r0; r < r1; ++r) to[r] = from[r * src.stride];
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -60,25 +87,18 @@ void StridedMove::run_inner(const T* src, T* dst, int64_t rows) const {
     }
     return;
   }
-  if (row_.src != 1 || rows == 1) {
-    // Nothing lies together in the source: the target's order is the best there is.
-    for (int64_t r = 0; r < rows; ++r) {
-      const T* from = src + r * row_.src;
-      T* to = dst + r * row_.dst;
-      for (int64_t i = 0; i < inner_.count; ++i) to[i * inner_.dst] = from[i * inner_.src];
-    }
-    return;
+  if (row_.src == 1 && inner_.src != 0 && inner_.dst == 1 && rows > 1) {
+    return turn<T>({src, inner_.src}, {dst, row_.dst}, inner_.count, rows);
   }
-  for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
-    const int64_t r1 = std::min(r0 + kTile, rows);
-    for (int64_t i0 = 0; i0 < inner_.count; i0 += kTile) {
-      const int64_t i1 = std::min(i0 + kTile, inner_.count);
-      for (int64_t r = r0; r < r1; ++r) {
-        const T* from = src + r * row_.src;
-        T* to = dst + r * row_.dst;
-        for (int64_t i = i0; i < i1; ++i) to[i * inner_.dst] = from[i * inner_.src];
-      }
+  // Nothing lies together in the source: the target's order is the best there is.
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* from = src + r * row_.src;
+    T* to = dst + r * row_.dst;
+    if (inner_.src == 0 && inner_.dst == 1) {
+      std::fill(to, to + inner_.count, *from);
+      continue;
     }
+    for (int64_t i = 0; i < inner_.count; ++i) to[i * inner_.dst] = from[i * inner_.src];
   }
 }
 

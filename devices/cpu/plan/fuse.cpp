@@ -120,9 +120,9 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
                                  fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
                                  fuse_int8_sums, fuse_requantisation, quantise_operators}));
   }
-  HET_TRY(run_rewrites(
-      model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding, fold_space_to_depth,
-              lower_attention, fuse_attention, move_before_concat, fold_channel_affine}));
+  HET_TRY(run_rewrites(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
+                               fold_space_to_depth, drop_expand, lower_attention, fuse_attention,
+                               move_before_concat, fold_channel_affine}));
   if (!keep_non_finite) {
     // Sums that became one convolution may be scaled and be a part of the next sum.
     HET_TRY(run_rewrites(model, {merge_convolutions, fold_channel_affine, merge_convolutions}));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "devices/cpu/formats/small_work.h"
+#include "devices/cpu/moves/block_reorder.h"
 #include "devices/cpu/moves/picture_reorder.h"
 #include "devices/cpu/moves/transposed_reorder.h"
 #include "devices/cpu/onednn/onednn.h"
@@ -116,6 +117,7 @@ Result<TensorId> PlanBuilder::reorder(const Value& value, TensorId source,
   if (step.kernel == nullptr) {
     step.kernel = make_transposed_reorder(tensor(source).spec, wanted);
   }
+  if (step.kernel == nullptr) step.kernel = make_block_reorder(tensor(source).spec, wanted);
   if (step.kernel == nullptr) {
     HET_ASSIGN(Primitive primitive, make_reorder(tensor(source).spec, wanted));
     step.kernel = make_primitive_kernel(std::move(primitive),

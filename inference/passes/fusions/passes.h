@@ -92,6 +92,9 @@ Status fuse_channel_gathers(Model& model);
 /// a slope per channel goes into a depthwise convolution.
 Status fuse_tails(Model& model, const TailRules& rules);
 
+/// Element-wise nodes that repeat their operands themselves read what is in front of an Expand.
+Status drop_expand(Model& model);
+
 /// Element-wise nodes that only feed each other become one het.Elementwise.
 Status fuse_elementwise(Model& model);
 

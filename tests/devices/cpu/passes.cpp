@@ -432,6 +432,38 @@ TEST_F(CpuPasses, MeansOfOtherRowsStay) {
   }
 }
 
+TEST_F(CpuPasses, OperandsAreRepeatedWhereTheyAreRead) {
+  ModelMaker maker;
+  Value* x = maker.input({2, 3, 5});
+  Value* norm = maker.input({2, 3, 1});
+  Value* wide = maker.op("Expand", {norm, maker.ints({2, 3, 5})});
+  maker.output(maker.op("Div", {x, wide}));
+  maker.output(maker.op("Mul", {wide, wide}));  // nothing else says how wide it is
+  maker.output(maker.op("Concat", {x, wide}, make_attributes({{"axis", 1}})));
+  check(maker.model(), drop_expand, R"(
+input x0 : float32[2,3,5]
+input x1 : float32[2,3,1]
+Expand0_y = Expand(x1, c0=[2,3,5]) : float32[2,3,5]
+Div1_y = Div(x0, Expand0_y) : float32[2,3,5]
+Mul2_y = Mul(Expand0_y, Expand0_y) : float32[2,3,5]
+Concat3_y = Concat(x0, Expand0_y) {axis=1} : float32[2,6,5]
+output y0 = Div1_y
+output y1 = Mul2_y
+output y2 = Concat3_y
+)",
+        R"(
+input x0 : float32[2,3,5]
+input x1 : float32[2,3,1]
+Expand0_y = Expand(x1, c0=[2,3,5]) : float32[2,3,5]
+Div1_y = Div(x0, x1) : float32[2,3,5]
+Mul2_y = Mul(Expand0_y, Expand0_y) : float32[2,3,5]
+Concat3_y = Concat(x0, Expand0_y) {axis=1} : float32[2,6,5]
+output y0 = Div1_y
+output y1 = Mul2_y
+output y2 = Concat3_y
+)");
+}
+
 TEST_F(CpuPasses, ScalesGoIntoInstanceNormalization) {
   ModelMaker maker;
   Value* x = maker.input({2, 3, 4, 4});
