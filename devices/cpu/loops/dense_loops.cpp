@@ -187,7 +187,6 @@ HET_BFLOAT16_TARGET void finish_tile(const DenseTail& tail, int64_t rows, int64_
 template <class T>
 void multiply_part(const DenseShape& shape, const DenseTail& tail, const DenseOperands& operands,
                    const DensePart& part) {
-  constexpr int64_t kCacheLine = 64;
   alignas(64) std::array<float, kDenseRows * kDensePanel> sums;
   const auto* const sum = reinterpret_cast<const T*>(operands.sum);
   const int64_t blocks = dense_row_blocks(shape);
@@ -200,7 +199,9 @@ void multiply_part(const DenseShape& shape, const DenseTail& tail, const DenseOp
   const int64_t together = std::max<int64_t>(second_level_bytes() / 2 / block_bytes, 1);
   for (int64_t begin = part.row_blocks_begin; begin < part.row_blocks_end; begin += together) {
     const int64_t end = std::min(begin + together, part.row_blocks_end);
-    const int64_t share = panel_values * 2 / (end - begin) / kCacheLine * kCacheLine;
+    // Every line of the next panel is fetched by one of the blocks: steps are rounded up.
+    const int64_t share = (panel_values * 2 + end - begin - 1) / (end - begin);
+    const int64_t step = (share + shape.k / 2 - 1) / std::max<int64_t>(shape.k / 2, 1);
     for (int64_t panel = part.panels_begin; panel < part.panels_end; ++panel) {
       const int64_t column = panel * kDensePanel;
       const int64_t columns = std::min<int64_t>(kDensePanel, shape.n - column);
@@ -216,7 +217,7 @@ void multiply_part(const DenseShape& shape, const DenseTail& tail, const DenseOp
                              weights,
                              operands.bias + column,
                              next + (block - begin) * share,
-                             share / (shape.k / 2),
+                             step,
                              sums.data()};
         if (columns > kDenseLanes) {
           multiply_dense_rows<kDenseRows, 2>(rows, tile);

@@ -73,6 +73,7 @@ void multiply_gemm_block(const GemmShape& shape, int64_t depth, const float* blo
     const V b1 = load_weights(panel + kLanes);
     panel += kPanel;
     __builtin_prefetch(next, 0, 2);
+    __builtin_prefetch(next + kCacheLine, 0, 2);
     next += next_step;
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) {
@@ -208,11 +209,14 @@ void multiply_slices(const GemmShape& shape, const float* blocks, const W* packe
                      const float* bias, const float* sum, int64_t begin, int64_t end, float* dst) {
   HWY_ALIGN static constexpr float kNoBias[kPanel] = {};
   const RowBlocks cut(shape);
+  const int64_t panels = (shape.n + kPanel - 1) / kPanel;
   for (int64_t slice = 0; slice < shape.slices(); ++slice) {
     const int64_t from_depth = shape.first_of(slice);
     const int64_t depth = shape.first_of(slice + 1) - from_depth;
-    const int64_t share =
-        depth * kPanel * static_cast<int64_t>(sizeof(W)) / cut.count / kCacheLine * kCacheLine;
+    // Every line of the next panel is fetched by one of the blocks: steps are rounded up.
+    const int64_t bytes = depth * kPanel * static_cast<int64_t>(sizeof(W));
+    const int64_t share = (bytes + cut.count - 1) / cut.count;
+    const int64_t step = (share + depth - 1) / std::max<int64_t>(depth, 1);
     // The slices behind the first one add to what is there.
     const float* const added = slice == 0 ? sum : dst;
     for (int64_t panel = begin; panel < end; ++panel) {
@@ -220,14 +224,14 @@ void multiply_slices(const GemmShape& shape, const float* blocks, const W* packe
       const W* const from = packed + panel_offset(shape, slice, panel);
       // Nothing is fetched behind the last panel: the same lines again cost nothing.
       const auto* next =
-          reinterpret_cast<const char*>(panel + 1 < end ? from + depth * kPanel : from);
+          reinterpret_cast<const char*>(panel + 1 < panels ? from + depth * kPanel : from);
       for (int64_t block = 0; block < cut.count; ++block) {
         const int64_t row = cut.first(block);
         const int64_t offset = row * shape.dst_stride + first_column;
         multiply_gemm_rows<kRows>(
             cut.first(block + 1) - row, shape, depth, blocks + from_depth * shape.m + row * depth,
             from, slice == 0 && bias != nullptr ? bias + first_column : kNoBias,
-            added != nullptr ? added + offset : nullptr, next + block * share, share / depth,
+            added != nullptr ? added + offset : nullptr, next + block * share, step,
             std::min<int64_t>(kPanel, shape.n - first_column), dst + offset);
       }
     }

@@ -1,5 +1,7 @@
 #include "devices/cpu/products/gemm.h"
 
+#include <omp.h>
+
 #include <algorithm>
 
 #include "devices/cpu/formats/cache_size.h"
@@ -69,33 +71,84 @@ class GemmKernel final : public Kernel {
   size_t scratch_bytes() const override { return gemm_rows_count(shape_) * sizeof(float); }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    auto* const blocks = reinterpret_cast<float*>(args.scratch);
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    const auto* sum = has_sum_ ? reinterpret_cast<const float*>(args.inputs[1]) : nullptr;
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
-    parallel_for(gemm_row_blocks(shape_), 1, [&](int64_t begin, int64_t end) {
-      pack_gemm_rows(shape_, src, shape_.k, 1, begin, end, blocks);
-    });
-    parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
-      multiply_gemm_panels(shape_, blocks, packed(), bias(), sum, begin, end, dst);
-      if (!rest_.steps.empty()) run_rest(begin, end, dst);
-    });
+    const int64_t team = omp_get_max_threads();
+    int64_t strips = (shape_.m * shape_.k * kFloat + strip_bytes() - 1) / strip_bytes();
+    if (strips >= team) {
+      // Every thread packs the rows that it multiplies.
+      strips = std::min((strips + team - 1) / team * team, shape_.m);
+      parallel_for(strips, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t strip = begin; strip < end; ++strip) {
+          const Strip part(*this, args, strip, strips);
+          part.pack(0, gemm_row_blocks(part.shape));
+          part.multiply(0, gemm_panels(part.shape));
+        }
+      });
+      return {};
+    }
+    for (int64_t strip = 0; strip < strips; ++strip) {
+      const Strip part(*this, args, strip, strips);
+      parallel_for(gemm_row_blocks(part.shape), 1,
+                   [&](int64_t begin, int64_t end) { part.pack(begin, end); });
+      parallel_for(gemm_panels(part.shape), 1,
+                   [&](int64_t begin, int64_t end) { part.multiply(begin, end); });
+    }
     return {};
   }
 
  private:
+  static constexpr int64_t kFloat = sizeof(float);
+
+  /// So much of src stays in the second-level cache beside the weights and dst that pass by.
+  static int64_t strip_bytes() { return second_level_bytes() / 2; }
+
+  /// Neighbouring rows of src and dst.
+  struct Strip {
+    Strip(const GemmKernel& gemm, const KernelArgs& args, int64_t strip, int64_t strips)
+        : kernel(gemm), shape(gemm.shape_) {
+      const int64_t first = kernel.shape_.m * strip / strips;
+      shape.m = kernel.shape_.m * (strip + 1) / strips - first;
+      src = reinterpret_cast<const float*>(args.inputs[0]) + first * shape.k;
+      blocks = reinterpret_cast<float*>(args.scratch) + first * shape.k;
+      dst = reinterpret_cast<float*>(args.outputs[0]) + first * shape.n;
+      if (kernel.has_sum_) {
+        sum = reinterpret_cast<const float*>(args.inputs[1]) + first * shape.n;
+      }
+    }
+
+    void pack(int64_t begin, int64_t end) const {
+      pack_gemm_rows(shape, src, shape.k, 1, begin, end, blocks);
+    }
+
+    void multiply(int64_t begin, int64_t end) const {
+      // The rest of a tail finds its operand in the caches.
+      constexpr int64_t kPanelsOfRest = 8;
+      const int64_t step = kernel.rest_.steps.empty() ? end - begin : kPanelsOfRest;
+      for (int64_t panel = begin; panel < end; panel += step) {
+        const int64_t last = std::min(panel + step, end);
+        multiply_gemm_panels(shape, blocks, kernel.packed(), kernel.bias(), sum, panel, last, dst);
+        if (!kernel.rest_.steps.empty()) run_rest(panel, last);
+      }
+    }
+
+    /// The rest of the tail over these panels' columns.
+    void run_rest(int64_t begin, int64_t end) const {
+      const int64_t first = begin * gemm_panel();
+      const auto count = static_cast<size_t>(std::min(end * gemm_panel(), shape.n) - first);
+      for (int64_t row = 0; row < shape.m; ++row) {
+        run_elementwise_in_place(kernel.rest_, dst + row * shape.n + first, count);
+      }
+    }
+
+    const GemmKernel& kernel;
+    GemmShape shape;
+    const float* src;
+    float* blocks;
+    const float* sum = nullptr;
+    float* dst;
+  };
+
   const W* packed() const { return reinterpret_cast<const W*>(packed_->host()); }
   const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
-
-  /// The rest of the tail over these panels' columns.
-  void run_rest(int64_t begin, int64_t end, float* dst) const {
-    const int64_t first = begin * gemm_panel();
-    const auto count = static_cast<size_t>(std::min(end * gemm_panel(), shape_.n) - first);
-    for (int64_t row = 0; row < shape_.m; ++row) {
-      float* const values = dst + row * shape_.n + first;
-      run_elementwise_in_place(rest_, values, count);
-    }
-  }
 
   GemmShape shape_;
   std::string name_;

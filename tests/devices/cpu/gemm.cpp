@@ -65,6 +65,18 @@ TEST_F(CpuGemm, DeepProductsAreCutIntoSlices) {
   expect_own(maker, y->producer()->name());
 }
 
+TEST_F(CpuGemm, RowsThatDoNotStayInTheCacheAreCutIntoStrips) {
+  // Of 127 rows, about four times what a strip has; 300 columns end within a group of panels.
+  const int64_t depth = cpu::second_level_bytes() / (4 * 63);
+  ModelMaker maker;
+  Value* y = maker.op(
+      "MatMul", {maker.input({127, depth}), maker.constant(random_tensor({depth, 300}, 1, 0.02f))});
+  Value* biased = maker.op("Add", {y, maker.constant(random_tensor({300}, 2))});
+  Value* sum = maker.op("Add", {biased, maker.input({127, 300})});
+  maker.output(maker.op("Sigmoid", {sum}));
+  expect_own(maker, y->producer()->name());
+}
+
 TEST_F(CpuGemm, StackedRowsBiasSumAndActivation) {
   const int64_t n = many_columns();
   ModelMaker maker;
