@@ -23,8 +23,11 @@ struct WinogradSteps {
 /// A convolution of 3x3 with stride 1, computed by Winograd's F(m x m, 3x3):
 /// the result is cut into tiles of m x m, each made from (m+2) x (m+2) values of the source with
 /// (m+2)^2 products per pair of channels instead of 9 m^2 (Lavin and Gray, arXiv:1509.09308).
+/// With stride 2 the source is (2m+1) x (2m+1) values, which are as many products; see
+/// strided_winograd_loops.h.
 struct WinogradShape {
-  int64_t m = 4;  ///< 2, 4 or 6
+  int64_t m = 4;       ///< 2, 4 or 6; with stride 2 no 6
+  int64_t stride = 1;  ///< or 2, in float32
   int64_t n = 1, ic = 0, ih = 0, iw = 0, oc = 0, oh = 0, ow = 0;
   int64_t pad_top = 0, pad_left = 0;  ///< below and to the right by oh and ow
   int64_t block = 16;                 ///< channels that are transformed together: 8 or 16
@@ -33,8 +36,12 @@ struct WinogradShape {
   /// where reading (m+2)^2 values from memory would take longer than the products.
   bool late_weights = false;
 
-  int64_t alpha() const { return m + 2; }
+  int64_t alpha() const { return m + 3 - stride; }
   int64_t points() const { return alpha() * alpha(); }
+  /// Values of a tile and a channel of the source: the products of a pair of channels.
+  int64_t src_values() const { return (stride * (m - 1) + 3) * (stride * (m - 1) + 3); }
+  /// Transformed weights of a pair of channels.
+  int64_t weight_values() const { return (m + 2) * (m + 2); }
   int64_t ic_blocks() const { return (ic + block - 1) / block; }
   int64_t oc_blocks() const { return (oc + block - 1) / block; }
   int64_t tiles_down() const { return (oh + m - 1) / m; }
@@ -93,14 +100,14 @@ inline int64_t winograd_groups(const WinogradShape& shape) {
   return (shape.oc_blocks() * shape.block + group - 1) / group;
 }
 
-/// Values of packed weights: [groups][points][ic, whole blocks][group], or with late_weights
+/// Values of packed weights: [groups][weight_values][ic, whole blocks][group], or with late_weights
 /// [groups][ic, whole blocks][9][group].
 size_t winograd_weights_count(const WinogradShape& shape);
 /// The weights [oc,ic,3,3] of one group, as G g G^T in double precision unless they are late.
 void pack_winograd_weights(const WinogradShape& shape, const float* weights, int64_t group,
                            float* packed);
 
-/// Values of the transformed source of `tiles` tiles: [ic blocks][points][tiles][block].
+/// Values of the transformed source of `tiles` tiles: [ic blocks][src_values][tiles][block].
 size_t winograd_src_count(const WinogradShape& shape, int64_t tiles);
 /// Values of the products of `tiles` tiles and one group, [points][tiles][group], and of late
 /// weights on their way.

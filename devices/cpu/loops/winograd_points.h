@@ -8,6 +8,8 @@ namespace het::cpu {
 /// divided by W'(a). The points are chosen for a small error in float32: pairs a, 1/a.
 template <int P>
 struct WinogradPoints {
+  static constexpr int kRows = 2 * P + 2;
+
   static constexpr double exact_point(int pair) {
     constexpr double kRootHalf = 0.70710678118654752440;
     if (P == 1) return 1.0;
