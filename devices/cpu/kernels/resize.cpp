@@ -221,6 +221,12 @@ Format resize_format(const TensorSpec& home) {
   return home.format == Format::ChannelsLast && fills_vectors ? home.format : Format::Plain;
 }
 
+/// Models show plain results: where only they read a larger picture, the smaller one is turned.
+bool is_shown_larger(const Value& src, const Value& dst) {
+  return dst.consumers().empty() &&
+         element_count(dst.desc().shape) > element_count(src.desc().shape);
+}
+
 Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
@@ -246,10 +252,12 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   Axis x = make_axis(settings, dims.back());
   if (std::max(y.taps, x.taps) > ResizeKernel::kMostTaps) return false;
 
-  const Format format = resize_format(builder.home(src));
+  const bool copies = y.taps == 1 && x.taps == 1;
+  const Format format =
+      !copies && is_shown_larger(src, dst) ? Format::Plain : resize_format(builder.home(src));
   const int64_t block = format == Format::ChannelsLast ? shape[1] : block_of(format);
   const int64_t planes = shape[0] * ((shape[1] + block - 1) / block);
-  if (block > 1 && y.taps == 1 && x.taps == 1) {
+  if (block > 1 && copies) {
     const ElementType type = builder.kept_type(dst);
     const auto pixel_bytes = block * static_cast<int64_t>(byte_width(type));
     HET_ASSIGN(const TensorId in, builder.read(src, format, type));

@@ -297,10 +297,12 @@ TEST_F(CpuTest, ResizeInAllFormats) {
                                  make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
           Value* scales = maker.constant(Tensor::from<float>({4}, {1, 1, down, across}));
           for (Value* src : {x, maker.conv(x, channels, channels), last}) {
-            maker.output(
-                maker.op("Resize", {src, nullptr, scales},
-                         make_attributes(
-                             {{"mode", mode}, {"coordinate_transformation_mode", coordinates}})));
+            const auto attributes =
+                make_attributes({{"mode", mode}, {"coordinate_transformation_mode", coordinates}});
+            maker.output(maker.op("Resize", {src, nullptr, scales}, attributes));
+            // As it is kept between nodes.
+            Value* kept = maker.op("Resize", {src, nullptr, scales}, attributes);
+            maker.output(maker.op("Relu", {kept}));
           }
           for (const ProfileRow& row : compare(maker.model())) {
             if (row.layer_type != "Resize") continue;
@@ -310,6 +312,20 @@ TEST_F(CpuTest, ResizeInAllFormats) {
       }
     }
   }
+}
+
+TEST_F(CpuTest, LargerPicturesThatAreShownAreResizedAsPlanes) {
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 8, 9, 7}), 8, 21);
+  Value* scales = maker.constant(Tensor::from<float>({4}, {1, 1, 8, 8}));
+  maker.output(maker.op("Resize", {x, nullptr, scales}, make_attributes({{"mode", "linear"}})));
+  size_t resized = 0;
+  for (const ProfileRow& row : compare(maker.model())) {
+    resized += row.layer_type == "Resize";
+    if (row.layer_type != "Reorder") continue;
+    EXPECT_EQ(row.node_name.find("Resize"), std::string::npos) << row.node_name;
+  }
+  EXPECT_EQ(resized, 1u);
 }
 
 // A position that is rounded up would move the rows that are to pass: only one axis is resized.
