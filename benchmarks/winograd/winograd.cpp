@@ -1,7 +1,7 @@
 // 3x3 convolutions of well-known models: oneDNN's direct algorithm beside every Winograd one, on
-// one core. bench_winograd [f32|bf16] [THREADS [CHANNELSxSIZE[xOUT] ...]]; microseconds, the best
-// of many runs with weights in the third-level cache; * marks what the static rule takes. With bf16
-// values lie channels last in bfloat16.
+// one core. bench_winograd [f32|bf16|stride2] [THREADS [CHANNELSxSIZE[xOUT] ...]]; microseconds,
+// the best of many runs with weights in the third-level cache; * marks what the static rule takes.
+// With bf16 values lie channels last in bfloat16, with stride2 sizes are those of the results.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -22,13 +22,24 @@ namespace het::cpu {
 namespace {
 
 struct Layer {
-  int64_t ic, size, oc;
+  int64_t ic, size, oc;  ///< size of the result
+};
+
+struct Kind {
+  ElementType type = ElementType::Float32;
+  int64_t stride = 1;
 };
 
 const std::vector<Layer> kLayers = {
     {64, 56, 64},    {128, 28, 128}, {256, 14, 256}, {512, 7, 512},  {64, 224, 64},
     {128, 112, 128}, {256, 56, 256}, {512, 28, 512}, {512, 14, 512}, {64, 56, 192},
     {96, 14, 208},   {160, 14, 320}, {64, 35, 96},   {32, 52, 32},   {16, 28, 32},
+};
+
+const std::vector<Layer> kStridedLayers = {
+    {16, 160, 32},  {64, 80, 64},   {64, 80, 128},  {128, 40, 128}, {128, 40, 256},
+    {128, 20, 256}, {256, 20, 256}, {256, 20, 512}, {32, 56, 64},   {64, 28, 128},
+    {128, 28, 128}, {128, 14, 256}, {256, 14, 256}, {256, 7, 512},  {512, 7, 512},
 };
 
 Tensor random_tensor(const Shape& shape, unsigned seed) {
@@ -39,21 +50,23 @@ Tensor random_tensor(const Shape& shape, unsigned seed) {
   return tensor;
 }
 
-ConvolutionSpec spec_of(const Layer& layer, ElementType type) {
+ConvolutionSpec spec_of(const Layer& layer, Kind kind) {
+  const ElementType type = kind.type;
+  const int64_t size = layer.size * kind.stride;
   const Format format =
       type == ElementType::BFloat16 ? Format::ChannelsLast : preferred_blocked_format();
   ConvolutionSpec spec;
-  spec.src = {type, {1, layer.ic, layer.size, layer.size}, Format::Plain};
+  spec.src = {type, {1, layer.ic, size, size}, Format::Plain};
   spec.dst = {type, {1, layer.oc, layer.size, layer.size}, Format::Plain};
   spec.src_format = format;
   spec.dst_format = format;
   spec.weights_type = type;
   spec.weights = {layer.oc, layer.ic, 3, 3};
   spec.bias_type = ElementType::Float32;
-  spec.strides = {1, 1};
+  spec.strides = {kind.stride, kind.stride};
   spec.dilations = {1, 1};
   spec.pads_begin = {1, 1};
-  spec.pads_end = {1, 1};
+  spec.pads_end = {2 - kind.stride, 2 - kind.stride};
   return spec;
 }
 
@@ -119,8 +132,9 @@ double measure(const Kernel& kernel, Tensor& src, Tensor& dst) {
   });
 }
 
-Status measure_layer(const Layer& layer, ElementType type) {
-  const ConvolutionSpec spec = spec_of(layer, type);
+Status measure_layer(const Layer& layer, Kind kind) {
+  const ElementType type = kind.type;
+  const ConvolutionSpec spec = spec_of(layer, kind);
   const Format format = *spec.dst_format;
   const Tensor plain = random_tensor(spec.src.shape, 1);
   const Tensor weights = random_tensor(spec.weights, 2);
@@ -136,6 +150,7 @@ Status measure_layer(const Layer& layer, ElementType type) {
   const auto chosen =
       choose_winograd(*shape, type == ElementType::BFloat16 ? bfloat16_speed() : 1.0);
   for (const int64_t m : {2, 4, 6}) {
+    if (kind.stride == 2 && m == 6) continue;
     for (const bool late : {false, true}) {
       WinogradShape variant = *shape;
       variant.m = m;
@@ -153,9 +168,10 @@ Status measure_layer(const Layer& layer, ElementType type) {
 
 int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
-  ElementType type = ElementType::Float32;
-  if (first == "f32" || first == "bf16") {
-    if (first == "bf16") type = ElementType::BFloat16;
+  Kind kind;
+  if (first == "f32" || first == "bf16" || first == "stride2") {
+    if (first == "bf16") kind.type = ElementType::BFloat16;
+    if (first == "stride2") kind.stride = 2;
     --argc;
     ++argv;
   }
@@ -172,12 +188,14 @@ int run(int argc, char** argv) {
     layers.push_back(layer);
   }
   fmt::print("{:>17} {:>9}", "layer", "direct");
-  for (const char* name : {"F2", "F2 late", "F4", "F4 late", "F6", "F6 late"}) {
+  for (const std::string_view name : {"F2", "F2 late", "F4", "F4 late", "F6", "F6 late"}) {
+    if (kind.stride == 2 && name.starts_with("F6")) continue;
     fmt::print(" {:>7} gain ", name);
   }
   fmt::print("\n");
-  for (const Layer& layer : layers.empty() ? kLayers : layers) {
-    const Status status = measure_layer(layer, type);
+  if (layers.empty()) layers = kind.stride == 2 ? kStridedLayers : kLayers;
+  for (const Layer& layer : layers) {
+    const Status status = measure_layer(layer, kind);
     if (!status.ok()) {
       fmt::print(stderr, "{}\n", status.message());
       return 1;

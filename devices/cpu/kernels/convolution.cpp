@@ -155,9 +155,9 @@ constexpr std::string_view kDirect = "direct";
 
 /// `type` is that of the direct algorithm.
 std::string choice_key_of(const WinogradShape& shape, ElementType type) {
-  return fmt::format("conv3x3 {} n:{} ic:{} {}x{} oc:{} {}x{} pad:{},{}", to_string(type), shape.n,
-                     shape.ic, shape.ih, shape.iw, shape.oc, shape.oh, shape.ow, shape.pad_top,
-                     shape.pad_left);
+  return fmt::format("conv3x3 {} n:{} ic:{} {}x{} oc:{} {}x{} pad:{},{}{}", to_string(type),
+                     shape.n, shape.ic, shape.ih, shape.iw, shape.oc, shape.oh, shape.ow,
+                     shape.pad_top, shape.pad_left, shape.stride == 2 ? " s:2" : "");
 }
 
 std::optional<WinogradShape> ruled_winograd(const WinogradShape& shape, ElementType type) {

@@ -10,6 +10,7 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/strided_winograd_loops.h"
 #include "devices/cpu/loops/winograd_points.h"
 #include "devices/cpu/loops/winograd_products-inl.h"
 #include "devices/cpu/loops/winograd_results-inl.h"
@@ -310,18 +311,32 @@ size_t winograd_products_count(const WinogradShape& shape, int64_t tiles) {
 void transform_winograd_src(const WinogradShape& shape, const void* src, int64_t first,
                             int64_t tiles, int64_t block_begin, int64_t block_end,
                             float* transformed) {
+  if (shape.stride == 2) {
+    transform_strided_winograd_src(shape, static_cast<const float*>(src), first, tiles, block_begin,
+                                   block_end, transformed);
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(src_of)(shape, src, first, tiles, block_begin, block_end, transformed);
 }
 
 void multiply_winograd_group(const WinogradShape& shape, const float* transformed, int64_t first,
                              int64_t tiles, const float* packed, const float* bias, int64_t group,
                              const WinogradTail& tail, float* products, void* dst) {
+  if (shape.stride == 2) {
+    multiply_strided_winograd_group(shape, transformed, first, tiles, packed, bias, group, tail,
+                                    products, static_cast<float*>(dst));
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(group_of)
   (shape, transformed, first, tiles, packed, bias, group, tail, products, dst);
 }
 
 void pack_winograd_weights(const WinogradShape& shape, const float* weights, int64_t group,
                            float* packed) {
+  if (shape.stride == 2) {
+    pack_strided_winograd_weights(shape, weights, group, packed);
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(pack_group)(shape, weights, group, packed);
 }
 

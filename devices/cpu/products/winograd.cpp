@@ -41,7 +41,7 @@ struct TileSets {
 };
 
 TileSets cut_tiles(const WinogradShape& shape, int64_t team) {
-  const int64_t tile_bytes = shape.ic_blocks() * shape.block * shape.points() * 4;
+  const int64_t tile_bytes = shape.ic_blocks() * shape.block * shape.src_values() * 4;
   TileSets sets;
   if (shape.late_weights) {
     // Weights are transformed anew for each set: the third level has to help.
@@ -72,31 +72,48 @@ constexpr double kTransformed = 9.0;
 constexpr double kTransformedNarrow = 12.0;
 constexpr double kLate = 5.5;
 
+/// Taps of a window, over all results of one dimension, that meet values and no padding.
+int64_t taps_inside(int64_t results, int64_t pad, int64_t size) {
+  int64_t taps = 0;
+  for (int64_t i = 0; i < results; ++i) {
+    const int64_t begin = 2 * i - pad;
+    taps += std::max<int64_t>(std::min(begin + 3, size) - std::max<int64_t>(begin, 0), 0);
+  }
+  return taps;
+}
+
+/// Taps over all results. oneDNN's kernels skip those in padding, which small pictures show.
+double direct_taps(const WinogradShape& shape) {
+  if (shape.stride == 1) return 9.0 * static_cast<double>(shape.n * shape.oh * shape.ow);
+  return static_cast<double>(shape.n * taps_inside(shape.oh, shape.pad_top, shape.ih) *
+                             taps_inside(shape.ow, shape.pad_left, shape.iw));
+}
+
 double estimated_direct_cost(const WinogradShape& shape, double speed) {
   // Channels that lie last are not filled up.
   const int64_t ic = shape.src.channels_last ? shape.ic : shape.ic_blocks() * shape.block;
   const auto pairs = static_cast<double>(ic * shape.oc_blocks() * shape.block);
   const bool far = pairs * 36.0 > static_cast<double>(near_bytes());
-  return 9.0 * pairs *
-         (static_cast<double>(shape.n * shape.oh * shape.ow) / 0.8 + (far ? kFromMemory : 0.0)) /
-         speed;
+  return pairs * (direct_taps(shape) / 0.8 + (far ? 9.0 * kFromMemory : 0.0)) / speed;
 }
 
 double estimated_cost(const WinogradShape& shape) {
   const auto ic = static_cast<double>(shape.ic_blocks() * shape.block);
   const auto oc = static_cast<double>(shape.oc_blocks() * shape.block);
+  const auto src_values = static_cast<double>(shape.src_values());
   const auto points = static_cast<double>(shape.points());
   const auto tiles = static_cast<double>(shape.tiles());
   const auto sets = static_cast<double>(cut_tiles(shape, 1).count);
-  const double weights = points * ic * oc;
+  const double products = tiles * src_values * ic * oc;
+  const double weights = static_cast<double>(shape.weight_values()) * ic * oc;
   const auto transformed = [](const WinogradPicture& picture) {
     return picture.type == ElementType::BFloat16 ? kTransformedNarrow : kTransformed;
   };
   const double transforms =
-      tiles * points * (transformed(shape.src) * ic + transformed(shape.dst) * oc);
-  if (shape.late_weights) return tiles * weights / 0.65 + transforms + kLate * weights * sets;
+      tiles * (transformed(shape.src) * src_values * ic + transformed(shape.dst) * points * oc);
+  if (shape.late_weights) return products / 0.65 + transforms + kLate * weights * sets;
   const bool far = weights * 4.0 > static_cast<double>(near_bytes());
-  return tiles * weights / 0.87 + transforms +
+  return products / 0.87 + transforms +
          (far ? weights * (kFromMemory + kFromCache * (sets - 1.0)) : 0.0);
 }
 
@@ -108,7 +125,8 @@ class WinogradKernel final : public Kernel {
         sets_(cut_tiles(shape, team_)),
         src_count_(winograd_src_count(shape, sets_.largest)),
         products_count_(winograd_products_count(shape, sets_.largest)),
-        name_(fmt::format("winograd_f{}_{}", shape.m, simd_target())) {
+        name_(fmt::format("winograd_f{}{}_{}", shape.m, shape.stride == 2 ? "_stride2" : "",
+                          simd_target())) {
     plan_tail(tail);
   }
 
@@ -243,10 +261,16 @@ std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, int64_t
   if (!is_float(spec.src.type) || !is_float(spec.dst.type) || !is_float(spec.weights_type) ||
       spec.transposed || spec.groups != 1 || spec.src.shape.size() != 4 ||
       spec.weights.size() != 4 || spec.weights[2] != 3 || spec.weights[3] != 3 ||
-      !all(spec.strides, 1) || !all(spec.dilations, 1) || (block != 8 && block != 16)) {
+      spec.strides.empty() || !all(spec.strides, spec.strides[0]) || !all(spec.dilations, 1) ||
+      (block != 8 && block != 16)) {
     return std::nullopt;
   }
   WinogradShape shape;
+  shape.stride = spec.strides[0];
+  const bool in_float = spec.src.type == ElementType::Float32 &&
+                        spec.dst.type == ElementType::Float32 &&
+                        spec.weights_type == ElementType::Float32;
+  if (shape.stride != 1 && (shape.stride != 2 || !in_float)) return std::nullopt;
   shape.n = spec.src.shape[0];
   shape.ic = spec.src.shape[1];
   shape.ih = spec.src.shape[2];

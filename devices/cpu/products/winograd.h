@@ -14,8 +14,9 @@
 namespace het::cpu {
 
 /// The convolution as a Winograd one, or nothing where that cannot be: it takes float32 and
-/// bfloat16, one group, 3x3 without stride and dilation, and channels that fill a block. Channels
-/// lie last where the formats of `spec` say so, else in blocks of `block`.
+/// bfloat16, one group, 3x3 without dilation, without stride or in float32 with one of 2, and
+/// channels that fill a block. Channels lie last where the formats of `spec` say so, else in blocks
+/// of `block`.
 std::optional<WinogradShape> winograd_shape(const ConvolutionSpec& spec, int64_t block);
 
 /// The same with the tile size and the kind of weights that are estimated to be the fastest, or

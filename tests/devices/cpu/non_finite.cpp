@@ -107,6 +107,22 @@ TEST_F(CpuNonFinite, WinogradConvolutionsSpoilNoNeighbours) {
   expect_same(maker.model(), {with_specials({1, 64, 28, 28})});
 }
 
+TEST_F(CpuNonFinite, StridedWinogradConvolutionsSpoilNoNeighbours) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 64, 57, 56});
+  Value* weights = maker.random({64, 64, 3, 3}, 0.05f);
+  maker.output(maker.op("Conv", {x, weights},
+                        make_attributes({{"pads", Ints(4, 1)}, {"strides", Ints{2, 2}}})));
+  const auto compiled = compile(maker.model(), {{"PERF_COUNT", "YES"}});
+  ASSERT_NE(compiled, nullptr);
+  std::vector<ProfileRow> rows;
+  infer(*compiled, {cpu_testing::random_tensor({1, 64, 57, 56}, 1)}, &rows);
+  ASSERT_NE(exec_types(rows).find("winograd"), std::string::npos) << exec_types(rows);
+  infer(*compiled, {with_specials({1, 64, 57, 56})}, &rows);
+  EXPECT_EQ(exec_types(rows).find("winograd"), std::string::npos) << exec_types(rows);
+  expect_same(maker.model(), {with_specials({1, 64, 57, 56})});
+}
+
 TEST_F(CpuNonFinite, WinogradConvolutionsInBFloat16SpoilNoNeighbours) {
   if (!cpu::has_bfloat16()) GTEST_SKIP() << "this processor has no instructions for bfloat16";
   if (cpu::bfloat16_speed() > 2.0) GTEST_SKIP() << "tiles of this processor beat Winograd's";

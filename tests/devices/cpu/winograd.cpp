@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "inference/tensors/buffer.h"
 #include "tests/devices/cpu/cpu_testing.h"
@@ -34,6 +35,7 @@ struct Case {
   bool late;
   int64_t block;
   int threads;
+  int64_t stride = 1;
 };
 
 /// Convolution by the definition, in double precision, with the sums of magnitudes.
@@ -56,8 +58,8 @@ Definition convolve(const WinogradShape& s, const Tensor& src, const Tensor& wei
           double magnitude = std::abs(b);
           for (int64_t ic = 0; ic < s.ic; ++ic) {
             for (int64_t k = 0; k < 9; ++k) {
-              const int64_t y = oy + k / 3 - s.pad_top;
-              const int64_t xx = ox + k % 3 - s.pad_left;
+              const int64_t y = oy * s.stride + k / 3 - s.pad_top;
+              const int64_t xx = ox * s.stride + k % 3 - s.pad_left;
               if (y < 0 || y >= s.ih || xx < 0 || xx >= s.iw) continue;
               const double product =
                   static_cast<double>(x[((n * s.ic + ic) * s.ih + y) * s.iw + xx]) *
@@ -78,6 +80,7 @@ Definition convolve(const WinogradShape& s, const Tensor& src, const Tensor& wei
 WinogradShape shape_of(const Picture& p, const Case& c) {
   WinogradShape shape;
   shape.m = c.m;
+  shape.stride = c.stride;
   shape.late_weights = c.late;
   shape.block = c.block;
   shape.n = p.n;
@@ -87,8 +90,8 @@ WinogradShape shape_of(const Picture& p, const Case& c) {
   shape.oc = p.oc;
   shape.pad_top = p.pad_top;
   shape.pad_left = p.pad_left;
-  shape.oh = p.ih + p.pad_top + p.pad_bottom - 2;
-  shape.ow = p.iw + p.pad_left + p.pad_right - 2;
+  shape.oh = (p.ih + p.pad_top + p.pad_bottom - 3) / c.stride + 1;
+  shape.ow = (p.iw + p.pad_left + p.pad_right - 3) / c.stride + 1;
   return shape;
 }
 
@@ -197,11 +200,11 @@ struct Sample {
 };
 
 /// Made once: the definition is slow.
-const Sample& sample(size_t picture, bool wide) {
-  static std::map<std::pair<size_t, bool>, Sample> samples;
-  Sample& made = samples[{picture, wide}];
+const Sample& sample(size_t picture, bool wide, int64_t stride) {
+  static std::map<std::tuple<size_t, bool, int64_t>, Sample> samples;
+  Sample& made = samples[{picture, wide, stride}];
   if (!made.src.empty()) return made;
-  const WinogradShape shape = shape_of(kPictures[picture], {2, false, 16, 1});
+  const WinogradShape shape = shape_of(kPictures[picture], {2, false, 16, 1, stride});
   made.src = source(shape, wide);
   made.weights = random_tensor({shape.oc, shape.ic, 3, 3}, 6, 0.1f);
   made.bias = random_tensor({shape.oc}, 7);
@@ -215,7 +218,7 @@ TEST_P(Winograd, ErrorsAreWithinTheBound) {
   for (size_t i = 0; i < std::size(kPictures); ++i) {
     for (const bool wide : {false, true}) {
       const WinogradShape shape = shape_of(kPictures[i], GetParam());
-      const Sample& s = sample(i, wide);
+      const Sample& s = sample(i, wide, shape.stride);
       Tensor dst = filled_dst(shape, std::numeric_limits<float>::quiet_NaN());
       run(shape, s.src, s.weights, s.bias, {}, dst);
       const double error = largest_error(shape, s.wanted, dst);
@@ -264,12 +267,35 @@ TEST_P(Winograd, TailsApplyInOrder) {
   }
 }
 
+TEST(StridedWinograd, EveryPaddingOfOddAndEvenSizes) {
+  for (const int64_t m : {2, 4}) {
+    for (int pads = 0; pads < 81; ++pads) {
+      for (const int64_t size : {7, 8}) {
+        const Picture picture = {1,        16,           size,         17 - size,    16,
+                                 pads % 3, pads / 3 % 3, pads / 9 % 3, pads / 27 % 3};
+        const WinogradShape shape = shape_of(picture, {m, false, 16, 1, 2});
+        const Tensor src = source(shape, false);
+        const Tensor weights = random_tensor({shape.oc, shape.ic, 3, 3}, 6, 0.2f);
+        const Tensor bias = random_tensor({shape.oc}, 7);
+        Tensor dst = filled_dst(shape, std::numeric_limits<float>::quiet_NaN());
+        run(shape, src, weights, bias, {}, dst);
+        EXPECT_LE(largest_error(shape, convolve(shape, src, weights, bias), dst),
+                  cpu::winograd_error_bound(m))
+            << "m = " << m << ", pads " << pads << ", " << size;
+      }
+    }
+  }
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const int64_t m : {2, 4, 6}) {
-    for (const bool late : {false, true}) {
-      for (const int64_t block : {8, 16}) {
-        for (const int threads : {1, 2}) all.push_back({m, late, block, threads});
+  for (const int64_t stride : {1, 2}) {
+    for (const int64_t m : {2, 4, 6}) {
+      if (stride == 2 && m == 6) continue;
+      for (const bool late : {false, true}) {
+        for (const int64_t block : {8, 16}) {
+          for (const int threads : {1, 2}) all.push_back({m, late, block, threads, stride});
+        }
       }
     }
   }
@@ -278,7 +304,8 @@ std::vector<Case> cases() {
 
 INSTANTIATE_TEST_SUITE_P(All, Winograd, testing::ValuesIn(cases()), [](const auto& instance) {
   const Case& c = instance.param;
-  return fmt::format("F{}{}Block{}Threads{}", c.m, c.late ? "Late" : "Packed", c.block, c.threads);
+  return fmt::format("F{}{}{}Block{}Threads{}", c.m, c.stride == 2 ? "Stride2" : "",
+                     c.late ? "Late" : "Packed", c.block, c.threads);
 });
 
 /// Makes Highway's dispatch choose one instruction set while it lives.
@@ -302,11 +329,12 @@ TEST(WinogradTargets, EveryInstructionSetIsWithinTheBound) {
     seen.insert(cpu::simd_target());
     for (const Case& c : cases()) {
       const WinogradShape shape = shape_of(kPictures[2], c);
-      const Sample& s = sample(2, false);
+      const Sample& s = sample(2, false, shape.stride);
       Tensor dst = filled_dst(shape, 0.0f);
       run(shape, s.src, s.weights, s.bias, {}, dst);
       EXPECT_LE(largest_error(shape, s.wanted, dst), cpu::winograd_error_bound(shape.m))
-          << cpu::simd_target() << ", m = " << c.m << ", block " << c.block;
+          << cpu::simd_target() << ", m = " << c.m << ", block " << c.block << ", stride "
+          << c.stride;
     }
   }
 #ifndef HET_NATIVE_DISPATCH
@@ -395,17 +423,20 @@ void expect_pictures(const WinogradShape& base, const FusedTail& tail) {
   const Tensor sum = random_tensor({base.n, base.oc, base.oh, base.ow}, 8);
   const Shape src_shape = {base.n, base.ic, base.ih, base.iw};
   for (const ElementType src_type : {ElementType::Float32, ElementType::BFloat16}) {
+    if (base.stride == 2 && src_type != ElementType::Float32) continue;
     const Tensor rounded = converted(converted(plain, src_type), ElementType::Float32);
     const Definition wanted = convolve(base, rounded, weights, bias);
     for (const ElementType dst_type : {ElementType::Float32, ElementType::BFloat16}) {
+      if (base.stride == 2 && dst_type != ElementType::Float32) continue;
       const std::vector<float> added = *to_float_vector(converted(sum, dst_type));
       for (int formats = 0; formats < 4; ++formats) {
         WinogradShape s = base;
         s.src = {src_type, (formats & 1) != 0};
         s.dst = {dst_type, (formats & 2) != 0};
-        SCOPED_TRACE(testing::Message() << cpu::simd_target() << ", F" << s.m << ", block "
-                                        << s.block << ", " << to_string(src_type) << " to "
-                                        << to_string(dst_type) << ", formats " << formats);
+        SCOPED_TRACE(testing::Message()
+                     << cpu::simd_target() << ", F" << s.m << ", block " << s.block << ", stride "
+                     << s.stride << ", " << to_string(src_type) << " to " << to_string(dst_type)
+                     << ", formats " << formats);
         GuardedPicture src(s.src, s.block, src_shape);
         GuardedPicture dst(s.dst, s.block, sum.shape());
         src.fill(plain);
@@ -461,7 +492,11 @@ TEST(WinogradPictures, EveryTypeAndFormat) {
     for (const Picture& picture : pictures) {
       for (const int64_t m : {2, 4, 6}) {
         for (const int64_t block : {8, 16}) {
-          expect_pictures(shape_of(picture, {m, block == 8, block, 1}), tails[next++ % 4]);
+          expect_pictures(shape_of(picture, {m, block == 8, block, 1}), tails[next % 4]);
+          if (m < 6) {
+            expect_pictures(shape_of(picture, {m, block == 16, block, 1, 2}), tails[next % 4]);
+          }
+          ++next;
         }
       }
     }
