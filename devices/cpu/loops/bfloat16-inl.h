@@ -20,8 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 /// Of functions with arithmetic in bfloat16, which Highway 1.0 has not for x86. They may be called
 /// where has_bfloat16_instructions().
-#define HET_BFLOAT16_TARGET \
-  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#define HET_BFLOAT16_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 #endif
 
 /// Whether the processor rounds to bfloat16 and multiplies pairs of it by itself.
@@ -93,6 +92,15 @@ HWY_INLINE void store_bfloat16_pair_natively(D, hn::Vec<D> low, hn::Vec<D> high,
       : [both] "=v"(both.raw)
       : [low] "v"(low.raw), [high] "v"(high.raw));
   hn::StoreU(hn::BitCast(pair, both), pair, dst);
+}
+
+/// The same of one vector.
+template <class D>
+HWY_INLINE void store_bfloat16_natively(D, hn::Vec<D> value, uint16_t* dst) {
+  const hn::Rebind<uint16_t, D> half;
+  hn::Vec<decltype(half)> bits;
+  asm("vcvtneps2bf16 %1, %0" : "=v"(bits.raw) : "v"(value.raw));
+  hn::StoreU(bits, half, dst);
 }
 #endif
 

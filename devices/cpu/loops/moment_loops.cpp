@@ -36,7 +36,6 @@ HWY_INLINE void store_moment(V value, BFloat16* to) {
 }
 
 constexpr size_t kPart = 4096;
-constexpr size_t kMaxLanes = 16;
 
 /// Sum of f(value) over a row; four independent chains hide the latency of the addition.
 template <class T, class F, class G>
@@ -90,50 +89,6 @@ Moments moments_of_row(ElementType type, const std::byte* values, size_t count) 
   return moments_of(reinterpret_cast<const float*>(values), count);
 }
 
-/// Sums of f(value, channel's mean) by channel. Two chains; `lanes` is a multiple of the vector's.
-template <class F>
-HWY_INLINE void sum_lanes(const float* values, size_t count, size_t lanes, size_t pixel,
-                          const float* means, double* sums, F f) {
-  const hn::CappedTag<float, 8> d;
-  const size_t step = hn::Lanes(d);
-  const size_t part = kPart / 4;
-  std::fill_n(sums, lanes, 0.0);
-  for (size_t first = 0; first < count; first += part) {
-    const size_t end = std::min(count, first + part);
-    for (size_t lane = 0; lane < lanes; lane += step) {
-      const auto mean = hn::LoadU(d, means + lane);
-      auto even = hn::Zero(d);
-      auto odd = hn::Zero(d);
-      size_t i = first;
-      for (; i + 2 <= end; i += 2) {
-        even = hn::Add(even, f(hn::LoadU(d, values + i * pixel + lane), mean));
-        odd = hn::Add(odd, f(hn::LoadU(d, values + (i + 1) * pixel + lane), mean));
-      }
-      if (i < end) even = hn::Add(even, f(hn::LoadU(d, values + i * pixel + lane), mean));
-      HWY_ALIGN float sum[hn::MaxLanes(d)];
-      hn::Store(hn::Add(even, odd), d, sum);
-      for (size_t k = 0; k < step; ++k) sums[lane + k] += static_cast<double>(sum[k]);
-    }
-  }
-}
-
-void moments_of_lanes(const float* values, size_t count, size_t lanes, size_t pixel,
-                      Moments* moments) {
-  float means[kMaxLanes] = {};
-  double sums[kMaxLanes];
-  sum_lanes(values, count, lanes, pixel, means, sums, [](auto v, auto) { return v; });
-  for (size_t k = 0; k < lanes; ++k) {
-    moments[k].mean = means[k] = static_cast<float>(sums[k] / static_cast<double>(count));
-  }
-  sum_lanes(values, count, lanes, pixel, means, sums, [](auto v, auto mean) {
-    const auto away = hn::Sub(v, mean);
-    return hn::Mul(away, away);
-  });
-  for (size_t k = 0; k < lanes; ++k) {
-    moments[k].variance = static_cast<float>(sums[k] / static_cast<double>(count));
-  }
-}
-
 template <class From, class To>
 void normalise_typed(const From* src, size_t count, float mean, float factor, const float* scale,
                      const float* shift, float constant_shift, To* dst) {
@@ -155,42 +110,25 @@ void normalise_typed(const From* src, size_t count, float mean, float factor, co
   }
 }
 
-void normalise(const float* src, size_t count, float mean, float factor, float shift, float* dst) {
-  normalise_typed(src, count, mean, factor, nullptr, nullptr, shift, dst);
-}
-
 template <class From>
 void normalise_from(const From* src, size_t count, float mean, float factor, const float* scale,
-                    const float* shift, ElementType type, std::byte* dst) {
+                    const float* shift, float constant, ElementType type, std::byte* dst) {
   if (type == ElementType::BFloat16) {
-    return normalise_typed(src, count, mean, factor, scale, shift, 0.0f,
+    return normalise_typed(src, count, mean, factor, scale, shift, constant,
                            reinterpret_cast<BFloat16*>(dst));
   }
-  normalise_typed(src, count, mean, factor, scale, shift, 0.0f, reinterpret_cast<float*>(dst));
+  normalise_typed(src, count, mean, factor, scale, shift, constant, reinterpret_cast<float*>(dst));
 }
 
 void normalise_any(ElementType from, const std::byte* src, size_t count, float mean, float factor,
-                   const float* scale, const float* shift, ElementType to, std::byte* dst) {
+                   const float* scale, const float* shift, float constant, ElementType to,
+                   std::byte* dst) {
   if (from == ElementType::BFloat16) {
     return normalise_from(reinterpret_cast<const BFloat16*>(src), count, mean, factor, scale, shift,
-                          to, dst);
+                          constant, to, dst);
   }
-  normalise_from(reinterpret_cast<const float*>(src), count, mean, factor, scale, shift, to, dst);
-}
-
-void normalise_blocks(const float* src, size_t count, size_t lanes, size_t pixel, const float* mean,
-                      const float* factor, const float* shift, float* dst) {
-  const hn::CappedTag<float, 8> d;
-  const size_t step = hn::Lanes(d);
-  for (size_t lane = 0; lane < lanes; lane += step) {
-    const auto mean_v = hn::LoadU(d, mean + lane);
-    const auto factor_v = hn::LoadU(d, factor + lane);
-    const auto shift_v = hn::LoadU(d, shift + lane);
-    for (size_t i = lane; i < count * pixel; i += pixel) {
-      const auto away = hn::Sub(hn::LoadU(d, src + i), mean_v);
-      hn::StoreU(hn::MulAdd(away, factor_v, shift_v), d, dst + i);
-    }
-  }
+  normalise_from(reinterpret_cast<const float*>(src), count, mean, factor, scale, shift, constant,
+                 to, dst);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -201,32 +139,22 @@ HWY_AFTER_NAMESPACE();
 namespace het::cpu {
 
 HWY_EXPORT(moments_of_row);
-HWY_EXPORT(moments_of_lanes);
-HWY_EXPORT(normalise);
 HWY_EXPORT(normalise_any);
-HWY_EXPORT(normalise_blocks);
 
 Moments row_moments(ElementType type, const std::byte* values, size_t count) {
   return HWY_DYNAMIC_DISPATCH(moments_of_row)(type, values, count);
 }
 
-void lane_moments(const float* values, size_t count, size_t lanes, size_t step, Moments* moments) {
-  HWY_DYNAMIC_DISPATCH(moments_of_lanes)(values, count, lanes, step, moments);
-}
-
-void normalise_row(const float* src, size_t count, float mean, float factor, float shift,
-                   float* dst) {
-  HWY_DYNAMIC_DISPATCH(normalise)(src, count, mean, factor, shift, dst);
+void normalise_plane(ElementType from, const std::byte* src, size_t count, float mean, float factor,
+                     float shift, ElementType to, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(normalise_any)
+  (from, src, count, mean, factor, nullptr, nullptr, shift, to, dst);
 }
 
 void normalise_row(ElementType from, const std::byte* src, size_t count, float mean, float factor,
                    const float* scale, const float* shift, ElementType to, std::byte* dst) {
-  HWY_DYNAMIC_DISPATCH(normalise_any)(from, src, count, mean, factor, scale, shift, to, dst);
-}
-
-void normalise_lanes(const float* src, size_t count, size_t lanes, size_t step, const float* mean,
-                     const float* factor, const float* shift, float* dst) {
-  HWY_DYNAMIC_DISPATCH(normalise_blocks)(src, count, lanes, step, mean, factor, shift, dst);
+  HWY_DYNAMIC_DISPATCH(normalise_any)
+  (from, src, count, mean, factor, scale, shift, 0.0f, to, dst);
 }
 
 }  // namespace het::cpu

@@ -112,14 +112,7 @@ HWY_INLINE void store_normal(NormVector value, float* to) {
 template <bool kNative>
 HWY_INLINE void store_normal(NormVector value, uint16_t* to) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // Highway 1.0 has it not. Numbers below the smallest normal one become 0.
-  if constexpr (kNative) {
-    const hn::Rebind<uint16_t, NormTag> half;
-    hn::Vec<decltype(half)> bits;
-    asm("vcvtneps2bf16 %1, %0" : "=v"(bits.raw) : "v"(value.raw));
-    hn::StoreU(bits, half, to);
-    return;
-  }
+  if constexpr (kNative) return store_bfloat16_natively(NormTag(), value, to);
 #endif
   store_channels(NormTag(), value, to);
 }

@@ -16,6 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kMatrixProducts = {"MatMul", "Gemm"};
 constexpr std::array<std::string_view, 2> kRowNormalisations = {"LayerNormalization",
                                                                 "RMSNormalization"};
+constexpr std::array<std::string_view, 2> kGroupNormalisations = {"InstanceNormalization",
+                                                                  "GroupNormalization"};
 constexpr std::array<std::string_view, 13> kMovingTypes = {
     "Concat",  "Slice",   "Split",     "ChannelShuffle", "ChannelGather", "Resize", "Reshape",
     "Flatten", "Squeeze", "Unsqueeze", "Identity",       "Transpose",     "Pad"};
@@ -106,7 +108,9 @@ class Marking {
     }
     if (is_one_of(reader, kPools) || is_global_pool(reader)) return true;
     // Other operands are read as float32.
-    if (is_one_of(reader, kRowNormalisations)) return reads_only_first(reader, value, 1);
+    if (is_one_of(reader, kRowNormalisations) || is_one_of(reader, kGroupNormalisations)) {
+      return reads_only_first(reader, value, 1);
+    }
     if (reader.op_type() == "Attention" && reader.domain() == "het") {
       return reads_only_first(reader, value, 3);
     }

@@ -67,6 +67,10 @@ Status fuse_gated_activations(Model& model);
 /// without scale and bias, become RMSNormalization and LayerNormalization.
 Status fuse_normalisations(Model& model);
 
+/// InstanceNormalization of rows between two Reshapes, as exporters write it for groups of
+/// channels, becomes GroupNormalization of the picture, with scale and bias per channel behind it.
+Status fuse_group_norm(Model& model);
+
 /// Attention without past keys, soft cap and windows becomes het.Attention (attention_parts.h).
 Status lower_attention(Model& model);
 

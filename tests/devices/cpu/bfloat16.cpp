@@ -97,6 +97,17 @@ TEST_F(CpuBfloat16, StaysSoThroughWhatStandsBetweenConvolutions) {
                                make_attributes({{"mode", std::string("nearest")}})),
                           int64_t{32});
        }},
+      {"InstanceNormalization",
+       [](ModelMaker& m, Value* x) {
+         return std::pair(m.op("InstanceNormalization", {x, m.random({32}), m.random({32})}),
+                          int64_t{32});
+       }},
+      {"GroupNormalization",
+       [](ModelMaker& m, Value* x) {
+         return std::pair(m.op("GroupNormalization", {x, m.random({32}), m.random({32})},
+                               make_attributes({{"num_groups", int64_t{2}}})),
+                          int64_t{32});
+       }},
   };
   const size_t without =
       reorders([](ModelMaker& m, Value* x) { return std::pair(m.conv(x, 32, 24), int64_t{24}); });
@@ -220,6 +231,33 @@ TEST_F(CpuBfloat16, RowsOfNanAndInfinitiesAreNormalised) {
   const std::vector<Tensor> outputs = infer(*compiled, {given});
   for (size_t i = 0; i < 32; ++i) {
     EXPECT_EQ(std::isnan(outputs[0].values<float>()[i]), i < 16) << i;
+  }
+}
+
+TEST_F(CpuBfloat16, GroupsOfNanAndInfinitiesAreNormalised) {
+  // In lanes, and as planes where channels fill none.
+  for (const int64_t channels : {16, 18}) {
+    ModelMaker maker;
+    Value* x = maker.conv(maker.input({4, 3, 5, 6}), 3, channels, 1);
+    Value* y =
+        maker.op("GroupNormalization", {x, maker.random({channels}), maker.random({channels})},
+                 make_attributes({{"num_groups", int64_t{2}}}));
+    maker.output(maker.conv(y, channels, 8, 1));
+    Tensor given = cpu_testing::random_tensor({4, 3, 5, 6}, 5);
+    given.values<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    given.values<float>()[100] = std::numeric_limits<float>::infinity();
+    // Squares beyond what floats hold.
+    for (size_t i = 180; i < 270; ++i) given.values<float>()[i] *= 1e22f;
+    const auto compiled = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
+    ASSERT_NE(compiled, nullptr);
+    const std::vector<Tensor> outputs = infer(*compiled, {given});
+    for (size_t i = 0; i < 4 * 8 * 30; ++i) {
+      const float value = outputs[0].values<float>()[i];
+      ASSERT_EQ(std::isnan(value), i < 480) << i << " of " << channels;
+      if (i >= 480) {
+        ASSERT_LT(std::abs(value), 1e3f) << i << " of " << channels;
+      }
+    }
   }
 }
 

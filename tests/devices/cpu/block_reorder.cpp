@@ -20,11 +20,11 @@ using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
 
 template <class T>
-constexpr ElementType kType =
+constexpr ElementType kBlockType =
     std::is_same_v<T, float> ? ElementType::Float32 : ElementType::BFloat16;
 
 /// Numbers of all kinds.
-float number(int64_t i) {
+float number_of_all_kinds(int64_t i) {
   const float special[] = {std::numeric_limits<float>::quiet_NaN(),
                            std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity(),
@@ -36,14 +36,14 @@ float number(int64_t i) {
 }
 
 template <class T>
-bool same(T a, T b) {
+bool same_number(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
 template <class S, class T>
-void expect_reorder(const Shape& shape, Format blocks, bool to_pixels) {
-  const TensorSpec src{kType<S>, shape, to_pixels ? blocks : Format::ChannelsLast};
-  const TensorSpec dst{kType<T>, shape, to_pixels ? Format::ChannelsLast : blocks};
+void expect_block_reorder(const Shape& shape, Format blocks, bool to_pixels) {
+  const TensorSpec src{kBlockType<S>, shape, to_pixels ? blocks : Format::ChannelsLast};
+  const TensorSpec dst{kBlockType<T>, shape, to_pixels ? Format::ChannelsLast : blocks};
   SCOPED_TRACE(to_string(src) + " -> " + to_string(dst));
   const auto kernel = cpu::make_block_reorder(src, dst);
   ASSERT_NE(kernel, nullptr);
@@ -66,7 +66,7 @@ void expect_reorder(const Shape& shape, Format blocks, bool to_pixels) {
   for (int64_t n = 0; n < shape[0]; ++n) {
     for (int64_t c = 0; c < channels; ++c) {
       for (int64_t p = 0; p < pixels; ++p) {
-        const S value = S(number((n * channels + c) * pixels + p));
+        const S value = S(number_of_all_kinds((n * channels + c) * pixels + p));
         from[to_pixels ? in_blocks(n, c, p) : in_pixels(n, c, p)] = value;
         T& place = want[to_pixels ? in_pixels(n, c, p) : in_blocks(n, c, p)];
         if constexpr (std::is_same_v<S, T>) {
@@ -83,26 +83,26 @@ void expect_reorder(const Shape& shape, Format blocks, bool to_pixels) {
   args.inputs = inputs;
   args.outputs = outputs;
   ASSERT_TRUE(kernel->execute(args, nullptr).ok());
-  for (size_t i = 0; i < want.size(); ++i) ASSERT_TRUE(same(got[i], want[i])) << i;
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_TRUE(same_number(got[i], want[i])) << i;
 }
 
-void expect_reorders() {
+void expect_block_reorders() {
   for (const Shape& shape :
        {Shape{1, 16, 16}, Shape{2, 17, 3, 7}, Shape{2, 24, 14, 14}, Shape{1, 3, 5, 5},
         Shape{3, 40, 2, 3, 11}, Shape{1, 96, 13, 10}, Shape{2, 71, 1, 1}}) {
     for (const Format blocks : {Format::Blocked8, Format::Blocked16}) {
       for (const bool to_pixels : {false, true}) {
-        expect_reorder<float, float>(shape, blocks, to_pixels);
-        expect_reorder<float, BFloat16>(shape, blocks, to_pixels);
-        expect_reorder<BFloat16, float>(shape, blocks, to_pixels);
-        expect_reorder<BFloat16, BFloat16>(shape, blocks, to_pixels);
+        expect_block_reorder<float, float>(shape, blocks, to_pixels);
+        expect_block_reorder<float, BFloat16>(shape, blocks, to_pixels);
+        expect_block_reorder<BFloat16, float>(shape, blocks, to_pixels);
+        expect_block_reorder<BFloat16, BFloat16>(shape, blocks, to_pixels);
       }
     }
   }
 }
 
 TEST(CpuBlockReorder, MovesEveryValue) {
-  cpu_testing::on_each_instruction_set(expect_reorders);
+  cpu_testing::on_each_instruction_set(expect_block_reorders);
 }
 
 TEST(CpuBlockReorder, OthersAreRefused) {

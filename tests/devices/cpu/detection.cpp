@@ -120,9 +120,12 @@ TEST_F(CpuDetection, NormalisationsInAllFormats) {
       maker.output(maker.conv(made, channels, 4));
       maker.output(maker.op("Neg", {made}));
       maker.output(grouped);
+      maker.output(maker.conv(grouped, channels, 4));
       const std::vector<ProfileRow> rows = compare(maker.model(), 1e-4f);
       const std::string number = format == "plain" ? "1" : "2";
       EXPECT_EQ(implementation(rows, "InstanceNormalization" + number), "own_simd");
+      const std::string next = format == "plain" ? "2" : "3";
+      EXPECT_EQ(implementation(rows, "GroupNormalization" + next), "own_simd");
     }
   }
 }

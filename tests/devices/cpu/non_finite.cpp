@@ -180,6 +180,8 @@ TEST_F(CpuNonFinite, Normalisations) {
     Value* x = maker.input({1, channels, 5, 6});
     Value* conv = maker.conv(x, channels, 16);
     maker.output(maker.op("InstanceNormalization", {conv, maker.random({16}), maker.random({16})}));
+    maker.output(maker.op("GroupNormalization", {conv, maker.random({16}), maker.random({16})},
+                          make_attributes({{"num_groups", int64_t{4}}})));
     Tensor given = cpu_testing::random_tensor({1, channels, 5, 6}, 5);
     for (float& value : given.values<float>()) value *= 1e22f;
     expect_same(maker.model(), {given});

@@ -16,7 +16,7 @@ namespace {
 using cpu::RowNorm;
 
 template <class T>
-constexpr ElementType kType =
+constexpr ElementType kRowType =
     std::is_same_v<T, float> ? ElementType::Float32 : ElementType::BFloat16;
 
 template <class T>
@@ -30,8 +30,8 @@ std::vector<T> normal_values(size_t count, float mean, float deviation) {
 
 template <class From, class To>
 void normalise(const RowNorm& norm, size_t rows, const From* src, To* dst) {
-  cpu::normalise_rows(norm, rows, kType<From>, reinterpret_cast<const std::byte*>(src), kType<To>,
-                      reinterpret_cast<std::byte*>(dst));
+  cpu::normalise_rows(norm, rows, kRowType<From>, reinterpret_cast<const std::byte*>(src),
+                      kRowType<To>, reinterpret_cast<std::byte*>(dst));
 }
 
 template <class From, class To>
