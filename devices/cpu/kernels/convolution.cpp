@@ -5,6 +5,7 @@
 #include "devices/cpu/products/activated_kernel.h"
 #include "devices/cpu/products/dense.h"
 #include "devices/cpu/products/depthwise.h"
+#include "devices/cpu/products/pointwise.h"
 #include "devices/cpu/products/winograd.h"
 #include "inference/base/registration.h"
 #include "inference/ops/products/conv.h"
@@ -257,6 +258,40 @@ Result<bool> plan_dense(PlanBuilder& builder, const Node& node, const Convolutio
   return true;
 }
 
+/// True when a 1x1 convolution in float32 is planned as a product of our own.
+Result<bool> plan_pointwise(PlanBuilder& builder, const Node& node, const ConvolutionSpec& spec) {
+  const PlanOptions& options = builder.options();
+  const auto shape = pointwise_shape(spec, block_of(options.blocked));
+  // What is rounded to levels depends on the order in which products are added.
+  if (!shape || options.preferred_formats || node.input(kTailSlopesInput) != nullptr ||
+      shape->ic <= kPlainChannels || !prefers_pointwise(*shape)) {
+    return false;
+  }
+  if (options.non_finite == NonFinite::Kept &&
+      (pads_channels(options.blocked, spec.src) || pads_channels(options.blocked, spec.dst))) {
+    return false;
+  }
+  const Value* bias = node.input(kTailBiasInput);
+  const Value* sum = node.input(kTailSumInput);
+  HET_ASSIGN(auto kernel, make_pointwise_kernel(*shape, node.input(1)->constant(),
+                                                bias ? bias->constant() : Tensor(),
+                                                tail_of(node.attributes()), builder.packing(node)));
+  if (kernel == nullptr) return false;
+  std::vector<TensorId> inputs(1);
+  HET_ASSIGN(inputs[0], builder.read(*node.input(0), options.blocked, ElementType::Float32));
+  if (sum) {
+    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, options.blocked, ElementType::Float32));
+  }
+  const TensorId out = builder.write(
+      *node.output(), {ElementType::Float32, node.output()->desc().shape, options.blocked});
+  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
+  if (sum) {
+    step.in_place = InPlace::Input;
+    step.in_place_input = 1;
+  }
+  return true;
+}
+
 /// Where our depthwise kernel reads a value: in blocks, unless its neighbours have the channels
 /// last, as oneDNN's bfloat16 kernels do.
 Format depthwise_format(PlanBuilder& builder, const Value& src, ElementType type) {
@@ -464,6 +499,8 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   if (planned) return true;
   HET_ASSIGN(const bool dense, plan_dense(builder, node, spec));
   if (dense) return true;
+  HET_ASSIGN(const bool pointwise, plan_pointwise(builder, node, spec));
+  if (pointwise) return true;
   HET_ASSIGN(const bool own, plan_depthwise(builder, node, spec, nullptr));
   if (own) return true;
   if (node.input(kTailSlopesInput) != nullptr) {

@@ -112,7 +112,7 @@ HET_BFLOAT16_TARGET HWY_INLINE void store_dense(V value, BFloat16* to) {
 /// What is added before an activation, the activation, what is added behind it.
 template <bool kBefore, bool kBehind, class T, class F>
 HET_BFLOAT16_TARGET HWY_INLINE void finish_vector(const float* sums, const T* sum, T* dst,
-                                           const F& activate) {
+                                                  const F& activate) {
   const DenseTag d;
   V value = hn::Load(d, sums);
   if constexpr (kBefore) value = hn::Add(value, load_dense(sum));
@@ -123,8 +123,8 @@ HET_BFLOAT16_TARGET HWY_INLINE void finish_vector(const float* sums, const T* su
 
 /// The same for fewer values than a vector has.
 template <bool kBefore, bool kBehind, class T, class F>
-HET_BFLOAT16_TARGET HWY_INLINE void finish_values(int64_t count, const float* sums, const T* sum, T* dst,
-                                           const F& activate) {
+HET_BFLOAT16_TARGET HWY_INLINE void finish_values(int64_t count, const float* sums, const T* sum,
+                                                  T* dst, const F& activate) {
   T added[kDenseLanes] = {};
   T values[kDenseLanes];
   if constexpr (kBefore || kBehind) std::copy_n(sum, count, added);
@@ -135,8 +135,8 @@ HET_BFLOAT16_TARGET HWY_INLINE void finish_values(int64_t count, const float* su
 /// Rows of sums into dst, whose rows are `row` values apart.
 template <bool kBefore, bool kBehind, class T, class F>
 HET_BFLOAT16_TARGET HWY_INLINE void finish_rows(int64_t rows, int64_t columns, int64_t row,
-                                         const float* sums, const T* sum, T* dst,
-                                         const F& activate) {
+                                                const float* sums, const T* sum, T* dst,
+                                                const F& activate) {
   const int64_t whole = columns / kDenseLanes * kDenseLanes;
   const auto sum_at = [&](int64_t i) { return kBefore || kBehind ? sum + i : nullptr; };
   for (int64_t r = 0; r < rows; ++r, sums += kDensePanel, dst += row) {
@@ -153,8 +153,8 @@ HET_BFLOAT16_TARGET HWY_INLINE void finish_rows(int64_t rows, int64_t columns, i
 }
 
 template <class T>
-HET_BFLOAT16_TARGET void finish_tile(const DenseTail& tail, int64_t rows, int64_t columns, int64_t row,
-                              const float* sums, const T* sum, T* dst) {
+HET_BFLOAT16_TARGET void finish_tile(const DenseTail& tail, int64_t rows, int64_t columns,
+                                     int64_t row, const float* sums, const T* sum, T* dst) {
   using D = DenseTag;
   constexpr Accuracy kAccuracy = std::is_same_v<T, float> ? Accuracy::Float32 : Accuracy::BFloat16;
   const auto finish = [&](const auto& activate) HET_BFLOAT16_TARGET {
@@ -212,13 +212,9 @@ void multiply_part(const DenseShape& shape, const DenseTail& tail, const DenseOp
       for (int64_t block = begin; block < end; ++block) {
         const int64_t row = first_row(block);
         const int64_t rows = first_row(block + 1) - row;
-        const DenseTile tile{operands.src + row * shape.k,
-                             shape.k,
-                             weights,
-                             operands.bias + column,
-                             next + (block - begin) * share,
-                             step,
-                             sums.data()};
+        const DenseTile tile{
+            operands.src + row * shape.k,   shape.k, weights,    operands.bias + column,
+            next + (block - begin) * share, step,    sums.data()};
         if (columns > kDenseLanes) {
           multiply_dense_rows<kDenseRows, 2>(rows, tile);
         } else {

@@ -72,8 +72,8 @@ void interleave_bfloat16(const float* src, size_t plane, size_t count, BFloat16*
   const size_t lanes = hn::Lanes(D());
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreInterleaved3(rounded(src + i), rounded(src + plane + i),
-                          rounded(src + 2 * plane + i), Upper(), to + 3 * i);
+    hn::StoreInterleaved3(rounded(src + i), rounded(src + plane + i), rounded(src + 2 * plane + i),
+                          Upper(), to + 3 * i);
   }
   for (; i < count; ++i) {
     for (size_t c = 0; c < 3; ++c) dst[3 * i + c] = BFloat16(src[c * plane + i]);

@@ -122,6 +122,13 @@ TEST_F(CpuExport, DepthwiseConvolutionsOfEitherKernel) {
   round_trip(maker.model());
 }
 
+TEST_F(CpuExport, PointwiseConvolutionsOfEitherKernel) {
+  ModelMaker maker;
+  Value* x = maker.op("Relu", {maker.conv(maker.input({1, 24, 20, 20}), 24, 96)});
+  maker.output(maker.conv(x, 96, 64));
+  round_trip(maker.model());
+}
+
 TEST_F(CpuExport, GroupsThatAreJoined) {
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 8, 20, 20}), 8, 32);
