@@ -221,12 +221,20 @@ Result<bool> plan_dense(PlanBuilder& builder, const Node& node, const Product& p
   return true;
 }
 
+/// Two values of the model are multiplied in bfloat16 where one of them comes so.
+bool multiplies_narrow(PlanBuilder& builder, const Value& a, const Value& b) {
+  if (builder.options().precision != ElementType::BFloat16 || b.is_constant()) return false;
+  return builder.home(a).type == ElementType::BFloat16 ||
+         builder.home(b).type == ElementType::BFloat16;
+}
+
 Result<bool> plan_matmul(PlanBuilder& builder, const Node& node) {
   const Value& a = *node.input(0);
   const Value& b = *node.input(1);
   std::optional<Product> product = product_of(node, builder.options());
   if (!product) return false;
   MatMulSpec& spec = product->spec;
+  if (multiplies_narrow(builder, a, b)) spec.src.type = spec.weights.type = ElementType::BFloat16;
   const ElementType type = spec.src.type;
   HET_ASSIGN(const bool planned, plan_gemm(builder, node, *product));
   if (planned) return true;

@@ -71,7 +71,11 @@ class ReduceKernel final : public Kernel {
     std::array<float, kInnerPart> results;
     if (src_ == ElementType::BFloat16) {
       const auto* src = reinterpret_cast<const BFloat16*>(args.inputs[0]) + from;
-      reduce_columns(accumulation_, src, split_.length, split_.inner, count, results.data());
+      if (split_.inner == 1) {
+        results[0] = reduce_narrow_row(src);
+      } else {
+        reduce_columns(accumulation_, src, split_.length, split_.inner, count, results.data());
+      }
     } else if (const auto* src = reinterpret_cast<const float*>(args.inputs[0]) + from;
                split_.inner == 1) {
       results[0] = reduce_row(accumulation_, src, static_cast<size_t>(split_.length));
@@ -85,6 +89,23 @@ class ReduceKernel final : public Kernel {
     } else {
       std::copy_n(results.data(), count, reinterpret_cast<float*>(args.outputs[0]) + to);
     }
+  }
+
+  /// Part by part, as floats.
+  float reduce_narrow_row(const BFloat16* src) const {
+    const bool is_extreme =
+        accumulation_ == Accumulation::Max || accumulation_ == Accumulation::Min;
+    std::array<float, kInnerPart> part;
+    std::array<float, 2> results{};
+    for (int64_t first = 0; first < split_.length; first += kInnerPart) {
+      const auto count = static_cast<size_t>(std::min(kInnerPart, split_.length - first));
+      bfloat16_to_float_row(src + first, count, part.data());
+      results[1] = reduce_row(accumulation_, part.data(), count);
+      results[0] = first == 0 ? results[1]
+                              : reduce_row(is_extreme ? accumulation_ : Accumulation::Sum,
+                                           results.data(), 2);
+    }
+    return results[0];
   }
 
   void finish(float* values, int64_t count) const {
@@ -136,8 +157,7 @@ Result<bool> plan_reduce(PlanBuilder& builder, const Node& node) {
      : d <= axes.back() + shift ? split.length
                                 : split.inner) *= size;
   }
-  // Single rows are loops over floats.
-  const ElementType from = split.inner > 1 ? builder.home(src).type : ElementType::Float32;
+  const ElementType from = builder.home(src).type;
   const ElementType to = builder.kept_type(dst);
   HET_ASSIGN(const TensorId in, builder.read(src, format, from));
   // Without pixels the channels lie as plain ones do.

@@ -35,7 +35,7 @@ bool picks_channels(const SliceRange& range, const Shape& from) {
 Status plan_range(PlanBuilder& builder, const Node& node, const Value& src, const Value& dst,
                   const SliceRange& range) {
   const Shape& from = src.desc().shape;
-  const ElementType type = builder.kept_type(dst);
+  const ElementType type = builder.moved_type(src, dst);
   Format format = builder.home(src).format;
   const bool same_rank = dst.desc().shape == range.shape;
   const bool picks = same_rank && picks_channels(range, from);

@@ -43,6 +43,12 @@ bool is_global_pool(const Node& node) {
          reduced->axes.front() == 2;
 }
 
+/// A reduction whose result is as near to what it says from rounded values as these are.
+bool keeps_distance(const Node& node) {
+  static constexpr std::array<std::string_view, 3> kTypes = {"ReduceL2", "ReduceMax", "ReduceMin"};
+  return is_one_of(node, kTypes);
+}
+
 class Marking {
  public:
   explicit Marking(const Model& model) {
@@ -103,10 +109,9 @@ class Marking {
              (reader.input(kTailSumInput) != &value || is_kept_already(reader));
     }
     if (is_one_of(reader, kMatrixProducts)) {
-      return is_constant(reader.input(1)) &&
-             (reader.input(kTailSumInput) != &value || is_kept_already(reader));
+      return reader.input(kTailSumInput) != &value || is_kept_already(reader);
     }
-    if (is_one_of(reader, kPools) || is_global_pool(reader)) return true;
+    if (is_one_of(reader, kPools) || is_global_pool(reader) || keeps_distance(reader)) return true;
     // Other operands are read as float32.
     if (is_one_of(reader, kRowNormalisations) || is_one_of(reader, kGroupNormalisations)) {
       return reads_only_first(reader, value, 1);

@@ -141,6 +141,17 @@ TEST_F(CpuBfloat16, StaysSoBetweenTheProductsOfATransformer) {
          Value* inner = m.op("Gelu", {m.op("MatMul", {normal(m, x), m.random({43, 20}, 0.3f)})});
          return m.op("Add", {m.op("MatMul", {inner, m.random({20, 43}, 0.3f)}), x});
        }},
+      {"products of two values",
+       [](ModelMaker& m, Value* x) {
+         Value* parts = m.op("Reshape", {x, m.ints({2, 2, 3, 43})});
+         Value* turned = m.op("Transpose", {parts}, make_attributes({{"perm", Ints{0, 1, 3, 2}}}));
+         Value* product = m.op("MatMul", {m.op("MatMul", {parts, turned}), parts});
+         return m.op("Reshape", {product, m.ints({2, 6, 43})});
+       }},
+      {"rows divided by their norms",
+       [](ModelMaker& m, Value* x) {
+         return m.op("Div", {x, m.op("ReduceL2", {x, m.ints({2})})});
+       }},
       {"windows",
        [](ModelMaker& m, Value* x) {
          Value* parts = m.op("Reshape", {x, m.ints({2, 2, 3, 43})});
@@ -216,6 +227,39 @@ TEST_F(CpuBfloat16, StreamsThatAreShownStayFloat) {
   };
   EXPECT_LT(error(true), 1e-3f);
   EXPECT_LT(error(false), 5e-2f);
+}
+
+TEST_F(CpuBfloat16, ProductsOfTwoValuesOneOfThemFloat) {
+  // Softmax gives float32; its product with what comes in bfloat16 is one of bfloat16.
+  ModelMaker maker;
+  Value* x = maker.op("MatMul", {maker.input({2, 3, 21, 16}), maker.random({16, 43}, 0.3f)});
+  Value* weights = maker.op("Softmax", {maker.input({2, 3, 19, 21})});
+  Value* product = maker.op("MatMul", {weights, x});
+  maker.output(maker.op("MatMul", {product, maker.random({43, 8}, 0.3f)}));
+  const auto rows = compare(maker.model(), 0.02f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
+  EXPECT_NE(implementation(rows, "MatMul2").find("bf16"), std::string::npos)
+      << implementation(rows, "MatMul2");
+}
+
+TEST_F(CpuBfloat16, RowsAreReducedPartByPart) {
+  for (const char* type : {"ReduceL2", "ReduceMax", "ReduceMin"}) {
+    for (const int64_t length : {5, 43, 1024, 1500, 2049}) {
+      SCOPED_TRACE(testing::Message() << type << " of " << length);
+      ModelMaker maker;
+      Value* x = maker.op("MatMul", {maker.input({3, 8}), maker.random({8, length}, 0.3f)});
+      maker.output(maker.op(type, {x, maker.ints({1})}));
+      const auto rows = compare(maker.model(), 0.02f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
+      EXPECT_EQ(count_type(rows, "Reorder"), 1U) << "of the input only";
+      Tensor given = cpu_testing::random_tensor({3, 8}, 5);
+      given.values<float>()[9] = std::numeric_limits<float>::quiet_NaN();
+      const auto compiled = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
+      ASSERT_NE(compiled, nullptr);
+      const std::vector<Tensor> outputs = infer(*compiled, {given});
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(std::isnan(outputs[0].values<float>()[i]), i == 1) << i;
+      }
+    }
+  }
 }
 
 TEST_F(CpuBfloat16, RowsOfNanAndInfinitiesAreNormalised) {
