@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "devices/cpu/formats/cache_size.h"
 #include "devices/cpu/formats/huge_pages.h"
-#include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/products/register_tail.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/readers/mapped_file.h"
 #include "inference/tensors/buffer.h"
@@ -126,9 +125,8 @@ class WinogradKernel final : public Kernel {
         src_count_(winograd_src_count(shape, sets_.largest)),
         products_count_(winograd_products_count(shape, sets_.largest)),
         name_(fmt::format("winograd_f{}{}_{}", shape.m, shape.stride == 2 ? "_stride2" : "",
-                          simd_target())) {
-    plan_tail(tail);
-  }
+                          simd_target())),
+        tail_(make_register_tail(tail)) {}
 
   Status pack(const Tensor& weights, const Tensor& bias, const NodePacking& packing) {
     const size_t bytes = winograd_weights_count(shape_) * sizeof(float);
@@ -167,9 +165,9 @@ class WinogradKernel final : public Kernel {
     auto* const scratch = reinterpret_cast<float*>(args.scratch);
     const std::byte* src = args.inputs[0];
     std::byte* dst = args.outputs[0];
-    WinogradTail tail = tail_;
-    if (has_sum_) tail.sum = args.inputs[1];
-    if (!rest_.steps.empty()) tail.rest = &rest_;
+    WinogradTail tail{nullptr, tail_.clip, tail_.low, tail_.high, nullptr};
+    if (tail_.has_sum) tail.sum = args.inputs[1];
+    if (!tail_.rest.steps.empty()) tail.rest = &tail_.rest;
     if (!sets_.shared) {
       in_slots(team_, sets_.count, [&](int64_t slot, int64_t begin, int64_t end) {
         float* transformed = scratch + static_cast<size_t>(slot) * (src_count_ + products_count_);
@@ -202,31 +200,6 @@ class WinogradKernel final : public Kernel {
   const float* bias() const { return reinterpret_cast<const float*>(bias_->host()); }
   int64_t first_tile(int64_t set) const { return shape_.tiles() * set / sets_.count; }
 
-  /// A sum comes first (see fuse_tails.cpp); bounds around 0 are applied in registers.
-  void plan_tail(const FusedTail& tail) {
-    ElementwiseProgram rest;
-    for (const TailStep& step : tail) {
-      if (step.sum) {
-        has_sum_ = true;
-        continue;
-      }
-      const ElementwiseInstruction& op = step.expression;
-      const bool relu = op.kind == ElementwiseKind::Relu && op.alpha == 0.0f;
-      const bool clip = op.kind == ElementwiseKind::Clip && op.alpha <= 0.0f && op.beta >= 0.0f;
-      if (rest.instructions.empty() && !tail_.clip && (relu || clip)) {
-        tail_.clip = true;
-        tail_.low = relu ? 0.0f : op.alpha;
-        tail_.high = relu ? std::numeric_limits<float>::infinity() : op.beta;
-        continue;
-      }
-      rest.operands = 1;
-      ElementwiseInstruction next = op;
-      next.a = static_cast<uint8_t>(rest.instructions.size());
-      rest.instructions.push_back(next);
-    }
-    rest_ = make_elementwise_code(rest);
-  }
-
   void run_groups(int64_t begin, int64_t end, int64_t first, int64_t tiles,
                   const float* transformed, const WinogradTail& tail, float* products,
                   std::byte* dst) const {
@@ -244,9 +217,7 @@ class WinogradKernel final : public Kernel {
   std::string name_;
   BufferPtr packed_;
   BufferPtr bias_;  ///< padded to whole blocks
-  bool has_sum_ = false;
-  WinogradTail tail_;     ///< but for its pointers
-  ElementwiseCode rest_;  ///< of the tail, behind the bounds
+  RegisterTail tail_;
 };
 
 }  // namespace
