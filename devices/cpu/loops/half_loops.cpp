@@ -1,5 +1,7 @@
 #include "devices/cpu/loops/half_loops.h"
 
+#include <algorithm>
+
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "devices/cpu/loops/half_loops.cpp"
@@ -8,6 +10,10 @@
 #include <hwy/highway.h>
 
 #include "devices/cpu/loops/bfloat16-inl.h"
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#include <immintrin.h>
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
@@ -67,8 +73,70 @@ void narrow_bfloat16(const float* src, size_t count, BFloat16* dst) {
   for (; i < count; ++i) dst[i] = BFloat16(src[i]);
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+constexpr size_t kPixels = 32;
+
+/// For each value of 32 pixels, three vectors of them: where it stands in the first two planes,
+/// which take places 0 to 63, and then in what these gave and the third plane.
+struct PixelOrder {
+  alignas(64) uint16_t first[3 * kPixels] = {};
+  alignas(64) uint16_t second[3 * kPixels] = {};
+  constexpr PixelOrder() {
+    for (size_t i = 0; i < 3 * kPixels; ++i) {
+      const size_t pixel = i / 3;
+      first[i] = static_cast<uint16_t>(i % 3 == 1 ? kPixels + pixel : pixel);
+      second[i] = static_cast<uint16_t>(i % 3 == 2 ? kPixels + pixel : i % kPixels);
+    }
+  }
+};
+
+/// 32 pixels by instructions that Highway 1.0 has not. Numbers below the smallest normal one become
+/// 0.
+HWY_INLINE void interleave_pixels(const float* src, size_t plane, uint16_t* to) {
+  static constexpr PixelOrder kOrder;
+  const D d;
+  const hn::Repartition<uint16_t, D> narrow;
+  hn::Vec<decltype(narrow)> planes[3];
+#pragma GCC unroll 3
+  for (size_t c = 0; c < 3; ++c) {
+    const auto low = hn::LoadU(d, src + c * plane);
+    const auto high = hn::LoadU(d, src + c * plane + kPixels / 2);
+    asm("vcvtne2ps2bf16 %[low], %[high], %[both]"
+        : [both] "=v"(planes[c].raw)
+        : [low] "v"(low.raw), [high] "v"(high.raw));
+  }
+#pragma GCC unroll 3
+  for (size_t v = 0; v < 3; ++v) {
+    const auto first = hn::Load(narrow, kOrder.first + v * kPixels);
+    const auto second = hn::Load(narrow, kOrder.second + v * kPixels);
+    const __m512i two = _mm512_permutex2var_epi16(planes[0].raw, first.raw, planes[1].raw);
+    _mm512_storeu_si512(to + v * kPixels,
+                        _mm512_permutex2var_epi16(two, second.raw, planes[2].raw));
+  }
+}
+
+void interleave_natively(const float* src, size_t plane, size_t count, uint16_t* to) {
+  if (count < kPixels) {
+    float given[3 * kPixels] = {};
+    uint16_t made[3 * kPixels];
+    for (size_t c = 0; c < 3; ++c) std::copy_n(src + c * plane, count, given + c * kPixels);
+    interleave_pixels(given, kPixels, made);
+    std::copy_n(made, 3 * count, to);
+    return;
+  }
+  for (size_t i = 0; i + kPixels <= count; i += kPixels) {
+    interleave_pixels(src + i, plane, to + 3 * i);
+  }
+  const size_t last = count - kPixels;  // again, in part
+  interleave_pixels(src + last, plane, to + 3 * last);
+}
+#endif
+
 void interleave_bfloat16(const float* src, size_t plane, size_t count, BFloat16* dst) {
   auto* to = reinterpret_cast<uint16_t*>(dst);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if (has_bfloat16_instructions()) return interleave_natively(src, plane, count, to);
+#endif
   const size_t lanes = hn::Lanes(D());
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {

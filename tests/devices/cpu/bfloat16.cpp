@@ -9,6 +9,7 @@
 #include "devices/cpu/moves/picture_reorder.h"
 #include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu/cpu_testing.h"
+#include "tests/devices/cpu/instruction_sets.h"
 
 namespace het {
 namespace {
@@ -372,6 +373,37 @@ TEST(Bfloat16Rows, ConvertAsSingleValuesDo) {
     EXPECT_EQ(narrow[i].bits, BFloat16(values[i]).bits) << values[i];
     EXPECT_EQ(wide[i], static_cast<float>(narrow[i])) << values[i];
   }
+}
+
+TEST(PictureReorder, NumbersOfAllKindsInPicturesOfAllSizes) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float special[] = {std::numeric_limits<float>::quiet_NaN(),
+                           kInfinity,
+                           -kInfinity,
+                           -0.0f,
+                           3.4e38f,      // rounds to infinity
+                           1.00390625f,  // halves, to even ones
+                           1.01171875f};
+  cpu_testing::on_each_instruction_set([&] {
+    for (size_t count = 1; count < 100; ++count) {
+      const size_t plane = count + 3;
+      std::vector<float> from(3 * plane);
+      for (size_t i = 0; i < from.size(); ++i) {
+        from[i] = i % 5 == 0 ? special[i / 5 % 7] : 0.37f * static_cast<float>(i) - 20.0f;
+      }
+      std::vector<BFloat16> got(3 * count + 1, BFloat16(-7.0f));
+      cpu::float_planes_to_bfloat16_pixels(from.data(), plane, count, got.data());
+      EXPECT_EQ(got.back().bits, BFloat16(-7.0f).bits);
+      for (size_t i = 0; i < 3 * count; ++i) {
+        const float value = from[i % 3 * plane + i / 3];
+        if (std::isnan(value)) {
+          ASSERT_TRUE(std::isnan(static_cast<float>(got[i]))) << i << " of " << count;
+        } else {
+          ASSERT_EQ(got[i].bits, BFloat16(value).bits) << i << " of " << count;
+        }
+      }
+    }
+  });
 }
 
 TEST(PictureReorder, PlanesBecomePixels) {
