@@ -24,7 +24,7 @@ class Architecture:
 TUNING = {
     "torchvision": {
         "densenet121": 224, "efficientnet_b0": 224, "resnext50_32x4d": 224, "mnasnet0_5": 224, "shufflenet_v2_x1_5": 224, "regnet_x_400mf": 224,
-        "deeplabv3_mobilenet_v3_large": 320},
+        "deeplabv3_mobilenet_v3_large": 320, "ssdlite320_mobilenet_v3_large": 320},
     "timm": {
         "convnext_nano": 224, "regnety_008": 224, "resnetv2_50": 224, "resnet26d": 224, "skresnet18": 224, "ese_vovnet19b_dw": 224, "cspresnet50": 224,
         "hgnetv2_b0": 224, "mobilenetv4_hybrid_medium": 224, "mixnet_s": 224, "ghostnet_100": 224, "hardcorenas_a": 224, "repvgg_a0": 224,
@@ -37,7 +37,7 @@ TUNING = {
 TEST = {
     "torchvision": {
         "densenet169": 224, "efficientnet_v2_s": 224, "mobilenet_v3_small": 224, "regnet_y_400mf": 224, "wide_resnet50_2": 224,
-        "lraspp_mobilenet_v3_large": 320, "ssdlite320_mobilenet_v3_large": 320},
+        "lraspp_mobilenet_v3_large": 320},
     "timm": {
         "convnextv2_atto": 224, "inception_next_atto": 224, "regnetz_b16": 224, "seresnext26d_32x4d": 224, "ecaresnet26t": 224, "res2net50_26w_4s": 224,
         "dla34": 224, "hrnet_w18_small": 224, "cspdarknet53": 256, "efficientnet_lite0": 224, "mobilenetv4_conv_small": 224, "ghostnetv2_100": 224,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "inference/base/registration.h"
+#include "inference/ops/detection/kept_boxes.h"
 #include "inference/ops/op_checks.h"
 
 namespace het {
@@ -51,14 +52,8 @@ std::optional<T> optional_scalar(const EvaluateContext& context, size_t index) {
   return context.input(index).data<T>()[0];
 }
 
-struct Corners {
-  float x_min, y_min, x_max, y_max;
-
-  float area() const { return (x_max - x_min) * (y_max - y_min); }
-};
-
 /// `box` is [y, x, y, x] of two opposite corners, or [x, y, width, height] around the centre.
-Corners corners(const float* box, bool center_point) {
+BoxSides<float> sides_of(const float* box, bool center_point) {
   if (center_point) {
     const float half_width = box[2] / 2;
     const float half_height = box[3] / 2;
@@ -66,19 +61,6 @@ Corners corners(const float* box, bool center_point) {
   }
   return {std::min(box[1], box[3]), std::min(box[0], box[2]), std::max(box[1], box[3]),
           std::max(box[0], box[2])};
-}
-
-/// In float, as thresholds are; boxes without an area overlap nothing.
-bool overlaps(const Corners& a, const Corners& b, float iou_threshold) {
-  const float width = std::min(a.x_max, b.x_max) - std::max(a.x_min, b.x_min);
-  const float height = std::min(a.y_max, b.y_max) - std::max(a.y_min, b.y_min);
-  if (!(width > 0) || !(height > 0)) return false;
-  const float area_a = a.area();
-  const float area_b = b.area();
-  const float intersection = width * height;
-  const float both = area_a + area_b - intersection;
-  if (!(area_a > 0) || !(area_b > 0) || !(both > 0)) return false;
-  return intersection / both > iou_threshold;
 }
 
 /// Greedy, per batch and class: the best remaining box is kept unless it overlaps a kept one by
@@ -100,10 +82,13 @@ Status evaluate_non_max_suppression(EvaluateContext& context) {
 
   std::vector<std::array<int64_t, 3>> selected;
   std::vector<int64_t> order;
-  std::vector<Corners> kept;
   const bool any = limit > 0 && context.input(kScores).element_count() > 0;
   for (int64_t n = 0; any && n < batches; ++n) {
-    const float* batch_boxes = boxes.data<float>() + n * count * 4;
+    std::vector<BoxSides<float>> sides;
+    for (int64_t i = 0; i < count; ++i) {
+      sides.push_back(sides_of(boxes.data<float>() + (n * count + i) * 4, center_point));
+    }
+    KeptBoxes kept(sides);
     for (int64_t c = 0; c < classes; ++c) {
       const float* scores = context.input(kScores).data<float>() + (n * classes + c) * count;
       order.clear();
@@ -116,12 +101,9 @@ Status evaluate_non_max_suppression(EvaluateContext& context) {
       kept.clear();
       for (const int64_t i : order) {
         if (static_cast<int64_t>(kept.size()) >= limit) break;
-        const Corners box = corners(batch_boxes + i * 4, center_point);
-        const auto suppresses = [&](const Corners& other) {
-          return overlaps(box, other, iou_threshold);
-        };
-        if (std::any_of(kept.begin(), kept.end(), suppresses)) continue;
-        kept.push_back(box);
+        const BoxSides<float>& box = sides[static_cast<size_t>(i)];
+        if (kept.overlaps_any(box, iou_threshold)) continue;
+        kept.add(box);
         selected.push_back({n, c, i});
       }
     }

@@ -1,5 +1,7 @@
+#include <cmath>
 #include <limits>
 #include <optional>
+#include <random>
 
 #include "tests/ops/op_testing.h"
 
@@ -54,6 +56,62 @@ TEST(NonMaxSuppression, DefaultsKeepNothing) {
   expect_values<int64_t>(
       suppress(make_tensor<float>({1, 0, 4}, {}), make_tensor<float>({1, 2, 0}, {}), 5, .5f, {}),
       {0, 3}, {});
+}
+
+/// As the definition says it, box against box.
+std::vector<int64_t> expected(const std::vector<double>& boxes, size_t count, float threshold) {
+  const auto side = [&](size_t box, size_t k) { return static_cast<float>(boxes[4 * box + k]); };
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < count; ++i) {
+    bool good = true;
+    for (const int64_t index : kept) {
+      const auto k = static_cast<size_t>(index);
+      const float height = std::min(side(i, 2), side(k, 2)) - std::max(side(i, 0), side(k, 0));
+      const float width = std::min(side(i, 3), side(k, 3)) - std::max(side(i, 1), side(k, 1));
+      const float both = width * height;
+      const auto area = [&](size_t box) {
+        return (side(box, 2) - side(box, 0)) * (side(box, 3) - side(box, 1));
+      };
+      good = good && !(width > 0 && height > 0 && both / (area(i) + area(k) - both) > threshold);
+    }
+    if (good) kept.push_back(static_cast<int64_t>(i));
+  }
+  return kept;
+}
+
+/// Classes apart by an offset, as exporters write them, wide and narrow boxes, few and many; a box
+/// without a number or an end overlaps nothing and changes nothing.
+TEST(NonMaxSuppression, ManyBoxesAsOneByOne) {
+  std::mt19937 generator(7);
+  const auto draw = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(generator);
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double offset : {0.0, 320.0, 1e6}) {
+    for (const double widest : {3.0, 40.0, 300.0}) {
+      for (const double odd : {0.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
+        for (const size_t count : {1, 2, 70, 700}) {
+          std::vector<double> boxes;
+          std::vector<double> scores;
+          for (size_t i = 0; i < count; ++i) {
+            const double place = offset * std::floor(draw(0, 9));
+            const double y = place + draw(0, 300), x = place + draw(0, 300);
+            boxes.insert(boxes.end(), {y, x, y + draw(0.5, widest), x + draw(0.5, widest)});
+            scores.push_back(1.0 - 1e-3 * static_cast<double>(i));
+          }
+          if (odd != 0.0 && count > 2) boxes[4] = boxes[5] = boxes[6] = boxes[7] = odd;
+          const auto n = static_cast<int64_t>(count);
+          const Tensor got = suppress(make_tensor<float>({1, n, 4}, boxes),
+                                      make_tensor<float>({1, 1, n}, scores), n, 0.3f, {});
+          std::vector<int64_t> indices;
+          for (int64_t i = 0; i < got.shape()[0]; ++i)
+            indices.push_back(got.data<int64_t>()[3 * i + 2]);
+          ASSERT_EQ(indices, expected(boxes, count, 0.3f))
+              << offset << " " << widest << " " << count;
+        }
+      }
+    }
+  }
 }
 
 TEST(NonMaxSuppression, NanScoresAreNeverKept) {
