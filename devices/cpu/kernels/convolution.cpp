@@ -2,6 +2,7 @@
 
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/plan/summed_step.h"
 #include "devices/cpu/products/activated_kernel.h"
 #include "devices/cpu/products/dense.h"
 #include "devices/cpu/products/depthwise.h"
@@ -210,22 +211,11 @@ Result<bool> plan_winograd(PlanBuilder& builder, const Node& node, ConvolutionSp
   if (shape) shape = chosen_winograd(builder, *shape, spec.weights_type);
   if (!shape) return false;
   const Value* bias = node.input(kTailBiasInput);
-  const Value* sum = node.input(kTailSumInput);
-  const Value& dst = *node.output();
   HET_ASSIGN(auto kernel, make_winograd_kernel(*shape, node.input(1)->constant(),
                                                bias ? bias->constant() : Tensor(),
                                                tail_of(node.attributes()), builder.packing(node)));
-  std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(*node.input(0), *spec.src_format, spec.src.type));
-  if (sum) {
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, *spec.dst_format, spec.dst.type));
-  }
-  const TensorId out = builder.write(dst, {spec.dst.type, dst.desc().shape, *spec.dst_format});
-  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
-  if (sum) {
-    step.in_place = InPlace::Input;
-    step.in_place_input = 1;
-  }
+  HET_TRY(add_summed_step(builder, node, node.input(kTailSumInput), std::move(kernel),
+                          {*spec.src_format, spec.src.type}, {*spec.dst_format, spec.dst.type}));
   return true;
 }
 
@@ -239,22 +229,11 @@ Result<bool> plan_dense(PlanBuilder& builder, const Node& node, const Convolutio
   const auto shape = dense_shape(spec);
   if (!tail || !shape || !prefers_dense(*shape, *tail)) return false;
   const Value* bias = node.input(kTailBiasInput);
-  const Value* sum = node.input(kTailSumInput);
   HET_ASSIGN(auto kernel,
              make_dense_kernel(*shape, node.input(1)->constant(), 1, shape->k,
                                bias ? bias->constant() : Tensor(), *tail, builder.packing(node)));
-  std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(*node.input(0), kFormat, spec.src.type));
-  if (sum) {
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, kFormat, spec.dst.type));
-  }
-  const TensorId out =
-      builder.write(*node.output(), {spec.dst.type, node.output()->desc().shape, kFormat});
-  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
-  if (sum) {
-    step.in_place = InPlace::Input;
-    step.in_place_input = 1;
-  }
+  HET_TRY(add_summed_step(builder, node, node.input(kTailSumInput), std::move(kernel),
+                          {kFormat, spec.src.type}, {kFormat, spec.dst.type}));
   return true;
 }
 
@@ -272,23 +251,13 @@ Result<bool> plan_pointwise(PlanBuilder& builder, const Node& node, const Convol
     return false;
   }
   const Value* bias = node.input(kTailBiasInput);
-  const Value* sum = node.input(kTailSumInput);
   HET_ASSIGN(auto kernel, make_pointwise_kernel(*shape, node.input(1)->constant(),
                                                 bias ? bias->constant() : Tensor(),
                                                 tail_of(node.attributes()), builder.packing(node)));
   if (kernel == nullptr) return false;
-  std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(*node.input(0), options.blocked, ElementType::Float32));
-  if (sum) {
-    HET_ASSIGN(inputs.emplace_back(), builder.read(*sum, options.blocked, ElementType::Float32));
-  }
-  const TensorId out = builder.write(
-      *node.output(), {ElementType::Float32, node.output()->desc().shape, options.blocked});
-  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
-  if (sum) {
-    step.in_place = InPlace::Input;
-    step.in_place_input = 1;
-  }
+  const StepSide blocked{options.blocked, ElementType::Float32};
+  HET_TRY(add_summed_step(builder, node, node.input(kTailSumInput), std::move(kernel), blocked,
+                          blocked));
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/plan_builder.h"
+#include "devices/cpu/plan/summed_step.h"
 #include "devices/cpu/products/activated_kernel.h"
 #include "devices/cpu/products/dense.h"
 #include "devices/cpu/products/gemm.h"
@@ -177,19 +178,7 @@ Result<bool> plan_gemm(PlanBuilder& builder, const Node& node, const Product& pr
                                            product.bias ? product.bias->constant() : Tensor(),
                                            tail_of(node.attributes()), builder.packing(node)));
   if (kernel == nullptr) return false;
-  std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(*node.input(0), Format::Plain, ElementType::Float32));
-  if (product.sum) {
-    HET_ASSIGN(inputs.emplace_back(),
-               builder.read(*product.sum, Format::Plain, ElementType::Float32));
-  }
-  const Value& dst = *node.output();
-  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, Format::Plain});
-  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
-  if (product.sum) {
-    step.in_place = InPlace::Input;
-    step.in_place_input = 1;
-  }
+  HET_TRY(add_summed_step(builder, node, product.sum, std::move(kernel), {}, {}));
   return true;
 }
 
@@ -205,19 +194,9 @@ Result<bool> plan_dense(PlanBuilder& builder, const Node& node, const Product& p
                                             transposed ? 1 : dense->n, transposed ? dense->k : 1,
                                             product.bias ? product.bias->constant() : Tensor(),
                                             *tail, builder.packing(node)));
-  std::vector<TensorId> inputs(1);
-  HET_ASSIGN(inputs[0], builder.read(*node.input(0), Format::Plain, product.spec.src.type));
-  if (product.sum) {
-    HET_ASSIGN(inputs.emplace_back(),
-               builder.read(*product.sum, Format::Plain, product.spec.dst.type));
-  }
-  const Value& dst = *node.output();
-  const TensorId out = builder.write(dst, {product.spec.dst.type, dst.desc().shape, Format::Plain});
-  Step& step = builder.add_step(node, std::move(kernel), std::move(inputs), {out});
-  if (product.sum) {
-    step.in_place = InPlace::Input;
-    step.in_place_input = 1;
-  }
+  HET_TRY(add_summed_step(builder, node, product.sum, std::move(kernel),
+                          {Format::Plain, product.spec.src.type},
+                          {Format::Plain, product.spec.dst.type}));
   return true;
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/products/product_packing.h"
 #include "devices/cpu/threads/parallel.h"
-#include "inference/readers/mapped_file.h"
-#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {
@@ -18,25 +16,16 @@ class DenseKernel final : public Kernel {
 
   Status pack(const Tensor& weights, int64_t row_stride, int64_t column_stride, const Tensor& bias,
               const NodePacking& packing) {
-    const size_t bytes = static_cast<size_t>(dense_weights_count(shape_)) * sizeof(BFloat16);
-    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
-      prefer_huge_pages(memory, bytes);
-      std::optional<AloneScope> alone;
-      if (bytes < kSharedPackingBytes) alone.emplace();
-      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
-      parallel_for(dense_panels(shape_), 1, [&](int64_t begin, int64_t end) {
-        pack_dense_panels(shape_, plain, row_stride, column_stride, begin, end,
-                          reinterpret_cast<BFloat16*>(memory));
-      });
-      release_file_pages({weights.bytes(), weights.size_bytes()});
-    }));
+    HET_ASSIGN(
+        packed_,
+        pack_weights(
+            packing, static_cast<size_t>(dense_weights_count(shape_)) * sizeof(BFloat16),
+            dense_panels(shape_), weights, [&](int64_t begin, int64_t end, std::byte* memory) {
+              pack_dense_panels(shape_, reinterpret_cast<const float*>(weights.bytes()), row_stride,
+                                column_stride, begin, end, reinterpret_cast<BFloat16*>(memory));
+            }));
     const auto columns = static_cast<size_t>(dense_panels(shape_) * kDensePanel);
-    HET_ASSIGN(bias_, packing.pack(columns * sizeof(float), [&](std::byte* memory) {
-      auto* const values = reinterpret_cast<float*>(memory);
-      std::fill_n(values, columns, 0.0f);
-      if (bias.empty()) return;
-      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.n, values);
-    }));
+    HET_ASSIGN(bias_, pack_bias(packing, bias, columns));
     return {};
   }
 

@@ -5,12 +5,10 @@
 #include <algorithm>
 
 #include "devices/cpu/formats/cache_size.h"
-#include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/products/product_packing.h"
 #include "devices/cpu/threads/parallel.h"
-#include "inference/readers/mapped_file.h"
-#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {
@@ -43,27 +41,17 @@ class GemmKernel final : public Kernel {
 
   Status pack(const MatMulSpec& spec, const Tensor& weights, const Tensor& bias,
               const NodePacking& packing) {
-    const size_t bytes = gemm_weights_count(shape_) * sizeof(W);
-    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
-      prefer_huge_pages(memory, bytes);
-      std::optional<AloneScope> alone;
-      if (bytes < kSharedPackingBytes) alone.emplace();
-      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
-      const int64_t row_stride = spec.weights_transposed ? 1 : shape_.n;
-      const int64_t column_stride = spec.weights_transposed ? shape_.k : 1;
-      parallel_for(gemm_panels(shape_), 1, [&](int64_t begin, int64_t end) {
-        pack_gemm_panels(shape_, plain, row_stride, column_stride, begin, end,
-                         reinterpret_cast<W*>(memory));
-      });
-      release_file_pages({weights.bytes(), weights.size_bytes()});
-    }));
+    HET_ASSIGN(packed_,
+               pack_weights(packing, gemm_weights_count(shape_) * sizeof(W), gemm_panels(shape_),
+                            weights, [&](int64_t begin, int64_t end, std::byte* memory) {
+                              pack_gemm_panels(shape_,
+                                               reinterpret_cast<const float*>(weights.bytes()),
+                                               spec.weights_transposed ? 1 : shape_.n,
+                                               spec.weights_transposed ? shape_.k : 1, begin, end,
+                                               reinterpret_cast<W*>(memory));
+                            }));
     const auto columns = static_cast<size_t>(gemm_panels(shape_) * gemm_panel());
-    HET_ASSIGN(bias_, packing.pack(columns * sizeof(float), [&](std::byte* memory) {
-      auto* const values = reinterpret_cast<float*>(memory);
-      std::fill_n(values, columns, 0.0f);
-      if (bias.empty()) return;
-      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.n, values);
-    }));
+    HET_ASSIGN(bias_, pack_bias(packing, bias, columns));
     return {};
   }
 

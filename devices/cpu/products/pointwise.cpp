@@ -6,13 +6,11 @@
 #include <string>
 
 #include "devices/cpu/formats/cache_size.h"
-#include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/products/product_packing.h"
 #include "devices/cpu/products/register_tail.h"
 #include "devices/cpu/threads/parallel.h"
-#include "inference/readers/mapped_file.h"
-#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {
@@ -25,24 +23,14 @@ class PointwiseKernel final : public Kernel {
         name_(std::string("own_1x1_") + simd_target()) {}
 
   Status pack(const Tensor& weights, const Tensor& bias, const NodePacking& packing) {
-    const size_t bytes = pointwise_weights_count(shape_) * sizeof(float);
-    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
-      prefer_huge_pages(memory, bytes);
-      std::optional<AloneScope> alone;
-      if (bytes < kSharedPackingBytes) alone.emplace();
-      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
-      parallel_for(shape_.panels(), 1, [&](int64_t begin, int64_t end) {
-        pack_pointwise_panels(shape_, plain, begin, end, reinterpret_cast<float*>(memory));
-      });
-      release_file_pages({weights.bytes(), weights.size_bytes()});
-    }));
-    const size_t channels = pointwise_bias_count(shape_);
-    HET_ASSIGN(bias_, packing.pack(channels * sizeof(float), [&](std::byte* memory) {
-      auto* const values = reinterpret_cast<float*>(memory);
-      std::fill_n(values, channels, 0.0f);
-      if (bias.empty()) return;
-      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.oc, values);
-    }));
+    HET_ASSIGN(packed_, pack_weights(packing, pointwise_weights_count(shape_) * sizeof(float),
+                                     shape_.panels(), weights,
+                                     [&](int64_t begin, int64_t end, std::byte* memory) {
+                                       pack_pointwise_panels(
+                                           shape_, reinterpret_cast<const float*>(weights.bytes()),
+                                           begin, end, reinterpret_cast<float*>(memory));
+                                     }));
+    HET_ASSIGN(bias_, pack_bias(packing, bias, pointwise_bias_count(shape_)));
     return {};
   }
 

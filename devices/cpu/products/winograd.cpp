@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "devices/cpu/formats/cache_size.h"
-#include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/loops/simd_target.h"
+#include "devices/cpu/products/product_packing.h"
 #include "devices/cpu/products/register_tail.h"
 #include "devices/cpu/threads/parallel.h"
-#include "inference/readers/mapped_file.h"
-#include "inference/tensors/buffer.h"
 
 namespace het::cpu {
 namespace {
@@ -129,26 +127,18 @@ class WinogradKernel final : public Kernel {
         tail_(make_register_tail(tail)) {}
 
   Status pack(const Tensor& weights, const Tensor& bias, const NodePacking& packing) {
-    const size_t bytes = winograd_weights_count(shape_) * sizeof(float);
-    HET_ASSIGN(packed_, packing.pack(bytes, [&](std::byte* memory) {
-      prefer_huge_pages(memory, bytes);
-      std::optional<AloneScope> alone;
-      if (bytes < kSharedPackingBytes) alone.emplace();
-      const auto* plain = reinterpret_cast<const float*>(weights.bytes());
-      parallel_for(winograd_groups(shape_), 1, [&](int64_t begin, int64_t end) {
-        for (int64_t group = begin; group < end; ++group) {
-          pack_winograd_weights(shape_, plain, group, reinterpret_cast<float*>(memory));
-        }
-      });
-      release_file_pages({weights.bytes(), weights.size_bytes()});
-    }));
+    HET_ASSIGN(packed_, pack_weights(packing, winograd_weights_count(shape_) * sizeof(float),
+                                     winograd_groups(shape_), weights,
+                                     [&](int64_t begin, int64_t end, std::byte* memory) {
+                                       const auto* plain =
+                                           reinterpret_cast<const float*>(weights.bytes());
+                                       for (int64_t group = begin; group < end; ++group) {
+                                         pack_winograd_weights(shape_, plain, group,
+                                                               reinterpret_cast<float*>(memory));
+                                       }
+                                     }));
     const auto channels = static_cast<size_t>(shape_.oc_blocks() * shape_.block);
-    HET_ASSIGN(bias_, packing.pack(channels * sizeof(float), [&](std::byte* memory) {
-      auto* const values = reinterpret_cast<float*>(memory);
-      std::fill_n(values, channels, 0.0f);
-      if (bias.empty()) return;
-      std::copy_n(reinterpret_cast<const float*>(bias.bytes()), shape_.oc, values);
-    }));
+    HET_ASSIGN(bias_, pack_bias(packing, bias, channels));
     return {};
   }
 
