@@ -32,7 +32,7 @@ TUNING = {
         "swin_tiny_patch4_window7_224": 224, "twins_svt_small": 224, "poolformer_s12": 224, "coatnet_nano_rw_224": 224, "levit_128s": 224,
         "crossvit_tiny_240": 240, "mixer_s32_224": 224, "focalnet_tiny_srf": 224, "gcvit_xxtiny": 224, "hiera_tiny_224": 224},
     "ultralytics": {"yolov5n": 640, "yolov9t": 640, "yolo11n": 640, "yolo26n": 640, "yolo11n-pose": 640},
-    "transformers": {"rtdetr_r18": 640, "dinov2_small": 224, "minilm_l6": 128},
+    "transformers": {"rtdetr_r18": 640, "segformer_b0": 512, "dinov2_small": 224, "minilm_l6": 128},
 }
 TEST = {
     "torchvision": {
@@ -46,7 +46,7 @@ TEST = {
         "poolformerv2_s12": 224, "maxvit_nano_rw_256": 256, "visformer_tiny": 224, "resmlp_12_224": 224, "davit_tiny": 224, "tiny_vit_5m_224": 224,
         "starnet_s2": 224, "eva02_tiny_patch14_224": 224},
     "ultralytics": {"yolov8n": 640, "yolov10n": 640, "yolo12n": 640, "yolov8n-seg": 640},
-    "transformers": {"segformer_b0": 512, "yolos_tiny": 256, "distilbert": 128},
+    "transformers": {"yolos_tiny": 256, "distilbert": 128},
 }
 
 
