@@ -40,6 +40,17 @@ HWY_INLINE void store_channels(D d, hn::Vec<D> value, uint16_t* to) {
   hn::StoreU(to_bfloat16(d, value), hn::Rebind<uint16_t, D>(), to);
 }
 
+/// The same; bfloat16 by the instruction of processors that have it, where kNative.
+template <bool kNative, class D, class T>
+HWY_INLINE void store_channels_by(D d, hn::Vec<D> value, T* to) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if constexpr (kNative && sizeof(T) == sizeof(uint16_t)) {
+    return store_bfloat16_natively(d, value, to);
+  }
+#endif
+  store_channels(d, value, to);
+}
+
 /// The first `count` channels, fewer than the lanes; zeros behind them. Reads nothing else.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_first_channels(D d, const T* from, int64_t count) {

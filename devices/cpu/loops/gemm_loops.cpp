@@ -12,6 +12,7 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/bfloat16-inl.h"
 #include "devices/cpu/loops/turned_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -50,11 +51,7 @@ HWY_INLINE hn::Vec<PanelTag> load_weights(const float* from) {
 }
 
 HWY_INLINE hn::Vec<PanelTag> load_weights(const BFloat16* from) {
-  const PanelTag d;
-  const hn::Rebind<uint16_t, PanelTag> half;
-  const hn::RebindToUnsigned<PanelTag> bits;
-  const auto narrow = hn::Load(half, reinterpret_cast<const uint16_t*>(from));
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, narrow)));
+  return load_bfloat16(PanelTag(), reinterpret_cast<const uint16_t*>(from));
 }
 
 /// One block of kUsed rows times one panel. `next` is fetched line by line on the way.

@@ -74,18 +74,6 @@ void sum_lanes(const Lanes& src, const float* means, double* sums) {
   sum_typed_lanes<8, float>(src, means, sums);
 }
 
-template <bool kNative, class D>
-HWY_INLINE void store_normal_lanes(D d, hn::Vec<D> value, float* to) {
-  hn::StoreU(value, d, to);
-}
-template <bool kNative, class D>
-HWY_INLINE void store_normal_lanes(D d, hn::Vec<D> value, uint16_t* to) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  if constexpr (kNative) return store_bfloat16_natively(d, value, to);
-#endif
-  store_channels(d, value, to);
-}
-
 template <bool kNative, size_t kLanes, class From, class To>
 HWY_INLINE void normalise_lanes_to(const Lanes& src, const float* mean, const float* factor,
                                    const float* shift, To* dst) {
@@ -99,7 +87,7 @@ HWY_INLINE void normalise_lanes_to(const Lanes& src, const float* mean, const fl
     To* to = dst + lane;
     for (size_t i = 0; i < src.count; ++i, from += src.step, to += src.step) {
       const auto away = hn::Sub(load_channels(d, from), mean_v);
-      store_normal_lanes<kNative>(d, hn::MulAdd(away, factor_v, shift_v), to);
+      store_channels_by<kNative>(d, hn::MulAdd(away, factor_v, shift_v), to);
     }
   }
 }

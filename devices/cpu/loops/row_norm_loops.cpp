@@ -105,18 +105,6 @@ HWY_INLINE NormVector sum_of_row(const T* row, size_t length, const F& f) {
   return hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
 }
 
-template <bool kNative>
-HWY_INLINE void store_normal(NormVector value, float* to) {
-  hn::StoreU(value, NormTag(), to);
-}
-template <bool kNative>
-HWY_INLINE void store_normal(NormVector value, uint16_t* to) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  if constexpr (kNative) return store_bfloat16_natively(NormTag(), value, to);
-#endif
-  store_channels(NormTag(), value, to);
-}
-
 template <bool kScaled, bool kShifted>
 HWY_INLINE NormVector normal_of(NormVector value, NormVector mean, NormVector factor,
                                 NormVector scale, NormVector shift) {
@@ -139,8 +127,8 @@ HWY_INLINE void normalise_row_by(const RowNorm& norm, const From* src, float mea
     const NormVector scale = kScaled ? hn::LoadU(d, norm.scale + i) : none;
     const NormVector shift = kShifted ? hn::LoadU(d, norm.shift + i) : none;
     const NormVector value = load_channels(d, src + i);
-    store_normal<kNative>(normal_of<kScaled, kShifted>(value, mean_v, factor_v, scale, shift),
-                          dst + i);
+    store_channels_by<kNative>(
+        d, normal_of<kScaled, kShifted>(value, mean_v, factor_v, scale, shift), dst + i);
   }
   if (i == norm.length) return;
   const auto rest = static_cast<int64_t>(norm.length - i);
