@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "devices/cpu/loops/elementwise_loop.h"
-#include "devices/cpu/loops/row_loops.h"
+#include "devices/cpu/loops/weighing_loops.h"
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
-#include "devices/cpu/loops/row_loops.h"
+#include "devices/cpu/loops/weighing_loops.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
@@ -24,7 +25,8 @@ struct Axis {
 Axis make_axis(const ResizeSettings& settings, const ResizeDim& dim) {
   if (dim.is_identity(settings.coordinates)) {
     // It passes, whatever the mode would round its positions to.
-    Axis axis{dim.in, dim.out, 1, std::vector<int32_t>(static_cast<size_t>(dim.out)), {}};
+    const auto count = static_cast<size_t>(dim.out);
+    Axis axis{dim.in, dim.out, 1, std::vector<int32_t>(count), std::vector<float>(count, 1.0f)};
     std::iota(axis.index.begin(), axis.index.end(), 0);
     return axis;
   }
@@ -48,6 +50,8 @@ std::vector<T> by_tap(const std::vector<T>& values, size_t taps) {
   return result;
 }
 
+constexpr size_t kMostTaps = 4;
+
 /// True when the rows of every output row fall on different slots, by row modulo taps.
 bool have_own_slots(const Axis& axis) {
   for (size_t first = 0; first < axis.index.size(); first += axis.taps) {
@@ -61,9 +65,11 @@ bool have_own_slots(const Axis& axis) {
   return true;
 }
 
-/// Planes of [height, width, lanes], by plane and output row. Where rows become more, those of the
-/// source are resized along the width first and kept for the next output rows; otherwise the row's
-/// taps are combined over the whole width, then along it.
+/// Planes of [height, width, lanes] of T, float or BFloat16 (which has lanes), by plane and output
+/// row. Where rows become more, those of the source are resized along the width first and kept for
+/// the next output rows; otherwise the row's taps are combined over the whole width, then along it.
+/// Between the two directions values are float.
+template <class T>
 class ResizeKernel final : public Kernel {
  public:
   ResizeKernel(int64_t planes, int64_t lanes, Axis y, Axis x, size_t team)
@@ -82,17 +88,17 @@ class ResizeKernel final : public Kernel {
   size_t scratch_bytes() const override { return team_ * scratch_floats() * sizeof(float); }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    auto* dst = reinterpret_cast<float*>(args.outputs[0]);
+    const auto* src = reinterpret_cast<const T*>(args.inputs[0]);
+    auto* dst = reinterpret_cast<T*>(args.outputs[0]);
     auto* scratch = reinterpret_cast<float*>(args.scratch);
     const int64_t row = x_.out * lanes_;
     parallel_for(planes_ * y_.out, std::max<int64_t>(8192 / std::max<int64_t>(row, 1), 1),
                  [&](int64_t begin, int64_t end) {
                    float* own =
                        scratch + static_cast<size_t>(omp_get_thread_num()) * scratch_floats();
-                   std::array<const float*, kMostTaps> kept{};
+                   std::array<const T*, kMostTaps> kept{};
                    for (int64_t k = begin; k < end; ++k) {
-                     const float* plane = src + k / y_.out * y_.in * x_.in * lanes_;
+                     const T* plane = src + k / y_.out * y_.in * x_.in * lanes_;
                      if (keeps_rows_) {
                        combine_kept(plane, k % y_.out, kept, own, dst + k * row);
                      } else {
@@ -103,8 +109,6 @@ class ResizeKernel final : public Kernel {
     return {};
   }
 
-  static constexpr size_t kMostTaps = 4;
-
  private:
   size_t row_floats() const {
     const int64_t width = keeps_rows_ ? x_.out : x_.in;
@@ -113,13 +117,13 @@ class ResizeKernel final : public Kernel {
   size_t scratch_floats() const { return (keeps_rows_ ? y_.taps : 1) * row_floats(); }
 
   /// `kept` has the source row that each slot of `own` was made from.
-  void combine_kept(const float* plane, int64_t y, std::array<const float*, kMostTaps>& kept,
-                    float* own, float* dst) const {
+  void combine_kept(const T* plane, int64_t y, std::array<const T*, kMostTaps>& kept, float* own,
+                    T* dst) const {
     std::array<const float*, kMostTaps> taps{};
     const int32_t* rows = y_.index.data() + static_cast<size_t>(y) * y_.taps;
     for (size_t t = 0; t < y_.taps; ++t) {
       const size_t slot = static_cast<size_t>(rows[t]) % y_.taps;
-      const float* const row = plane + rows[t] * x_.in * lanes_;
+      const T* const row = plane + rows[t] * x_.in * lanes_;
       float* const made = own + slot * row_floats();
       if (kept[slot] != row) resize_along(row, made);
       kept[slot] = row;
@@ -129,31 +133,36 @@ class ResizeKernel final : public Kernel {
                static_cast<size_t>(x_.out * lanes_), dst);
   }
 
-  void resize_row(const float* plane, int64_t y, float* own, float* dst) const {
+  void resize_row(const T* plane, int64_t y, float* own, T* dst) const {
     const int64_t stride = x_.in * lanes_;
     const int32_t* rows = y_.index.data() + static_cast<size_t>(y) * y_.taps;
-    const float* src = plane + rows[0] * stride;
-    if (y_.taps > 1) {
-      std::array<const float*, kMostTaps> taps{};
-      for (size_t t = 0; t < y_.taps; ++t) taps[t] = plane + rows[t] * stride;
-      weigh_rows(taps.data(), y_.weight.data() + static_cast<size_t>(y) * y_.taps, y_.taps,
-                 static_cast<size_t>(stride), own);
-      src = own;
+    if constexpr (std::is_same_v<T, float>) {
+      if (y_.taps == 1) return resize_along(plane + rows[0] * stride, dst);
     }
-    resize_along(src, dst);
+    std::array<const T*, kMostTaps> taps{};
+    for (size_t t = 0; t < y_.taps; ++t) taps[t] = plane + rows[t] * stride;
+    weigh_rows(taps.data(), y_.weight.data() + static_cast<size_t>(y) * y_.taps, y_.taps,
+               static_cast<size_t>(stride), own);
+    resize_along(own, dst);
   }
 
-  void resize_along(const float* src, float* dst) const {
+  template <class From, class To>
+  void resize_along(const From* src, To* dst) const {
     const auto pixels = static_cast<size_t>(x_.out);
-    if (x_.taps == 1) {
-      for (int64_t x = 0; x < x_.out; ++x) {
-        std::copy_n(src + x_.index[static_cast<size_t>(x)] * lanes_, lanes_, dst + x * lanes_);
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, float>) {
+      if (x_.taps == 1) return copy_pixels(src, dst);
+      if (lanes_ == 1) {
+        return weigh_gathered(src, x_.index.data(), x_.weight.data(), x_.taps, pixels, dst);
       }
-    } else if (lanes_ == 1) {
-      weigh_gathered(src, x_.index.data(), x_.weight.data(), x_.taps, pixels, dst);
-    } else {
-      weigh_pixels(src, x_.index.data(), x_.weight.data(), x_.taps, pixels,
-                   static_cast<size_t>(lanes_), dst);
+    }
+    weigh_pixels(src, x_.index.data(), x_.weight.data(), x_.taps, pixels,
+                 static_cast<size_t>(lanes_), dst);
+  }
+
+  void copy_pixels(const float* src, float* dst) const {
+    for (const int32_t x : x_.index) {
+      std::copy_n(src + x * lanes_, lanes_, dst);
+      dst += lanes_;
     }
   }
 
@@ -227,6 +236,12 @@ bool is_shown_larger(const Value& src, const Value& dst) {
          element_count(dst.desc().shape) > element_count(src.desc().shape);
 }
 
+template <class T>
+std::unique_ptr<Kernel> make_kernel(int64_t planes, int64_t lanes, Axis y, Axis x) {
+  return std::make_unique<ResizeKernel<T>>(planes, lanes, std::move(y), std::move(x),
+                                           static_cast<size_t>(omp_get_max_threads()));
+}
+
 Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
@@ -250,7 +265,7 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   }
   Axis y = shape.size() == 4 ? make_axis(settings, dims[2]) : unchanged();
   Axis x = make_axis(settings, dims.back());
-  if (std::max(y.taps, x.taps) > ResizeKernel::kMostTaps) return false;
+  if (std::max(y.taps, x.taps) > kMostTaps) return false;
 
   const bool copies = y.taps == 1 && x.taps == 1;
   const Format format =
@@ -267,11 +282,13 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
         {in}, {out});
     return true;
   }
-  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
-  const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});
+  const ElementType type = block > 1 ? builder.kept_type(dst) : ElementType::Float32;
+  HET_ASSIGN(const TensorId in, builder.read(src, format, type));
+  const TensorId out = builder.write(dst, {type, dst.desc().shape, format});
   builder.add_step(node,
-                   std::make_unique<ResizeKernel>(planes, block, std::move(y), std::move(x),
-                                                  static_cast<size_t>(omp_get_max_threads())),
+                   type == ElementType::BFloat16
+                       ? make_kernel<BFloat16>(planes, block, std::move(y), std::move(x))
+                       : make_kernel<float>(planes, block, std::move(y), std::move(x)),
                    {in}, {out});
   return true;
 }

@@ -119,11 +119,7 @@ class Marking {
     if (reader.op_type() == "Attention" && reader.domain() == "het") {
       return reads_only_first(reader, value, 3);
     }
-    if (is_one_of(reader, kMovingTypes)) {
-      const bool is_move = reader.op_type() != "Resize" ||
-                           reader.attributes().get_string("mode", "nearest") == "nearest";
-      return is_move && is_kept_already(reader);
-    }
+    if (is_one_of(reader, kMovingTypes)) return is_kept_already(reader);
     return elementwise_of(reader).has_value();
   }
 

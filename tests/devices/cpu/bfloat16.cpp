@@ -98,6 +98,21 @@ TEST_F(CpuBfloat16, StaysSoThroughWhatStandsBetweenConvolutions) {
                                make_attributes({{"mode", std::string("nearest")}})),
                           int64_t{32});
        }},
+      {"Resize between pixels",
+       [](ModelMaker& m, Value* x) {
+         Value* scales = m.constant(Tensor::from<float>({4}, {1.0f, 1.0f, 2.0f, 1.5f}));
+         return std::pair(m.op("Resize", {x, nullptr, scales},
+                               make_attributes({{"mode", std::string("linear")}})),
+                          int64_t{32});
+       }},
+      {"tokens",
+       [](ModelMaker& m, Value* x) {
+         const Attributes turned = make_attributes({{"perm", Ints{0, 2, 1}}});
+         Value* rows = m.op("Transpose", {m.op("Reshape", {x, m.ints({1, 32, 120})})}, turned);
+         Value* normal = m.op("LayerNormalization", {rows, m.random({32}), m.random({32})});
+         Value* columns = m.op("Transpose", {normal}, turned);
+         return std::pair(m.op("Reshape", {columns, m.ints({1, 32, 12, 10})}), int64_t{32});
+       }},
       {"InstanceNormalization",
        [](ModelMaker& m, Value* x) {
          return std::pair(m.op("InstanceNormalization", {x, m.random({32}), m.random({32})}),
@@ -335,7 +350,7 @@ TEST_F(CpuBfloat16, MaximaOfAllWindows) {
 }
 
 TEST_F(CpuBfloat16, OthersReadFloats) {
-  // Softmax and outputs do not take it, an interpolation is one of floats.
+  // Softmax and outputs do not take it; an interpolation for one who does is read by it, too.
   ModelMaker maker;
   Value* x = maker.conv(maker.input({1, 16, 12, 10}), 16, 32, 3);
   Value* pooled = maker.op("MaxPool", {x}, make_attributes({{"kernel_shape", Ints{2, 2}}}));

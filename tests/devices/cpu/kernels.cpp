@@ -285,67 +285,6 @@ TEST_F(CpuTest, PadTileExpand) {
   compare(maker.model());
 }
 
-TEST_F(CpuTest, ResizeInAllFormats) {
-  for (const char* mode : {"nearest", "linear", "cubic"}) {
-    for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners"}) {
-      // Up and down; channels: none, too few and enough for a block.
-      for (const auto& [down, across] : {std::pair{2.0f, 1.5f}, std::pair{0.6f, 3.0f}}) {
-        for (const int64_t channels : {3, 7, 16, 20}) {
-          ModelMaker maker;
-          Value* x = maker.input({2, channels, 5, 17});
-          Value* last = maker.op("Transpose", {maker.input({2, 5, 17, channels})},
-                                 make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
-          Value* scales = maker.constant(Tensor::from<float>({4}, {1, 1, down, across}));
-          for (Value* src : {x, maker.conv(x, channels, channels), last}) {
-            const auto attributes =
-                make_attributes({{"mode", mode}, {"coordinate_transformation_mode", coordinates}});
-            maker.output(maker.op("Resize", {src, nullptr, scales}, attributes));
-            // As it is kept between nodes.
-            Value* kept = maker.op("Resize", {src, nullptr, scales}, attributes);
-            maker.output(maker.op("Relu", {kept}));
-          }
-          for (const ProfileRow& row : compare(maker.model())) {
-            if (row.layer_type != "Resize") continue;
-            EXPECT_EQ(row.exec_type.rfind("own_", 0), 0u);
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST_F(CpuTest, LargerPicturesThatAreShownAreResizedAsPlanes) {
-  ModelMaker maker;
-  Value* x = maker.conv(maker.input({1, 8, 9, 7}), 8, 21);
-  Value* scales = maker.constant(Tensor::from<float>({4}, {1, 1, 8, 8}));
-  maker.output(maker.op("Resize", {x, nullptr, scales}, make_attributes({{"mode", "linear"}})));
-  size_t resized = 0;
-  for (const ProfileRow& row : compare(maker.model())) {
-    resized += row.layer_type == "Resize";
-    if (row.layer_type != "Reorder") continue;
-    EXPECT_EQ(row.node_name.find("Resize"), std::string::npos) << row.node_name;
-  }
-  EXPECT_EQ(resized, 1u);
-}
-
-// A position that is rounded up would move the rows that are to pass: only one axis is resized.
-TEST_F(CpuTest, ResizeLeavesOtherAxesAlone) {
-  for (const int64_t axis : {2, 3}) {
-    for (const char* rounding : {"floor", "ceil"}) {
-      ModelMaker maker;
-      Value* sizes = maker.ints({9});
-      maker.output(
-          maker.op("Resize", {maker.input({2, 3, 5, 7}), nullptr, nullptr, sizes},
-                   make_attributes({{"mode", "nearest"},
-                                    {"coordinate_transformation_mode", "tf_half_pixel_for_nn"},
-                                    {"nearest_mode", rounding},
-                                    {"axes", Ints{axis}}})));
-      const auto rows = compare(maker.model());
-      EXPECT_EQ(implementation(rows, "Resize0"), "own_simd");
-    }
-  }
-}
-
 TEST_F(CpuTest, Reductions) {
   for (const char* type :
        {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceProd"}) {
