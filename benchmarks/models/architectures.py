@@ -50,6 +50,11 @@ TEST = {
 }
 
 
+def is_of(list_name, model):
+    """Whether a row of this model belongs to the list: models leave the test half."""
+    return list_name == "former" or any(a.name == model and a.half == list_name for a in list_architectures())
+
+
 def list_architectures():
     """All, in the order of their names within a half."""
     found = [Architecture(f"{exporter}.{builder}", exporter, builder, size, half)

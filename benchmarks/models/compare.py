@@ -36,8 +36,6 @@ from measurement import MODES, measure  # noqa: E402
 from progress import Progress  # noqa: E402
 
 FIGURES = ("latency_ms", "fps", "read_ms", "compile_ms", "measured_ms", "first_ms", "rise_kib")
-# More than a rounding: the outputs' largest difference over their range, by type.
-TOLERANCES = {"f32": 1e-3, "bf16": 5e-2, "int8": 1e-1, "int8_ort": 1e-1, "int8_nncf": 1e-1}
 
 
 @contextlib.contextmanager
@@ -121,8 +119,8 @@ def row_text(row, peaks):
     text = " ".join(f"{cell:{width}}" for cell, width in zip(tables.cells(row, peaks), widths)) + "".join(f" {cell:>7}" for cell in tables.load_cells(row))
     numbers = [d if isinstance(d, float) else float("inf") for d in row["differences"].values()]
     text += f" {max(numbers):8.1e}" if numbers else f" {'-':>8}"
-    if not numbers or max(numbers) > TOLERANCES[row["type"]] or "wrong_shapes" in row:
-        text += f"  OUTPUTS: {row['differences']}" + (f" {row['wrong_shapes']}" if "wrong_shapes" in row else "")
+    if not numbers or row_list.difference_text(row) or "wrong_shapes" in row:
+        text += f"  OUTPUTS: {row['differences']} {row['distances']}" + (f" {row['wrong_shapes']}" if "wrong_shapes" in row else "")
     return text + (f"  {row['failures']}" if "failures" in row else "")
 
 
@@ -187,6 +185,8 @@ def main():
 
     progress = Progress(arguments)
     peaks, reason = machine.measure_peaks(arguments.build, arguments.out)
+    if peaks and peaks["cores"] != arguments.cores:
+        peaks, reason = None, f"no shares of the peak: it is that of {peaks['cores']} cores"
     print(f"# {reason}" if reason else "# 1e9 multiply-adds a second at best, on one core and on all: "
           + ", ".join(f"{kind} {peaks[kind]['one']:.0f} {peaks[kind]['all']:.0f} ({peaks[kind]['instruction']})" for kind in ("f32", "bf16", "int8") if kind in peaks))
     found, shown, left = [], set(), []

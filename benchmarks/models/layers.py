@@ -2,9 +2,10 @@
 """Where time is lost, layer kind by layer kind, beside the peers' own counters and the roofline: layers.py BUILD [--models GLOB]...
 
 On the tuning half of architectures.py, each model on one core with one stream and one thread. Resumable: a model and type that stands in
-OUT/layers.jsonl is not measured again. BUILD has tools/hetero and benchmarks/cpu_peak. Run by an interpreter with onnx, onnxruntime and openvino.
+OUT/layers.jsonl for the same library and processor is not measured again. BUILD has tools/hetero and benchmarks/cpu_peak. Run by an interpreter with onnx, onnxruntime and openvino.
 """
 import argparse
+import collections
 import fnmatch
 import json
 import os
@@ -22,13 +23,16 @@ sys.path.insert(0, str(HERE))
 import architectures  # noqa: E402  (beside this file)
 import layer_report  # noqa: E402
 import layer_times  # noqa: E402
+from machine import describe  # noqa: E402
+from progress import digest, library_of, read_lines  # noqa: E402
 
 TYPES = ("f32", "bf16")
 WORDS = 1000  # every vocabulary of the list has as many
+TIMEOUT_S = 300  # nothing of the list takes a minute
 
 
 def run(command, **keywords):
-    done = subprocess.run(command, capture_output=True, text=True, **keywords)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, **keywords)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command[:6]))} ... ended with {done.returncode}: {done.stderr[-800:]}")
     return done.stdout
@@ -132,16 +136,25 @@ def main():
     options.build = options.build.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     lines = options.out / "layers.jsonl"
-    records = [json.loads(line) for line in lines.read_text().splitlines()] if lines.exists() else []
+    key = {"library": digest(library_of(options.build)), "processor": describe(1)}
+    records = [record for record in read_lines(lines) if record.get("key") == key]
+
+    def keep(record):
+        records.append({"key": key, **record})
+        with lines.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(records[-1]) + "\n")
+
     chosen = [a.name for a in architectures.list_architectures()
               if a.half == "tuning" and (not options.models or any(fnmatch.fnmatch(a.name, m) for m in options.models))]
+    if options.report and not records:
+        sys.exit(f"{lines} has nothing of this library on this processor")
     if not options.report:
         if not any("machine" in r for r in records):
-            records.append({"machine": machine(options.build, options.core)})
-            with lines.open("a") as out:
-                out.write(json.dumps(records[-1]) + "\n")
-        measured, start = {(r["model"], r["type"]) for r in records if "model" in r}, time.monotonic()
-        for name, precision in [(n, t) for n in chosen for t in options.types if options.again or (n, t) not in measured]:
+            keep({"machine": machine(options.build, options.core)})
+        measured, start = collections.Counter((r["model"], r["type"]) for r in records if "model" in r), time.monotonic()
+        wanted = [(n, t) for n in chosen for t in options.types if options.again or not measured[n, t]]
+        # Those least often measured come first, so that the same command goes on.
+        for name, precision in sorted(wanted, key=lambda cell: measured[cell]):
             file = options.files / f"{name}.onnx"
             if not file.exists():
                 print(f"{name}: not measured, {file} is missing (make_architectures.py writes it)")
@@ -149,9 +162,7 @@ def main():
             if time.monotonic() - start > 60 * options.minutes:
                 print("The minutes are over; the same command goes on.")
                 break
-            records.append(measure(options, name, precision, file))
-            with lines.open("a") as out:
-                out.write(json.dumps(records[-1]) + "\n")
+            keep(measure(options, name, precision, file))
             print(f"{name} {precision}: " + ", ".join(f"{e} {sum(r[3] for r in rows) / 1e3:.2f} ms" for e, rows in records[-1]["engines"].items()),
                   *(f"{e} failed: {text}" for e, text in records[-1]["errors"].items()), flush=True)
     if not options.measure_only:

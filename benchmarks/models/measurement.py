@@ -53,6 +53,13 @@ def run_ours(model, files, mode, precision, arguments):
             "settings": {name: printed["properties"][name] for name in SETTINGS}}
 
 
+def run_for_outputs(model, files, precision, arguments, folder):
+    """Ours in `folder`/hetero, for bf16 those of float32 in `folder`/float32, too."""
+    kinds = [(precision, "hetero")] + ([("f32", "float32")] if precision == "bf16" else [])
+    for kind, name in kinds:
+        execute_ours(arguments.build, our_command(arguments.build, model, files, "latency", kind, arguments, folder / name))
+
+
 def run_peer(engine, python, model, files, mode, precision, arguments, outputs):
     request = {"engine": engine, "model": str(model.file), "inputs": {name: str(file) for name, file in files.items()}, "mode": mode, "precision": precision,
                "cores": arguments.cores, "seconds": arguments.seconds, "outputs": str(outputs) if outputs else None}
@@ -68,7 +75,7 @@ def multiply_adds(build, model):
 
 
 def compare_outputs(ours, theirs):
-    """The largest difference over the range of the peer's values, over all outputs; a text where shapes differ."""
+    """The largest difference over the range of the values of `theirs`, over all outputs; a text where shapes differ."""
     import numpy
 
     worst = 0.0
@@ -88,13 +95,32 @@ def compare_outputs(ours, theirs):
     return worst
 
 
+def says_nothing(folder):
+    """True when each output has one value only, or none that is finite: every difference would be 0."""
+    import numpy
+
+    outputs = [numpy.load(file).ravel() for file in folder.glob("output_*.npy")]
+    known = [values[numpy.isfinite(values)] for values in outputs]
+    return all(values.size == 0 or values.min() == values.max() for values in known)
+
+
+def distances(folder, precision):
+    """How far others are apart, to judge a difference by: the peers from each other; in bf16 either engine from our float32."""
+    if precision == "bf16":
+        pairs = {engine: (engine, "float32") for engine in ("hetero", "openvino")}
+    else:
+        pairs = {"peers": ("openvino", "onnxruntime")}
+    return {name: compare_outputs(folder / a, folder / b) for name, (a, b) in pairs.items() if (folder / a).exists() and (folder / b).exists()}
+
+
 def engines_for(model, precision):
     """ONNX Runtime has f32 only, and reads no IR."""
     return [e for e in ENGINES if not (e == "onnxruntime" and (precision == "bf16" or model.file.suffix == ".xml"))]
 
 
 def measure(model, files, precision, arguments, pythons, work):
-    """{"results": {mode: {engine: [figures of a round]}}, "failures": {engine: {mode: how}}, "differences": {peer: number or text}, "multiply_adds", "engines"}.
+    """{"results": {mode: {engine: [figures of a round]}}, "failures": {engine: {mode: how}}, "differences": {peer: number or text}, "distances": {as distances()
+    says: number or text}, "says_nothing", "multiply_adds", "engines"}.
 
     An engine that fails in a mode is not asked again in that mode; what it did before, and the other mode, count.
     """
@@ -113,13 +139,16 @@ def measure(model, files, precision, arguments, pythons, work):
                         result = run_peer(engine, pythons[engine], model, files, mode, precision, arguments, outputs)
                     else:
                         if outputs:
-                            execute_ours(arguments.build, our_command(arguments.build, model, files, mode, precision, arguments, outputs))
+                            run_for_outputs(model, files, precision, arguments, folder)
                         result = run_ours(model, files, mode, precision, arguments)
                     results[mode][engine].append(result)
                 except Failure as failure:
                     failures.setdefault(engine, {})[mode] = str(failure)
         done = [e for e in engines if (folder / e).exists() and any(results[mode][e] for mode in MODES)]
         differences = {e: compare_outputs(folder / "hetero", folder / e) for e in done if e != "hetero" and "hetero" in done}
+        apart = distances(folder, precision)
+        nothing = "hetero" in done and says_nothing(folder / "hetero")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return {"results": results, "failures": failures, "differences": differences, "multiply_adds": multiply_adds(arguments.build, model), "engines": engines}
+    return {"results": results, "failures": failures, "differences": differences, "distances": apart, "says_nothing": nothing,
+            "multiply_adds": multiply_adds(arguments.build, model), "engines": engines}

@@ -137,7 +137,7 @@ class Exporters:
         return Model(architecture.name, file, read_ports(file, architecture), form != "float")
 
     def make(self, architecture, form):
-        """What could not be made once is not tried again with the same scripts and packages."""
+        """What was refused once is not tried again with the same scripts and packages."""
         scripts = (HERE / "make_architectures.py", ROOT / REQUIREMENTS, *sorted((ROOT / "scripts/exporters").glob("*_export*.py")))
         state = hashlib.sha256(b"".join(file.read_bytes() for file in scripts)).hexdigest()
         refusal = self.models / f"{architecture.name}.{form}.refused"
@@ -151,7 +151,8 @@ class Exporters:
         try:
             execute([self.folder / "torch/bin/python", HERE / "make_architectures.py", self.models, architecture.name, form], MAKING_S, env=environment)
         except Failure as failure:
-            refusal.write_text(f"{state}\n{failure}")
+            if failure.kind == "refused":
+                refusal.write_text(f"{state}\n{failure}")
             raise NotMade(str(failure)) from None
         refusal.unlink(missing_ok=True)
 

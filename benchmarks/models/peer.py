@@ -79,8 +79,12 @@ def openvino(request, inputs):
             requests.wait_all()
             result["fps"] = finished / (time.perf_counter() - start)
     else:
-        repeat(first.infer, 0.2)
-        result["latency_ms"] = statistics.median(repeat(first.infer, request["seconds"]))
+        # Outputs where they are: by default they are copied, which neither of the others does.
+        def run():
+            first.infer(share_outputs=True)
+
+        repeat(run, 0.2)
+        result["latency_ms"] = statistics.median(repeat(run, request["seconds"]))
     for name in ("INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT", "EXECUTION_MODE_HINT", "ENABLE_CPU_PINNING"):
         settings[name] = str(compiled.get_property(name))
     return result, {"version": ov.get_version(), **settings}

@@ -5,11 +5,26 @@ import pathlib
 import sys
 import time
 
+from machine import describe
+
 REQUIREMENTS = pathlib.Path(__file__).resolve().parents[1] / "requirements.txt"
 
 
 def digest(file):
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def library_of(build):
+    return next(build.glob("libhetinference-1.0.so.0"), build / "tools/hetero")
+
+
+def read_lines(file):
+    """The JSON objects of a file that a run may have been stopped in the middle of; what it left of a line goes."""
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    if text and not text.endswith("\n"):
+        text = text[:text.rfind("\n") + 1]
+        file.write_text(text, encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 class Progress:
@@ -20,14 +35,13 @@ class Progress:
     def __init__(self, arguments):
         self.until = time.monotonic() + 60 * arguments.minutes
         self.file = arguments.out / "progress.jsonl"
-        self.library = next(arguments.build.glob("libhetinference-1.0.so.0"), arguments.build / "tools/hetero")
-        self.key = {"library": digest(self.library), "peers": digest(REQUIREMENTS), **{name: getattr(arguments, name) for name in self.OPTIONS}}
+        self.library = library_of(arguments.build)
+        self.others = arguments.others
+        self.key = {"library": digest(self.library), "peers": digest(REQUIREMENTS), "machine": describe(arguments.cores), **{name: getattr(arguments, name) for name in self.OPTIONS}}
         self.file.parent.mkdir(parents=True, exist_ok=True)
         if arguments.anew:
             self.file.unlink(missing_ok=True)
-        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
-        # A line that a stopped run has not finished ends without its bracket.
-        entries = [json.loads(line) for line in lines if line.endswith("}")]
+        entries = read_lines(self.file)
         self.known = {(e["list"], e["model"], e["type"]): e["found"] for e in entries if e["key"] == self.key and "found" in e}
 
     def is_over(self):
@@ -40,7 +54,9 @@ class Progress:
                      "and benchmarks/cpu_peak/bench_cpu_peak in folders of these names")
 
     def find(self, cell):
-        return self.known.get((cell.list, cell.name, cell.type))
+        """Nothing of rows during which other programs took more than they may now."""
+        found = self.known.get((cell.list, cell.name, cell.type))
+        return found if found and found["row"].get("others", 0) <= self.others else None
 
     def keep(self, cell, found):
         with open(self.file, "a", encoding="utf-8") as file:

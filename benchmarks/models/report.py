@@ -9,7 +9,8 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import results as result_files  # noqa: E402  (beside this file)
+import architectures  # noqa: E402  (beside this file)
+import results as result_files  # noqa: E402
 import rows as row_list  # noqa: E402
 import tables  # noqa: E402
 
@@ -32,7 +33,7 @@ def peak_text(peaks):
 
 def list_section(name, content, peaks):
     """Text and tables of a list on a machine."""
-    run, rows = content["run"], content["rows"]
+    run, rows = content["run"], [row for row in content["rows"] if architectures.is_of(name, row["model"])]
     peers = ", ".join(f"{row_list.NAMES[engine]} {version}" for engine, version in run["peers"].items())
     lines = [f"### {TITLES[name]}", ""]
     lines += wrapped(f"{run['date']}, commit {run['commit']}, {run['rounds']} rounds of {run['seconds']} s, {len(rows)} rows; {run['system']}; {peers}.")

@@ -1,6 +1,7 @@
 """Result files: the rows of a machine, written by compare.py --results FILE and read by report.py. One row a line."""
 import json
 
+import architectures
 import rows as row_list
 from machine import highest
 
@@ -14,7 +15,7 @@ def order(row):
 
 
 def merge(results, machine, peaks, list_name, run, new):
-    """Puts the rows of a list into results. Rows of the same build and options stay beside new ones; those of others go. What happened, to be told."""
+    """Puts the rows of a list into results. Rows of the same build, peers and options stay beside new ones; those of others and of models that left the half go. What happened, to be told."""
     told = ""
     if results["machine"] != machine:
         told = "the file was of another machine, whose rows are gone" if results["lists"] else ""
@@ -23,11 +24,11 @@ def merge(results, machine, peaks, list_name, run, new):
     before = results["lists"].get(list_name)
     kept = {}
     if before:
-        same = all(before["run"].get(key) == run[key] for key in ("library", "rounds", "seconds", "crowd"))
+        same = all(before["run"].get(key) == run.get(key) for key in ("library", "rounds", "seconds", "crowd", "peers"))
         if same:
-            kept = {(row["model"], row["type"]): row for row in before["rows"]}
+            kept = {(row["model"], row["type"]): row for row in before["rows"] if architectures.is_of(list_name, row["model"])}
         else:
-            told = f"rows of the {list_name} list that were of another build or other options are gone"
+            told = f"rows of the {list_name} list that were of another build, other peers or other options are gone"
     kept.update({(row["model"], row["type"]): row for row in new})
     results["lists"][list_name] = {"run": run, "rows": sorted(kept.values(), key=order)}
     return told

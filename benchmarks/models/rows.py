@@ -8,6 +8,8 @@ LISTS = ("former", "tuning", "test")
 TYPES = ("f32", "bf16", "int8", "int8_ort", "int8_nncf")
 # The least that no model may be below, and the share of the peak from which on a net is as fast as the cores are.
 FLOOR, NEAR_PEAK = 0.93, 0.9
+# More than a rounding: the outputs' largest difference over their range, by type.
+TOLERANCES = {"f32": 1e-3, "bf16": 5e-2, "int8": 1e-1, "int8_ort": 1e-1, "int8_nncf": 1e-1}
 # What other programs may take of the cores before a row counts as disturbed.
 QUIET = 0.05
 LOADS = ("compile", "empty", "first", "rise")
@@ -54,7 +56,8 @@ def make_row(list_name, model, kind, measured, others):
         row[mode] = {engine: [short(r[field]) for r in rounds] for engine, rounds in results[mode].items() if rounds}
     row["loads"] = loads(results["latency"])
     row["differences"] = {engine: short(d) if math.isfinite(d) else "not finite alike" for engine, d in differences.items() if not isinstance(d, str)}
-    for name, found in (("wrong_shapes", wrong_shapes(differences)), ("failures", measured["failures"])):
+    row["distances"] = {name: short(d) if not isinstance(d, str) and math.isfinite(d) else "not alike" for name, d in measured["distances"].items()}
+    for name, found in (("wrong_shapes", wrong_shapes(differences)), ("failures", measured["failures"]), ("says_nothing", measured["says_nothing"])):
         if found:
             row[name] = found
     return row
@@ -94,14 +97,17 @@ def geometric_mean(values):
     return math.exp(statistics.mean(math.log(value) for value in values))
 
 
+def is_lost(row, mode):
+    """Ours failed, in whichever round."""
+    return mode in row.get("failures", {}).get("hetero", {})
+
+
 def round_means(ratios, rows, mode):
     """Least and largest geometric mean of a round, over all rows."""
     sign = 1 if mode == "throughput" else -1
-    count = min(len(row[mode]["hetero"]) for row in rows)
-    means = []
-    for k in range(count):
-        pairs = [(row[mode]["hetero"], row[mode][ratio[3]]) for row, ratio in zip(rows, ratios)]
-        means.append(geometric_mean([(ours[k] / theirs[k]) ** sign for ours, theirs in pairs if k < len(theirs)]))
+    pairs = [(row[mode]["hetero"], row[mode][ratio[3]]) for row, ratio in zip(rows, ratios)]
+    count = min(min(len(ours), len(theirs)) for ours, theirs in pairs)
+    means = [geometric_mean([(ours[k] / theirs[k]) ** sign for ours, theirs in pairs]) for k in range(count)]
     return min(means), max(means)
 
 
@@ -111,9 +117,10 @@ def summarise(rows, peaks):
     keys = [(list_name, kind, mode) for list_name in LISTS for kind in TYPES for mode in MODES]
     for list_name, kind, mode in keys:
         chosen = [row for row in rows if (row["list"], row["type"]) == (list_name, kind)]
-        both = [row for row in chosen if speed(row, mode)]
-        lost = sum(1 for row in chosen if "hetero" not in row.get(mode, {}) and row.get(mode))
+        both = [row for row in chosen if speed(row, mode) and not is_lost(row, mode)]
+        lost = sum(is_lost(row, mode) for row in chosen)
         if not both:
+            found += [{"list": list_name, "type": kind, "mode": mode, "models": lost, "lost": lost}] if lost else []
             continue
         ratios = [speed(row, mode) for row in both]
         values = [ratio[0] for ratio in ratios]
@@ -141,8 +148,32 @@ def where_and_why(row, text, modes):
     return f"{row['model']} {row['type']}" + (f" ({': '.join(more)})" if more else "")
 
 
+def difference_text(row):
+    """"m f32 0.26 (OpenVINO from ONNX Runtime 0.76)", nothing where the outputs differ by no more than a rounding."""
+    numbers = list(row.get("differences", {}).values())
+    if all(not isinstance(d, str) and d <= TOLERANCES[row["type"]] for d in numbers):
+        return ""
+    names = {"peers": "OpenVINO from ONNX Runtime", "hetero": "ours from float32", "openvino": "OpenVINO from it"}
+    by_others = ", ".join(f"{names[name]} {d if isinstance(d, str) else format(d, '.2g')}" for name, d in row.get("distances", {}).items())
+    largest = next((d for d in numbers if isinstance(d, str)), None) or format(max(numbers), ".2g")
+    return f"{row['model']} {row['type']} {largest}" + (f" ({by_others})" if by_others else "")
+
+
+def output_lines(made):
+    """Of rows whose outputs differ from a peer's, or cannot."""
+    lines = []
+    differing = [text for text in map(difference_text, made) if text]
+    if differing:
+        limits = ", ".join(f"{kind} {limit:g}" for kind, limit in TOLERANCES.items() if any(row["type"] == kind for row in made))
+        lines.append(f"ours: outputs further than a rounding ({limits} of their range) from a peer's on {len(differing)} of {len(made)} rows: {', '.join(differing)}")
+    nothing = [f"{row['model']} {row['type']}" for row in made if row.get("says_nothing")]
+    if nothing:
+        lines.append(f"outputs that have one value only, so that nothing is compared, on {len(nothing)} of {len(made)} rows: {', '.join(nothing)}")
+    return lines
+
+
 def failure_lines(rows):
-    """"OpenVINO: crashed (signal 11, SIGSEGV) on 2 of 90 rows: ..." for everything that did not run, gave outputs of another shape or was disturbed."""
+    """"OpenVINO: crashed (signal 11, SIGSEGV) on 2 of 90 rows: ..." for everything that did not run, gave outputs of another shape or other outputs, or was disturbed."""
     lines = []
     made = [row for row in rows if "not_made" not in row]
     for engine, name in NAMES.items():
@@ -156,6 +187,7 @@ def failure_lines(rows):
             if engine in row.get("wrong_shapes", {}):
                 cases.setdefault("outputs of another shape", []).append((row, f"{row['model']} {row['type']} ({row['wrong_shapes'][engine]})"))
         lines += [f"{name}: {kind} on {len({id(row) for row, _ in places})} of {len(asked)} rows: {', '.join(text for _, text in places)}" for kind, places in sorted(cases.items())]
+    lines += output_lines(made)
     reasons = {}
     for row in rows:
         if "not_made" in row:

@@ -32,6 +32,8 @@ def load_cells(row):
 
 def summary_cells(s):
     """Of a dict that rows.summarise() gives."""
+    if "mean" not in s:
+        return [f"{s['type']} {s['mode']}", "-", f"0 of {s['models']}", f"0 of {s['models']}", *["-"] * 3]
     return [f"{s['type']} {s['mode']}", f"{s['mean']:.3f} [{s['round_means'][0]:.3f} {s['round_means'][1]:.3f}]", f"{s['ahead']} of {s['models']}",
             f"{s['above_floor']} of {s['models']}", f"{s['least']:.2f} {s['least_model']}", " ".join(f"{q:.2f}" for q in s["quartiles"]), f"{s['at_peak']} of {s['behind']}"]
 

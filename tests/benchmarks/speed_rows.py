@@ -9,18 +9,27 @@ import sys
 import tempfile
 import types
 
+import numpy
+
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "benchmarks/models"))
 import measurement  # noqa: E402
 import processes  # noqa: E402
+import progress  # noqa: E402
 import results as result_files  # noqa: E402
 import rows as row_list  # noqa: E402
+import tables  # noqa: E402
 
 CASES = {}
 HETERO = """#!/usr/bin/env python3
-import json, sys
-if sys.argv[1] == "query":
+import json, os, sys
+import numpy
+if sys.argv[1] == "run":
+    folder = sys.argv[sys.argv.index("--output") + 1]
+    os.makedirs(folder)
+    numpy.save(folder + "/output_0.npy", numpy.array([0, 5, 10.0]))
+elif sys.argv[1] == "query":
     print(json.dumps({"multiply_adds": 2e9}))
 elif sys.argv[1] == "bench":
     names = ["INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT", "EXECUTION_MODE_HINT", "OPTIMAL_NUMBER_OF_INFER_REQUESTS"]
@@ -28,11 +37,15 @@ elif sys.argv[1] == "bench":
 """
 PEER = """#!/usr/bin/env python3
 import json, os, sys
+import numpy
 request = json.loads(sys.argv[2])
 if request["engine"] == "openvino" and request["mode"] == "throughput":
     os.abort()
 if request["engine"] == "onnxruntime":
     sys.exit("it has no such operator")
+if request["outputs"]:
+    os.makedirs(request["outputs"])
+    numpy.save(request["outputs"] + "/output_0.npy", numpy.array([0, 4, 9.0]))
 print(json.dumps({"read_ms": 1, "compile_ms": 4, "first_ms": 12, "rise_kib": 8, "latency_ms": 15, "fps": 100, "settings": {"version": "1"}}))
 """
 
@@ -71,7 +84,7 @@ def crash_in_one_mode():
         folder = pathlib.Path(name)
         (folder / "tools").mkdir()
         for file, text in ((folder / "tools/hetero", HETERO), (folder / "peer", PEER)):
-            file.write_text(text)
+            file.write_text(text.replace("/usr/bin/env python3", sys.executable))
             file.chmod(0o755)
         model = types.SimpleNamespace(name="m", file=folder / "m.onnx", inputs=[types.SimpleNamespace(name="x", shape=[1, 2])])
         arguments = argparse.Namespace(build=folder, rounds=2, seconds=0.1, cores=2)
@@ -80,9 +93,46 @@ def crash_in_one_mode():
     found = row_list.make_row("tuning", "m", "f32", measured, 0.0)
     assert found["latency"] == {"hetero": [10, 10], "openvino": [15, 15]}, found
     assert found["throughput"] == {"hetero": [150, 150]}, found
+    assert abs(found["differences"]["openvino"] - 1 / 9) < 1e-4 and found["distances"] == {} and "says_nothing" not in found, found
     assert row_list.speed(found, "latency")[::3] == (1.5, "openvino") and row_list.speed(found, "throughput") is None
     lines = row_list.failure_lines([found])
-    assert lines == ["OpenVINO: crashed (signal 6, SIGABRT) on 1 of 1 rows: m f32 (throughput only)", "ONNX Runtime: refused on 1 of 1 rows: m f32 (it has no such operator)"], lines
+    assert lines == ["OpenVINO: crashed (signal 6, SIGABRT) on 1 of 1 rows: m f32 (throughput only)", "ONNX Runtime: refused on 1 of 1 rows: m f32 (it has no such operator)",
+                     "ours: outputs further than a rounding (f32 0.001 of their range) from a peer's on 1 of 1 rows: m f32 0.11"], lines
+
+
+def saved(folder, name, *outputs):
+    (folder / name).mkdir()
+    for k, values in enumerate(outputs):
+        numpy.save(folder / name / f"output_{k}.npy", numpy.array(values))
+
+
+@case
+def outputs():
+    nan = float("nan")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for engine, values in {"hetero": [0, 5, 10.0], "openvino": [0, 4, 10.0], "onnxruntime": [0, 8, 10.0], "float32": [0, 5, 20.0], "constant": [3, 3, 3.0],
+                               "nan": [nan] * 3, "no_nan": [0, 5, nan], "other": [1, 2.0]}.items():
+            saved(folder, engine, values)
+        saved(folder, "two", [3.0, 3.0], [1.0, 2.0])
+
+        def differ(a, b):
+            return measurement.compare_outputs(folder / a, folder / b)
+
+        assert differ("hetero", "openvino") == 0.1 and differ("hetero", "hetero") == 0
+        assert differ("hetero", "no_nan") == differ("no_nan", "hetero") == float("inf"), "NaN in one of them"
+        assert "output_0" in differ("hetero", "other") and differ("hetero", "two") == "output_0 [2] where ours is [3]"
+        assert [measurement.says_nothing(folder / engine) for engine in ("hetero", "constant", "nan", "two")] == [False, True, True, False]
+        assert measurement.distances(folder, "f32") == {"peers": 0.4}, measurement.distances(folder, "f32")
+        assert measurement.distances(folder, "bf16") == {"hetero": 0.5, "openvino": 0.5}, measurement.distances(folder, "bf16")
+    rows = [row("near", [(1, 2, 3)], differences={"openvino": 1e-4, "onnxruntime": 1e-3}),
+            row("far", [(1, 2, 3)], differences={"openvino": 0.2, "onnxruntime": 0.3}, distances={"peers": 0.25}),
+            row("rounded", [(1, 2, None)], kind="bf16", differences={"openvino": 0.06}, distances={"hetero": 0.02, "openvino": 0.07}),
+            row("not_finite", [(1, 2, None)], kind="bf16", differences={"openvino": "not finite alike"}), row("constant", [(1, 2, 3)], says_nothing=True)]
+    lines = row_list.failure_lines(rows)
+    assert lines == ["ours: outputs further than a rounding (f32 0.001, bf16 0.05 of their range) from a peer's on 3 of 5 rows: far f32 0.3 (OpenVINO from ONNX Runtime 0.25), "
+                     "rounded bf16 0.06 (ours from float32 0.02, OpenVINO from it 0.07), not_finite bf16 not finite alike",
+                     "outputs that have one value only, so that nothing is compared, on 1 of 5 rows: constant f32"], lines
 
 
 @case
@@ -99,6 +149,14 @@ def summary():
     assert f32["round_means"][0] < f32["mean"] < f32["round_means"][1], f32
     assert [(cell[1]["model"], round(cell[0][0], 2)) for cell in row_list.worst(rows, 2)] == [("slow", 0.9), ("even", 1.0)]
     assert row_list.failure_lines(rows) == ["ours: refused on 1 of 6 rows: ours_fails f32 (latency only: why)"], row_list.failure_lines(rows)
+    late = row("late", [(1, 9, 9), (None, 9, 9)], failures={"hetero": {"latency": "crashed"}})
+    late["latency"]["hetero"] = [1]
+    s, = row_list.summarise([late, row("even", [(10, 10, 10)])], None)
+    assert (s["mean"], s["models"], s["lost"], s["ahead"]) == (1, 2, 1, 1), "ours crashed in its second round"
+    s, = row_list.summarise([late], None)
+    assert (s["models"], s["lost"]) == (1, 1) and len(tables.summary_cells(s)) == len(tables.SUMMARY_HEAD), s
+    stopped = row("stopped", [(10, 5, 20), (10, None, 20)])
+    assert row_list.summarise([stopped, rows[0]], None)[0]["round_means"] == (1, 1), "the better peer stopped: its rounds alone are compared"
 
 
 @case
@@ -125,23 +183,56 @@ def shares():
 
 @case
 def result_files_():
+    convnext, gcvit = "timm.convnext_nano", "timm.gcvit_xxtiny"
     run = {"library": "a", "rounds": 2, "seconds": 0.3, "crowd": 0}
     machine, peaks = {"processor": "p"}, {"cores": 2, "tiles": False, "f32": {"one": 1, "all": 2}}
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "results/M.json")
         results = result_files.read(file)
-        assert result_files.merge(results, machine, peaks, "tuning", run, [row("b", [(1, 2, 3)]), row("a", [(1, 2, 3)])]) == ""
+        assert result_files.merge(results, machine, peaks, "tuning", run, [row(gcvit, [(1, 2, 3)]), row(convnext, [(1, 2, 3)])]) == ""
         result_files.write(file, results)
-        assert result_files.read(file) == results and [r["model"] for r in results["lists"]["tuning"]["rows"]] == ["a", "b"]
+        assert result_files.read(file) == results and [r["model"] for r in results["lists"]["tuning"]["rows"]] == [convnext, gcvit]
         assert sum(line.startswith('{"list"') for line in file.read_text().splitlines()) == 2, "a row takes a line"
     less = {**peaks, "f32": {"one": 0.9, "all": 1.5}}
-    assert result_files.merge(results, machine, less, "tuning", run, [row("a", [(9, 9, 9)])]) == ""
+    assert result_files.merge(results, machine, less, "tuning", run, [row(convnext, [(9, 9, 9)])]) == ""
     assert results["peaks"] == peaks, "a peak beside other programs is no peak"
     assert [r["latency"]["hetero"] for r in results["lists"]["tuning"]["rows"]] == [[9], [1]], "the same build: rows stay"
-    result_files.merge(results, machine, peaks, "test", run, [row("c", [(1, 2, 3)])])
-    assert "gone" in result_files.merge(results, machine, peaks, "tuning", {**run, "library": "b"}, [row("a", [(1, 2, 3)])])
+    results["lists"]["tuning"]["rows"].append(row("timm.dla34", [(1, 2, 3)]))
+    result_files.merge(results, machine, peaks, "tuning", run, [])
+    assert len(results["lists"]["tuning"]["rows"]) == 2, "a model of the other half goes"
+    result_files.merge(results, machine, peaks, "test", run, [row("timm.dla34", [(1, 2, 3)])])
+    assert "gone" in result_files.merge(results, machine, peaks, "tuning", {**run, "library": "b"}, [row(convnext, [(1, 2, 3)])])
     assert [len(results["lists"][name]["rows"]) for name in ("tuning", "test")] == [1, 1]
     assert "another machine" in result_files.merge(results, {"processor": "q"}, None, "tuning", run, []) and list(results["lists"]) == ["tuning"]
+
+
+@case
+def progress_():
+    """Rows stay for the same library, options and machine, and no half-written line is one."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        library = folder / "libhetinference-1.0.so.0"
+        library.write_text("code")
+        cell = types.SimpleNamespace(list="tuning", name="m", type="f32")
+
+        def resumed(**changed):
+            options = {"build": folder, "out": folder / "out", "minutes": 1, "anew": False, "rounds": 2, "seconds": 0.1, "crowd": 0, "cores": 2, "others": 1, **changed}
+            return progress.Progress(argparse.Namespace(**options))
+
+        assert resumed().find(cell) is None
+        entry = {"row": row("m", [(1, 2, 3)], others=0.2)}
+        resumed().keep(cell, entry)
+        with open(folder / "out/progress.jsonl", "a") as file:
+            file.write('{"key": {}, "list": "tuning", "mod')
+        assert resumed().find(cell)["row"]["others"] == 0.2
+        resumed().keep(types.SimpleNamespace(list="test", name="n", type="f32"), entry)
+        assert resumed().find(cell)["row"]["others"] == 0.2, "behind the half-written line"
+        assert resumed(others=0.1).find(cell) is None, "disturbed more than is allowed now"
+        assert resumed(rounds=3).find(cell) is None and resumed(cores=1).find(cell) is None
+        library.write_text("other code")
+        assert resumed().find(cell) is None, "another library"
+        library.write_text("code")
+        assert resumed().find(cell) and resumed(anew=True).find(cell) is None and resumed().find(cell) is None
 
 
 @case
@@ -173,7 +264,8 @@ def document():
         assert done.returncode == 1 and "up to here" in done.stderr, done
 
 
-CASES["result_files"] = CASES.pop("result_files_")
+for module in ("result_files", "progress"):
+    CASES[module] = CASES.pop(module + "_")
 
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[2] not in CASES:
