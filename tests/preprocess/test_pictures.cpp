@@ -1,27 +1,15 @@
 #include "tests/preprocess/test_pictures.h"
 
 #include <fmt/core.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <random>
 
-namespace het::preprocess_tests {
+#include "tests/guarded_memory.h"
 
-BufferPtr guarded_memory(size_t size_bytes) {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t usable = (size_bytes + page - 1) / page * page;
-  void* const area =
-      mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (area == MAP_FAILED) std::abort();
-  auto* const first = static_cast<std::byte*>(area);
-  if (mprotect(first + usable, page, PROT_NONE) != 0) std::abort();
-  return wrap_host_memory(first + (usable - size_bytes), size_bytes,
-                          [area, usable, page] { munmap(area, usable + page); });
-}
+namespace het::preprocess_tests {
 
 size_t picture_bytes(PixelFormat format, int width, int height, int stride_alignment) {
   size_t bytes = 0;

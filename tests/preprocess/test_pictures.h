@@ -15,9 +15,6 @@ inline constexpr PixelFormat kFormats[] = {
     PixelFormat::BGRx,  PixelFormat::RGBA, PixelFormat::BGRA, PixelFormat::RGBP, PixelFormat::BGRP,
     PixelFormat::GRAY8, PixelFormat::P010, PixelFormat::YUY2, PixelFormat::UYVY, PixelFormat::GBR};
 
-/// Host memory that ends at a page which cannot be read: a read past the end is a crash.
-BufferPtr guarded_memory(size_t size_bytes);
-
 /// Bytes of a host picture with this size and alignment of rows.
 size_t picture_bytes(PixelFormat format, int width, int height, int stride_alignment);
 

@@ -97,7 +97,8 @@ HWY_INLINE V fast_sigmoid(D d, V x) {
   return nan_of(x, falling_power<kAccuracy>(d, hn::Mul(x, hn::Set(d, -kLog2OfE))));
 }
 
-/// x * sigmoid(alpha * x)
+/// x * sigmoid(alpha * x). The gate is never below 2^-126, so of x below -1e30 something down to -4
+/// is left instead of 0, and of -infinity itself instead of NaN.
 template <Accuracy kAccuracy, class D, class V = hn::Vec<D>>
 HWY_INLINE V fast_swish(D d, V x, float alpha) {
   return hn::Mul(x, falling_power<kAccuracy>(d, hn::Mul(x, hn::Set(d, -kLog2OfE * alpha))));

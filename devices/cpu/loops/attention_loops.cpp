@@ -15,6 +15,7 @@
 
 #include "devices/cpu/loops/activation-inl.h"
 #include "devices/cpu/loops/bfloat16-inl.h"
+#include "devices/cpu/loops/channel_values-inl.h"
 #include "devices/cpu/loops/turned_rows-inl.h"
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -354,7 +355,8 @@ HWY_INLINE float weigh_row(const AttentionShape& shape, float* scores, const flo
       note(i, hn::Add(scaled(i), hn::LoadU(d, mask + i)));
     }
     if (whole < end) {
-      const auto x = hn::Add(scaled(whole), hn::MaskedLoad(used, d, mask + whole));
+      const auto last = load_first_channels(d, mask + whole, shape.keys - whole);
+      const auto x = hn::Add(scaled(whole), last);
       note(whole, hn::IfThenElse(used, x, lowest));
     }
   }

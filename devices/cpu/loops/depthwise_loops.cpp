@@ -274,6 +274,9 @@ DepthwisePlace place_of(int64_t block, int64_t channels, int64_t n, int64_t chan
 /// of few.
 class SpreadRows {
  public:
+  /// `values`: floats_of_spread_rows().
+  explicit SpreadRows(float* values) : values_(values) {}
+
   /// For the rows [begin, end) of a group of channels; the place of row 0 and
   /// the distances.
   template <class T>
@@ -281,7 +284,6 @@ class SpreadRows {
                         int64_t begin, int64_t end) {
     const DepthwiseTag d;
     const int64_t row = shape.iw * kChannels;
-    values_.resize(static_cast<size_t>(std::max<int64_t>(end - begin, 0) * row));
     const int64_t channels = shape.channels / shape.repeats;
     const int64_t first = first_channel(shape, group);
     const int64_t used = std::min(kChannels, shape.channels - first);
@@ -297,44 +299,51 @@ class SpreadRows {
     std::array<int64_t, kChannels> offsets{};
     for (int64_t lane = 0; lane < kChannels; ++lane) {
       const int64_t channel = (first + std::min(lane, used - 1)) / shape.repeats;
-      lanes[static_cast<size_t>(lane)] = static_cast<int32_t>((channel - base) % kChannels);
+      lanes[static_cast<size_t>(lane)] =
+          static_cast<int32_t>(std::max<int64_t>(channel - base, 0) % kChannels);
       offsets[static_cast<size_t>(lane)] =
           place_of(shape.block, channels, n, channel, shape.ih, shape.iw).first;
     }
     const auto table =
         hn::IndicesFromVec(d, hn::Load(hn::RebindToSigned<DepthwiseTag>(), lanes.data()));
+    // Padded channels read zeros: an infinity times their weights were no zero.
+    const auto present = hn::FirstN(d, static_cast<size_t>(used));
+    const auto keep = [&](DepthwiseVector value, float* to) HET_INLINE_BODY {
+      hn::StoreU(hn::IfThenElseZero(present, hn::TableLookupLanes(value, table)), d, to);
+    };
     for (int64_t y = begin; y < end; ++y) {
-      float* to = values_.data() + (y - begin) * row;
+      float* to = values_ + (y - begin) * row;
       const T* at = src + from.first + y * from.row;
       if (is_near && is_whole) {
         for (int64_t x = 0; x < shape.iw; ++x, at += from.pixel, to += kChannels) {
-          hn::StoreU(hn::TableLookupLanes(load_channels(d, at), table), d, to);
+          keep(load_channels(d, at), to);
         }
       } else if (is_near) {
         for (int64_t x = 0; x < shape.iw; ++x, at += from.pixel, to += kChannels) {
-          const auto value = load_first_channels(d, at, channels);
-          hn::StoreU(hn::TableLookupLanes(value, table), d, to);
+          keep(load_first_channels(d, at, channels), to);
         }
       } else {
         at = src + y * from.row;
         for (int64_t x = 0; x < shape.iw; ++x, at += from.pixel, to += kChannels) {
-          for (size_t lane = 0; lane < kChannels; ++lane) {
+          for (int64_t lane = 0; lane < used; ++lane) {
             if constexpr (std::is_same_v<T, float>) {
-              to[lane] = at[offsets[lane]];
+              to[lane] = at[offsets[static_cast<size_t>(lane)]];
             } else {
-              const uint32_t bits = static_cast<uint32_t>(at[offsets[lane]]) << 16;
+              const uint32_t bits = static_cast<uint32_t>(at[offsets[static_cast<size_t>(lane)]])
+                                    << 16;
               __builtin_memcpy(to + lane, &bits, sizeof(bits));
             }
           }
+          std::fill(to + used, to + kChannels, 0.0f);
         }
       }
     }
     return {-begin * row, row, kChannels};
   }
-  const float* values() const { return values_.data(); }
+  const float* values() const { return values_; }
 
  private:
-  std::vector<float> values_;
+  float* values_;
 };
 
 /// Rows of the result in a unit. Rows of src that are spread serve many of
@@ -408,16 +417,35 @@ void sum_groups(const DepthwiseShape& shape, const DepthwiseSums<T>& sums,
   }
 }
 
+bool has_few_channels(const DepthwiseShape& shape) {
+  return shape.block == 0 && shape.channels < kChannels;
+}
+
+/// Of the rows that a unit of the result reads, where they may have to be spread.
+int64_t floats_of_spread_rows(const DepthwiseShape& shape) {
+  if (shape.repeats == 1 && !has_few_channels(shape)) return 0;
+  const int64_t rows =
+      (unit_rows(shape) - 1) * shape.stride_y + (shape.kh - 1) * shape.dilation_y + 1;
+  return std::min(rows, shape.ih) * shape.iw * kChannels;
+}
+
+/// The row of src behind those that are read for rows of the result from y to end. A tile reads
+/// those of its second row also where the result has none.
+int64_t end_of_rows(const DepthwiseShape& shape, int64_t y, int64_t end) {
+  const int64_t last = y + (end - y + kSumRows - 1) / kSumRows * kSumRows - 1;
+  return last * shape.stride_y - shape.pad_top + (shape.kh - 1) * shape.dilation_y + 1;
+}
+
 /// True where vectors cannot be read from src itself. Those of few channels,
 /// which have values of the next pixels behind them, may reach over its end.
 bool needs_spread(const DepthwiseShape& shape, int64_t end_row) {
-  return shape.repeats > 1 ||
-         (shape.block == 0 && shape.channels < kChannels && end_row >= shape.ih);
+  const int64_t behind = (shape.ih - std::min(end_row, shape.ih)) * shape.iw * shape.channels;
+  return shape.repeats > 1 || (has_few_channels(shape) && behind < kChannels - shape.channels);
 }
 
 template <class T>
 void run_units(const DepthwiseShape& shape, const T* src, const DepthwiseOperands& operands,
-               int64_t begin, int64_t end) {
+               int64_t begin, int64_t end, float* scratch) {
   const int64_t parts = row_parts(shape);
   const int64_t groups = unit_groups(shape);
   const int64_t group_count = shape.block > 0 ? 1 : groups_of(shape);
@@ -429,7 +457,7 @@ void run_units(const DepthwiseShape& shape, const T* src, const DepthwiseOperand
   const float spread_padding[kChannels] = {};
   std::vector<DepthwiseGroup<T>> run;
   std::vector<DepthwiseGroup<float>> spread_run;
-  SpreadRows spread;
+  SpreadRows spread(scratch);
   int64_t last = -1;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t n = unit / (groups * parts);
@@ -437,8 +465,7 @@ void run_units(const DepthwiseShape& shape, const T* src, const DepthwiseOperand
     const int64_t y_end = std::min(y + unit_rows(shape), shape.oh);
     const int64_t first = shape.block > 0 ? unit / parts % groups : 0;
     const int64_t top = y * shape.stride_y - shape.pad_top;
-    const int64_t bottom =
-        (y_end - 1) * shape.stride_y - shape.pad_top + (shape.kh - 1) * shape.dilation_y + 1;
+    const int64_t bottom = end_of_rows(shape, y, y_end);
     if (needs_spread(shape, bottom)) {
       for (int64_t g = first; g < first + group_count; ++g) {
         const DepthwisePlace from =
@@ -465,12 +492,12 @@ void run_units(const DepthwiseShape& shape, const T* src, const DepthwiseOperand
 
 void run_all(const DepthwiseShape& shape, const std::byte* src, const float* weights,
              const float* bias, const std::vector<DepthwiseOp>& ops, int64_t begin, int64_t end,
-             std::byte* dst) {
+             float* scratch, std::byte* dst) {
   const DepthwiseOperands operands{weights, bias, &ops, dst};
   if (shape.src == ElementType::BFloat16) {
-    run_units(shape, reinterpret_cast<const uint16_t*>(src), operands, begin, end);
+    run_units(shape, reinterpret_cast<const uint16_t*>(src), operands, begin, end, scratch);
   } else {
-    run_units(shape, reinterpret_cast<const float*>(src), operands, begin, end);
+    run_units(shape, reinterpret_cast<const float*>(src), operands, begin, end, scratch);
   }
 }
 
@@ -515,6 +542,7 @@ namespace het::cpu {
 
 HWY_EXPORT(run_all);
 HWY_EXPORT(units_of);
+HWY_EXPORT(floats_of_spread_rows);
 HWY_EXPORT(channels_of_group);
 HWY_EXPORT(packed_by_group);
 HWY_EXPORT(can_multiply_pairs);
@@ -568,11 +596,15 @@ int64_t depthwise_units(const DepthwiseShape& shape) {
   return HWY_DYNAMIC_DISPATCH(units_of)(shape);
 }
 
+int64_t depthwise_scratch_floats(const DepthwiseShape& shape) {
+  return HWY_DYNAMIC_DISPATCH(floats_of_spread_rows)(shape);
+}
+
 void run_depthwise(const DepthwiseShape& shape, const std::byte* src, const float* weights,
                    const float* bias, const std::vector<DepthwiseOp>& ops, int64_t begin,
-                   int64_t end, std::byte* dst) {
+                   int64_t end, float* scratch, std::byte* dst) {
   HWY_DYNAMIC_DISPATCH(run_all)
-  (shape, src, weights, bias, ops, begin, end, dst);
+  (shape, src, weights, bias, ops, begin, end, scratch, dst);
 }
 
 }  // namespace het::cpu

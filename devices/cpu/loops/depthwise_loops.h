@@ -70,10 +70,13 @@ std::vector<float> pack_depthwise_pairs(const DepthwiseShape& shape, const float
 /// formats.
 int64_t depthwise_units(const DepthwiseShape& shape);
 
+/// What a thread needs, in floats.
+int64_t depthwise_scratch_floats(const DepthwiseShape& shape);
+
 /// dst = ops(conv(src, weights) + bias) for the units [begin, end). `weights`
 /// and `bias` are packed; dst must not overlap src.
 void run_depthwise(const DepthwiseShape& shape, const std::byte* src, const float* weights,
                    const float* bias, const std::vector<DepthwiseOp>& ops, int64_t begin,
-                   int64_t end, std::byte* dst);
+                   int64_t end, float* scratch, std::byte* dst);
 
 }  // namespace het::cpu

@@ -12,6 +12,8 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "devices/cpu/loops/channel_values-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -71,12 +73,10 @@ struct SoftmaxPart {
   int64_t count;
   template <class V>
   HWY_INLINE void operator()(int64_t row, V v) const {
-    const SoftmaxTag d;
-    hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, first + row * stride);
+    store_first_channels(SoftmaxTag(), v, first + row * stride, count);
   }
   HWY_INLINE auto operator()(int64_t row) const {
-    const SoftmaxTag d;
-    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, first + row * stride);
+    return load_first_channels(SoftmaxTag(), first + row * stride, count);
   }
 };
 
@@ -90,10 +90,10 @@ void softmax_of_columns(const float* src, int64_t n, int64_t stride, int64_t col
         SoftmaxRows{dst + i, stride});
   }
   if (i == columns) return;
-  const auto mask = hn::FirstN(d, static_cast<size_t>(columns - i));
   softmax_vector(
       n, logarithm,
-      [&](int64_t row) HWY_ATTR { return hn::MaskedLoad(mask, d, src + row * stride + i); },
+      [&](int64_t row)
+          HWY_ATTR { return load_first_channels(d, src + row * stride + i, columns - i); },
       SoftmaxPart{dst + i, stride, columns - i});
 }
 
@@ -131,19 +131,17 @@ struct WholeVector {
   }
 };
 struct RestOfRow {
-  size_t count;
+  int64_t count;
   HWY_INLINE auto load(const float* from) const {
-    const SoftmaxTag d;
-    return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+    return load_first_channels(SoftmaxTag(), from, count);
   }
   template <class V>
   HWY_INLINE void store(V v, float* to) const {
-    const SoftmaxTag d;
-    hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+    store_first_channels(SoftmaxTag(), v, to, count);
   }
   template <class V>
   HWY_INLINE V filled(V v, V other) const {
-    return hn::IfThenElse(hn::FirstN(SoftmaxTag(), count), v, other);
+    return hn::IfThenElse(hn::FirstN(SoftmaxTag(), static_cast<size_t>(count)), v, other);
   }
 };
 
@@ -152,7 +150,7 @@ template <class Body>
 HWY_INLINE void each_vector(int64_t n, const Body& body) {
   int64_t i = 0;
   for (; i + kSoftmaxLanes <= n; i += kSoftmaxLanes) body(i, WholeVector());
-  if (i < n) body(i, RestOfRow{static_cast<size_t>(n - i)});
+  if (i < n) body(i, RestOfRow{n - i});
 }
 
 /// As softmax_vector(), along the row.

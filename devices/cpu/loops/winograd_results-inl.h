@@ -7,6 +7,7 @@
 
 #include "devices/cpu/loops/channel_values-inl.h"
 #include "devices/cpu/loops/elementwise_loop.h"
+#include "devices/cpu/loops/extremes-inl.h"
 #include "devices/cpu/loops/winograd_loops.h"
 #include "devices/cpu/loops/winograd_products-inl.h"
 
@@ -73,7 +74,7 @@ struct TilePart {
 template <class D>
 HWY_INLINE hn::Vec<D> limited(D d, const WinogradTail& tail, hn::Vec<D> value) {
   if (!tail.clip) return value;
-  return hn::Min(hn::Max(value, hn::Set(d, tail.low)), hn::Set(d, tail.high));
+  return clamped(value, hn::Set(d, tail.low), hn::Set(d, tail.high));
 }
 
 /// From the products straight into dst.

@@ -72,16 +72,22 @@ class DepthwiseKernel final : public Kernel {
         units_(depthwise_units(shape)),
         unit_work_(shape.n * shape.channels * shape.oh * shape.ow * shape.taps() /
                    std::max<int64_t>(units_, 1)),
+        scratch_floats_(static_cast<size_t>(depthwise_scratch_floats(shape))),
+        team_(static_cast<size_t>(omp_get_max_threads())),
         name_(std::string(shape.multiplies_pairs ? "own_dw_pairs_" : "own_dw_") + simd_target()) {}
 
   std::string_view implementation() const override { return name_; }
   bool keeps_non_finite() const override { return !shape_.multiplies_pairs; }
+  size_t scratch_bytes() const override { return team_ * scratch_floats_ * sizeof(float); }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
     parallel_for(units_, kDepthwiseGrain / std::max<int64_t>(unit_work_, 1),
                  [&](int64_t begin, int64_t end) {
+                   float* const scratch =
+                       reinterpret_cast<float*>(args.scratch) +
+                       static_cast<size_t>(omp_get_thread_num()) * scratch_floats_;
                    run_depthwise(shape_, args.inputs[0], weights_.data(), bias_.data(), ops_, begin,
-                                 end, args.outputs[0]);
+                                 end, scratch, args.outputs[0]);
                  });
     return {};
   }
@@ -93,6 +99,8 @@ class DepthwiseKernel final : public Kernel {
   std::vector<DepthwiseOp> ops_;
   int64_t units_;
   int64_t unit_work_;
+  size_t scratch_floats_;
+  size_t team_;
   std::string name_;
 };
 
@@ -135,7 +143,9 @@ std::optional<std::vector<DepthwiseOp>> depthwise_ops(const DepthwiseShape& shap
 
 bool choose_depthwise(const DepthwiseShape& shape) {
   const bool is_wide = shape.kw == 3 || shape.kw == 5 || shape.kw == 7;
-  if (!is_wide || shape.stride_x > 2 || shape.dilation_y != 1 || shape.dilation_x != 1) {
+  // Vectors of one channel would be all padding.
+  if (shape.channels == 1 || !is_wide || shape.stride_x > 2 || shape.dilation_y != 1 ||
+      shape.dilation_x != 1) {
     return false;
   }
   // oneDNN multiplies copied pixels then.

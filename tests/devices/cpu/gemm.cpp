@@ -65,7 +65,8 @@ TEST_F(CpuGemm, DeepProductsAreCutIntoSlices) {
   expect_own(maker, y->producer()->name());
 }
 
-TEST_F(CpuGemm, RowsThatDoNotStayInTheCacheAreCutIntoStrips) {
+// Strips are loops of the same kernel, so nothing but their results can be seen.
+TEST_F(CpuGemm, RowsThatDoNotStayInTheCacheKeepTheirResults) {
   // Of 127 rows, about four times what a strip has; 300 columns end within a group of panels.
   const int64_t depth = cpu::second_level_bytes() / (4 * 63);
   ModelMaker maker;
