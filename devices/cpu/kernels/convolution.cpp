@@ -402,6 +402,7 @@ Result<MeasuredKernel> make_measured_depthwise(const DepthwiseShape& shape,
 /// oneDNN's depthwise kernel or ours, for what may be either.
 std::optional<LayerChoice> depthwise_choices(const Node& node, const ConvolutionSpec& spec,
                                              const PlanOptions& options) {
+  // As they are planned: oneDNN's with a slow activation behind it.
   if (options.preferred_formats || node.input(kTailSlopesInput) != nullptr ||
       !is_blocked(options.blocked)) {
     return std::nullopt;
@@ -411,6 +412,10 @@ std::optional<LayerChoice> depthwise_choices(const Node& node, const Convolution
   if (!shape || shape->repeats > 1) return std::nullopt;
   const auto ops = depthwise_ops(*shape, spec.post_ops);
   if (!ops) return std::nullopt;
+  FusedTail tail = tail_of(node.attributes());
+  const bool pads = spec.dst.shape[1] % block_of(options.blocked) != 0;
+  const auto activation = slow_last_step(tail, pads);
+  if (activation) tail.pop_back();
   LayerChoice layer;
   layer.key = choice_key_of(*shape, *ops);
   layer.work = static_cast<double>(shape->n * shape->channels * shape->oh) *
@@ -418,7 +423,14 @@ std::optional<LayerChoice> depthwise_choices(const Node& node, const Convolution
   layer.by_rule = choose_depthwise(*shape) ? kOwn : kOneDnn;
   layer.candidates = {
       {std::string(kOneDnn),
-       [spec, format] { return make_measured_direct(spec, format, spec.post_ops); }},
+       [spec, format, tail, activation]() -> Result<MeasuredKernel> {
+         HET_ASSIGN(MeasuredKernel direct, make_measured_direct(spec, format, post_ops_of(tail)));
+         if (activation) {
+           direct.kernel =
+               make_activated_kernel(std::move(direct.kernel), *activation, direct.output);
+         }
+         return direct;
+       }},
       {std::string(kOwn), [shape = *shape, ops = *ops, spec, format] {
          return make_measured_depthwise(shape, ops, spec, format);
        }}};

@@ -71,11 +71,12 @@ class PlaneGroupKernel final : public Kernel {
     if (std::isfinite(moments.variance)) {
       return {moments.mean, 1.0f / std::sqrt(moments.variance + shape_.epsilon)};
     }
-    if (shape_.from == ElementType::BFloat16) {
-      return wide_normaliser(reinterpret_cast<const BFloat16*>(src), count, 1, shape_.epsilon,
-                             true);
-    }
-    return wide_normaliser(reinterpret_cast<const float*>(src), count, 1, shape_.epsilon, true);
+    const auto at = [&](size_t i) {
+      return shape_.from == ElementType::BFloat16
+                 ? static_cast<float>(reinterpret_cast<const BFloat16*>(src)[i])
+                 : reinterpret_cast<const float*>(src)[i];
+    };
+    return wide_normaliser(at, count, shape_.epsilon, true);
   }
 
   GroupShape shape_;
@@ -221,14 +222,14 @@ class LaneGroupKernel final : public Kernel {
     });
   }
 
-  /// In double, as wide_normaliser() does.
   Normaliser wide_group(const Work& work, int64_t group) const {
-    std::vector<From> values;
-    for (int64_t c = group; c < group + shape_.of_group(); ++c) {
-      const From* const from = work.src + offset(c / lanes_) + c % lanes_;
-      for (int64_t i = 0; i < shape_.area; ++i) values.push_back(from[i * block_]);
-    }
-    return wide_normaliser(values.data(), values.size(), 1, shape_.epsilon, true);
+    const auto at = [&](size_t i) {
+      const int64_t c = group + static_cast<int64_t>(i) / shape_.area;
+      const int64_t pixel = static_cast<int64_t>(i) % shape_.area;
+      return work.src[offset(c / lanes_) + c % lanes_ + pixel * block_];
+    };
+    const auto count = static_cast<size_t>(shape_.of_group() * shape_.area);
+    return wide_normaliser(at, count, shape_.epsilon, true);
   }
 
   GroupShape shape_;

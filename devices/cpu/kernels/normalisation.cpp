@@ -21,7 +21,9 @@ Normaliser normaliser_of(const Moments& moments, const T* values, size_t count, 
                          bool centred) {
   float variance = moments.variance;
   if (!centred) variance += moments.mean * moments.mean;
-  if (!std::isfinite(variance)) return wide_normaliser(values, count, 1, epsilon, centred);
+  if (!std::isfinite(variance)) {
+    return wide_normaliser([values](size_t i) { return values[i]; }, count, epsilon, centred);
+  }
   return {centred ? moments.mean : 0.0f, 1.0f / std::sqrt(variance + epsilon)};
 }
 

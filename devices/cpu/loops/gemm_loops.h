@@ -7,9 +7,9 @@
 
 namespace het::cpu {
 
-/// dst[m,n] = a[m,k] * b[k,n] for a b that comes from far memory. Its rows are cut into slices of
-/// about 1000, the columns of a slice into panels of two vectors, one behind the other in memory:
-/// while a is multiplied with one panel, the next one is fetched.
+/// dst[m,n] = a[m,k] * b[k,n] for a b that comes from far memory, or an a of few rows. Rows of b
+/// are cut into slices of about 1000, the columns of a slice into panels of two vectors, one behind
+/// the other in memory: while a is multiplied with one panel, the next one is fetched.
 struct GemmShape {
   int64_t m = 0;
   int64_t k = 0;

@@ -182,7 +182,8 @@ HWY_INLINE void find_normalisers(const RowNorm& norm, size_t rows, const T* src,
     // Of an infinite variance; NaN is none of these either.
     if (factors[r] > 0.0f) continue;
     const auto* row = reinterpret_cast<const Value*>(src + r * length);
-    const Normaliser by = wide_normaliser(row, length, 1, norm.epsilon, norm.centred);
+    const Normaliser by =
+        wide_normaliser([row](size_t i) { return row[i]; }, length, norm.epsilon, norm.centred);
     means[r] = by.mean;
     factors[r] = by.factor;
   }

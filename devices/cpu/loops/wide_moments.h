@@ -11,17 +11,16 @@ struct Normaliser {
   float factor;
 };
 
-/// In double, for squares beyond what floats hold and for infinities; `count` values `step` apart.
+/// In double, for squares beyond what floats hold and for infinities; of at(0), ... at(count - 1).
 /// Without `centred` the mean counts as 0.
-template <class T>
-Normaliser wide_normaliser(const T* values, size_t count, size_t step, float epsilon,
-                           bool centred) {
+template <class At>
+Normaliser wide_normaliser(const At& at, size_t count, float epsilon, bool centred) {
   double mean = 0.0;
   double squares = 0.0;
-  for (size_t i = 0; centred && i < count; ++i) mean += static_cast<float>(values[i * step]);
+  for (size_t i = 0; centred && i < count; ++i) mean += static_cast<float>(at(i));
   mean /= static_cast<double>(count);
   for (size_t i = 0; i < count; ++i) {
-    const double distance = static_cast<float>(values[i * step]) - mean;
+    const double distance = static_cast<float>(at(i)) - mean;
     squares += distance * distance;
   }
   const double variance = squares / static_cast<double>(count);

@@ -119,7 +119,11 @@ class Marking {
     if (reader.op_type() == "Attention" && reader.domain() == "het") {
       return reads_only_first(reader, value, 3);
     }
-    if (is_one_of(reader, kMovingTypes)) return is_kept_already(reader);
+    if (is_one_of(reader, kMovingTypes)) {
+      // Sizes, scales and what is padded with are read as float32.
+      return (reader.op_type() == "Concat" || reads_only_first(reader, value, 1)) &&
+             is_kept_already(reader);
+    }
     return elementwise_of(reader).has_value();
   }
 

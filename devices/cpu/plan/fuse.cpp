@@ -112,7 +112,13 @@ Status fuse_non_finite_tails(Model& model) {
   return fuse_tails(model, rules);
 }
 
+bool rounds_to_levels(const Model& model) {
+  return std::ranges::any_of(model.nodes(),
+                             [](const auto& node) { return node->op_type() == "FakeQuantize"; });
+}
+
 Status fuse(Model& model, bool int8, bool keep_non_finite) {
+  const bool adds_convolutions = !keep_non_finite && !rounds_to_levels(model);
   HET_TRY(compute_in_float32(model));
   HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
@@ -123,7 +129,7 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   HET_TRY(run_rewrites(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
                                fold_space_to_depth, drop_expand, lower_attention, fuse_attention,
                                move_before_concat, fold_channel_affine}));
-  if (!keep_non_finite) {
+  if (adds_convolutions) {
     // Sums that became one convolution may be scaled and be a part of the next sum.
     HET_TRY(run_rewrites(model, {merge_convolutions, fold_channel_affine, merge_convolutions}));
   }

@@ -10,8 +10,12 @@ namespace het::cpu {
 /// nodes of the domain het. Leaves every value's desc known that was known before.
 /// With `int8`, products of quantised values run on int8 kernels; else all is computed in float,
 /// rounded where the model says so. With `keep_non_finite` products take only those activations
-/// that oneDNN computes for NaN and infinities too.
+/// that oneDNN computes for NaN and infinities too, and convolutions are not added to each other.
+/// Nor are they in models that round to levels, whose results depend on the order of sums.
 Status fuse(Model& model, bool int8, bool keep_non_finite = false);
+
+/// True for a model with FakeQuantize.
+bool rounds_to_levels(const Model& model);
 
 // Those passes of inference/passes/fusions that ask what a device can do, with this one's answers.
 Status lower_qlinear(Model& model);

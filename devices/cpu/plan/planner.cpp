@@ -18,11 +18,6 @@
 namespace het::cpu {
 namespace {
 
-bool rounds_to_levels(const Model& model) {
-  return std::any_of(model.nodes().begin(), model.nodes().end(),
-                     [](const auto& node) { return node->op_type() == "FakeQuantize"; });
-}
-
 Result<Plan> build(Model& model, const PlanOptions& options) {
   return PlanBuilder(model, options).build();
 }

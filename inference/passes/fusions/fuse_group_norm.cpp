@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <functional>
 
+#include "inference/passes/fusions/channels/channel_affine.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
 
@@ -67,21 +69,32 @@ std::optional<std::vector<float>> channel_operand(const Node* node, std::string_
   return constant_floats(other, shape[1]);
 }
 
+template <class F>
+std::vector<float> combined(std::vector<float> a, const std::vector<float>& b, F f) {
+  std::ranges::transform(a, b, a.begin(), f);
+  return a;
+}
+
 void fuse_group(Model& model, GroupNorm found) {
   std::vector<Node*> chain = {found.back};
   const auto result = [&]() -> const Value& { return *chain.back()->output(); };
   Node* reader = only_reader(model, result());
-  if (const auto scale = channel_operand(reader, "Mul", result())) {
-    for (size_t c = 0; c < scale->size(); ++c) {
-      found.scale[c] *= (*scale)[c];
-      found.bias[c] *= (*scale)[c];
-    }
+  // Infinities stay where they are: 0 times one is NaN.
+  const auto takes = [&](std::vector<float> scale, std::vector<float> bias) {
+    if (!are_finite(scale) || !are_finite(bias)) return false;
+    found.scale = std::move(scale);
+    found.bias = std::move(bias);
     chain.push_back(reader);
     reader = only_reader(model, result());
+    return true;
+  };
+  const auto factor = channel_operand(reader, "Mul", result());
+  if (factor && !takes(combined(found.scale, *factor, std::multiplies<float>()),
+                       combined(found.bias, *factor, std::multiplies<float>()))) {
+    reader = nullptr;
   }
-  if (const auto bias = channel_operand(reader, "Add", result())) {
-    for (size_t c = 0; c < bias->size(); ++c) found.bias[c] += (*bias)[c];
-    chain.push_back(reader);
+  if (const auto shift = channel_operand(reader, "Add", result())) {
+    takes(found.scale, combined(found.bias, *shift, std::plus<float>()));
   }
   const auto channels = static_cast<int64_t>(found.scale.size());
   const std::string& name = found.norm->name();

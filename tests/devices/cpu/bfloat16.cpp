@@ -4,10 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
+#include <unordered_set>
 
 #include "devices/cpu/loops/half_loops.h"
 #include "devices/cpu/moves/picture_reorder.h"
 #include "devices/cpu/onednn/onednn.h"
+#include "devices/cpu/plan/bfloat16_values.h"
+#include "inference/passes/prepare_model.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
@@ -362,6 +366,26 @@ TEST_F(CpuBfloat16, OthersReadFloats) {
                            make_attributes({{"mode", std::string("linear")}}));
   maker.output(maker.conv(larger, 32, 8));
   compare(maker.model(), 0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
+}
+
+/// 300 / 224 in bfloat16 would give a picture of 299 pixels.
+TEST(Bfloat16Values, SizesAndWhatIsPaddedWithStayFloats) {
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 16, 12, 10}), 16, 32);
+  const auto number = [&](const Shape& shape) {
+    return maker.op("Mul", {maker.input(shape), maker.random(shape)});
+  };
+  Value* scales = number({4});
+  Value* larger =
+      maker.op("Resize", {x, nullptr, scales}, make_attributes({{"mode", std::string("linear")}}));
+  Value* fill = number({});
+  Value* padded = maker.op("Pad", {x, maker.ints({0, 0, 1, 1, 0, 0, 1, 1}), fill});
+  for (Value* picture : {larger, padded}) maker.output(maker.conv(picture, 32, 8));
+  ASSERT_TRUE(prepare_model(maker.model()).ok());
+  std::unordered_set<std::string> names;
+  for (const Value* value : cpu::bfloat16_values(maker.model())) names.insert(value->name());
+  for (const Value* value : {x, larger, padded}) EXPECT_EQ(names.count(value->name()), 1u);
+  for (const Value* value : {scales, fill}) EXPECT_EQ(names.count(value->name()), 0u);
 }
 
 TEST(Bfloat16Rows, ConvertAsSingleValuesDo) {

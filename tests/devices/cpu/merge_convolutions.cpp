@@ -141,5 +141,27 @@ TEST_F(CpuMergedConvolutions, WeightsThatAreNotFiniteStayAlone) {
   EXPECT_EQ(prepared->nodes().size(), 2u);
 }
 
+/// Values beside the middle of two levels would fall on the other one.
+TEST_F(CpuMergedConvolutions, SumsThatAreRoundedToLevelsKeepTheirOrder) {
+  for (const bool rounds : {false, true}) {
+    ModelMaker maker;
+    Value* x = maker.input({1, 4, 5, 5});
+    Value* large = conv(maker, x, {4, 4, 3, 3}, {1, 1, 1, 1}, {1, 1}, 1);
+    Value* sum = maker.op("Add", {large, conv(maker, x, {4, 4, 1, 1}, {0, 0, 0, 0}, {1, 1}, 1)});
+    const auto limit = [&](float value) { return maker.constant(Tensor::scalar(value)); };
+    if (rounds) {
+      sum = maker.op("FakeQuantize", {sum, limit(-3), limit(3), limit(-3), limit(3)},
+                     make_attributes({{"levels", int64_t{256}}}), "het");
+    }
+    maker.output(sum);
+    const std::unique_ptr<Model> prepared = maker.model().clone();
+    ASSERT_TRUE(prepare_model(*prepared).ok());
+    ASSERT_TRUE(cpu::fuse(*prepared, false).ok());
+    EXPECT_EQ(std::ranges::count_if(prepared->nodes(),
+                                    [](const auto& node) { return node->op_type() == "Conv"; }),
+              rounds ? 2 : 1);
+  }
+}
+
 }  // namespace
 }  // namespace het

@@ -1,4 +1,7 @@
+#include <limits>
+
 #include "inference/passes/fusions/passes.h"
+#include "inference/passes/fusions/rewrite.h"
 #include "tests/devices/cpu/pass_testing.h"
 
 namespace het {
@@ -124,6 +127,25 @@ Mul8_y = Mul(Reshape7_y_2, c10=[1,2,3]) : float32[2,4,3,3]
 output y0 = Add4_y_2
 output y1 = Mul8_y
 )");
+}
+
+/// 0 times an infinity is NaN, where the definition adds a finite bias first.
+TEST_F(CpuNormalisationPasses, FactorsOfGroupsThatAreNotFiniteStay) {
+  ModelMaker maker;
+  Value* rows = maker.op("Reshape", {maker.input({1, 2, 2, 2}), maker.ints({1, 2, -1})});
+  Value* normal =
+      maker.op("InstanceNormalization", {rows, maker.constant(Tensor::from<float>({2}, {1, 2})),
+                                         maker.constant(Tensor::from<float>({2}, {0, 1}))});
+  Value* back = maker.op("Reshape", {normal, maker.ints({1, 2, 2, 2})});
+  const float infinite = std::numeric_limits<float>::infinity();
+  maker.output(
+      maker.op("Mul", {back, maker.constant(Tensor::from<float>({2, 1, 1}, {3.0f, infinite}))}));
+  const std::unique_ptr<Model> prepared = maker.model().clone();
+  ASSERT_TRUE(prepare_model(*prepared).ok());
+  ASSERT_TRUE(run_rewrites(*prepared, {fuse_group_norm}).ok());
+  ASSERT_EQ(prepared->nodes().size(), 2u);
+  EXPECT_EQ(prepared->nodes()[0]->op_type(), "GroupNormalization");
+  EXPECT_EQ(prepared->nodes()[1]->op_type(), "Mul");
 }
 
 }  // namespace

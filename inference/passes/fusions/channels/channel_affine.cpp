@@ -10,14 +10,15 @@ namespace {
 /// Other factors and shifts stay where they are: what is folded meets single products instead of
 /// their sum, and 0 * infinity would be NaN.
 std::optional<ChannelAffine> if_finite(std::optional<ChannelAffine> affine) {
-  const auto is_finite = [](const std::vector<float>& values) {
-    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-  };
-  if (affine && !(is_finite(affine->scale) && is_finite(affine->shift))) affine.reset();
+  if (affine && !(are_finite(affine->scale) && are_finite(affine->shift))) affine.reset();
   return affine;
 }
 
 }  // namespace
+
+bool are_finite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
 
 std::optional<std::vector<float>> per_channel(const Value* value, const Shape& shape, size_t axis) {
   if (value == nullptr || !value->is_constant() || value->desc().type != ElementType::Float32 ||

@@ -13,6 +13,8 @@ struct ChannelAffine {
   std::vector<float> shift;
 };
 
+bool are_finite(const std::vector<float>& values);
+
 /// A constant's values spread over the channels when it varies along dimension `axis` of `shape`
 /// only.
 std::optional<std::vector<float>> per_channel(const Value* value, const Shape& shape, size_t axis);

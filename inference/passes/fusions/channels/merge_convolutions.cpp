@@ -28,10 +28,6 @@ struct KnownConvolution {
   }
 };
 
-bool are_finite(const std::vector<float>& values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 /// The convolution that makes `value`, which nothing but `reader` reads.
 std::optional<KnownConvolution> convolution_of(const Model& model, const Value& value,
                                                const Node& reader) {
