@@ -2,7 +2,7 @@
 """Speed of us, OpenVINO and ONNX Runtime on the same models and inputs, measured alternately in one run.
 
     compare.py BUILD [--list former|tuning|test] [--precisions f32,bf16,int8_ort,int8_nncf] [--models PATTERN] [--quick] [--rounds 5] [--seconds 1.5]
-               [--crowd N] [--others SHARE] [--out FOLDER] [--minutes 30] [--anew] [--results FILE] [--data ../shared/data] [--exporters build-exporters]
+               [--crowd N] [--others SHARE] [--unrest RATIO] [--out FOLDER] [--minutes 30] [--anew] [--results FILE] [--data ../shared/data] [--exporters build-exporters]
                [--venv DIR | --python EXE --openvino-python EXE]
 
 Each row is kept in FOLDER/progress.jsonl. No row is begun after so many minutes; the next run of the same build and options goes on with
@@ -61,6 +61,8 @@ def parse_arguments():
     parser.add_argument("--precisions", help="f32 and bf16, and of the halves int8_ort and int8_nncf; the former list's quantised models are always there (default: all)")
     parser.add_argument("--crowd", type=int, default=0, help="so many other processes want a core for themselves meanwhile")
     parser.add_argument("--others", type=float, default=1, help="share of the cores' time that other programs may take; a row in which they take more is not kept (default: it is told)")
+    parser.add_argument("--unrest", type=float, default=float("inf"), help="rows whose rounds of an engine are further apart (slowest over fastest) are "
+                        "measured a second time, and the quieter one counts")
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--minutes", type=float, default=30, help="no row is begun later")
     parser.add_argument("--anew", action="store_true", help="forget what earlier runs have measured")
@@ -205,6 +207,7 @@ def main():
                 continue
             if "not_made" not in entry["row"]:  # models.py remembers those
                 progress.keep(cell, entry)
+                entry = progress.quietest(cell)
         print_settings(entry, shown)
         print(row_text(entry["row"], peaks), flush=True)
         found.append(entry)

@@ -63,6 +63,11 @@ def make_row(list_name, model, kind, measured, others):
     return row
 
 
+def unrest(row):
+    """How far the rounds of an engine are apart at most, slowest over fastest: what no engine does by itself. 1 where nothing was measured."""
+    return max((max(rounds) / min(rounds) for mode in MODES for rounds in row.get(mode, {}).values()), default=1)
+
+
 def medians(row, mode):
     return {engine: statistics.median(rounds) for engine, rounds in row.get(mode, {}).items()}
 

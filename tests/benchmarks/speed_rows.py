@@ -216,7 +216,7 @@ def progress_():
         cell = types.SimpleNamespace(list="tuning", name="m", type="f32")
 
         def resumed(**changed):
-            options = {"build": folder, "out": folder / "out", "minutes": 1, "anew": False, "rounds": 2, "seconds": 0.1, "crowd": 0, "cores": 2, "others": 1, **changed}
+            options = {"build": folder, "out": folder / "out", "minutes": 1, "anew": False, "rounds": 2, "seconds": 0.1, "crowd": 0, "cores": 2, "others": 1, "unrest": float("inf"), **changed}
             return progress.Progress(argparse.Namespace(**options))
 
         assert resumed().find(cell) is None
@@ -228,6 +228,11 @@ def progress_():
         resumed().keep(types.SimpleNamespace(list="test", name="n", type="f32"), entry)
         assert resumed().find(cell)["row"]["others"] == 0.2, "behind the half-written line"
         assert resumed(others=0.1).find(cell) is None, "disturbed more than is allowed now"
+        restless = types.SimpleNamespace(list="tuning", name="restless", type="f32")
+        for slowest, again in ((30, True), (15, True), (20, False)):
+            assert (resumed(unrest=1.2).find(restless) is None) == again, "measured twice is enough"
+            resumed().keep(restless, {"row": row("m", [(1, 10, 3), (1, slowest, 3)])})
+        assert resumed(unrest=1.2).find(restless)["row"]["latency"]["openvino"] == [10, 15], "the quietest one"
         assert resumed(rounds=3).find(cell) is None and resumed(cores=1).find(cell) is None
         library.write_text("other code")
         assert resumed().find(cell) is None, "another library"
