@@ -73,13 +73,16 @@ def medians(row, mode):
 
 
 def speed(row, mode):
-    """Ours over the better peer's (above 1: ours is faster): of the medians, the least and largest of the rounds, the peer. None without one."""
+    """Ours over the better peer's (above 1: ours is faster) in the median round, the least and the largest; the peer, by its median. None without one.
+
+    Round by round, since a machine that is slower for a while is so for both.
+    """
     middle, sign = medians(row, mode), 1 if mode == "throughput" else -1
     peer = better(middle, mode == "throughput")
     if peer is None or "hetero" not in middle:
         return None
     rounds = [(a / b) ** sign for a, b in zip(row[mode]["hetero"], row[mode][peer])]
-    return (middle["hetero"] / middle[peer]) ** sign, min(rounds), max(rounds), peer
+    return statistics.median(rounds), min(rounds), max(rounds), peer
 
 
 def share(row, mode, engine, peaks):
