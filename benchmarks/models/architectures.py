@@ -31,7 +31,7 @@ TUNING = {
         "fastvit_t8": 256, "efficientvit_b0": 224, "edgenext_x_small": 256, "mobilevit_xs": 256, "vit_tiny_patch16_224": 224, "xcit_nano_12_p16_224": 224,
         "swin_tiny_patch4_window7_224": 224, "twins_svt_small": 224, "poolformer_s12": 224, "coatnet_nano_rw_224": 224, "levit_128s": 224,
         "crossvit_tiny_240": 240, "mixer_s32_224": 224, "focalnet_tiny_srf": 224, "gcvit_xxtiny": 224, "hiera_tiny_224": 224},
-    "ultralytics": {"yolov5n": 640, "yolov9t": 640, "yolo11n": 640, "yolo26n": 640, "yolo11n-pose": 640},
+    "ultralytics": {"yolov5n": 640, "yolov9t": 640, "yolo11n": 640, "yolo26n": 640, "yolo11n-pose": 640, "yolov8n-seg": 640},
     "transformers": {"rtdetr_r18": 640, "segformer_b0": 512, "dinov2_small": 224, "minilm_l6": 128},
 }
 TEST = {
@@ -45,7 +45,7 @@ TEST = {
         "mobilevitv2_075": 256, "deit_small_patch16_224": 224, "cait_xxs24_224": 224, "swin_s3_tiny_224": 224, "swinv2_cr_tiny_ns_224": 224, "pvt_v2_b1": 224,
         "poolformerv2_s12": 224, "maxvit_nano_rw_256": 256, "visformer_tiny": 224, "resmlp_12_224": 224, "davit_tiny": 224, "tiny_vit_5m_224": 224,
         "starnet_s2": 224, "eva02_tiny_patch14_224": 224},
-    "ultralytics": {"yolov8n": 640, "yolov10n": 640, "yolo12n": 640, "yolov8n-seg": 640},
+    "ultralytics": {"yolov8n": 640, "yolov10n": 640, "yolo12n": 640},
     "transformers": {"yolos_tiny": 256, "distilbert": 128},
 }
 

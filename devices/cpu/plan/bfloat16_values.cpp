@@ -18,9 +18,10 @@ constexpr std::array<std::string_view, 2> kRowNormalisations = {"LayerNormalizat
                                                                 "RMSNormalization"};
 constexpr std::array<std::string_view, 2> kGroupNormalisations = {"InstanceNormalization",
                                                                   "GroupNormalization"};
-constexpr std::array<std::string_view, 13> kMovingTypes = {
-    "Concat",  "Slice",   "Split",     "ChannelShuffle", "ChannelGather", "Resize", "Reshape",
-    "Flatten", "Squeeze", "Unsqueeze", "Identity",       "Transpose",     "Pad"};
+constexpr std::array<std::string_view, 15> kMovingTypes = {
+    "Concat",       "Slice",   "Split",       "ChannelShuffle", "ChannelGather", "Resize",
+    "Reshape",      "Flatten", "Squeeze",     "Unsqueeze",      "Identity",      "Transpose",
+    "DepthToSpace", "Pad",     "SpaceToDepth"};
 
 template <size_t N>
 bool is_one_of(const Node& node, const std::array<std::string_view, N>& types) {

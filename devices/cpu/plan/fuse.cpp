@@ -118,7 +118,7 @@ bool rounds_to_levels(const Model& model) {
 }
 
 Status fuse(Model& model, bool int8, bool keep_non_finite) {
-  const bool adds_convolutions = !keep_non_finite && !rounds_to_levels(model);
+  const bool keeps_sums = rounds_to_levels(model);
   HET_TRY(compute_in_float32(model));
   HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
@@ -129,15 +129,16 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   HET_TRY(run_rewrites(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
                                fold_space_to_depth, drop_expand, lower_attention, fuse_attention,
                                move_before_concat, fold_channel_affine}));
-  if (adds_convolutions) {
+  if (!keep_non_finite && !keeps_sums) {
     // Sums that became one convolution may be scaled and be a part of the next sum.
     HET_TRY(run_rewrites(model, {merge_convolutions, fold_channel_affine, merge_convolutions}));
   }
-  return run_rewrites(model,
-                      {lower_batch_norm, lower_fake_quantize, fuse_normalisations, fuse_group_norm,
-                       fuse_gated_activations, move_before_concat, fuse_channel_shuffles,
-                       fuse_channel_slices, fuse_channel_gathers,
-                       keep_non_finite ? fuse_non_finite_tails : fuse_tails, fuse_elementwise});
+  HET_TRY(run_rewrites(model, {lower_batch_norm, lower_fake_quantize, fuse_normalisations,
+                               fuse_group_norm, fuse_gated_activations, move_before_concat,
+                               fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
+                               keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
+  if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
+  return run_rewrites(model, {fuse_elementwise});
 }
 
 }  // namespace het::cpu

@@ -11,7 +11,8 @@ namespace het::cpu {
 /// With `int8`, products of quantised values run on int8 kernels; else all is computed in float,
 /// rounded where the model says so. With `keep_non_finite` products take only those activations
 /// that oneDNN computes for NaN and infinities too, and convolutions are not added to each other.
-/// Nor are they in models that round to levels, whose results depend on the order of sums.
+/// Nor are they in models that round to levels, whose results depend on the order of sums, and
+/// transposed ones stay whole there.
 Status fuse(Model& model, bool int8, bool keep_non_finite = false);
 
 /// True for a model with FakeQuantize.

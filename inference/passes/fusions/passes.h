@@ -96,6 +96,11 @@ Status fuse_channel_gathers(Model& model);
 /// a slope per channel goes into a depthwise convolution.
 Status fuse_tails(Model& model, const TailRules& rules);
 
+/// A transposed convolution whose windows lie side by side (as large as its strides, without
+/// padding, in one group) becomes a 1x1 convolution with channels for each place of a window, tail
+/// included, and DepthToSpace.
+Status split_conv_transpose(Model& model);
+
 /// Element-wise nodes that repeat their operands themselves read what is in front of an Expand.
 Status drop_expand(Model& model);
 
