@@ -402,7 +402,6 @@ Result<MeasuredKernel> make_measured_depthwise(const DepthwiseShape& shape,
 /// oneDNN's depthwise kernel or ours, for what may be either.
 std::optional<LayerChoice> depthwise_choices(const Node& node, const ConvolutionSpec& spec,
                                              const PlanOptions& options) {
-  // As they are planned: oneDNN's with a slow activation behind it.
   if (options.preferred_formats || node.input(kTailSlopesInput) != nullptr ||
       !is_blocked(options.blocked)) {
     return std::nullopt;
@@ -412,6 +411,7 @@ std::optional<LayerChoice> depthwise_choices(const Node& node, const Convolution
   if (!shape || shape->repeats > 1) return std::nullopt;
   const auto ops = depthwise_ops(*shape, spec.post_ops);
   if (!ops) return std::nullopt;
+  // As they are planned: oneDNN's with a slow activation behind it.
   FusedTail tail = tail_of(node.attributes());
   const bool pads = spec.dst.shape[1] % block_of(options.blocked) != 0;
   const auto activation = slow_last_step(tail, pads);

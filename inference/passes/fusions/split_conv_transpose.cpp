@@ -16,8 +16,8 @@ std::optional<int64_t> side_of_windows(const Node& node) {
       !node.input(1)->is_constant() || node.input(1)->desc().shape.size() != 4) {
     return std::nullopt;
   }
-  for (const size_t i : {kTailSumInput, kTailSlopesInput}) {
-    if (i < node.inputs().size() && node.input(i) != nullptr) return std::nullopt;
+  if (node.input(kTailSumInput) != nullptr || node.input(kTailSlopesInput) != nullptr) {
+    return std::nullopt;
   }
   const auto window =
       conv_transpose_attributes(node, node.input(0)->desc().shape, node.input(1)->desc().shape);
@@ -68,8 +68,7 @@ Status split_conv_transpose(Model& model) {
   for (size_t k = 0; k < model.nodes().size(); ++k) {
     Node& node = *model.nodes()[k];
     const auto side = side_of_windows(node);
-    const Value* bias =
-        node.inputs().size() > kTailBiasInput ? node.input(kTailBiasInput) : nullptr;
+    const Value* bias = node.input(kTailBiasInput);
     if (!side || (bias != nullptr && !bias->is_constant())) continue;
     const int64_t places = *side * *side;
     std::vector<Value*> inputs = {

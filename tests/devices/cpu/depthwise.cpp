@@ -2,8 +2,6 @@
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/plan/fuse.h"
 
-#include <hwy/targets.h>
-
 #include <bit>
 
 #include "inference/passes/prepare_model.h"
@@ -168,22 +166,8 @@ Tensor run(const cpu::ConvolutionSpec& spec, Format format, const Tensor& src,
   return plain;
 }
 
-/// Every instruction set of this processor and build.
-template <class F>
-void for_targets(F f) {
-  const auto use = [](int64_t targets) {
-    hwy::SetSupportedTargetsForTest(targets);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  };
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    use(target);
-    f(hwy::TargetName(target));
-    use(0);
-  }
-}
-
 TEST(Depthwise, EqualsTheDefinitionInAllFormatsAndTypes) {
-  for_targets([](const char* target) {
+  cpu_testing::on_each_instruction_set([] {
     for (const Window& window : kWindows) {
       for (const ElementType type : {ElementType::Float32, ElementType::BFloat16}) {
         const cpu::ConvolutionSpec spec = spec_of(window, type);
@@ -197,8 +181,8 @@ TEST(Depthwise, EqualsTheDefinitionInAllFormatsAndTypes) {
         const double tolerance = type == ElementType::BFloat16 ? 4e-3 : 1e-6;
         for (const Format format : {Format::Blocked8, Format::Blocked16, Format::ChannelsLast}) {
           if (!cpu::depthwise_shape(spec, format)) continue;
-          SCOPED_TRACE(fmt::format("{} {} {} {}", target, to_string(spec.src),
-                                   to_string(spec.weights), to_string(format)));
+          SCOPED_TRACE(fmt::format("{} {} {}", to_string(spec.src), to_string(spec.weights),
+                                   to_string(format)));
           const Tensor got = run(spec, format, src, weights, bias, {});
           for (size_t i = 0; i < wanted.size(); ++i) {
             const double limit = tolerance * std::max(1.0, std::abs(wanted[i]));
@@ -218,7 +202,7 @@ void round_to_bfloat16(Tensor& values) {
 
 TEST(Depthwise, PairsOfRowsEqualTheDefinition) {
   int64_t tried = 0;
-  for_targets([&](const char* target) {
+  cpu_testing::on_each_instruction_set([&] {
     for (const Window& window : kWindows) {
       for (const ElementType dst : {ElementType::Float32, ElementType::BFloat16}) {
         cpu::ConvolutionSpec spec = spec_of(window, ElementType::BFloat16);
@@ -227,7 +211,7 @@ TEST(Depthwise, PairsOfRowsEqualTheDefinition) {
         ASSERT_TRUE(shape);
         if (!cpu::has_depthwise_pairs(*shape)) continue;
         ++tried;
-        SCOPED_TRACE(fmt::format("{} {} {}", target, to_string(spec.src), to_string(spec.weights)));
+        SCOPED_TRACE(fmt::format("{} {}", to_string(spec.src), to_string(spec.weights)));
         Tensor src = random_tensor(spec.src.shape, 1);
         Tensor weights = random_tensor(spec.weights, 2);
         round_to_bfloat16(src);
@@ -263,7 +247,7 @@ TEST(Depthwise, OperationsBehindTheSum) {
     std::function<double(double, size_t)> wanted;
   };
   const double alpha = 0.25;
-  for_targets([&](const char* target) {
+  cpu_testing::on_each_instruction_set([&] {
     const auto shape = cpu::depthwise_shape(spec, Format::Blocked16);
     ASSERT_TRUE(shape);
     const std::vector<float> packed = cpu::pack_depthwise(*shape, slopes.values<float>().data(), 1);
@@ -291,7 +275,7 @@ TEST(Depthwise, OperationsBehindTheSum) {
          }},
     };
     for (const Case& c : cases) {
-      SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(c.ops[0].kind)));
+      SCOPED_TRACE(fmt::format("{}", static_cast<int>(c.ops[0].kind)));
       // Padded channels are checked by run().
       const Tensor got = run(spec, Format::Blocked16, src, weights, bias, c.ops);
       for (size_t i = 0; i < sums.size(); ++i) {
@@ -312,7 +296,7 @@ TEST(Depthwise, NonFiniteValuesGoWhereTheFilterDoes) {
       {1, 10, 9, 30, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 2},
   };
   using Kind = DepthwiseOp::Kind;
-  for_targets([&](const char* target) {
+  cpu_testing::on_each_instruction_set([&] {
     for (const Window& window : windows) {
       for (const ElementType type : {ElementType::Float32, ElementType::BFloat16}) {
         const cpu::ConvolutionSpec spec = spec_of(window, type);
@@ -333,9 +317,8 @@ TEST(Depthwise, NonFiniteValuesGoWhereTheFilterDoes) {
         for (const Format format : {Format::Blocked8, Format::Blocked16, Format::ChannelsLast}) {
           if (!cpu::depthwise_shape(spec, format)) continue;
           for (const Kind kind : {Kind::Linear, Kind::Tanh, Kind::GeluErf, Kind::Swish}) {
-            SCOPED_TRACE(fmt::format("{} {} {} {} {}", target, to_string(spec.src),
-                                     to_string(spec.weights), to_string(format),
-                                     static_cast<int>(kind)));
+            SCOPED_TRACE(fmt::format("{} {} {} {}", to_string(spec.src), to_string(spec.weights),
+                                     to_string(format), static_cast<int>(kind)));
             const Tensor got = run(spec, format, src, weights, bias, {{kind, 1.0f, 0.0f, {}}});
             for (size_t i = 0; i < wanted.size(); ++i) {
               const float value = got.values<float>()[i];
@@ -367,10 +350,10 @@ TEST(Depthwise, OperationsInBfloat16) {
   const Tensor weights = random_tensor(spec.weights, 2, 0.5f);
   const Tensor bias = random_tensor({40}, 3);
   const std::vector<double> sums = convolve(spec, src, weights, bias);
-  for_targets([&](const char* target) {
+  cpu_testing::on_each_instruction_set([&] {
     for (const Kind kind :
          {Kind::Sigmoid, Kind::Swish, Kind::Tanh, Kind::GeluErf, Kind::GeluTanh}) {
-      SCOPED_TRACE(fmt::format("{} {}", target, static_cast<int>(kind)));
+      SCOPED_TRACE(fmt::format("{}", static_cast<int>(kind)));
       const Tensor got =
           run(spec, Format::ChannelsLast, src, weights, bias, {{kind, 1.0f, 0.0f, {}}});
       for (size_t i = 0; i < sums.size(); ++i) {

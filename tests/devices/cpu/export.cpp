@@ -137,6 +137,16 @@ TEST_F(CpuExport, GroupsThatAreJoined) {
   if (has_bfloat16()) round_trip(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
 }
 
+TEST_F(CpuExport, TransposedConvolutionsThatAreSplit) {
+  ModelMaker maker;
+  Value* x = maker.conv(maker.input({1, 8, 10, 10}), 8, 32);
+  Value* y = maker.op("ConvTranspose", {x, maker.random({32, 48, 2, 2}, 0.2f), maker.random({48})},
+                      cpu_testing::make_attributes({{"strides", cpu_testing::Ints{2, 2}}}));
+  maker.output(maker.conv(maker.op("Relu", {y}), 48, 32));
+  round_trip(maker.model());
+  if (has_bfloat16()) round_trip(maker.model(), {{"INFERENCE_PRECISION_HINT", "bf16"}});
+}
+
 TEST_F(CpuExport, QuantisedModels) {
   ModelMaker maker;
   Value* x = maker.input({1, 16, 12, 12});
