@@ -268,7 +268,7 @@ TEST_F(CpuAttention, ProductsOfColumns) {
 }
 
 TEST_F(CpuAttention, InBfloat16BetweenProducts) {
-  if (!cpu::has_bfloat16()) GTEST_SKIP() << "no AVX-512: device CPU refuses bf16";
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << cpu_testing::kNoBfloat16;
   ModelMaker maker;
   Value* x = maker.input({2, 9, 12});
   Value* all = maker.op("MatMul", {x, maker.random({12, 36}, 0.5f)});
@@ -293,7 +293,7 @@ TEST_F(CpuAttention, InBfloat16BetweenProducts) {
 }
 
 TEST_F(CpuAttention, SizesInBfloat16) {
-  if (!cpu::has_bfloat16()) GTEST_SKIP() << "no AVX-512: device CPU refuses bf16";
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << cpu_testing::kNoBfloat16;
   for (const Ints& size : attention_sizes()) {
     ModelMaker maker;
     make_attention(maker, size);

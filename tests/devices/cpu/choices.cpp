@@ -178,8 +178,7 @@ TEST_F(CpuChoices, AStoredChoiceIsTaken) {
 }
 
 TEST_F(CpuChoices, AStoredChoiceIsTakenInBFloat16) {
-  if (!has_bfloat16())
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+  if (!has_bfloat16()) GTEST_SKIP() << cpu_testing::kNoBfloat16;
   ModelMaker maker;
   Model& model = small_model(maker);
   const Properties narrow = {{"INFERENCE_PRECISION_HINT", "bf16"}};

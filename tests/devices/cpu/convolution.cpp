@@ -165,7 +165,7 @@ TEST_F(CpuTest, Bfloat16ConvolutionsStayClose) {
   maker.output(maker.op(
       "MatMul", {maker.op("Reshape", {b, maker.ints({32, 144})}), maker.random({144, 10}, 0.1f)}));
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   compare(maker.model(), 0.03f, properties);
   EXPECT_EQ(*compile(maker.model(), properties)->get_property("INFERENCE_PRECISION_HINT"), "bf16");

@@ -7,6 +7,10 @@ namespace het::cpu_testing {
 
 using namespace het::device_testing;
 
+/// Why a test in bfloat16 is skipped: !cpu::has_bfloat16().
+inline constexpr const char* kNoBfloat16 =
+    "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+
 class CpuTest : public DeviceTest {
  protected:
   void SetUp() override {

@@ -164,7 +164,7 @@ class CpuDense : public CpuTest {
   void SetUp() override {
     CpuTest::SetUp();
     if (!cpu::has_bfloat16()) {
-      GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+      GTEST_SKIP() << cpu_testing::kNoBfloat16;
     }
   }
 

@@ -69,7 +69,7 @@ TEST_F(CpuDepthToSpace, AllFormats) {
 
 TEST_F(CpuDepthToSpace, AllFormatsAndBfloat16) {
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   move_in_all_formats(0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
 }

@@ -473,7 +473,7 @@ TEST_F(CpuDepthwise, NonFiniteRowsStayApartInBfloat16) {
   maker.output(maker.op("Conv", {x, maker.random({24, 1, 5, 5}, 0.3f), maker.random({24})},
                         make_attributes({{"pads", Ints{2, 2, 2, 2}}, {"group", int64_t{24}}})));
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   const auto rows = compare(maker.model(), 0.03f, properties);
   const std::string ran = implementation(rows, "Conv0");
@@ -509,7 +509,7 @@ TEST_F(CpuDepthwise, Bfloat16OfAllTails) {
     maker.output(maker.conv(maker.op(type, {y}), 24, 8));
   }
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   const auto rows = compare(maker.model(), 0.03f, properties);
   EXPECT_EQ(implementation(rows, "Conv1").rfind("own_dw", 0), 0u);

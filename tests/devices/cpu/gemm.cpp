@@ -105,7 +105,7 @@ TEST_F(CpuGemm, TransposedWeightsAndALongerTail) {
 
 TEST_F(CpuGemm, FewRowsInBfloat16) {
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   const int64_t n = 2 * many_columns() + 5;
   const auto implementation_of = [&](int64_t m) {

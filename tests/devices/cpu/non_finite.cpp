@@ -125,7 +125,7 @@ TEST_F(CpuNonFinite, StridedWinogradConvolutionsSpoilNoNeighbours) {
 
 TEST_F(CpuNonFinite, WinogradConvolutionsInBFloat16SpoilNoNeighbours) {
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   if (cpu::bfloat16_speed() > 2.0)
     GTEST_SKIP() << "direct convolutions by AMX are faster than Winograd's";

@@ -112,8 +112,7 @@ TEST_F(CpuReduce, PixelsOfBlockedPictures) {
 }
 
 TEST_F(CpuReduce, GatesOfAPlanInBFloat16ReadTheirPictureAsItIs) {
-  if (!cpu::has_bfloat16())
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << cpu_testing::kNoBfloat16;
   ModelMaker maker;
   Value* x = maker.op("Relu", {maker.conv(maker.input({2, 16, 23, 19}), 16, 40)});
   Value* mean = maker.op("ReduceMean", {x, maker.ints({2, 3})});
@@ -131,8 +130,7 @@ TEST_F(CpuReduce, GatesOfAPlanInBFloat16ReadTheirPictureAsItIs) {
 }
 
 TEST_F(CpuReduce, OtherAxesOfAPlanInBFloat16) {
-  if (!cpu::has_bfloat16())
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+  if (!cpu::has_bfloat16()) GTEST_SKIP() << cpu_testing::kNoBfloat16;
   for (const cpu_testing::Ints& axes :
        {cpu_testing::Ints{1}, cpu_testing::Ints{3}, cpu_testing::Ints{2, 3}}) {
     for (const int64_t keepdims : {0, 1}) {

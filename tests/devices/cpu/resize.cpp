@@ -58,7 +58,7 @@ TEST_F(CpuResize, InAllFormats) {
 
 TEST_F(CpuResize, InAllFormatsAndBfloat16) {
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   resize_in_all_formats(0.05f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
 }

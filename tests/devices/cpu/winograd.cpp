@@ -505,7 +505,7 @@ TEST(WinogradPictures, EveryTypeAndFormat) {
 
 TEST_F(CpuTest, ConvolutionsOf3x3InBFloat16RunAsWinograd) {
   if (!cpu::has_bfloat16()) {
-    GTEST_SKIP() << "no AVX-512 (or ONEDNN_MAX_CPU_ISA hides it): device CPU refuses bf16";
+    GTEST_SKIP() << cpu_testing::kNoBfloat16;
   }
   for (const char* threads : {"1", "2"}) {
     ModelMaker maker;
