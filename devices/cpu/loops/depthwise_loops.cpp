@@ -286,7 +286,8 @@ class SpreadRows {
     const int64_t row = shape.iw * kChannels;
     const int64_t channels = shape.channels / shape.repeats;
     const int64_t first = first_channel(shape, group);
-    const int64_t used = std::min(kChannels, shape.channels - first);
+    // None in a group that only pads a block.
+    const int64_t used = std::clamp<int64_t>(shape.channels - first, 0, kChannels);
     const int64_t from_channel = first / shape.repeats;
     // A vector that has all channels, where there is one.
     const int64_t base = shape.block > 0
