@@ -141,11 +141,10 @@ def measure(cells, record, arguments):
 
 
 def speed(rounds, mode, name, base):
-    """Over the base's (above 1: faster): of the medians, and the least and largest of the rounds."""
+    """Over the base's (above 1: faster) in the median round, the least and the largest, as rows.speed() has it."""
     sign = 1 if mode == "throughput" else -1
-    medians = [statistics.median(r[mode][n] for r in rounds) for n in (name, base)]
     ratios = [(r[mode][name] / r[mode][base]) ** sign for r in rounds]
-    return (medians[0] / medians[1]) ** sign, min(ratios), max(ratios)
+    return statistics.median(ratios), min(ratios), max(ratios)
 
 
 def print_table(cells, record, arguments):

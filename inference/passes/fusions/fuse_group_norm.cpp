@@ -105,8 +105,9 @@ void fuse_group(Model& model, GroupNorm found) {
   Attributes attributes;
   attributes.set("epsilon", found.norm->attributes().get_float("epsilon", 1e-5f));
   attributes.set("num_groups", found.groups);
-  if (only_reader(model, *found.norm->input(0)) == found.norm)
+  if (only_reader(model, *found.norm->input(0)) == found.norm) {
     chain.insert(chain.begin(), found.to_rows);
+  }
   Node* const made = replace(model, {found.norm,
                                      chain.back(),
                                      "GroupNormalization",
