@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 2> kRowNormalisations = {"LayerNormalizat
                                                                 "RMSNormalization"};
 constexpr std::array<std::string_view, 2> kGroupNormalisations = {"InstanceNormalization",
                                                                   "GroupNormalization"};
+/// Those that move elements of all of their inputs.
+constexpr std::array<std::string_view, 2> kJoiningTypes = {"Concat", "ChannelGather"};
 constexpr std::array<std::string_view, 15> kMovingTypes = {
     "Concat",       "Slice",   "Split",       "ChannelShuffle", "ChannelGather", "Resize",
     "Reshape",      "Flatten", "Squeeze",     "Unsqueeze",      "Identity",      "Transpose",
@@ -122,7 +124,7 @@ class Marking {
     }
     if (is_one_of(reader, kMovingTypes)) {
       // Sizes, scales and what is padded with are read as float32.
-      return (reader.op_type() == "Concat" || reads_only_first(reader, value, 1)) &&
+      return (is_one_of(reader, kJoiningTypes) || reads_only_first(reader, value, 1)) &&
              is_kept_already(reader);
     }
     return elementwise_of(reader).has_value();

@@ -95,6 +95,16 @@ TEST_F(CpuBfloat16, StaysSoThroughWhatStandsBetweenConvolutions) {
          Value* b = m.op("Transpose", {a}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
          return std::pair(m.op("Reshape", {b, m.ints({1, 32, 12, 10})}), int64_t{32});
        }},
+      {"a half of a shuffled Concat",
+       [](ModelMaker& m, Value* x) {
+         Value* both = m.op("Concat", {m.conv(x, 32, 32), m.conv(x, 32, 32)},
+                            make_attributes({{"axis", int64_t{1}}}));
+         Value* a = m.op("Reshape", {both, m.ints({1, 2, 32, 12, 10})});
+         Value* b = m.op("Transpose", {a}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
+         Value* shuffled = m.op("Reshape", {b, m.ints({1, 64, 12, 10})});
+         Value* half = m.op("Slice", {shuffled, m.ints({0}), m.ints({32}), m.ints({1})});
+         return std::pair(half, int64_t{32});
+       }},
       {"Resize",
        [](ModelMaker& m, Value* x) {
          Value* scales = m.constant(Tensor::from<float>({4}, {1.0f, 1.0f, 2.0f, 1.5f}));
