@@ -35,8 +35,8 @@ constexpr int kRows = 4;
 #endif
 
 constexpr int64_t kCacheLine = 64;
-/// Weights that are behind those in use by so much are fetched in time from memory.
-constexpr int64_t kSoon = 512;
+/// Weights that are behind those in use by so many bytes are fetched in time from memory.
+constexpr int64_t kSoon = 2048;
 
 int64_t panel_columns() {
   return kPanel;
@@ -223,8 +223,8 @@ void multiply_slices(const GemmShape& shape, const float* blocks, const W* packe
       const W* const from = packed + panel_offset(shape, slice, panel);
       // Nothing is fetched behind the last panel: the same lines again cost nothing. A single block
       // reads weights as fast as they come, and fetches what it needs soon.
-      const int64_t ahead = cut.count == 1 ? kSoon : panel + 1 < panels ? depth * kPanel : 0;
-      const auto* next = reinterpret_cast<const char*>(from + ahead);
+      const int64_t ahead = cut.count == 1 ? kSoon : panel + 1 < panels ? bytes : 0;
+      const auto* next = reinterpret_cast<const char*>(from) + ahead;
       for (int64_t block = 0; block < cut.count; ++block) {
         const int64_t row = cut.first(block);
         const int64_t offset = row * shape.dst_stride + first_column;
