@@ -34,6 +34,29 @@ HWY_INLINE void copy_values(const S* src, T* dst) {
   }
 }
 
+/// The first `count` of a block's values, to a pixel or from one: those behind them become 0 in a
+/// block and are left alone in a pixel.
+template <bool kToPixels, int64_t kCount, class S, class T>
+HWY_INLINE void copy_first_values(const S* src, int64_t count, T* dst) {
+  if constexpr (std::is_same_v<S, T> && sizeof(T) == sizeof(uint16_t)) {
+    // As bits: a NaN could change on its way through floats.
+    std::copy_n(src, count, dst);
+    if (!kToPixels) std::fill(dst + count, dst + kCount, T{});
+  } else {
+    const hn::CappedTag<float, kCount> d;
+    constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(hn::CappedTag<float, kCount>()));
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kCount; i += kLanes) {
+      const int64_t used = std::clamp<int64_t>(count - i, 0, kLanes);
+      if constexpr (kToPixels) {
+        if (used > 0) store_first_channels(d, load_channels(d, src + i), dst + i, used);
+      } else {
+        store_channels(d, load_first_channels(d, src + i, used), dst + i);
+      }
+    }
+  }
+}
+
 template <bool kToPixels, int64_t kBlock, class S, class T>
 HWY_INLINE void copy_pixel(const BlockCopy& copy, int64_t pixel, const S* src, T* dst) {
   const int64_t src_step = kToPixels ? copy.block_stride : kBlock;
@@ -44,13 +67,7 @@ HWY_INLINE void copy_pixel(const BlockCopy& copy, int64_t pixel, const S* src, T
   for (; c + kBlock <= copy.channels; c += kBlock, src += src_step, dst += dst_step) {
     copy_values<kBlock>(src, dst);
   }
-  if (c == copy.channels) return;
-  const int64_t rest = copy.channels - c;
-  S values[kBlock] = {};
-  T made[kBlock];
-  std::copy_n(src, rest, values);
-  copy_values<kBlock>(values, made);
-  std::copy_n(made, kToPixels ? rest : kBlock, dst);
+  if (c < copy.channels) copy_first_values<kToPixels, kBlock>(src, copy.channels - c, dst);
 }
 
 template <bool kToPixels, class S, class T>
