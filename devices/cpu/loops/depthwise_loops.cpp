@@ -444,61 +444,90 @@ bool needs_spread(const DepthwiseShape& shape, int64_t end_row) {
   return shape.repeats > 1 || (has_few_channels(shape) && behind < kChannels - shape.channels);
 }
 
+/// What the units of a call share.
 template <class T>
-void run_units(const DepthwiseShape& shape, const T* src, const DepthwiseOperands& operands,
-               int64_t begin, int64_t end, float* scratch) {
-  const int64_t parts = row_parts(shape);
-  const int64_t groups = unit_groups(shape);
-  const int64_t group_count = shape.block > 0 ? 1 : groups_of(shape);
-  const int64_t channels = shape.channels / shape.repeats;
-  const DepthwiseTail tail(*operands.ops, shape.dst);
-  const DepthwiseSums<T> sums = sums_of<T>(shape);
-  const DepthwiseSums<float> spread_sums = sums_of<float>(shape);
-  const T padding[kChannels] = {};
-  const float spread_padding[kChannels] = {};
-  std::vector<DepthwiseGroup<T>> run;
-  std::vector<DepthwiseGroup<float>> spread_run;
-  SpreadRows spread(scratch);
-  int64_t last = -1;
-  for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t n = unit / (groups * parts);
-    const int64_t y = unit % parts * unit_rows(shape);
-    const int64_t y_end = std::min(y + unit_rows(shape), shape.oh);
-    const int64_t first = shape.block > 0 ? unit / parts % groups : 0;
-    const int64_t top = y * shape.stride_y - shape.pad_top;
-    const int64_t bottom = end_of_rows(shape, y, y_end);
-    if (needs_spread(shape, bottom)) {
-      for (int64_t g = first; g < first + group_count; ++g) {
-        const DepthwisePlace from =
-            spread.spread(shape, src, n, g, std::clamp<int64_t>(top, 0, shape.ih),
-                          std::clamp<int64_t>(bottom, 0, shape.ih));
-        spread_run.assign(1,
-                          group_of(shape, operands, spread_padding, spread.values(), from, n, g));
-        sum_groups(shape, spread_sums, tail, spread_run, y, y_end);
+class UnitRunner {
+ public:
+  UnitRunner(const DepthwiseShape& shape, const T* src, const DepthwiseOperands& operands,
+             float* scratch)
+      : shape_(shape),
+        src_(src),
+        operands_(operands),
+        tail_(*operands.ops, shape.dst),
+        sums_(sums_of<T>(shape)),
+        spread_sums_(sums_of<float>(shape)),
+        spread_(scratch) {}
+
+  /// Units follow row by row, the groups of a row side by side: so threads get the rows that they
+  /// most likely wrote in the step before. A thread goes through its rows group by group.
+  void run(int64_t begin, int64_t end) {
+    const int64_t groups = unit_groups(shape_);
+    const int64_t parts = row_parts(shape_);
+    while (begin < end) {
+      const int64_t group = begin % groups;
+      const int64_t part = begin / groups % parts;
+      const bool is_whole = group == 0 && end - begin >= groups;
+      const int64_t rows = is_whole ? std::min((end - begin) / groups, parts - part) : 1;
+      const int64_t count = std::min(groups - group, end - begin);
+      for (int64_t g = group; g < group + count; ++g) {
+        run_group(begin / groups / parts, g, part, part + rows);
       }
-      continue;
+      begin += rows * count;
     }
-    if (unit / parts != last) {
-      last = unit / parts;
-      run.clear();
-      for (int64_t g = first; g < first + group_count; ++g) {
-        const DepthwisePlace from =
-            place_of(shape.block, channels, n, first_channel(shape, g), shape.ih, shape.iw);
-        run.push_back(group_of(shape, operands, padding, src, from, n, g));
-      }
-    }
-    sum_groups(shape, sums, tail, run, y, y_end);
   }
-}
+
+ private:
+  /// Some parts of the rows of a picture. With the channels last all groups together.
+  void run_group(int64_t n, int64_t first, int64_t part, int64_t end) {
+    const int64_t count = shape_.block > 0 ? 1 : groups_of(shape_);
+    const int64_t channels = shape_.channels / shape_.repeats;
+    run_.clear();
+    for (int64_t g = first; g < first + count; ++g) {
+      const DepthwisePlace from =
+          place_of(shape_.block, channels, n, first_channel(shape_, g), shape_.ih, shape_.iw);
+      run_.push_back(group_of(shape_, operands_, padding_, src_, from, n, g));
+    }
+    for (; part < end; ++part) {
+      const int64_t y = part * unit_rows(shape_);
+      const int64_t y_end = std::min(y + unit_rows(shape_), shape_.oh);
+      const int64_t bottom = end_of_rows(shape_, y, y_end);
+      if (!needs_spread(shape_, bottom)) {
+        sum_groups(shape_, sums_, tail_, run_, y, y_end);
+        continue;
+      }
+      const int64_t top = y * shape_.stride_y - shape_.pad_top;
+      for (int64_t g = first; g < first + count; ++g) {
+        const DepthwisePlace from =
+            spread_.spread(shape_, src_, n, g, std::clamp<int64_t>(top, 0, shape_.ih),
+                           std::clamp<int64_t>(bottom, 0, shape_.ih));
+        spread_run_.assign(
+            1, group_of(shape_, operands_, spread_padding_, spread_.values(), from, n, g));
+        sum_groups(shape_, spread_sums_, tail_, spread_run_, y, y_end);
+      }
+    }
+  }
+
+  const DepthwiseShape& shape_;
+  const T* src_;
+  const DepthwiseOperands& operands_;
+  DepthwiseTail tail_;
+  DepthwiseSums<T> sums_;
+  DepthwiseSums<float> spread_sums_;
+  SpreadRows spread_;
+  const T padding_[kChannels] = {};
+  const float spread_padding_[kChannels] = {};
+  std::vector<DepthwiseGroup<T>> run_;
+  std::vector<DepthwiseGroup<float>> spread_run_;
+};
 
 void run_all(const DepthwiseShape& shape, const std::byte* src, const float* weights,
              const float* bias, const std::vector<DepthwiseOp>& ops, int64_t begin, int64_t end,
              float* scratch, std::byte* dst) {
   const DepthwiseOperands operands{weights, bias, &ops, dst};
   if (shape.src == ElementType::BFloat16) {
-    run_units(shape, reinterpret_cast<const uint16_t*>(src), operands, begin, end, scratch);
+    UnitRunner(shape, reinterpret_cast<const uint16_t*>(src), operands, scratch).run(begin, end);
   } else {
-    run_units(shape, reinterpret_cast<const float*>(src), operands, begin, end, scratch);
+    UnitRunner(shape, reinterpret_cast<const float*>(src), operands, scratch).run(begin, end);
   }
 }
 
