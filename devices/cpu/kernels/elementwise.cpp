@@ -15,6 +15,8 @@ namespace {
 /// team costs about as much as the work.
 constexpr int64_t kBlockValues = 512;
 constexpr int64_t kGrainBlocks = 8;
+/// Pixels of a block of channels from which on threads share them.
+constexpr int64_t kFewestShared = 128;
 
 /// Computes in float32; operands and results in bfloat16 are converted on the
 /// way.
@@ -27,14 +29,13 @@ class ElementwiseKernel final : public Kernel {
         types_(std::move(types)),
         dst_type_(dst.type),
         space_(std::move(space)) {
-    const int64_t block = block_of(dst.format);
-    if (block > 1 && dst.shape[1] % block != 0) {
-      padded_from_ = dst.shape[1] % block;
-      block_ = block;
-      blocks_ = (dst.shape[1] + block - 1) / block;
+    if (is_blocked(dst.format)) {
+      block_ = block_of(dst.format);
+      padded_from_ = dst.shape[1] % block_;
+      blocks_ = (dst.shape[1] + block_ - 1) / block_;
       images_ = dst.shape[0];
-      pixels_ = 1;
-      for (size_t i = 2; i < dst.shape.size(); ++i) pixels_ *= dst.shape[i];
+      pixels_ = element_count(std::span(dst.shape).subspan(2));
+      planes_ = images_ * blocks_;
     }
   }
 
@@ -52,15 +53,24 @@ class ElementwiseKernel final : public Kernel {
  private:
   template <class T>
   void run(const KernelArgs& args, T* dst) const {
-    const int64_t blocks = (space_.count + kBlockValues - 1) / kBlockValues;
-    parallel_for(blocks, kGrainBlocks, [&](int64_t begin, int64_t end) {
-      run_part(args, begin * kBlockValues, std::min(end * kBlockValues, space_.count), dst);
-    });
+    if (planes_ > 1 && pixels_ >= kFewestShared) {
+      // Threads get the rows that they most likely wrote in the step before.
+      const int64_t grain = kGrainBlocks * kBlockValues / (planes_ * block_) + 1;
+      parallel_for(pixels_, grain, [&](int64_t begin, int64_t end) {
+        run_part(args, begin * block_, end * block_, planes_, dst);
+      });
+    } else {
+      const int64_t blocks = (space_.count + kBlockValues - 1) / kBlockValues;
+      parallel_for(blocks, kGrainBlocks, [&](int64_t begin, int64_t end) {
+        run_part(args, begin * kBlockValues, std::min(end * kBlockValues, space_.count), 1, dst);
+      });
+    }
     if (padded_from_ > 0) clear_padding(dst);
   }
 
+  /// The values [first, end) of each plane.
   template <class T>
-  void run_part(const KernelArgs& args, int64_t first, int64_t end, T* dst) const {
+  void run_part(const KernelArgs& args, int64_t first, int64_t end, int64_t planes, T* dst) const {
     alignas(64) std::array<float, BroadcastReader::kCopied> copies[kMaxElementwiseRegisters];
     std::array<BroadcastReader, kMaxElementwiseRegisters> readers;
     std::array<ElementwiseSource, kMaxElementwiseRegisters> sources;
@@ -68,14 +78,22 @@ class ElementwiseKernel final : public Kernel {
       readers[i] = {space_, i, types_[i], args.inputs[i],
                     reinterpret_cast<std::byte*>(copies[i].data())};
     }
-    while (first < end) {
-      int64_t count = end - first;
-      for (size_t i = 0; i < code_.operands; ++i) {
-        count = std::min(count, readers[i].extent(first));
+    const int64_t plane = space_.count / planes;
+    // All of them lie one behind the other.
+    if (end - first == plane) {
+      end = space_.count;
+      planes = 1;
+    }
+    for (int64_t p = 0; p < planes; ++p) {
+      for (int64_t at = p * plane + first; at < p * plane + end;) {
+        int64_t count = p * plane + end - at;
+        for (size_t i = 0; i < code_.operands; ++i) {
+          count = std::min(count, readers[i].extent(at));
+        }
+        for (size_t i = 0; i < code_.operands; ++i) sources[i] = readers[i].read(at, count);
+        run_elementwise(code_, sources.data(), dst + at, static_cast<size_t>(count));
+        at += count;
       }
-      for (size_t i = 0; i < code_.operands; ++i) sources[i] = readers[i].read(first, count);
-      run_elementwise(code_, sources.data(), dst + first, static_cast<size_t>(count));
-      first += count;
     }
   }
 
@@ -99,6 +117,7 @@ class ElementwiseKernel final : public Kernel {
   int64_t blocks_ = 1;
   int64_t images_ = 0;
   int64_t pixels_ = 0;
+  int64_t planes_ = 1;  ///< blocks of channels
 };
 
 /// The format of the first operand that covers the whole output and is not plain. Rows of tokens

@@ -23,13 +23,29 @@ struct Split {
 
 /// Inner values whose results one thread has at once.
 constexpr int64_t kInnerPart = 1024;
+/// Values that are worth a thread.
+constexpr int64_t kReduceGrain = 16384;
 
-/// Of Float32 or BFloat16, to either; arithmetic is in float32. Loop order: outer and part of
-/// inner, then length.
+/// Pictures are reduced strip by strip, so that threads read the rows that they most likely wrote
+/// in the step before; the strips' results come together at the end. Their number does not depend
+/// on the team's, so neither do results.
+int64_t strips_of(const Split& split) {
+  constexpr int64_t kPixels = 128;
+  constexpr int64_t kMostStrips = 16;
+  constexpr int64_t kMostResults = 16384;
+  if (split.inner <= 1 || split.inner > kInnerPart || split.length < kPixels ||
+      split.outer * split.inner > kMostResults) {
+    return 1;
+  }
+  return std::min(2 * (split.length / kPixels + 1), kMostStrips);
+}
+
+/// Of Float32 or BFloat16, to either; arithmetic is in float32. Loop order: strip, outer and part
+/// of inner, then length.
 class ReduceKernel final : public Kernel {
  public:
   ReduceKernel(Split split, ReduceKind kind, ElementType src, ElementType dst)
-      : split_(split), kind_(kind), src_(src), dst_(dst) {
+      : split_(split), kind_(kind), src_(src), dst_(dst), strips_(strips_of(split)) {
     switch (kind) {
       case ReduceKind::Max:
         accumulation_ = Accumulation::Max;
@@ -51,64 +67,100 @@ class ReduceKernel final : public Kernel {
 
   std::string_view implementation() const override { return "own_simd"; }
 
+  size_t scratch_bytes() const override {
+    const int64_t results = strips_ > 1 ? strips_ * split_.outer * split_.inner : 0;
+    return static_cast<size_t>(results) * sizeof(float);
+  }
+
   Status execute(const KernelArgs& args, KernelState*) const override {
+    if (strips_ > 1) {
+      reduce_strips(args);
+      return {};
+    }
     const int64_t parts = (split_.inner + kInnerPart - 1) / kInnerPart;
     const int64_t work = std::max<int64_t>(split_.length * std::min(split_.inner, kInnerPart), 1);
-    parallel_for(
-        split_.outer * parts, std::max<int64_t>(16384 / work, 1), [&](int64_t begin, int64_t end) {
-          for (int64_t k = begin; k < end; ++k) {
-            const int64_t first = k % parts * kInnerPart;
-            reduce_part(args, k / parts, first, std::min(kInnerPart, split_.inner - first));
-          }
-        });
+    parallel_for(split_.outer * parts, std::max<int64_t>(kReduceGrain / work, 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t k = begin; k < end; ++k) {
+                     const int64_t first = k % parts * kInnerPart;
+                     const int64_t count = std::min(kInnerPart, split_.inner - first);
+                     std::array<float, kInnerPart> results;
+                     reduce_part(args, k / parts, {0, split_.length}, first, count, results.data());
+                     finish(args, k / parts * split_.inner + first, count, results.data());
+                   }
+                 });
     return {};
   }
 
  private:
-  void reduce_part(const KernelArgs& args, int64_t outer, int64_t first, int64_t count) const {
-    const int64_t from = outer * split_.length * split_.inner + first;
-    const int64_t to = outer * split_.inner + first;
-    std::array<float, kInnerPart> results;
+  /// Of the dimension that is reduced.
+  struct Range {
+    int64_t begin, end;
+  };
+
+  void reduce_strips(const KernelArgs& args) const {
+    auto* const partial = reinterpret_cast<float*>(args.scratch);
+    const int64_t results = split_.outer * split_.inner;
+    const int64_t work = split_.length * split_.inner / strips_;
+    parallel_for(strips_ * split_.outer, std::max<int64_t>(kReduceGrain / work, 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t k = begin; k < end; ++k) {
+                     const int64_t strip = k / split_.outer;
+                     const Range range{split_.length * strip / strips_,
+                                       split_.length * (strip + 1) / strips_};
+                     reduce_part(args, k % split_.outer, range, 0, split_.inner,
+                                 partial + k * split_.inner);
+                   }
+                 });
+    for (int64_t first = 0; first < results; first += kInnerPart) {
+      const int64_t count = std::min(kInnerPart, results - first);
+      std::array<float, kInnerPart> values;
+      reduce_columns(joining(), partial + first, strips_, results, count, values.data());
+      finish(args, first, count, values.data());
+    }
+  }
+
+  /// What makes one result of two.
+  Accumulation joining() const {
+    const bool is_extreme =
+        accumulation_ == Accumulation::Max || accumulation_ == Accumulation::Min;
+    return is_extreme ? accumulation_ : Accumulation::Sum;
+  }
+
+  void reduce_part(const KernelArgs& args, int64_t outer, Range range, int64_t first, int64_t count,
+                   float* results) const {
+    const int64_t from = (outer * split_.length + range.begin) * split_.inner + first;
+    const int64_t length = range.end - range.begin;
     if (src_ == ElementType::BFloat16) {
       const auto* src = reinterpret_cast<const BFloat16*>(args.inputs[0]) + from;
       if (split_.inner == 1) {
         results[0] = reduce_narrow_row(src);
       } else {
-        reduce_columns(accumulation_, src, split_.length, split_.inner, count, results.data());
+        reduce_columns(accumulation_, src, length, split_.inner, count, results);
       }
     } else if (const auto* src = reinterpret_cast<const float*>(args.inputs[0]) + from;
                split_.inner == 1) {
-      results[0] = reduce_row(accumulation_, src, static_cast<size_t>(split_.length));
+      results[0] = reduce_row(accumulation_, src, static_cast<size_t>(length));
     } else {
-      reduce_columns(accumulation_, src, split_.length, split_.inner, count, results.data());
-    }
-    finish(results.data(), count);
-    if (dst_ == ElementType::BFloat16) {
-      auto* dst = reinterpret_cast<BFloat16*>(args.outputs[0]) + to;
-      float_to_bfloat16_row(results.data(), static_cast<size_t>(count), dst);
-    } else {
-      std::copy_n(results.data(), count, reinterpret_cast<float*>(args.outputs[0]) + to);
+      reduce_columns(accumulation_, src, length, split_.inner, count, results);
     }
   }
 
   /// Part by part, as floats.
   float reduce_narrow_row(const BFloat16* src) const {
-    const bool is_extreme =
-        accumulation_ == Accumulation::Max || accumulation_ == Accumulation::Min;
     std::array<float, kInnerPart> part;
     std::array<float, 2> results{};
     for (int64_t first = 0; first < split_.length; first += kInnerPart) {
       const auto count = static_cast<size_t>(std::min(kInnerPart, split_.length - first));
       bfloat16_to_float_row(src + first, count, part.data());
       results[1] = reduce_row(accumulation_, part.data(), count);
-      results[0] = first == 0 ? results[1]
-                              : reduce_row(is_extreme ? accumulation_ : Accumulation::Sum,
-                                           results.data(), 2);
+      results[0] = first == 0 ? results[1] : reduce_row(joining(), results.data(), 2);
     }
     return results[0];
   }
 
-  void finish(float* values, int64_t count) const {
+  /// Stores results from number `first` on.
+  void finish(const KernelArgs& args, int64_t first, int64_t count, float* values) const {
     if (kind_ == ReduceKind::Mean) {
       const auto length = static_cast<float>(split_.length);
       for (int64_t i = 0; i < count; ++i) values[i] /= length;
@@ -116,11 +168,18 @@ class ReduceKernel final : public Kernel {
     if (kind_ == ReduceKind::L2) {
       for (int64_t i = 0; i < count; ++i) values[i] = std::sqrt(values[i]);
     }
+    if (dst_ == ElementType::BFloat16) {
+      auto* dst = reinterpret_cast<BFloat16*>(args.outputs[0]) + first;
+      float_to_bfloat16_row(values, static_cast<size_t>(count), dst);
+    } else {
+      std::copy_n(values, count, reinterpret_cast<float*>(args.outputs[0]) + first);
+    }
   }
 
   Split split_;
   ReduceKind kind_;
   ElementType src_, dst_;
+  int64_t strips_;
   Accumulation accumulation_ = Accumulation::Sum;
 };
 

@@ -196,6 +196,43 @@ TEST(Depthwise, EqualsTheDefinitionInAllFormatsAndTypes) {
   });
 }
 
+/// Threads take any units, some of a row and whole ones.
+TEST(Depthwise, UnitsAreComputedInAnyParts) {
+  cpu_testing::on_each_instruction_set([] {
+    for (const Window& window : kWindows) {
+      const cpu::ConvolutionSpec spec = spec_of(window, ElementType::Float32);
+      const Tensor src = random_tensor(spec.src.shape, 1);
+      const Tensor weights = random_tensor(spec.weights, 2);
+      const Tensor bias = random_tensor({window.channels * window.repeats}, 3);
+      for (const Format format : {Format::Blocked8, Format::Blocked16, Format::ChannelsLast}) {
+        const auto shape = cpu::depthwise_shape(spec, format);
+        if (!shape) continue;
+        SCOPED_TRACE(fmt::format("{} {} {}", to_string(spec.src), to_string(spec.weights),
+                                 to_string(format)));
+        const Tensor in = *cpu::convert_constant(src, {spec.src.type, spec.src.shape, format});
+        const auto packed =
+            cpu::pack_depthwise(*shape, weights.values<float>().data(), shape->taps());
+        const auto shift = cpu::pack_depthwise(*shape, bias.values<float>().data(), 1);
+        const auto count =
+            static_cast<size_t>(cpu::physical_count({spec.dst.type, spec.dst.shape, format}));
+        const int64_t units = cpu::depthwise_units(*shape);
+        std::vector<float> scratch(static_cast<size_t>(cpu::depthwise_scratch_floats(*shape)));
+        const auto in_parts = [&](int64_t part) {
+          std::vector<float> result(count, std::numeric_limits<float>::quiet_NaN());
+          for (int64_t begin = 0; begin < units; begin += part) {
+            cpu::run_depthwise(*shape, in.bytes(), packed.data(), shift.data(), {}, begin,
+                               std::min(begin + part, units), scratch.data(),
+                               reinterpret_cast<std::byte*>(result.data()));
+          }
+          return result;
+        };
+        const std::vector<float> whole = in_parts(units);
+        for (const int64_t part : {1, 3, 7}) EXPECT_EQ(in_parts(part), whole) << part;
+      }
+    }
+  });
+}
+
 void round_to_bfloat16(Tensor& values) {
   for (float& v : values.values<float>()) v = bfloat16_to_float(float_to_bfloat16(v));
 }

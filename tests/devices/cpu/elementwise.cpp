@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/moves/broadcast_walk.h"
@@ -386,12 +387,15 @@ TEST(CpuElementwise, OperandsAreReadWhereTheyLie) {
 using CpuElementwiseModels = CpuTest;
 
 TEST_F(CpuElementwiseModels, BroadcastOperandsOfAllKinds) {
-  for (const int64_t channels : {3, 24, 130, 1030}) {
-    const Shape shape{2, channels, 5, 9};
-    for (const Shape& operand :
-         {Shape{1, channels, 1, 1}, Shape{2, channels, 1, 1}, Shape{2, 1, 5, 9}, Shape{9},
-          Shape{5, 1}, Shape{2, channels, 5, 1}, Shape{1, 1, 1, 1}, shape}) {
-      for (const char* threads : {"1", "2"}) {
+  // Few pixels, and so many that threads share those of each block of channels.
+  for (const auto& [channels, height, width] :
+       {std::tuple(3, 5, 9), std::tuple(24, 5, 9), std::tuple(130, 5, 9), std::tuple(1030, 5, 9),
+        std::tuple(24, 11, 13), std::tuple(130, 12, 16)}) {
+    const Shape shape{2, channels, height, width};
+    for (const Shape& operand : {Shape{1, channels, 1, 1}, Shape{2, channels, 1, 1},
+                                 Shape{2, 1, height, width}, Shape{width}, Shape{height, 1},
+                                 Shape{2, channels, height, 1}, Shape{1, 1, 1, 1}, shape}) {
+      for (const char* threads : {"1", "2", "3"}) {
         ModelMaker maker;
         Value* x = maker.input(shape);
         Value* y = maker.input(operand);

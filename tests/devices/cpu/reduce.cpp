@@ -111,6 +111,43 @@ TEST_F(CpuReduce, PixelsOfBlockedPictures) {
   }
 }
 
+/// Strips of a picture are summed by threads; how many there are changes no result.
+TEST_F(CpuReduce, ResultsDoNotDependOnTheTeam) {
+  for (const char* precision : {"f32", "bf16"}) {
+    if (precision == std::string("bf16") && !cpu::has_bfloat16()) continue;
+    for (const auto& [height, width] : {std::pair(9, 10), {16, 8}, {33, 31}, {70, 71}}) {
+      SCOPED_TRACE(testing::Message() << precision << " " << height << "x" << width);
+      ModelMaker maker;
+      Value* x = maker.conv(maker.input({2, 8, height, width}), 8, 37);
+      for (const char* type : {"ReduceMean", "ReduceL2", "ReduceMax", "ReduceMin"}) {
+        Value* y = maker.op(type, {maker.op("Relu", {x}), maker.ints({2, 3})});
+        maker.output(maker.conv(y, 37, 5));
+      }
+      // In a column of the last strip.
+      Tensor picture = cpu_testing::random_tensor({2, 8, height, width}, 3);
+      picture.values<float>().back() = std::numeric_limits<float>::quiet_NaN();
+      std::vector<Tensor> first;
+      for (const char* threads : {"1", "2", "3"}) {
+        const auto compiled = compile(maker.model(), {{"INFERENCE_PRECISION_HINT", precision},
+                                                      {"INFERENCE_NUM_THREADS", threads},
+                                                      {"CACHE_DIR", ""}});
+        ASSERT_NE(compiled, nullptr);
+        const std::vector<Tensor> got = infer(*compiled, {picture});
+        if (first.empty()) first = got;
+        for (size_t k = 0; k < got.size(); ++k) {
+          for (size_t i = 0; i < 10; ++i) {
+            const float value = got[k].values<float>()[i];
+            ASSERT_EQ(std::isnan(value), i >= 5) << "of the second picture";
+            if (i < 5) {
+              EXPECT_EQ(value, first[k].values<float>()[i]) << threads << " threads";
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CpuReduce, GatesOfAPlanInBFloat16ReadTheirPictureAsItIs) {
   if (!cpu::has_bfloat16()) GTEST_SKIP() << cpu_testing::kNoBfloat16;
   ModelMaker maker;
