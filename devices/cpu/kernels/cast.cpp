@@ -65,8 +65,12 @@ Result<bool> plan_cast(PlanBuilder& builder, const Node& node) {
   const TensorDesc& dst = node.output()->desc();
   const auto cast = find_cast(src.type, dst.type);
   if (!cast) return false;
-  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), Format::Plain, src.type));
-  const TensorId out = builder.write(*node.output(), {dst.type, dst.shape, Format::Plain});
+  // Values are converted where they lie; but few types have blocks.
+  const TensorSpec home = builder.home(*node.input(0));
+  const Format format =
+      home.type == src.type && !is_blocked(home.format) ? home.format : Format::Plain;
+  HET_ASSIGN(const TensorId in, builder.read(*node.input(0), format, src.type));
+  const TensorId out = builder.write(*node.output(), {dst.type, dst.shape, format});
   builder.add_step(node,
                    std::make_unique<CastKernel>(*cast, byte_width(src.type), byte_width(dst.type),
                                                 element_count(dst.shape)),

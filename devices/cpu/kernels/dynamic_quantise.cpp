@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "devices/cpu/loops/byte_loops.h"
+#include "devices/cpu/loops/range_loop.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
@@ -14,38 +15,6 @@ namespace het::cpu {
 namespace {
 
 constexpr int64_t kRangeGrain = 16 * 1024;
-
-/// The range of some values, and whether all are finite.
-struct ValueRange {
-  float lowest = 0.0f;
-  float highest = 0.0f;
-  bool is_finite = true;
-};
-
-/// Zero is in it. Comparisons as they stand here are the minima and maxima of SIMD instructions.
-ValueRange range_of(const float* values, int64_t count) {
-  constexpr int64_t kLanes = 16;
-  std::array<float, kLanes> low{};
-  std::array<float, kLanes> high{};
-  std::array<float, kLanes> zeros{};  // NaN once a value was not finite
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int64_t k = 0; k < kLanes; ++k) {
-      const auto lane = static_cast<size_t>(k);
-      const float value = values[i + k];
-      low[lane] = value < low[lane] ? value : low[lane];
-      high[lane] = value > high[lane] ? value : high[lane];
-      zeros[lane] += value * 0.0f;
-    }
-  }
-  for (; i < count; ++i) {
-    low[0] = std::min(low[0], values[i]);
-    high[0] = std::max(high[0], values[i]);
-    zeros[0] += values[i] * 0.0f;
-  }
-  return {std::ranges::min(low), std::ranges::max(high),
-          std::ranges::all_of(zeros, [](float zero) { return zero == 0.0f; })};
-}
 
 /// DynamicQuantizeLinear: bytes, their scale and their zero point.
 class DynamicQuantiseKernel final : public Kernel {
@@ -59,7 +28,7 @@ class DynamicQuantiseKernel final : public Kernel {
     auto* ranges = reinterpret_cast<ValueRange*>(args.scratch);
     std::fill_n(ranges, slots_, ValueRange());
     in_slots(slots_, count_, [&](int64_t slot, int64_t begin, int64_t end) {
-      ranges[slot] = range_of(src + begin, end - begin);
+      ranges[slot] = range_row(src + begin, static_cast<size_t>(end - begin));
     });
     ValueRange whole;
     for (int64_t slot = 0; slot < slots_; ++slot) {
@@ -89,6 +58,17 @@ class DynamicQuantiseKernel final : public Kernel {
   int64_t slots_;
 };
 
+/// Where values lie that may be quantised one by one: as they come, but not in blocks, whose
+/// padding would not stay zero. Convolutions read bytes with the channels last.
+Format format_of_bytes(PlanBuilder& builder, const Node& node) {
+  const Format home = builder.home(*node.input(0)).format;
+  if (!is_blocked(home)) return home;
+  const bool is_convolved = std::ranges::any_of(
+      node.output()->consumers(),
+      [](const Node* consumer) { return consumer->op_type() == "ConvInteger"; });
+  return is_convolved ? Format::ChannelsLast : Format::Plain;
+}
+
 Result<bool> plan_dynamic_quantise(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const int64_t count = element_count(src.desc().shape);
@@ -96,11 +76,12 @@ Result<bool> plan_dynamic_quantise(PlanBuilder& builder, const Node& node) {
       std::ranges::any_of(node.outputs(), [](const Value* value) { return value == nullptr; })) {
     return false;
   }
-  HET_ASSIGN(const TensorId in, builder.read(src, Format::Plain, ElementType::Float32));
+  const Format format = format_of_bytes(builder, node);
+  HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
   std::vector<TensorId> outputs;
   for (const Value* output : node.outputs()) {
-    outputs.push_back(
-        builder.write(*output, {output->desc().type, output->desc().shape, Format::Plain}));
+    outputs.push_back(builder.write(*output, {output->desc().type, output->desc().shape,
+                                              outputs.empty() ? format : Format::Plain}));
   }
   builder.add_step(node, std::make_unique<DynamicQuantiseKernel>(count), {in}, std::move(outputs));
   return true;

@@ -552,6 +552,21 @@ HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail& tail, const 
   }
 }
 
+/// The sums themselves. They are moved as floats, whose bits nothing changes.
+HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail&, const WidenedTile& tile,
+                            int64_t used, int64_t columns, const int32_t*, int32_t* dst) {
+  const ValueTag d;
+  const SumTag whole;
+  HWY_ALIGN int32_t part[kColumns] = {};
+  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
+    const PixelValues pixel = {{hn::BitCast(d, hn::LoadU(whole, sums)),
+                                hn::BitCast(d, hn::LoadU(whole, sums + kSumLanes))}};
+    int32_t* const to = columns == kColumns ? dst + tile.dst[r] : part;
+    store_pixel(pixel, reinterpret_cast<float*>(to));
+    if (to == part) std::copy_n(part, columns, dst + tile.dst[r]);
+  }
+}
+
 template <class T>
 void multiply_strip(const WidenedShape& shape, const WidenedOffsets& offsets,
                     const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
@@ -606,6 +621,8 @@ void multiply_strip_of(const WidenedShape& shape, const WidenedOffsets& offsets,
   };
   if (shape.dst == ElementType::Float32) {
     with(reinterpret_cast<float*>(dst));
+  } else if (shape.dst == ElementType::Int32) {
+    with(reinterpret_cast<int32_t*>(dst));
   } else if (shape.dst == ElementType::Int8) {
     with(reinterpret_cast<int8_t*>(dst));
   } else {

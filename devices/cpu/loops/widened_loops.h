@@ -20,7 +20,7 @@ struct WidenedShape {
   int64_t dilation_y = 1, dilation_x = 1;  ///< 1 = dense
   int64_t pad_top = 0, pad_left = 0;       ///< below and to the right by oh and ow
   ElementType src = ElementType::UInt8;    ///< or Int8
-  ElementType dst = ElementType::UInt8;    ///< or Int8 or Float32
+  ElementType dst = ElementType::UInt8;    ///< or Int8 or Float32; Int32 for the sums alone
   int32_t src_zero = 0;
   int32_t weights_zero = 0;
 

@@ -172,6 +172,33 @@ class WidenedKernel final : public Kernel {
   BufferPtr bias_;
 };
 
+/// Nothing where the loops have no such shape.
+std::optional<WidenedShape> supported(const WidenedShape& shape) {
+  const bool is_empty = shape.n * shape.oh * shape.ow * shape.groups * shape.oc == 0;
+  if (is_empty || shape.depth() > kMostProducts) return std::nullopt;
+  return shape;
+}
+
+std::optional<WidenedShape> shape_of_convolution(const ConvolutionSpec& spec) {
+  if (spec.src.shape.size() != 4 || spec.groups < 1) return std::nullopt;
+  WidenedShape shape = shape_of_window(spec);
+  if (shape.groups > 1 && shape.ic == 1) {
+    // Several filters for one channel would leave most of a panel empty.
+    if (shape.oc > 1) return std::nullopt;
+    shape.depthwise = true;
+    shape.ic = shape.oc = shape.groups;
+    shape.groups = 1;
+  }
+  return shape;
+}
+
+/// As the element types of sums.
+std::optional<WidenedShape> as_sums(WidenedShape shape, ElementType src) {
+  shape.src = src;
+  shape.dst = ElementType::Int32;
+  return supported(shape);
+}
+
 /// Where the weights of a node lie.
 WeightStrides strides_of(const Node& node) {
   const Shape& weights = node.input(1)->desc().shape;
@@ -194,24 +221,33 @@ std::optional<WidenedShape> widened_shape(const Node& node, const Int8Arithmetic
     shape = shape_of_rows(*spec);
   } else {
     const auto spec = int8_convolution_spec(node, arithmetic);
-    if (!spec || spec->src.shape.size() != 4 || spec->groups < 1) return std::nullopt;
-    shape = shape_of_window(*spec);
-    if (shape.groups > 1 && shape.ic == 1) {
-      // Several filters for one channel would leave most of a panel empty.
-      if (shape.oc > 1) return std::nullopt;
-      shape.depthwise = true;
-      shape.ic = shape.oc = shape.groups;
-      shape.groups = 1;
-    }
+    const auto window = spec ? shape_of_convolution(*spec) : std::nullopt;
+    if (!window) return std::nullopt;
+    shape = *window;
   }
   const Int8Product product = int8_product_of(node);
   shape.src = node.input(0)->desc().type;
   shape.dst = node.output()->desc().type;
   shape.src_zero = product.src_zero;
   shape.weights_zero = product.weights_zero;
-  const bool is_empty = shape.n * shape.oh * shape.ow * shape.groups * shape.oc == 0;
-  if (is_empty || shape.depth() > kMostProducts) return std::nullopt;
-  return shape;
+  return supported(shape);
+}
+
+std::optional<WidenedShape> widened_sums_shape(const MatMulSpec& spec) {
+  return as_sums(shape_of_rows(spec), spec.src.type);
+}
+
+std::optional<WidenedShape> widened_sums_shape(const ConvolutionSpec& spec) {
+  const auto shape = shape_of_convolution(spec);
+  return shape ? as_sums(*shape, spec.src.type) : std::nullopt;
+}
+
+Result<std::unique_ptr<Kernel>> make_widened_sums(const WidenedShape& shape, const Tensor& weights,
+                                                  const WeightStrides& strides,
+                                                  const NodePacking& packing) {
+  auto kernel = std::make_unique<WidenedKernel>(shape, std::vector<PostOp>());
+  HET_TRY(kernel->pack(weights, strides, {1.0f}, {0.0f}, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
 Result<std::unique_ptr<Kernel>> make_widened_kernel(const WidenedShape& shape, const Node& node,

@@ -20,4 +20,11 @@ Result<std::unique_ptr<Kernel>> make_widened_kernel(const WidenedShape& shape, c
                                                     const Int8Arithmetic& arithmetic,
                                                     const NodePacking& packing);
 
+/// The sums of products alone, as int32, without zero points.
+std::optional<WidenedShape> widened_sums_shape(const MatMulSpec& spec);
+std::optional<WidenedShape> widened_sums_shape(const ConvolutionSpec& spec);
+Result<std::unique_ptr<Kernel>> make_widened_sums(const WidenedShape& shape, const Tensor& weights,
+                                                  const WeightStrides& strides,
+                                                  const NodePacking& packing);
+
 }  // namespace het::cpu

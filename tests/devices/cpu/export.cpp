@@ -166,6 +166,19 @@ TEST_F(CpuExport, QuantisedModels) {
   round_trip(maker.model(), {{"EXECUTION_MODE_HINT", "ACCURACY"}});
 }
 
+/// Two sets of packed weights a node: those of the products, and ones that sum windows.
+TEST_F(CpuExport, ProductsOfBytesWithZeroPoints) {
+  ModelMaker maker;
+  const std::vector<Value*> bytes =
+      maker.split("DynamicQuantizeLinear", {maker.input({1, 8, 9, 7})}, 3);
+  Value* w = maker.constant(random_bytes<uint8_t>({20, 8, 3, 3}, 5));
+  Value* zero = maker.constant(Tensor::scalar(uint8_t{3}));
+  maker.output(maker.op("ConvInteger", {bytes[0], w, bytes[2], zero}));
+  Value* columns = maker.constant(random_bytes<uint8_t>({7, 30}, 6));
+  maker.output(maker.op("MatMulInteger", {bytes[0], columns, bytes[2], zero}));
+  round_trip(maker.model());
+}
+
 TEST_F(CpuExport, PropertiesMayBeReplacedWhereWeightsStillFit) {
   ModelMaker maker;
   const auto compiled = compile(small_model(maker), {{"INFERENCE_NUM_THREADS", "1"}});

@@ -2,6 +2,7 @@
 
 #include "devices/cpu/loops/widened_loops.h"
 #include "tests/devices/cpu/cpu_testing.h"
+#include "tests/devices/cpu/instruction_sets.h"
 
 /// int8 products on processors without VNNI (devices/cpu/loops/widened_loops.h), on every
 /// processor.
@@ -104,27 +105,31 @@ Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
                                    : random_bytes<uint8_t>(shape, seed);
 }
 
-/// Sums of all kinds of shapes: as floats exact.
+/// As floats and as they are.
 void expect_exact_sums(WidenedShape s) {
-  s.dst = ElementType::Float32;
   const int64_t filters = s.depthwise ? 1 : s.ic;
   const Tensor src = random_values(s.src, {s.n, s.ih, s.iw, s.groups * s.ic}, 3);
   const Tensor weights = random_bytes<int8_t>({s.groups * s.oc, filters, s.kh, s.kw}, 5);
-  for (const int64_t rows : {s.oh, int64_t{2}}) {
-    const Tensor got = multiply(s, src, weights, 1.0f, 0.0f, {}, nullptr, rows);
-    const float* next = got.data<float>();
-    for (int64_t n = 0; n < s.n; ++n) {
-      for (int64_t y = 0; y < s.oh; ++y) {
-        for (int64_t x = 0; x < s.ow; ++x) {
-          for (int64_t o = 0; o < s.groups * s.oc; ++o, ++next) {
-            ASSERT_EQ(*next, static_cast<float>(sum_at(s, src, weights, n, y, x, o)))
-                << "picture " << n << " y " << y << " x " << x << " channel " << o
-                << " of strips of " << rows;
-          }
+  std::vector<float> wanted;
+  for (int64_t n = 0; n < s.n; ++n) {
+    for (int64_t y = 0; y < s.oh; ++y) {
+      for (int64_t x = 0; x < s.ow; ++x) {
+        for (int64_t o = 0; o < s.groups * s.oc; ++o) {
+          wanted.push_back(static_cast<float>(sum_at(s, src, weights, n, y, x, o)));
         }
       }
     }
   }
+  on_each_instruction_set([&] {
+    for (const ElementType type : {ElementType::Float32, ElementType::Int32}) {
+      s.dst = type;
+      for (const int64_t rows : {s.oh, int64_t{2}}) {
+        SCOPED_TRACE(testing::Message() << to_string(type) << " in strips of " << rows);
+        const Tensor got = multiply(s, src, weights, 1.0f, 0.0f, {}, nullptr, rows);
+        EXPECT_EQ(*to_float_vector(got), wanted);
+      }
+    }
+  });
 }
 
 TEST(CpuWidened, SumsOfAllShapesAreExact) {
@@ -157,7 +162,7 @@ TEST(CpuWidened, SumsOfAllShapesAreExact) {
         shape.src_zero = src_zero;
         shape.weights_zero = weights_zero;
         expect_exact_sums(shape);
-        if (testing::Test::HasFatalFailure()) return;
+        if (testing::Test::HasFailure()) return;
       }
     }
   }
