@@ -56,9 +56,10 @@ class ByteStore {
     limited(d, rounded, dst);
   }
 
-  /// round(quotient) + zero.
+  /// round(quotient) + zero; NaN counts as 0.
   HWY_INLINE void store(D d, V quotient, T* dst) const {
-    limited(d, round(d, hn::Min(hn::Max(quotient, low_), high_)), dst);
+    const V number = hn::IfThenElseZero(hn::Eq(quotient, quotient), quotient);
+    limited(d, round(d, hn::Min(hn::Max(number, low_), high_)), dst);
   }
 
  private:
@@ -66,7 +67,7 @@ class ByteStore {
     const V shift = hn::Set(d, kRounding);
     return hn::Sub(hn::Add(value, shift), shift);
   }
-  /// Whole numbers, NaN as the lowest.
+  /// Of whole numbers.
   HWY_INLINE void limited(D d, V whole, T* dst) const {
     const hn::RebindToUnsigned<D> du;
     const hn::Rebind<uint8_t, D> bytes;
@@ -93,7 +94,7 @@ template <class T>
 HWY_INLINE T stored(float value, const ByteScale& scale) {
   const float low = (scale.is_signed ? -128.0f : 0.0f) - scale.zero;
   const float high = (scale.is_signed ? 127.0f : 255.0f) - scale.zero;
-  const float limited = std::min(std::max(value, low), high);
+  const float limited = std::isnan(value) ? 0.0f : std::min(std::max(value, low), high);
   return static_cast<T>(static_cast<int32_t>(std::nearbyint(limited) + scale.zero));
 }
 

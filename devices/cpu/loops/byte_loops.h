@@ -6,7 +6,7 @@
 namespace het::cpu {
 
 /// Loops over quantised values, vectorised for the processor they run on. `is_signed`: int8, else
-/// uint8. Rounding is to nearest, halves to even.
+/// uint8. Rounding is to nearest, halves to even; NaN counts as 0.
 
 struct ByteScale {
   float scale = 1.0f;

@@ -552,17 +552,27 @@ HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail& tail, const 
   }
 }
 
-/// The sums themselves. They are moved as floats, whose bits nothing changes.
+HWY_INLINE void store_sums(const int32_t* sums, int32_t* to) {
+#if HWY_TARGET == HWY_AVX2
+  const SumTag d;
+  const auto first = hn::LoadU(d, sums);
+  const auto second = hn::LoadU(d, sums + kSumLanes);
+  hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
+  hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
+#else
+  for (int64_t lane = 0; lane < kColumns; ++lane) {
+    to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] = sums[lane];
+  }
+#endif
+}
+
+/// The sums themselves.
 HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail&, const WidenedTile& tile,
                             int64_t used, int64_t columns, const int32_t*, int32_t* dst) {
-  const ValueTag d;
-  const SumTag whole;
   HWY_ALIGN int32_t part[kColumns] = {};
   for (int64_t r = 0; r < used; ++r, sums += kColumns) {
-    const PixelValues pixel = {{hn::BitCast(d, hn::LoadU(whole, sums)),
-                                hn::BitCast(d, hn::LoadU(whole, sums + kSumLanes))}};
     int32_t* const to = columns == kColumns ? dst + tile.dst[r] : part;
-    store_pixel(pixel, reinterpret_cast<float*>(to));
+    store_sums(sums, to);
     if (to == part) std::copy_n(part, columns, dst + tile.dst[r]);
   }
 }

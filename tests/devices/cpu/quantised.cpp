@@ -5,6 +5,7 @@
 #include "devices/cpu/loops/range_loop.h"
 #include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/onednn/onednn.h"
+#include "inference/ops/quantisation/quantization.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
@@ -306,6 +307,38 @@ TEST_F(CpuQuantised, RangesOnEveryInstructionSet) {
       }
     }
     EXPECT_EQ(cpu::range_row(nullptr, 0).highest, 0.0f);
+  });
+}
+
+TEST_F(CpuQuantised, WhatIsNoNumberAmongOthers) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  cpu_testing::on_each_instruction_set([&] {
+    for (const bool is_signed : {false, true}) {
+      const cpu::ByteScale scale{0.5f, is_signed ? -3.0f : 100.0f, is_signed};
+      const auto zero = static_cast<int64_t>(scale.zero);
+      for (const size_t count : {1, 7, 40}) {
+        for (const float value : {kNaN, kInf, -kInf, 3e38f, 1.0f}) {
+          for (size_t at = 0; at < count; ++at) {
+            std::vector<float> values(count, 2.0f);
+            values[at] = value;
+            const std::vector<float> scales(count, 0.5f);
+            std::vector<uint8_t> wanted, rows(count), channels(count);
+            for (const float v : values) {
+              wanted.push_back(static_cast<uint8_t>(
+                  is_signed ? static_cast<uint8_t>(saturate_quantized<int8_t>(v / 0.5f, zero))
+                            : saturate_quantized<uint8_t>(v / 0.5f, zero)));
+            }
+            cpu::quantise_row(values.data(), scale, count,
+                              reinterpret_cast<std::byte*>(rows.data()));
+            cpu::quantise_channels(values.data(), scales.data(), scale, count, 1,
+                                   reinterpret_cast<std::byte*>(channels.data()));
+            EXPECT_EQ(rows, wanted) << value << " at " << at << " of " << count;
+            EXPECT_EQ(channels, wanted) << value << " at " << at << " of " << count;
+          }
+        }
+      }
+    }
   });
 }
 
