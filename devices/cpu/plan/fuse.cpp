@@ -6,6 +6,7 @@
 #include "devices/cpu/formats/post_op.h"
 #include "devices/cpu/loops/byte_loops.h"
 #include "devices/cpu/onednn/int8_support.h"
+#include "devices/cpu/plan/byte_map.h"
 #include "devices/cpu/products/int8_product.h"
 #include "inference/ops/products/conv_transpose.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
@@ -102,6 +103,10 @@ Status quantise_operators(Model& model) {
   return quantise_operators(model, byte_rules());
 }
 
+Status map_bytes(Model& model) {
+  return map_bytes(model, make_byte_table);
+}
+
 Status fuse_tails(Model& model) {
   return fuse_tails(model, tail_rules());
 }
@@ -138,7 +143,7 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
                                fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
                                keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
   if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
-  return run_rewrites(model, {fuse_elementwise});
+  return run_rewrites(model, {fuse_elementwise, map_bytes});
 }
 
 }  // namespace het::cpu

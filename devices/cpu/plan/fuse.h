@@ -26,6 +26,7 @@ Status fuse_int8_activations(Model& model);
 Status fuse_int8_sums(Model& model);
 Status fuse_requantisation(Model& model);
 Status quantise_operators(Model& model);
+Status map_bytes(Model& model);
 Status fuse_tails(Model& model);
 Status fuse_non_finite_tails(Model& model);
 

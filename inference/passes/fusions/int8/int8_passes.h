@@ -1,9 +1,15 @@
 #pragma once
 
+#include <array>
+#include <optional>
+#include <vector>
+
 #include "inference/base/status.h"
 #include "inference/model/model.h"
+#include "inference/passes/fusions/elementwise_program.h"
 #include "inference/passes/fusions/fused_tail.h"
 #include "inference/passes/fusions/int8/int8_product.h"
+#include "inference/passes/fusions/stored_value.h"
 
 // Rewrites of quantised models for int8 kernels; as in passes.h, what they replace is left
 // detached.
@@ -49,5 +55,19 @@ Status fuse_requantisation(Model& model, const Int8Rules& rules);
 /// QLinearGlobalAveragePool, Mul by a float per channel becomes het.GateBytes, ReduceMean over
 /// pixels behind DequantizeLinear het.MeanOfBytes. A Relu that QuantizeLinear does anyway goes.
 Status quantise_operators(Model& model, const ByteRules& rules);
+
+/// What stands between DequantizeLinear of some bytes and QuantizeLinear: expressions of one value.
+struct ByteFunction {
+  ElementwiseProgram program;  ///< nothing where there is only another scale
+  std::vector<std::optional<float>>
+      operands;  ///< numbers; the dequantised bytes where there is none
+  StoredValue src, dst;
+};
+/// By the bits of a byte.
+using ByteTable = std::array<uint8_t, 256>;
+
+/// Element-wise nodes of one dequantised value whose result is quantised again become het.MapBytes:
+/// the bytes, and a table of 256 that says what each becomes. After fuse_elementwise.
+Status map_bytes(Model& model, ByteTable (*make_table)(const ByteFunction& function));
 
 }  // namespace het
