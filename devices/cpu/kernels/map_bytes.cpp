@@ -1,10 +1,10 @@
 #include <algorithm>
+#include <array>
 
 #include "devices/cpu/loops/byte_map_loop.h"
 #include "devices/cpu/plan/plan_builder.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
-#include "inference/passes/fusions/int8/int8_passes.h"
 
 namespace het::cpu {
 namespace {
@@ -13,7 +13,7 @@ constexpr int64_t kMapGrain = 64 * 1024;
 
 class MapBytesKernel final : public Kernel {
  public:
-  MapBytesKernel(const ByteTable& map, int64_t count) : map_(map), count_(count) {}
+  MapBytesKernel(const std::array<uint8_t, 256>& map, int64_t count) : map_(map), count_(count) {}
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* src = reinterpret_cast<const uint8_t*>(args.inputs[0]);
@@ -25,7 +25,7 @@ class MapBytesKernel final : public Kernel {
   }
 
  private:
-  ByteTable map_;
+  std::array<uint8_t, 256> map_;
   int64_t count_;
 };
 
@@ -33,7 +33,7 @@ class MapBytesKernel final : public Kernel {
 Result<bool> plan_map_bytes(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const TensorDesc& dst = node.output()->desc();
-  ByteTable map;
+  std::array<uint8_t, 256> map;
   std::copy_n(node.input(1)->constant().data<uint8_t>(), map.size(), map.begin());
   // The padding of blocks would not stay zero.
   const Format home = builder.home(src).format;

@@ -4,7 +4,8 @@
 
 namespace het::cpu {
 
-/// What the kernels of DequantizeLinear, the program and QuantizeLinear make of each byte.
-ByteTable make_byte_table(const ByteFunction& function);
+/// What the kernel of element-wise programs makes of each byte's values (RunOnBytes).
+void run_on_bytes(const ElementwiseProgram& program, std::span<const ByteValues> operands,
+                  ByteValues& result);
 
 }  // namespace het::cpu

@@ -104,7 +104,7 @@ Status quantise_operators(Model& model) {
 }
 
 Status map_bytes(Model& model) {
-  return map_bytes(model, make_byte_table);
+  return map_bytes(model, run_on_bytes);
 }
 
 Status fuse_tails(Model& model) {
@@ -127,9 +127,10 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   HET_TRY(compute_in_float32(model));
   HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
-    HET_TRY(run_rewrites(model, {split_fake_quantize, move_quantisation, quantise_products,
-                                 fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
-                                 fuse_int8_sums, fuse_requantisation, quantise_operators}));
+    HET_TRY(
+        run_rewrites(model, {split_fake_quantize, move_quantisation, quantise_products,
+                             fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
+                             fuse_int8_sums, fuse_requantisation, quantise_operators, map_bytes}));
   }
   HET_TRY(run_rewrites(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
                                fold_space_to_depth, drop_expand, lower_attention, fuse_attention,
@@ -143,7 +144,7 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
                                fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
                                keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
   if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
-  return run_rewrites(model, {fuse_elementwise, map_bytes});
+  return run_rewrites(model, {fuse_elementwise});
 }
 
 }  // namespace het::cpu

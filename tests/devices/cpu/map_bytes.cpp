@@ -83,6 +83,32 @@ TEST_F(CpuMapBytes, FunctionsOfOneByte) {
   }
 }
 
+/// Each is a table of the first bytes, whatever they were rounded to on the way.
+TEST_F(CpuMapBytes, RoundingsInBetween) {
+  Value* x = stored_input({1, 8, 9, 6}, 0.02f, 131);
+  Value* y = dequantise(quantise(swish(x), 0.04f, 20), 0.04f, 20);
+  Value* z = dequantise(quantise(maker_.op("Tanh", {y}), 0.01f, 100), 0.01f, 100);
+  maker_.output(quantise(y, 0.03f, 7));
+  maker_.output(quantise(maker_.op("Sub", {maker_.op("Mul", {y, scale(1.5f)}), z}), 0.05f, 9));
+  maker_.output(quantise(maker_.op("Mul", {y, stored_input({1, 8, 9, 6}, 0.02f, 3)}), 0.1f, 40));
+  EXPECT_EQ(fused_graph(), R"(
+input x0 : uint8[1,8,9,6]
+input x1 : uint8[1,8,9,6]
+DequantizeLinear12_y = DequantizeLinear(x1, c15=0.02, c16=3) : float32[1,8,9,6]
+QuantizeLinear3_y_2 = het.MapBytes(x0, QuantizeLinear3/map=uint8[256]) : uint8[1,8,9,6]
+DequantizeLinear4_y = DequantizeLinear(QuantizeLinear3_y_2, c4=0.04, c5=20) : float32[1,8,9,6]
+Mul13_y = Mul(DequantizeLinear4_y, DequantizeLinear12_y) : float32[1,8,9,6]
+QuantizeLinear14_y = QuantizeLinear(Mul13_y, c17=0.1, c18=40) : uint8[1,8,9,6]
+QuantizeLinear8_y_2 = het.MapBytes(x0, QuantizeLinear8/map=uint8[256]) : uint8[1,8,9,6]
+QuantizeLinear11_y_2 = het.MapBytes(x0, QuantizeLinear11/map=uint8[256]) : uint8[1,8,9,6]
+output y0 = QuantizeLinear8_y_2
+output y1 = QuantizeLinear11_y_2
+output y2 = QuantizeLinear14_y
+)");
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "MapBytes"), 3u);
+}
+
 TEST_F(CpuMapBytes, OthersMayReadWhatLiesBetween) {
   Value* x = stored_input({1, 8, 4, 6}, 0.02f, 131);
   Value* y = maker_.op("Tanh", {x});

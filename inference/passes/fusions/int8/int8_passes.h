@@ -1,15 +1,13 @@
 #pragma once
 
 #include <array>
-#include <optional>
-#include <vector>
+#include <span>
 
 #include "inference/base/status.h"
 #include "inference/model/model.h"
 #include "inference/passes/fusions/elementwise_program.h"
 #include "inference/passes/fusions/fused_tail.h"
 #include "inference/passes/fusions/int8/int8_product.h"
-#include "inference/passes/fusions/stored_value.h"
 
 // Rewrites of quantised models for int8 kernels; as in passes.h, what they replace is left
 // detached.
@@ -56,18 +54,15 @@ Status fuse_requantisation(Model& model, const Int8Rules& rules);
 /// pixels behind DequantizeLinear het.MeanOfBytes. A Relu that QuantizeLinear does anyway goes.
 Status quantise_operators(Model& model, const ByteRules& rules);
 
-/// What stands between DequantizeLinear of some bytes and QuantizeLinear: expressions of one value.
-struct ByteFunction {
-  ElementwiseProgram program;  ///< nothing where there is only another scale
-  std::vector<std::optional<float>>
-      operands;  ///< numbers; the dequantised bytes where there is none
-  StoredValue src, dst;
-};
-/// By the bits of a byte.
-using ByteTable = std::array<uint8_t, 256>;
+/// What a float value is for each byte that it is made of, by the byte's bits.
+using ByteValues = std::array<float, 256>;
+/// Runs an element-wise program as the device does.
+using RunOnBytes = void (*)(const ElementwiseProgram& program, std::span<const ByteValues> operands,
+                            ByteValues& result);
 
-/// Element-wise nodes of one dequantised value whose result is quantised again become het.MapBytes:
-/// the bytes, and a table of 256 that says what each becomes. After fuse_elementwise.
-Status map_bytes(Model& model, ByteTable (*make_table)(const ByteFunction& function));
+/// Element-wise nodes of one dequantised value whose result is quantised again, perhaps with other
+/// roundings to bytes in between, become het.MapBytes: the bytes, and a table of 256 that says what
+/// each becomes.
+Status map_bytes(Model& model, RunOnBytes run);
 
 }  // namespace het

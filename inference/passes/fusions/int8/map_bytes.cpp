@@ -1,62 +1,140 @@
 #include <algorithm>
+#include <unordered_map>
 
+#include "inference/ops/quantisation/quantization.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/rewrite.h"
+#include "inference/passes/fusions/stored_value.h"
 
 namespace het {
 namespace {
 
-/// The bytes and numbers that a node computes with, or nothing where it reads anything else.
-std::optional<ByteFunction> function_of(const Node& node, const StoredValue& dst) {
-  const std::optional<ElementwiseNode> found = elementwise_of(node);
-  if (!found) return std::nullopt;
-  ByteFunction function{found->program, {}, {}, dst};
-  for (const Value* operand : found->operands) {
-    if (operand->is_constant() && operand->constant().element_count() == 1) {
-      const auto value = to_float_vector(operand->constant());
-      if (!value) return std::nullopt;
-      function.operands.emplace_back(value->front());
-      continue;
-    }
-    const std::optional<StoredValue> src = stored_behind(*operand);
-    const bool is_first = function.src.stored == nullptr;
-    if (!src ||
-        (!is_first && (src->stored != function.src.stored || !same_steps(*src, function.src)))) {
-      return std::nullopt;
-    }
-    function.src = *src;
-    function.operands.emplace_back();
+using ByteTable = std::array<uint8_t, 256>;
+
+/// By the bits of a byte.
+int number_of(size_t bits, ElementType type) {
+  return type == ElementType::Int8 ? static_cast<int8_t>(bits) : static_cast<int>(bits);
+}
+
+/// A float value as a function of some bytes; of none for a number.
+struct ByteFunction {
+  Value* source = nullptr;
+  ByteValues values;
+};
+
+bool is_map(const Node* node) {
+  return node != nullptr && node->op_type() == "MapBytes" && node->domain() == "het" &&
+         !is_detached(*node);
+}
+
+class ByteFunctions {
+ public:
+  explicit ByteFunctions(RunOnBytes run) : run_(run) {}
+
+  const std::optional<ByteFunction>& of(const Value& value) {
+    const auto known = known_.find(&value);
+    if (known != known_.end()) return known->second;
+    std::optional<ByteFunction> found = find(value);
+    return known_[&value] = std::move(found);
   }
-  return function.src.stored == nullptr ? std::nullopt : std::optional(std::move(function));
+
+ private:
+  std::optional<ByteFunction> find(const Value& value) {
+    if (value.is_constant()) return number(value.constant());
+    const Node* const node = value.producer();
+    if (node == nullptr || is_detached(*node)) return std::nullopt;
+    if (const std::optional<StoredValue> stored = stored_behind(value)) return dequantised(*stored);
+    const std::optional<ElementwiseNode> elementwise = elementwise_of(*node);
+    if (!elementwise) return std::nullopt;
+    ByteFunction made;
+    std::vector<ByteValues> operands;
+    for (const Value* operand : elementwise->operands) {
+      const std::optional<ByteFunction>& function = of(*operand);
+      if (!function) return std::nullopt;
+      if (function->source != nullptr) {
+        const bool is_other = made.source != nullptr && made.source != function->source;
+        if (is_other || operand->desc().shape != value.desc().shape) return std::nullopt;
+        made.source = function->source;
+      }
+      operands.push_back(function->values);
+    }
+    run_(elementwise->program, operands, made.values);
+    return made;
+  }
+
+  static std::optional<ByteFunction> number(const Tensor& constant) {
+    if (constant.element_count() != 1) return std::nullopt;
+    const auto value = to_float_vector(constant);
+    if (!value) return std::nullopt;
+    ByteFunction made;
+    made.values.fill(value->front());
+    return made;
+  }
+
+  /// Of the bytes, or of those that a table made them of.
+  static std::optional<ByteFunction> dequantised(const StoredValue& stored) {
+    if (stored.stored->is_constant()) return std::nullopt;
+    const Node* const node = stored.stored->producer();
+    ByteFunction made{is_map(node) ? node->input(0) : stored.stored, {}};
+    for (size_t i = 0; i < made.values.size(); ++i) {
+      const size_t bits = is_map(node) ? node->input(1)->constant().data<uint8_t>()[i] : i;
+      made.values[i] =
+          static_cast<float>(number_of(bits, stored.type()) - stored.zero) * stored.scale;
+    }
+    return made;
+  }
+
+  RunOnBytes run_;
+  std::unordered_map<const Value*, std::optional<ByteFunction>> known_;
+};
+
+ByteTable quantised(const ByteValues& values, const StoredValue& dst) {
+  ByteTable table;
+  std::ranges::transform(values, table.begin(), [&](float value) {
+    const float quotient = value / dst.scale;
+    return dst.type() == ElementType::Int8
+               ? static_cast<uint8_t>(saturate_quantized<int8_t>(quotient, dst.zero))
+               : saturate_quantized<uint8_t>(quotient, dst.zero);
+  });
+  return table;
+}
+
+/// What nobody reads any more is a part of the map.
+void take_over(Model& model, Node* node, Node& map) {
+  if (node == nullptr || is_detached(*node) || !elementwise_of(*node) ||
+      is_read(model, *node->output())) {
+    return;
+  }
+  map.add_original_names(node->original_names());
+  const std::vector<Value*> inputs = node->inputs();
+  detach(model, *node);
+  for (const Value* input : inputs) {
+    if (input != nullptr) take_over(model, input->producer(), map);
+  }
 }
 
 }  // namespace
 
-Status map_bytes(Model& model, ByteTable (*make_table)(const ByteFunction&)) {
+Status map_bytes(Model& model, RunOnBytes run) {
+  ByteFunctions functions(run);
   const size_t count = model.nodes().size();
   for (size_t k = 0; k < count; ++k) {
     Node& quantise = *model.nodes()[k];
     const std::optional<StoredValue> dst = stored_by(&quantise);
     if (!dst) continue;
     const Value& real = *quantise.input(0);
-    Node* const before = real.producer();
-    if (before == nullptr) continue;
-    std::optional<ByteFunction> function;
-    if (const std::optional<StoredValue> src = stored_behind(real)) {
-      function = ByteFunction{{}, {}, *src, *dst};
-    } else {
-      function = function_of(*before, *dst);
-    }
-    if (!function || function->src.stored->is_constant() ||
-        function->src.stored->desc().shape != dst->stored->desc().shape) {
+    const std::optional<ByteFunction> function = functions.of(real);
+    if (!function || function->source == nullptr ||
+        function->source->desc().shape != dst->stored->desc().shape) {
       continue;
     }
-    const ByteTable table = make_table(*function);
+    const ByteTable table = quantised(function->values, *dst);
     Value* const map = model.add_constant(
         quantise.name() + "/map",
         Tensor::from<uint8_t>({256}, std::vector<uint8_t>(table.begin(), table.end())));
-    Node* const first = only_reader(model, real) == &quantise ? before : &quantise;
-    replace(model, {first, &quantise, "MapBytes", "het", {function->src.stored, map}, {}});
+    Node* const made =
+        replace(model, {&quantise, &quantise, "MapBytes", "het", {function->source, map}, {}});
+    take_over(model, real.producer(), *made);
   }
   return {};
 }
