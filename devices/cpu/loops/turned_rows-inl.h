@@ -20,7 +20,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Four rows of `count` words become columns: word i of row r goes to to[i * step + r]. Their bits
-/// are copied, be they floats or pairs of bfloat16.
+/// are copied, be they floats or pairs of bfloat16. Where there are no vectors, rows beyond `step`
+/// are left out.
 HWY_INLINE void turn_four_rows(const std::array<const float*, 4>& rows, int64_t count, int64_t step,
                                float* to) {
   int64_t i = 0;
@@ -48,8 +49,9 @@ HWY_INLINE void turn_four_rows(const std::array<const float*, 4>& rows, int64_t 
     }
   }
 #endif
+  const auto columns = static_cast<size_t>(step < 4 ? step : 4);
   for (; i < count; ++i) {
-    for (size_t r = 0; r < 4; ++r) {
+    for (size_t r = 0; r < columns; ++r) {
       std::memcpy(to + i * step + static_cast<int64_t>(r), rows[r] + i, sizeof(float));
     }
   }

@@ -395,14 +395,22 @@ void expect_attention(const LoopCase& c, bool with_specials, bool zero_for_nan) 
         SCOPED_TRACE(fmt::format("{} {} {}", to_string(product), to_string(from), to_string(to)));
         const cpu::AttentionShape shape{c.depth, c.keys, c.columns,    0.5f,
                                         2.0f,    false,  zero_for_nan, product};
+        constexpr size_t kBehind = 64;  // nothing is written there
         const auto bytes = [](size_t count) {
-          return *Tensor::allocate({ElementType::UInt8, {static_cast<int64_t>(count)}});
+          Tensor made =
+              *Tensor::allocate({ElementType::UInt8, {static_cast<int64_t>(count + kBehind)}});
+          std::ranges::fill(made.values<uint8_t>().last(kBehind), uint8_t{0xA5});
+          return made;
         };
         Tensor keys = bytes(attention_keys_bytes(shape));
         Tensor values = bytes(attention_values_bytes(shape));
         Tensor scratch = bytes(attention_scratch_bytes(shape));
         pack_attention_keys(shape, key.as(from), keys.bytes());
         pack_attention_values(shape, value.as(from), values.bytes());
+        for (Tensor* packed : {&keys, &values}) {
+          const auto behind = packed->values<uint8_t>().last(kBehind);
+          EXPECT_TRUE(std::ranges::all_of(behind, [](uint8_t byte) { return byte == 0xA5; }));
+        }
         const int64_t row = c.columns + 2;
         std::vector<float> wide(static_cast<size_t>(c.rows * row), 77.0f);
         std::vector<BFloat16> narrow(wide.size(), BFloat16(77.0f));
