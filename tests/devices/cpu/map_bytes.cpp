@@ -109,6 +109,18 @@ output y2 = QuantizeLinear14_y
   EXPECT_EQ(count_type(rows, "MapBytes"), 3u);
 }
 
+/// However long it is.
+TEST_F(CpuMapBytes, AChainOfManyNodes) {
+  Value* x = stored_input({1, 8, 9, 6}, 0.02f, 131);
+  for (int i = 0; i < 20000; ++i) x = maker_.op("Neg", {x});
+  maker_.output(quantise(x, 0.03f, 120));
+  const std::unique_ptr<Model> model = maker_.model().clone();
+  ASSERT_TRUE(prepare_model(*model).ok());
+  ASSERT_TRUE(cpu::map_bytes(*model).ok());
+  model->remove_unused();
+  EXPECT_EQ(model->nodes().size(), 1u);
+}
+
 TEST_F(CpuMapBytes, OthersMayReadWhatLiesBetween) {
   Value* x = stored_input({1, 8, 4, 6}, 0.02f, 131);
   Value* y = maker_.op("Tanh", {x});

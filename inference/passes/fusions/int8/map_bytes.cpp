@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 #include "inference/ops/quantisation/quantization.h"
@@ -27,15 +28,19 @@ bool is_map(const Node* node) {
          !is_detached(*node);
 }
 
+/// Asked for values in the order of their nodes, or chains of nodes would be as deep a recursion.
 class ByteFunctions {
  public:
   explicit ByteFunctions(RunOnBytes run) : run_(run) {}
 
-  const std::optional<ByteFunction>& of(const Value& value) {
+  /// Null where there is none.
+  const ByteFunction* of(const Value& value) {
     const auto known = known_.find(&value);
-    if (known != known_.end()) return known->second;
-    std::optional<ByteFunction> found = find(value);
-    return known_[&value] = std::move(found);
+    if (known != known_.end()) return known->second.get();
+    const std::optional<ByteFunction> found = find(value);
+    auto& kept = known_[&value];
+    if (found) kept = std::make_unique<ByteFunction>(*found);
+    return kept.get();
   }
 
  private:
@@ -49,8 +54,8 @@ class ByteFunctions {
     ByteFunction made;
     std::vector<ByteValues> operands;
     for (const Value* operand : elementwise->operands) {
-      const std::optional<ByteFunction>& function = of(*operand);
-      if (!function) return std::nullopt;
+      const ByteFunction* const function = of(*operand);
+      if (function == nullptr) return std::nullopt;
       if (function->source != nullptr) {
         const bool is_other = made.source != nullptr && made.source != function->source;
         if (is_other || operand->desc().shape != value.desc().shape) return std::nullopt;
@@ -85,7 +90,7 @@ class ByteFunctions {
   }
 
   RunOnBytes run_;
-  std::unordered_map<const Value*, std::optional<ByteFunction>> known_;
+  std::unordered_map<const Value*, std::unique_ptr<ByteFunction>> known_;
 };
 
 ByteTable quantised(const ByteValues& values, const StoredValue& dst) {
@@ -100,16 +105,20 @@ ByteTable quantised(const ByteValues& values, const StoredValue& dst) {
 }
 
 /// What nobody reads any more is a part of the map.
-void take_over(Model& model, Node* node, Node& map) {
-  if (node == nullptr || is_detached(*node) || !elementwise_of(*node) ||
-      is_read(model, *node->output())) {
-    return;
-  }
-  map.add_original_names(node->original_names());
-  const std::vector<Value*> inputs = node->inputs();
-  detach(model, *node);
-  for (const Value* input : inputs) {
-    if (input != nullptr) take_over(model, input->producer(), map);
+void take_over(Model& model, Node* last, Node& map) {
+  std::vector<Node*> left = {last};
+  while (!left.empty()) {
+    Node* const node = left.back();
+    left.pop_back();
+    if (node == nullptr || is_detached(*node) || !elementwise_of(*node) ||
+        is_read(model, *node->output())) {
+      continue;
+    }
+    map.add_original_names(node->original_names());
+    for (const Value* input : node->inputs()) {
+      if (input != nullptr) left.push_back(input->producer());
+    }
+    detach(model, *node);
   }
 }
 
@@ -119,21 +128,24 @@ Status map_bytes(Model& model, RunOnBytes run) {
   ByteFunctions functions(run);
   const size_t count = model.nodes().size();
   for (size_t k = 0; k < count; ++k) {
-    Node& quantise = *model.nodes()[k];
-    const std::optional<StoredValue> dst = stored_by(&quantise);
-    if (!dst) continue;
-    const Value& real = *quantise.input(0);
-    const std::optional<ByteFunction> function = functions.of(real);
-    if (!function || function->source == nullptr ||
+    Node& node = *model.nodes()[k];
+    const std::optional<StoredValue> dst = stored_by(&node);
+    if (!dst) {
+      if (const Value* const output = node.output()) functions.of(*output);
+      continue;
+    }
+    const Value& real = *node.input(0);
+    const ByteFunction* const function = functions.of(real);
+    if (function == nullptr || function->source == nullptr ||
         function->source->desc().shape != dst->stored->desc().shape) {
       continue;
     }
     const ByteTable table = quantised(function->values, *dst);
     Value* const map = model.add_constant(
-        quantise.name() + "/map",
+        node.name() + "/map",
         Tensor::from<uint8_t>({256}, std::vector<uint8_t>(table.begin(), table.end())));
     Node* const made =
-        replace(model, {&quantise, &quantise, "MapBytes", "het", {function->source, map}, {}});
+        replace(model, {&node, &node, "MapBytes", "het", {function->source, map}, {}});
     take_over(model, real.producer(), *made);
   }
   return {};
