@@ -21,8 +21,11 @@ SECONDS = 2.0
 # took more than this many of the cores says nothing.
 ATTEMPTS = 5
 OTHERS = 0.3
-# Results are decoded on the thread that computed them, while the next model computes already.
-TOLERANCE = 1.0
+# Results are decoded on the thread that computed them, while the next model computes already. Threads that a team has woken at its
+# end count, too, until they got a core to fall asleep on: with libgomp 14 some more of them than with 12. Two models that share nothing
+# have four threads in more than half of all samples, 3.4 to 3.7 in the mean; two that share the cores 2.4 to 3.1.
+MEDIAN_TOLERANCE = 1.0
+MEAN_TOLERANCE = 1.25
 ADVISED = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 
 
@@ -154,7 +157,7 @@ def describe(what, samples, own, others, told):
     each = collections.Counter(name for names in samples for name in names)
     parts = ", ".join(f"{name} {number / len(samples):.2f}" for name, number in each.most_common(6))
     print(f"{what}: mean {mean:.2f}, median {median}, most {counts[-1]} ({own:.2f} cores, others {others:.2f}; {told}; {parts})", flush=True)
-    return median <= CORES + TOLERANCE and mean <= CORES + TOLERANCE
+    return median <= CORES + MEDIAN_TOLERANCE and mean <= CORES + MEAN_TOLERANCE
 
 
 def ours(samples):
