@@ -37,7 +37,7 @@ Result<bool> add_kernel(PlanBuilder& builder, const Node& node, std::unique_ptr<
 /// On widened bytes, where oneDNN's sums would not be exact.
 Result<bool> add_widened_product(PlanBuilder& builder, const Node& node,
                                  const Int8Arithmetic& arithmetic, Format format) {
-  const std::optional<WidenedShape> shape = widened_shape(node, arithmetic);
+  const std::optional<Int8Shape> shape = widened_shape(node, arithmetic);
   if (!shape) return false;
   HET_ASSIGN(std::unique_ptr<Kernel> kernel,
              make_widened_kernel(*shape, node, arithmetic, builder.packing(node)));

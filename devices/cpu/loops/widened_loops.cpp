@@ -1,10 +1,7 @@
 #include "devices/cpu/loops/widened_loops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
@@ -13,9 +10,7 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
-#include "devices/cpu/loops/extremes-inl.h"
+#include "devices/cpu/loops/int8_tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
@@ -23,25 +18,8 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Sums of a panel's channels: two vectors of them.
-using SumTag = hn::CappedTag<int32_t, 16>;
-using SumVector = hn::Vec<SumTag>;
-using ValueTag = hn::RebindToFloat<SumTag>;
-using ValueVector = hn::Vec<ValueTag>;
-constexpr int kSumLanes = static_cast<int>(hn::MaxLanes(SumTag()));
-constexpr int kColumns = 2 * kSumLanes;
 /// Values of one pair of every channel of a panel.
 constexpr int kPairs = 2 * kColumns;
-
-/// Two neighbouring 16-bit values for each sum.
-#if HWY_TARGET == HWY_SCALAR
-struct WideVector {
-  int16_t first, second;
-};
-#else
-using WideTag = hn::Repartition<int16_t, SumTag>;
-using WideVector = hn::Vec<WideTag>;
-#endif
 
 /// Pixels of a tile: its sums, two vectors of weights and one of the source fill the registers.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
@@ -54,13 +32,6 @@ constexpr int kPixels = 4;
 
 /// With fewer tiles a panel's weights are widened on the way into the registers.
 constexpr int64_t kFewTiles = 3;
-
-/// The channel of a panel whose sum is lane `i` of half `half`: blocks of 16 bytes alternate, so
-/// that both narrowing two vectors into one and interleaving two give the order of the channels.
-constexpr int64_t interleaved_channel(int64_t half, int64_t i) {
-  if (kSumLanes < 4) return half;
-  return i / 4 * 8 + half * 4 + i % 4;
-}
 
 bool pairs_are_fast() {
   return HWY_TARGET <= HWY_AVX2;
@@ -132,53 +103,12 @@ HWY_INLINE void widen_values(const T* from, int64_t count, int32_t zero, int16_t
 }
 #endif
 
-/// How the widened source lies, and the runs of neighbouring values that weights are for.
-struct WidenedGeometry {
-  explicit WidenedGeometry(const WidenedShape& s)
-      : keeps_columns(s.kw > 1),
-        keeps_rows(s.kh > 1),
-        across(keeps_columns ? (s.ow - 1) * s.stride_x + (s.kw - 1) * s.dilation_x + 1 : s.ow),
-        dense(s.dilation_x == 1 && !s.depthwise),
-        runs(dense ? s.kh : s.kh * s.kw),
-        length(dense ? s.kw * s.ic : s.ic),
-        pairs((length + 1) / 2),
-        tap_pairs((s.kh * s.kw + 1) / 2) {}
-
-  /// Rows of the source that are kept for `rows` of the result. With one tap only those it meets.
-  int64_t down(const WidenedShape& s, int64_t rows) const {
-    return keeps_rows ? (rows - 1) * s.stride_y + (s.kh - 1) * s.dilation_y + 1 : rows;
-  }
-  int64_t pixel(const WidenedShape& s, int64_t y, int64_t x) const {
-    const int64_t row = keeps_rows ? y * s.stride_y : y;
-    const int64_t column = keeps_columns ? x * s.stride_x : x;
-    return (row * across + column) * s.ic;
-  }
-  int64_t run(const WidenedShape& s, int64_t r) const {
-    if (dense) return r * s.dilation_y * across * s.ic;
-    return (r / s.kw * s.dilation_y * across + r % s.kw * s.dilation_x) * s.ic;
-  }
-
-  bool keeps_columns, keeps_rows;
-  int64_t across;  ///< pixels of a widened row
-  bool dense;      ///< a row of taps is one run
-  int64_t runs, length, pairs;
-  int64_t tap_pairs;  ///< of a depthwise convolution
-};
-
-int64_t panel_values(const WidenedShape& shape) {
-  const WidenedGeometry geometry(shape);
+int64_t panel_values(const Int8Shape& shape) {
+  const Int8Geometry geometry(shape);
   return (shape.depthwise ? geometry.tap_pairs : geometry.runs * geometry.pairs) * kPairs;
 }
 
-int64_t group_panels(const WidenedShape& shape) {
-  return (shape.oc + kColumns - 1) / kColumns;
-}
-
-int64_t group_channel(int64_t panel, int64_t lane) {
-  return panel * kColumns + interleaved_channel(lane / kSumLanes, lane % kSumLanes);
-}
-
-void pack_depthwise_panels(const WidenedShape& shape, const int8_t* weights,
+void pack_depthwise_panels(const Int8Shape& shape, const int8_t* weights,
                            const WeightStrides& strides, int64_t begin, int64_t end,
                            int8_t* packed) {
   const int64_t taps = shape.kh * shape.kw;
@@ -197,12 +127,12 @@ void pack_depthwise_panels(const WidenedShape& shape, const int8_t* weights,
   }
 }
 
-void pack_panels_of(const WidenedShape& shape, const int8_t* weights, const WeightStrides& strides,
+void pack_panels_of(const Int8Shape& shape, const int8_t* weights, const WeightStrides& strides,
                     int64_t begin, int64_t end, int8_t* packed) {
   if (shape.depthwise) {
     return pack_depthwise_panels(shape, weights, strides, begin, end, packed);
   }
-  const WidenedGeometry geometry(shape);
+  const Int8Geometry geometry(shape);
   const int64_t panels = group_panels(shape);
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t first = panel % panels * kColumns;
@@ -228,7 +158,7 @@ void pack_panels_of(const WidenedShape& shape, const int8_t* weights, const Weig
   }
 }
 
-void place_channels(const WidenedShape& shape, const float* values, float* packed) {
+void place_channels(const Int8Shape& shape, const float* values, float* packed) {
   const int64_t panels = group_panels(shape);
   for (int64_t panel = 0; panel < shape.groups * panels; ++panel) {
     for (int64_t lane = 0; lane < kColumns; ++lane) {
@@ -238,8 +168,8 @@ void place_channels(const WidenedShape& shape, const float* values, float* packe
   }
 }
 
-WidenedOffsets offsets_of(const WidenedShape& shape, int64_t rows) {
-  const WidenedGeometry geometry(shape);
+WidenedOffsets offsets_of(const Int8Shape& shape, int64_t rows) {
+  const Int8Geometry geometry(shape);
   WidenedOffsets offsets;
   for (int64_t y = 0; y < rows; ++y) {
     for (int64_t x = 0; x < shape.ow; ++x) {
@@ -254,47 +184,20 @@ WidenedOffsets offsets_of(const WidenedShape& shape, int64_t rows) {
   return offsets;
 }
 
-int64_t src_values(const WidenedShape& shape, int64_t rows) {
-  const WidenedGeometry geometry(shape);
+int64_t src_values(const Int8Shape& shape, int64_t rows) {
+  const Int8Geometry geometry(shape);
   // The last pair may reach one value further, the last panel of a depthwise one a whole vector.
   return geometry.across * geometry.down(shape, rows) * shape.ic + kColumns;
 }
 
 template <class T>
-void widen_strip(const WidenedShape& s, const WidenedStrip& strip, const T* src, int16_t* to) {
-  const WidenedGeometry geometry(s);
-  const int64_t channels = s.groups * s.ic;
-  const int64_t step_y = geometry.keeps_rows ? 1 : s.stride_y;
-  const int64_t step_x = geometry.keeps_columns ? 1 : s.stride_x;
-  const int64_t first_y = strip.first_row * s.stride_y - s.pad_top;
-  // The widened columns that are not padding.
-  const int64_t left = std::min(geometry.across, (s.pad_left + step_x - 1) / step_x);
-  const int64_t right =
-      std::clamp((s.iw + s.pad_left + step_x - 1) / step_x, left, geometry.across);
-  const int64_t down = geometry.down(s, strip.rows);
-  for (int64_t k = 0; k < down; ++k) {
-    const int64_t y = first_y + k * step_y;
-    int16_t* const row = to + k * geometry.across * s.ic;
-    if (y < 0 || y >= s.ih) {
-      std::fill_n(row, geometry.across * s.ic, int16_t{0});
-      continue;
-    }
-    std::fill_n(row, left * s.ic, int16_t{0});
-    const T* from = src + ((strip.n * s.ih + y) * s.iw + left * step_x - s.pad_left) * channels +
-                    strip.group * s.ic;
-    if (s.groups == 1 && step_x == 1) {
-      widen_values(from, (right - left) * s.ic, s.src_zero, row + left * s.ic);
-    } else {
-      for (int64_t x = left; x < right; ++x, from += step_x * channels) {
-        widen_values(from, s.ic, s.src_zero, row + x * s.ic);
-      }
-    }
-    std::fill(row + right * s.ic, row + geometry.across * s.ic, int16_t{0});
-  }
-  std::fill_n(to + geometry.across * down * s.ic, kColumns, int16_t{0});
+void widen_strip(const Int8Shape& shape, const Int8Strip& strip, const T* src, int16_t* to) {
+  gather_strip(shape, strip, src, int16_t{0}, kColumns, to,
+               [&](const T* from, int64_t count, int16_t* values)
+                   HWY_ATTR { widen_values(from, count, shape.src_zero, values); });
 }
 
-void widen_strip_of(const WidenedShape& shape, const WidenedStrip& strip, const std::byte* src,
+void widen_strip_of(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
                     int16_t* to) {
   if (shape.src == ElementType::Int8) {
     widen_strip(shape, strip, reinterpret_cast<const int8_t*>(src), to);
@@ -317,7 +220,7 @@ struct WidenedTile {
 
 /// Sums of kUsed pixels times a panel, [pixel][column]. W: int16_t (widened) or int8_t.
 template <int kUsed, class W>
-HWY_NOINLINE void sum_pixels(const WidenedShape& shape, const WidenedRuns& runs,
+HWY_NOINLINE void sum_pixels(const Int8Shape& shape, const WidenedRuns& runs,
                              const WidenedTile& tile, const W* weights, int32_t* dst) {
   const SumTag d;
   SumVector sums[kUsed][2];
@@ -406,182 +309,11 @@ HWY_NOINLINE void sum_depthwise(const std::vector<int32_t>& taps, const int16_t*
   }
 }
 
-/// The two vectors of a pixel, in the order of interleaved_channel().
-struct PixelValues {
-  ValueVector halves[2];
-};
-
-#if HWY_TARGET == HWY_SCALAR
 template <class T>
-PixelValues load_pixel(const T* from) {
-  const ValueTag d;
-  return {{hn::Set(d, static_cast<float>(from[0])), hn::Set(d, static_cast<float>(from[1]))}};
-}
-template <class T>
-void store_pixel(const PixelValues& pixel, T* to) {
-  for (int half = 0; half < 2; ++half) {
-    float value = hn::GetLane(pixel.halves[half]);
-    if constexpr (!std::is_same_v<T, float>) {
-      value = std::nearbyint(
-          std::clamp<float>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
-    }
-    to[half] = static_cast<T>(value);
-  }
-}
-#else
-template <class T>
-HWY_INLINE PixelValues load_pixel(const T* from) {
-  const ValueTag d;
-  if constexpr (std::is_same_v<T, float>) {
-    HWY_ALIGN float halves[2][kSumLanes];
-    for (int64_t lane = 0; lane < kColumns; ++lane) {
-      halves[lane / kSumLanes][lane % kSumLanes] =
-          from[interleaved_channel(lane / kSumLanes, lane % kSumLanes)];
-    }
-    return {{hn::Load(d, halves[0]), hn::Load(d, halves[1])}};
-  } else {
-    const WideTag wide;
-    const SumTag sum;
-    const auto values = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<T, WideTag>(), from));
-    const auto zero = hn::Zero(wide);
-    const auto widened = [&](auto upper) HWY_ATTR {
-      return hn::ConvertTo(d, hn::ShiftRight<16>(hn::BitCast(sum, upper)));
-    };
-    return {{widened(hn::InterleaveLower(wide, zero, values)),
-             widened(hn::InterleaveUpper(wide, zero, values))}};
-  }
-}
-
-template <class T>
-HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
-  const ValueTag d;
-  if constexpr (std::is_same_v<T, float>) {
-#if HWY_TARGET == HWY_AVX2
-    hn::StoreU(hn::ConcatLowerLower(d, pixel.halves[1], pixel.halves[0]), d, to);
-    hn::StoreU(hn::ConcatUpperUpper(d, pixel.halves[1], pixel.halves[0]), d, to + kSumLanes);
-#else
-    HWY_ALIGN float halves[2][kSumLanes];
-    hn::Store(pixel.halves[0], d, halves[0]);
-    hn::Store(pixel.halves[1], d, halves[1]);
-    for (int64_t lane = 0; lane < kColumns; ++lane) {
-      to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] =
-          halves[lane / kSumLanes][lane % kSumLanes];
-    }
-#endif
-  } else {
-    // Beyond 32 bits there would be no number; narrowing saturates the rest.
-    const auto most = hn::Set(d, 32767.0f);
-    const hn::Rebind<T, WideTag> bytes;
-    const auto whole =
-        hn::ReorderDemote2To(WideTag(), hn::NearestInt(hn::Min(pixel.halves[0], most)),
-                             hn::NearestInt(hn::Min(pixel.halves[1], most)));
-    hn::StoreU(hn::DemoteTo(bytes, whole), bytes, to);
-  }
-}
-#endif
-
-HWY_INLINE ValueVector widened_sigmoid(ValueVector x) {
-  const ValueTag d;
-  const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
-  const auto one = hn::Set(d, 1.0f);
-  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
-}
-
-/// All but Sum.
-HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
-  const ValueTag d;
-  const auto zero = hn::Zero(d);
-  const auto alpha = hn::Set(d, op.alpha);
-  switch (op.kind) {
-    case PostOp::Kind::Relu:
-      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(x, alpha), x);
-    case PostOp::Kind::Clip:
-      return clamped(x, alpha, hn::Set(d, op.beta));
-    case PostOp::Kind::Linear:
-      return hn::MulAdd(x, alpha, hn::Set(d, op.beta));
-    case PostOp::Kind::Sigmoid:
-      return widened_sigmoid(x);
-    case PostOp::Kind::Swish:
-      return hn::Mul(x, widened_sigmoid(hn::Mul(x, alpha)));
-    case PostOp::Kind::HardSwish: {
-      const auto gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
-      return hn::Mul(x, clamped(gate, zero, hn::Set(d, 1.0f)));
-    }
-    case PostOp::Kind::Round:
-      return hn::Round(x);
-    default:  // is_widened_op() has refused it
-      return x;
-  }
-}
-
-/// The results of a tile's pixels. Columns that are not there are neither read nor written.
-template <class T>
-HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail& tail, const WidenedTile& tile,
-                            int64_t used, int64_t columns, const T* addend, T* dst) {
-  const ValueTag d;
-  const SumTag whole;
-  const ValueVector scales[2] = {hn::LoadU(d, tail.scales), hn::LoadU(d, tail.scales + kSumLanes)};
-  const ValueVector bias[2] = {hn::LoadU(d, tail.bias), hn::LoadU(d, tail.bias + kSumLanes)};
-  HWY_ALIGN T part[kColumns] = {};
-  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
-    const auto scaled = [&](int half) HWY_ATTR {
-      const auto sum = hn::ConvertTo(d, hn::LoadU(whole, sums + half * kSumLanes));
-      return hn::MulAdd(sum, scales[half], bias[half]);
-    };
-    // An implicit constructor would not be compiled for the instruction set.
-    PixelValues pixel = {{scaled(0), scaled(1)}};
-    for (const PostOp& op : *tail.ops) {
-      if (op.kind != PostOp::Kind::Sum) {
-        for (ValueVector& value : pixel.halves) value = apply_widened(op, value);
-        continue;
-      }
-      const T* from = addend + tile.dst[r];
-      if (columns < kColumns) {
-        std::copy_n(from, columns, part);
-        from = part;
-      }
-      const PixelValues added = load_pixel(from);
-      for (int half = 0; half < 2; ++half) {
-        pixel.halves[half] = hn::MulAdd(hn::Sub(added.halves[half], hn::Set(d, op.beta)),
-                                        hn::Set(d, op.alpha), pixel.halves[half]);
-      }
-    }
-    T* const to = columns == kColumns ? dst + tile.dst[r] : part;
-    store_pixel(pixel, to);
-    if (to == part) std::copy_n(part, columns, dst + tile.dst[r]);
-  }
-}
-
-HWY_INLINE void store_sums(const int32_t* sums, int32_t* to) {
-#if HWY_TARGET == HWY_AVX2
-  const SumTag d;
-  const auto first = hn::LoadU(d, sums);
-  const auto second = hn::LoadU(d, sums + kSumLanes);
-  hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
-  hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
-#else
-  for (int64_t lane = 0; lane < kColumns; ++lane) {
-    to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] = sums[lane];
-  }
-#endif
-}
-
-/// The sums themselves.
-HWY_INLINE void finish_tile(const int32_t* sums, const WidenedTail&, const WidenedTile& tile,
-                            int64_t used, int64_t columns, const int32_t*, int32_t* dst) {
-  HWY_ALIGN int32_t part[kColumns] = {};
-  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
-    int32_t* const to = columns == kColumns ? dst + tile.dst[r] : part;
-    store_sums(sums, to);
-    if (to == part) std::copy_n(part, columns, dst + tile.dst[r]);
-  }
-}
-
-template <class T>
-void multiply_strip(const WidenedShape& shape, const WidenedOffsets& offsets,
-                    const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
-                    int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights, T* dst) {
-  const WidenedRuns runs = {&offsets.runs, WidenedGeometry(shape).pairs};
+void multiply_strip(const Int8Shape& shape, const WidenedOffsets& offsets, const Int8Strip& strip,
+                    const int16_t* widened, const int8_t* panels, int64_t begin, int64_t end,
+                    const Int8Tail& tail, int16_t* weights, T* dst) {
+  const WidenedRuns runs = {&offsets.runs, Int8Geometry(shape).pairs};
   const int64_t pixels = strip.rows * shape.ow;
   // Spread evenly: short tiles waste loads of weights.
   const int64_t most = shape.depthwise ? kDepthwisePixels : kPixels;
@@ -599,7 +331,7 @@ void multiply_strip(const WidenedShape& shape, const WidenedOffsets& offsets,
     const int64_t first = panel * kColumns;
     const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
     const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
-    const WidenedTail of_panel = {tail.scales + padded, tail.bias + padded, tail.ops, nullptr};
+    const Int8Tail of_panel = {tail.scales + padded, tail.bias + padded, tail.ops, nullptr};
     const T* const addend =
         tail.addend == nullptr ? nullptr : reinterpret_cast<const T*>(tail.addend) + corner + first;
     int64_t pixel = 0;
@@ -617,14 +349,14 @@ void multiply_strip(const WidenedShape& shape, const WidenedOffsets& offsets,
       } else {
         sum_tile<kPixels>(used, shape, runs, tile, packed, sums);
       }
-      finish_tile(sums, of_panel, tile, used, columns, addend, dst + corner + first);
+      finish_tile(sums, of_panel, tile.dst, used, columns, addend, dst + corner + first);
     }
   }
 }
 
-void multiply_strip_of(const WidenedShape& shape, const WidenedOffsets& offsets,
-                       const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
-                       int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights,
+void multiply_strip_of(const Int8Shape& shape, const WidenedOffsets& offsets,
+                       const Int8Strip& strip, const int16_t* widened, const int8_t* panels,
+                       int64_t begin, int64_t end, const Int8Tail& tail, int16_t* weights,
                        std::byte* dst) {
   const auto with = [&](auto* values) {
     multiply_strip(shape, offsets, strip, widened, panels, begin, end, tail, weights, values);
@@ -657,22 +389,6 @@ HWY_EXPORT(src_values);
 HWY_EXPORT(widen_strip_of);
 HWY_EXPORT(multiply_strip_of);
 
-bool is_widened_op(PostOp::Kind kind) {
-  switch (kind) {
-    case PostOp::Kind::Sum:
-    case PostOp::Kind::Relu:
-    case PostOp::Kind::Clip:
-    case PostOp::Kind::Linear:
-    case PostOp::Kind::Sigmoid:
-    case PostOp::Kind::Swish:
-    case PostOp::Kind::HardSwish:
-    case PostOp::Kind::Round:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool has_fast_pairs() {
   return HWY_DYNAMIC_DISPATCH(pairs_are_fast)();
 }
@@ -681,41 +397,40 @@ int64_t widened_columns() {
   return HWY_DYNAMIC_DISPATCH(columns_of_panel)();
 }
 
-int64_t widened_panels(const WidenedShape& shape) {
+int64_t widened_panels(const Int8Shape& shape) {
   return shape.groups * ((shape.oc + widened_columns() - 1) / widened_columns());
 }
 
-int64_t widened_panel_count(const WidenedShape& shape) {
+int64_t widened_panel_count(const Int8Shape& shape) {
   return HWY_DYNAMIC_DISPATCH(panel_values)(shape);
 }
 
-void pack_widened_weights(const WidenedShape& shape, const int8_t* weights,
+void pack_widened_weights(const Int8Shape& shape, const int8_t* weights,
                           const WeightStrides& strides, int64_t begin, int64_t end,
                           int8_t* packed) {
   HWY_DYNAMIC_DISPATCH(pack_panels_of)(shape, weights, strides, begin, end, packed);
 }
 
-void pack_widened_channels(const WidenedShape& shape, const float* values, float* packed) {
+void pack_widened_channels(const Int8Shape& shape, const float* values, float* packed) {
   HWY_DYNAMIC_DISPATCH(place_channels)(shape, values, packed);
 }
 
-WidenedOffsets widened_offsets(const WidenedShape& shape, int64_t rows) {
+WidenedOffsets widened_offsets(const Int8Shape& shape, int64_t rows) {
   return HWY_DYNAMIC_DISPATCH(offsets_of)(shape, rows);
 }
 
-int64_t widened_src_count(const WidenedShape& shape, int64_t rows) {
+int64_t widened_src_count(const Int8Shape& shape, int64_t rows) {
   return HWY_DYNAMIC_DISPATCH(src_values)(shape, rows);
 }
 
-void widen_src(const WidenedShape& shape, const WidenedStrip& strip, const std::byte* src,
+void widen_src(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
                int16_t* widened) {
   HWY_DYNAMIC_DISPATCH(widen_strip_of)(shape, strip, src, widened);
 }
 
-void multiply_widened(const WidenedShape& shape, const WidenedOffsets& offsets,
-                      const WidenedStrip& strip, const int16_t* widened, const int8_t* panels,
-                      int64_t begin, int64_t end, const WidenedTail& tail, int16_t* weights,
-                      std::byte* dst) {
+void multiply_widened(const Int8Shape& shape, const WidenedOffsets& offsets, const Int8Strip& strip,
+                      const int16_t* widened, const int8_t* panels, int64_t begin, int64_t end,
+                      const Int8Tail& tail, int16_t* weights, std::byte* dst) {
   HWY_DYNAMIC_DISPATCH(multiply_strip_of)
   (shape, offsets, strip, widened, panels, begin, end, tail, weights, dst);
 }

@@ -26,7 +26,7 @@ Result<std::unique_ptr<Kernel>> make_sums(const Spec& spec,
                                           const NodePacking& packing) {
   const Result<std::string> implementation = implementation_of(spec);
   if (!has_exact_int8() || !implementation || implementation->find("ref") != std::string::npos) {
-    const std::optional<WidenedShape> shape = widened_sums_shape(spec);
+    const std::optional<Int8Shape> shape = widened_sums_shape(spec);
     if (!shape) return std::unique_ptr<Kernel>();
     return make_widened_sums(*shape, weights, strides, packing);
   }

@@ -16,16 +16,16 @@ namespace {
 constexpr int64_t kMostProducts = 32768;
 
 /// One picture with a pixel for each row of the product.
-WidenedShape shape_of_rows(const MatMulSpec& spec) {
-  WidenedShape shape;
+Int8Shape shape_of_rows(const MatMulSpec& spec) {
+  Int8Shape shape;
   shape.ih = shape.oh = spec.src.shape[0];
   shape.ic = spec.src.shape[1];
   shape.oc = spec.dst.shape[1];
   return shape;
 }
 
-WidenedShape shape_of_window(const ConvolutionSpec& spec) {
-  WidenedShape shape;
+Int8Shape shape_of_window(const ConvolutionSpec& spec) {
+  Int8Shape shape;
   set_window(spec, shape);
   shape.groups = spec.groups;
   shape.ic = spec.weights[1];
@@ -38,7 +38,7 @@ constexpr int64_t kWidenedGrain = 400'000;
 constexpr int64_t kOfAResult = 16;
 
 /// Threads that share the work: none is woken for less than it costs.
-int64_t useful_team(const WidenedShape& shape) {
+int64_t useful_team(const Int8Shape& shape) {
   const int64_t results = shape.n * shape.groups * shape.oc * shape.oh * shape.ow;
   const int64_t work = results * (shape.depth() + kOfAResult);
   return std::clamp<int64_t>(work / kWidenedGrain, 1, omp_get_max_threads());
@@ -51,7 +51,7 @@ struct StripCut {
   bool by_panels = false;  ///< each thread computes some channels of every strip
 };
 
-StripCut cut_rows(const WidenedShape& shape, int64_t team) {
+StripCut cut_rows(const Int8Shape& shape, int64_t team) {
   // Source, result and a panel's weights share the cache.
   const int64_t fitting = second_level_bytes() / 3;
   const int64_t row =
@@ -71,7 +71,7 @@ StripCut cut_rows(const WidenedShape& shape, int64_t team) {
 
 class WidenedKernel final : public Kernel {
  public:
-  WidenedKernel(const WidenedShape& shape, std::vector<PostOp> ops)
+  WidenedKernel(const Int8Shape& shape, std::vector<PostOp> ops)
       : shape_(shape),
         ops_(std::move(ops)),
         team_(useful_team(shape)),
@@ -108,7 +108,7 @@ class WidenedKernel final : public Kernel {
   }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    WidenedTail tail;
+    Int8Tail tail;
     tail.scales = reinterpret_cast<const float*>(scales_->host());
     tail.bias = reinterpret_cast<const float*>(bias_->host());
     tail.ops = &ops_;
@@ -139,7 +139,7 @@ class WidenedKernel final : public Kernel {
   }
 
   void run(const KernelArgs& args, int64_t slot, Part strips, Part panels,
-           const WidenedTail& tail) const {
+           const Int8Tail& tail) const {
     auto* const widened =
         reinterpret_cast<int16_t*>(args.scratch) + slot * (src_count_ + weights_count_);
     const auto* const weights = reinterpret_cast<const int8_t*>(weights_->host());
@@ -147,7 +147,7 @@ class WidenedKernel final : public Kernel {
         widened_panels(shape_) / shape_.groups * widened_panel_count(shape_);
     for (int64_t k = strips.first; k < strips.second; ++k) {
       const int64_t picture = k / cut_.strips;
-      WidenedStrip strip;
+      Int8Strip strip;
       strip.n = picture / shape_.groups;
       strip.group = picture % shape_.groups;
       strip.first_row = shape_.oh * (k % cut_.strips) / cut_.strips;
@@ -158,7 +158,7 @@ class WidenedKernel final : public Kernel {
     }
   }
 
-  WidenedShape shape_;
+  Int8Shape shape_;
   std::vector<PostOp> ops_;
   int64_t team_;
   StripCut cut_;
@@ -173,15 +173,15 @@ class WidenedKernel final : public Kernel {
 };
 
 /// Nothing where the loops have no such shape.
-std::optional<WidenedShape> supported(const WidenedShape& shape) {
+std::optional<Int8Shape> supported(const Int8Shape& shape) {
   const bool is_empty = shape.n * shape.oh * shape.ow * shape.groups * shape.oc == 0;
   if (is_empty || shape.depth() > kMostProducts) return std::nullopt;
   return shape;
 }
 
-std::optional<WidenedShape> shape_of_convolution(const ConvolutionSpec& spec) {
+std::optional<Int8Shape> shape_of_convolution(const ConvolutionSpec& spec) {
   if (spec.src.shape.size() != 4 || spec.groups < 1) return std::nullopt;
-  WidenedShape shape = shape_of_window(spec);
+  Int8Shape shape = shape_of_window(spec);
   if (shape.groups > 1 && shape.ic == 1) {
     // Several filters for one channel would leave most of a panel empty.
     if (shape.oc > 1) return std::nullopt;
@@ -193,7 +193,7 @@ std::optional<WidenedShape> shape_of_convolution(const ConvolutionSpec& spec) {
 }
 
 /// As the element types of sums.
-std::optional<WidenedShape> as_sums(WidenedShape shape, ElementType src) {
+std::optional<Int8Shape> as_sums(Int8Shape shape, ElementType src) {
   shape.src = src;
   shape.dst = ElementType::Int32;
   return supported(shape);
@@ -209,12 +209,12 @@ WeightStrides strides_of(const Node& node) {
 
 }  // namespace
 
-std::optional<WidenedShape> widened_shape(const Node& node, const Int8Arithmetic& arithmetic) {
+std::optional<Int8Shape> widened_shape(const Node& node, const Int8Arithmetic& arithmetic) {
   if (!std::ranges::all_of(arithmetic.post_ops,
-                           [](const PostOp& op) { return is_widened_op(op.kind); })) {
+                           [](const PostOp& op) { return is_int8_tail_op(op.kind); })) {
     return std::nullopt;
   }
-  WidenedShape shape;
+  Int8Shape shape;
   if (node.op_type() != "Int8Conv" || is_pixelwise(node)) {
     const auto spec = int8_matmul_spec(node, arithmetic);
     if (!spec) return std::nullopt;
@@ -233,16 +233,16 @@ std::optional<WidenedShape> widened_shape(const Node& node, const Int8Arithmetic
   return supported(shape);
 }
 
-std::optional<WidenedShape> widened_sums_shape(const MatMulSpec& spec) {
+std::optional<Int8Shape> widened_sums_shape(const MatMulSpec& spec) {
   return as_sums(shape_of_rows(spec), spec.src.type);
 }
 
-std::optional<WidenedShape> widened_sums_shape(const ConvolutionSpec& spec) {
+std::optional<Int8Shape> widened_sums_shape(const ConvolutionSpec& spec) {
   const auto shape = shape_of_convolution(spec);
   return shape ? as_sums(*shape, spec.src.type) : std::nullopt;
 }
 
-Result<std::unique_ptr<Kernel>> make_widened_sums(const WidenedShape& shape, const Tensor& weights,
+Result<std::unique_ptr<Kernel>> make_widened_sums(const Int8Shape& shape, const Tensor& weights,
                                                   const WeightStrides& strides,
                                                   const NodePacking& packing) {
   auto kernel = std::make_unique<WidenedKernel>(shape, std::vector<PostOp>());
@@ -250,7 +250,7 @@ Result<std::unique_ptr<Kernel>> make_widened_sums(const WidenedShape& shape, con
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
-Result<std::unique_ptr<Kernel>> make_widened_kernel(const WidenedShape& shape, const Node& node,
+Result<std::unique_ptr<Kernel>> make_widened_kernel(const Int8Shape& shape, const Node& node,
                                                     const Int8Arithmetic& arithmetic,
                                                     const NodePacking& packing) {
   const std::vector<float>& scales = arithmetic.quantisation.scales;

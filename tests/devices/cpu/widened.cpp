@@ -9,17 +9,17 @@
 namespace het::cpu_testing {
 namespace {
 
+using cpu::Int8Shape;
 using cpu::PostOp;
-using cpu::WidenedShape;
 
 int64_t extent(int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads) {
   return (size + pads - (kernel - 1) * dilation - 1) / stride + 1;
 }
 
 /// A window over a picture, padded by `pad` on all sides but one pixel less on the right.
-WidenedShape window(int64_t groups, int64_t ic, int64_t oc, int64_t kernel, int64_t stride = 1,
-                    int64_t dilation = 1, int64_t pad = 0) {
-  WidenedShape s;
+Int8Shape window(int64_t groups, int64_t ic, int64_t oc, int64_t kernel, int64_t stride = 1,
+                 int64_t dilation = 1, int64_t pad = 0) {
+  Int8Shape s;
   s.n = 2;
   s.groups = groups;
   s.ic = ic;
@@ -35,15 +35,15 @@ WidenedShape window(int64_t groups, int64_t ic, int64_t oc, int64_t kernel, int6
   return s;
 }
 
-WidenedShape depthwise(int64_t channels, int64_t kernel, int64_t stride = 1, int64_t dilation = 1) {
-  WidenedShape s = window(1, channels, channels, kernel, stride, dilation, kernel / 2);
+Int8Shape depthwise(int64_t channels, int64_t kernel, int64_t stride = 1, int64_t dilation = 1) {
+  Int8Shape s = window(1, channels, channels, kernel, stride, dilation, kernel / 2);
   s.depthwise = true;
   return s;
 }
 
 /// The exact sum of output channel `o`, counted over all groups.
-int64_t sum_at(const WidenedShape& s, const Tensor& src, const Tensor& weights, int64_t n,
-               int64_t y, int64_t x, int64_t o) {
+int64_t sum_at(const Int8Shape& s, const Tensor& src, const Tensor& weights, int64_t n, int64_t y,
+               int64_t x, int64_t o) {
   const int64_t channels = s.groups * s.ic;
   const int64_t filters = s.depthwise ? 1 : s.ic;
   int64_t sum = 0;
@@ -66,7 +66,7 @@ int64_t sum_at(const WidenedShape& s, const Tensor& src, const Tensor& weights, 
 }
 
 /// Runs the loops strip by strip, a panel at a time.
-Tensor multiply(const WidenedShape& s, const Tensor& src, const Tensor& weights, float scale,
+Tensor multiply(const Int8Shape& s, const Tensor& src, const Tensor& weights, float scale,
                 float bias, const std::vector<PostOp>& ops, const Tensor* addend, int64_t rows) {
   const int64_t filters = s.depthwise ? 1 : s.ic;
   const int64_t panels = cpu::widened_panels(s);
@@ -78,15 +78,15 @@ Tensor multiply(const WidenedShape& s, const Tensor& src, const Tensor& weights,
   const std::vector<float> scales(channels, scale);
   const std::vector<float> biases(channels, bias);
   Tensor dst = *Tensor::allocate({s.dst, {s.n, s.oh, s.ow, s.groups * s.oc}});
-  const cpu::WidenedTail tail = {scales.data(), biases.data(), &ops,
-                                 addend != nullptr ? addend->bytes() : nullptr};
+  const cpu::Int8Tail tail = {scales.data(), biases.data(), &ops,
+                              addend != nullptr ? addend->bytes() : nullptr};
   std::vector<int16_t> widened(static_cast<size_t>(cpu::widened_src_count(s, rows)));
   std::vector<int16_t> panel(panel_count);
   const cpu::WidenedOffsets offsets = cpu::widened_offsets(s, rows);
   for (int64_t picture = 0; picture < s.n * s.groups; ++picture) {
     for (int64_t first = 0; first < s.oh; first += rows) {
-      const cpu::WidenedStrip strip = {picture / s.groups, picture % s.groups, first,
-                                       std::min(rows, s.oh - first)};
+      const cpu::Int8Strip strip = {picture / s.groups, picture % s.groups, first,
+                                    std::min(rows, s.oh - first)};
       cpu::widen_src(s, strip, src.bytes(), widened.data());
       const int64_t of_group = panels / s.groups;
       const auto offset = static_cast<size_t>(strip.group * of_group) * panel_count;
@@ -106,7 +106,7 @@ Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
 }
 
 /// As floats and as they are.
-void expect_exact_sums(WidenedShape s) {
+void expect_exact_sums(Int8Shape s) {
   const int64_t filters = s.depthwise ? 1 : s.ic;
   const Tensor src = random_values(s.src, {s.n, s.ih, s.iw, s.groups * s.ic}, 3);
   const Tensor weights = random_bytes<int8_t>({s.groups * s.oc, filters, s.kh, s.kw}, 5);
@@ -133,7 +133,7 @@ void expect_exact_sums(WidenedShape s) {
 }
 
 TEST(CpuWidened, SumsOfAllShapesAreExact) {
-  const std::vector<WidenedShape> shapes = {
+  const std::vector<Int8Shape> shapes = {
       window(1, 20, 37, 1),
       window(1, 7, 16, 1, 2),
       window(1, 3, 33, 3, 2, 1, 1),
@@ -157,7 +157,7 @@ TEST(CpuWidened, SumsOfAllShapesAreExact) {
             std::pair{type == ElementType::Int8 ? 127 : 3, -128}, std::pair{9, 127}}) {
         SCOPED_TRACE(testing::Message()
                      << "shape " << k << " zeros " << src_zero << ' ' << weights_zero);
-        WidenedShape shape = shapes[k];
+        Int8Shape shape = shapes[k];
         shape.src = type;
         shape.src_zero = src_zero;
         shape.weights_zero = weights_zero;
@@ -170,7 +170,7 @@ TEST(CpuWidened, SumsOfAllShapesAreExact) {
 
 TEST(CpuWidened, FewRowsTakeTheirWeightsAsBytes) {
   for (const int64_t rows : {1, 5, 13, 40}) {
-    WidenedShape s;
+    Int8Shape s;
     s.ih = s.oh = rows;
     s.ic = 101;
     s.oc = 50;
@@ -181,7 +181,7 @@ TEST(CpuWidened, FewRowsTakeTheirWeightsAsBytes) {
 }
 
 TEST(CpuWidened, ExtremeBytesDoNotSaturate) {
-  WidenedShape s = window(1, 32, 16, 3);
+  Int8Shape s = window(1, 32, 16, 3);
   s.dst = ElementType::Float32;
   Tensor src = *Tensor::allocate({ElementType::UInt8, {s.n, s.ih, s.iw, s.ic}});
   std::ranges::fill(src.values<uint8_t>(), uint8_t{255});
@@ -241,7 +241,7 @@ TEST(CpuWidened, TailsInEveryType) {
   for (const ElementType type : {ElementType::UInt8, ElementType::Int8, ElementType::Float32}) {
     for (size_t k = 0; k < tails.size(); ++k) {
       SCOPED_TRACE(testing::Message() << "tail " << k << " to " << to_string(type));
-      WidenedShape s = window(1, 6, 21, 3, 1, 1, 1);
+      Int8Shape s = window(1, 6, 21, 3, 1, 1, 1);
       s.dst = type;
       s.src_zero = 100;
       const Tensor src = random_bytes<uint8_t>({s.n, s.ih, s.iw, s.ic}, 3);

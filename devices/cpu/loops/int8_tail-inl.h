@@ -1,0 +1,238 @@
+// What own loops of int8 products do with the sums of a panel's channels. Included by them after
+// hwy/foreach_target.h, once per instruction set.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+#include "devices/cpu/loops/extremes-inl.h"
+#include "devices/cpu/loops/int8_shape.h"
+
+#if defined(HET_INT8_TAIL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HET_INT8_TAIL_INL_H
+#undef HET_INT8_TAIL_INL_H
+#else
+#define HET_INT8_TAIL_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace het::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Sums of a panel's channels: two vectors of them.
+using SumTag = hn::CappedTag<int32_t, 16>;
+using SumVector = hn::Vec<SumTag>;
+using ValueTag = hn::RebindToFloat<SumTag>;
+using ValueVector = hn::Vec<ValueTag>;
+constexpr int kSumLanes = static_cast<int>(hn::MaxLanes(SumTag()));
+constexpr int kColumns = 2 * kSumLanes;
+
+/// Two neighbouring 16-bit values for each sum.
+#if HWY_TARGET == HWY_SCALAR
+struct WideVector {
+  int16_t first, second;
+};
+#else
+using WideTag = hn::Repartition<int16_t, SumTag>;
+using WideVector = hn::Vec<WideTag>;
+#endif
+
+/// The channel of a panel whose sum is lane `i` of half `half`: blocks of 16 bytes alternate, so
+/// that both narrowing two vectors into one and interleaving two give the order of the channels.
+constexpr int64_t interleaved_channel(int64_t half, int64_t i) {
+  if (kSumLanes < 4) return half;
+  return i / 4 * 8 + half * 4 + i % 4;
+}
+
+int64_t group_panels(const Int8Shape& shape) {
+  return (shape.oc + kColumns - 1) / kColumns;
+}
+
+int64_t group_channel(int64_t panel, int64_t lane) {
+  return panel * kColumns + interleaved_channel(lane / kSumLanes, lane % kSumLanes);
+}
+
+/// The two vectors of a pixel, in the order of interleaved_channel().
+struct PixelValues {
+  ValueVector halves[2];
+};
+
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+PixelValues load_pixel(const T* from) {
+  const ValueTag d;
+  return {{hn::Set(d, static_cast<float>(from[0])), hn::Set(d, static_cast<float>(from[1]))}};
+}
+template <class T>
+void store_pixel(const PixelValues& pixel, T* to) {
+  for (int half = 0; half < 2; ++half) {
+    float value = hn::GetLane(pixel.halves[half]);
+    if constexpr (!std::is_same_v<T, float>) {
+      value = std::nearbyint(
+          std::clamp<float>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+    }
+    to[half] = static_cast<T>(value);
+  }
+}
+#else
+template <class T>
+HWY_INLINE PixelValues load_pixel(const T* from) {
+  const ValueTag d;
+  if constexpr (std::is_same_v<T, float>) {
+    HWY_ALIGN float halves[2][kSumLanes];
+    for (int64_t lane = 0; lane < kColumns; ++lane) {
+      halves[lane / kSumLanes][lane % kSumLanes] =
+          from[interleaved_channel(lane / kSumLanes, lane % kSumLanes)];
+    }
+    return {{hn::Load(d, halves[0]), hn::Load(d, halves[1])}};
+  } else {
+    const WideTag wide;
+    const SumTag sum;
+    const auto values = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<T, WideTag>(), from));
+    const auto zero = hn::Zero(wide);
+    const auto widened = [&](auto upper) HWY_ATTR {
+      return hn::ConvertTo(d, hn::ShiftRight<16>(hn::BitCast(sum, upper)));
+    };
+    return {{widened(hn::InterleaveLower(wide, zero, values)),
+             widened(hn::InterleaveUpper(wide, zero, values))}};
+  }
+}
+
+template <class T>
+HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
+  const ValueTag d;
+  if constexpr (std::is_same_v<T, float>) {
+#if HWY_TARGET == HWY_AVX2
+    hn::StoreU(hn::ConcatLowerLower(d, pixel.halves[1], pixel.halves[0]), d, to);
+    hn::StoreU(hn::ConcatUpperUpper(d, pixel.halves[1], pixel.halves[0]), d, to + kSumLanes);
+#else
+    HWY_ALIGN float halves[2][kSumLanes];
+    hn::Store(pixel.halves[0], d, halves[0]);
+    hn::Store(pixel.halves[1], d, halves[1]);
+    for (int64_t lane = 0; lane < kColumns; ++lane) {
+      to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] =
+          halves[lane / kSumLanes][lane % kSumLanes];
+    }
+#endif
+  } else {
+    // Beyond 32 bits there would be no number; narrowing saturates the rest.
+    const auto most = hn::Set(d, 32767.0f);
+    const hn::Rebind<T, WideTag> bytes;
+    const auto whole =
+        hn::ReorderDemote2To(WideTag(), hn::NearestInt(hn::Min(pixel.halves[0], most)),
+                             hn::NearestInt(hn::Min(pixel.halves[1], most)));
+    hn::StoreU(hn::DemoteTo(bytes, whole), bytes, to);
+  }
+}
+#endif
+
+HWY_INLINE ValueVector widened_sigmoid(ValueVector x) {
+  const ValueTag d;
+  const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
+  const auto one = hn::Set(d, 1.0f);
+  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
+}
+
+/// All but Sum.
+HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
+  const ValueTag d;
+  const auto zero = hn::Zero(d);
+  const auto alpha = hn::Set(d, op.alpha);
+  switch (op.kind) {
+    case PostOp::Kind::Relu:
+      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(x, alpha), x);
+    case PostOp::Kind::Clip:
+      return clamped(x, alpha, hn::Set(d, op.beta));
+    case PostOp::Kind::Linear:
+      return hn::MulAdd(x, alpha, hn::Set(d, op.beta));
+    case PostOp::Kind::Sigmoid:
+      return widened_sigmoid(x);
+    case PostOp::Kind::Swish:
+      return hn::Mul(x, widened_sigmoid(hn::Mul(x, alpha)));
+    case PostOp::Kind::HardSwish: {
+      const auto gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
+      return hn::Mul(x, clamped(gate, zero, hn::Set(d, 1.0f)));
+    }
+    case PostOp::Kind::Round:
+      return hn::Round(x);
+    default:  // is_int8_tail_op() has refused it
+      return x;
+  }
+}
+
+/// The results of a tile's pixels, which go to dst + at[pixel]. Columns that are not there are
+/// neither read nor written.
+template <class T>
+HWY_INLINE void finish_tile(const int32_t* sums, const Int8Tail& tail, const int64_t* at,
+                            int64_t used, int64_t columns, const T* addend, T* dst) {
+  const ValueTag d;
+  const SumTag whole;
+  const ValueVector scales[2] = {hn::LoadU(d, tail.scales), hn::LoadU(d, tail.scales + kSumLanes)};
+  const ValueVector bias[2] = {hn::LoadU(d, tail.bias), hn::LoadU(d, tail.bias + kSumLanes)};
+  HWY_ALIGN T part[kColumns] = {};
+  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
+    const auto scaled = [&](int half) HWY_ATTR {
+      const auto sum = hn::ConvertTo(d, hn::LoadU(whole, sums + half * kSumLanes));
+      return hn::MulAdd(sum, scales[half], bias[half]);
+    };
+    // An implicit constructor would not be compiled for the instruction set.
+    PixelValues pixel = {{scaled(0), scaled(1)}};
+    for (const PostOp& op : *tail.ops) {
+      if (op.kind != PostOp::Kind::Sum) {
+        for (ValueVector& value : pixel.halves) value = apply_widened(op, value);
+        continue;
+      }
+      const T* from = addend + at[r];
+      if (columns < kColumns) {
+        std::copy_n(from, columns, part);
+        from = part;
+      }
+      const PixelValues added = load_pixel(from);
+      for (int half = 0; half < 2; ++half) {
+        pixel.halves[half] = hn::MulAdd(hn::Sub(added.halves[half], hn::Set(d, op.beta)),
+                                        hn::Set(d, op.alpha), pixel.halves[half]);
+      }
+    }
+    T* const to = columns == kColumns ? dst + at[r] : part;
+    store_pixel(pixel, to);
+    if (to == part) std::copy_n(part, columns, dst + at[r]);
+  }
+}
+
+HWY_INLINE void store_sums(const int32_t* sums, int32_t* to) {
+#if HWY_TARGET == HWY_AVX2
+  const SumTag d;
+  const auto first = hn::LoadU(d, sums);
+  const auto second = hn::LoadU(d, sums + kSumLanes);
+  hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
+  hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
+#else
+  for (int64_t lane = 0; lane < kColumns; ++lane) {
+    to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] = sums[lane];
+  }
+#endif
+}
+
+/// The sums themselves.
+HWY_INLINE void finish_tile(const int32_t* sums, const Int8Tail&, const int64_t* at, int64_t used,
+                            int64_t columns, const int32_t*, int32_t* dst) {
+  HWY_ALIGN int32_t part[kColumns] = {};
+  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
+    int32_t* const to = columns == kColumns ? dst + at[r] : part;
+    store_sums(sums, to);
+    if (to == part) std::copy_n(part, columns, dst + at[r]);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace het::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // HET_INT8_TAIL_INL_H
