@@ -1,10 +1,11 @@
-// What own loops of int8 products do with the sums of a panel's channels. Included by them after
-// hwy/foreach_target.h, once per instruction set.
+// Own loops of int8 products: a strip tile by tile, and what is done with the sums of a panel's
+// channels. Included by them after hwy/foreach_target.h, once per instruction set.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include <hwy/highway.h>
 
@@ -33,6 +34,23 @@ using ValueTag = hn::RebindToFloat<SumTag>;
 using ValueVector = hn::Vec<ValueTag>;
 constexpr int kSumLanes = static_cast<int>(hn::MaxLanes(SumTag()));
 constexpr int kColumns = 2 * kSumLanes;
+
+/// The most pixels of a tile.
+constexpr int kTilePixels = 14;
+
+/// A tile: where its pixels begin in the gathered source and go to in dst, in values.
+template <class Value>
+struct Int8Tile {
+  const Value* pixels[kTilePixels];
+  int64_t dst[kTilePixels];
+};
+
+/// A strip's gathered source, and where its pixels begin there.
+template <class Value>
+struct Int8Source {
+  const Value* values;
+  const std::vector<int32_t>* pixels;
+};
 
 /// Two neighbouring 16-bit values for each sum.
 #if HWY_TARGET == HWY_SCALAR
@@ -228,6 +246,56 @@ HWY_INLINE void finish_tile(const int32_t* sums, const Int8Tail&, const int64_t*
     int32_t* const to = columns == kColumns ? dst + at[r] : part;
     store_sums(sums, to);
     if (to == part) std::copy_n(part, columns, dst + at[r]);
+  }
+}
+
+/// The results of a strip in panels [begin, end) of its group, by tiles of up to `most` pixels.
+/// begin_panel(panel, tiles) is called before those of a panel; sum(panel, tile, pixels, sums)
+/// stores the sums of one, [pixel][column].
+template <class T, class Value, class Begin, class Sum>
+void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Source<Value>& source,
+                   int64_t begin, int64_t end, const Int8Tail& tail, int64_t most,
+                   const Begin& begin_panel, const Sum& sum, T* dst) {
+  const int64_t pixels = strip.rows * shape.ow;
+  // Spread evenly: short tiles waste loads of weights.
+  const int64_t tiles = (pixels + most - 1) / most;
+  const int64_t channels = shape.groups * shape.oc;
+  const int64_t corner =
+      (strip.n * shape.oh + strip.first_row) * shape.ow * channels + strip.group * shape.oc;
+  HWY_ALIGN int32_t sums[kTilePixels * kColumns];
+  for (int64_t panel = begin; panel < end; ++panel) {
+    begin_panel(panel, tiles);
+    const int64_t first = panel * kColumns;
+    const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
+    const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
+    const Int8Tail of_panel = {tail.scales + padded, tail.bias + padded, tail.ops, nullptr};
+    const T* const addend =
+        tail.addend == nullptr ? nullptr : reinterpret_cast<const T*>(tail.addend) + corner + first;
+    int64_t pixel = 0;
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t used = pixels / tiles + (t < pixels % tiles ? 1 : 0);
+      Int8Tile<Value> tile;
+      for (int64_t r = 0; r < used; ++r) {
+        tile.pixels[r] = source.values + (*source.pixels)[static_cast<size_t>(pixel)];
+        tile.dst[r] = pixel++ * channels;
+      }
+      sum(panel, tile, used, sums);
+      finish_tile(sums, of_panel, tile.dst, used, columns, addend, dst + corner + first);
+    }
+  }
+}
+
+/// Calls f with dst as an array of its element type.
+template <class F>
+void as_results(ElementType type, std::byte* dst, const F& f) {
+  if (type == ElementType::Float32) {
+    f(reinterpret_cast<float*>(dst));
+  } else if (type == ElementType::Int32) {
+    f(reinterpret_cast<int32_t*>(dst));
+  } else if (type == ElementType::Int8) {
+    f(reinterpret_cast<int8_t*>(dst));
+  } else {
+    f(reinterpret_cast<uint8_t*>(dst));
   }
 }
 

@@ -212,11 +212,7 @@ struct WidenedRuns {
   int64_t pairs;  ///< of each
 };
 
-/// A tile: where its pixels begin in the widened source and go to in dst, in values.
-struct WidenedTile {
-  const int16_t* pixels[kPixels];
-  int64_t dst[kPixels];
-};
+using WidenedTile = Int8Tile<int16_t>;
 
 /// Sums of kUsed pixels times a panel, [pixel][column]. W: int16_t (widened) or int8_t.
 template <int kUsed, class W>
@@ -309,67 +305,34 @@ HWY_NOINLINE void sum_depthwise(const std::vector<int32_t>& taps, const int16_t*
   }
 }
 
-template <class T>
-void multiply_strip(const Int8Shape& shape, const WidenedOffsets& offsets, const Int8Strip& strip,
-                    const int16_t* widened, const int8_t* panels, int64_t begin, int64_t end,
-                    const Int8Tail& tail, int16_t* weights, T* dst) {
-  const WidenedRuns runs = {&offsets.runs, Int8Geometry(shape).pairs};
-  const int64_t pixels = strip.rows * shape.ow;
-  // Spread evenly: short tiles waste loads of weights.
-  const int64_t most = shape.depthwise ? kDepthwisePixels : kPixels;
-  const int64_t tiles = (pixels + most - 1) / most;
-  const bool widens = tiles >= kFewTiles || shape.depthwise;
-  const int64_t channels = shape.groups * shape.oc;
-  const int64_t corner =
-      (strip.n * shape.oh + strip.first_row) * shape.ow * channels + strip.group * shape.oc;
-  HWY_ALIGN int32_t tile_sums[std::max(kPixels, kDepthwisePixels) * kColumns];
-  int32_t* const sums = tile_sums;
-  const int64_t values = panel_values(shape);
-  for (int64_t panel = begin; panel < end; ++panel) {
-    const int8_t* const packed = panels + panel * values;
-    if (widens) widen_values(packed, values, shape.weights_zero, weights);
-    const int64_t first = panel * kColumns;
-    const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
-    const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
-    const Int8Tail of_panel = {tail.scales + padded, tail.bias + padded, tail.ops, nullptr};
-    const T* const addend =
-        tail.addend == nullptr ? nullptr : reinterpret_cast<const T*>(tail.addend) + corner + first;
-    int64_t pixel = 0;
-    for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t used = pixels / tiles + (t < pixels % tiles ? 1 : 0);
-      WidenedTile tile;
-      for (int64_t r = 0; r < used; ++r) {
-        tile.pixels[r] = widened + offsets.pixels[static_cast<size_t>(pixel)];
-        tile.dst[r] = pixel++ * channels;
-      }
-      if (shape.depthwise) {
-        sum_depthwise(offsets.runs, tile.pixels, first, weights, used, sums);
-      } else if (widens) {
-        sum_tile<kPixels>(used, shape, runs, tile, static_cast<const int16_t*>(weights), sums);
-      } else {
-        sum_tile<kPixels>(used, shape, runs, tile, packed, sums);
-      }
-      finish_tile(sums, of_panel, tile.dst, used, columns, addend, dst + corner + first);
-    }
-  }
-}
-
 void multiply_strip_of(const Int8Shape& shape, const WidenedOffsets& offsets,
                        const Int8Strip& strip, const int16_t* widened, const int8_t* panels,
                        int64_t begin, int64_t end, const Int8Tail& tail, int16_t* weights,
                        std::byte* dst) {
-  const auto with = [&](auto* values) {
-    multiply_strip(shape, offsets, strip, widened, panels, begin, end, tail, weights, values);
+  const WidenedRuns runs = {&offsets.runs, Int8Geometry(shape).pairs};
+  const int64_t most = shape.depthwise ? kDepthwisePixels : kPixels;
+  const int64_t values = panel_values(shape);
+  const int8_t* packed = nullptr;
+  bool widens = false;
+  const auto begin_panel = [&](int64_t panel, int64_t tiles) HWY_ATTR {
+    packed = panels + panel * values;
+    widens = tiles >= kFewTiles || shape.depthwise;
+    if (widens) widen_values(packed, values, shape.weights_zero, weights);
   };
-  if (shape.dst == ElementType::Float32) {
-    with(reinterpret_cast<float*>(dst));
-  } else if (shape.dst == ElementType::Int32) {
-    with(reinterpret_cast<int32_t*>(dst));
-  } else if (shape.dst == ElementType::Int8) {
-    with(reinterpret_cast<int8_t*>(dst));
-  } else {
-    with(reinterpret_cast<uint8_t*>(dst));
-  }
+  const auto sum = [&](int64_t panel, const WidenedTile& tile, int64_t used,
+                       int32_t* sums) HWY_ATTR {
+    if (shape.depthwise) {
+      sum_depthwise(offsets.runs, tile.pixels, panel * kColumns, weights, used, sums);
+    } else if (widens) {
+      sum_tile<kPixels>(used, shape, runs, tile, static_cast<const int16_t*>(weights), sums);
+    } else {
+      sum_tile<kPixels>(used, shape, runs, tile, packed, sums);
+    }
+  };
+  const Int8Source<int16_t> source = {widened, &offsets.pixels};
+  as_results(shape.dst, dst, [&](auto* results) {
+    compute_strip(shape, strip, source, begin, end, tail, most, begin_panel, sum, results);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
