@@ -101,6 +101,19 @@ struct Int8Geometry {
   int64_t tap_pairs;  ///< of a depthwise convolution
 };
 
+/// Where the source of a strip lies as it would be gathered: all neighbouring values of whole rows.
+/// Null where it does not.
+template <class T>
+const T* whole_strip(const Int8Shape& s, const Int8Strip& strip, const T* src) {
+  const Int8Geometry geometry(s);
+  const int64_t first_y = strip.first_row * s.stride_y - s.pad_top;
+  const bool keeps_all = (geometry.keeps_columns || s.stride_x == 1) &&
+                         (geometry.keeps_rows || s.stride_y == 1) && s.groups == 1;
+  const bool is_inside = s.pad_left == 0 && geometry.across == s.iw && first_y >= 0 &&
+                         first_y + geometry.down(s, strip.rows) <= s.ih;
+  return keeps_all && is_inside ? src + (strip.n * s.ih + first_y) * s.iw * s.ic : nullptr;
+}
+
 /// Gathers what the windows of a strip meet, as Int8Geometry says, with `padding` where the picture
 /// ends and `slack` more values of it behind. copy(from, count, to) takes neighbouring values.
 template <class T, class Value, class Copy>
@@ -116,6 +129,11 @@ void gather_strip(const Int8Shape& s, const Int8Strip& strip, const T* src, Valu
   const int64_t right =
       std::clamp((s.iw + s.pad_left + step_x - 1) / step_x, left, geometry.across);
   const int64_t down = geometry.down(s, strip.rows);
+  if (const T* const whole = whole_strip(s, strip, src); whole != nullptr) {
+    copy(whole, down * geometry.across * s.ic, to);
+    std::fill_n(to + geometry.across * down * s.ic, slack, padding);
+    return;
+  }
   for (int64_t k = 0; k < down; ++k) {
     const int64_t y = first_y + k * step_y;
     Value* const row = to + k * geometry.across * s.ic;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -38,11 +39,10 @@ constexpr int kColumns = 2 * kSumLanes;
 /// The most pixels of a tile.
 constexpr int kTilePixels = 14;
 
-/// A tile: where its pixels begin in the gathered source and go to in dst, in values.
+/// A tile of neighbouring pixels: where each begins in the gathered source.
 template <class Value>
 struct Int8Tile {
   const Value* pixels[kTilePixels];
-  int64_t dst[kTilePixels];
 };
 
 /// A strip's gathered source, and where its pixels begin there.
@@ -69,11 +69,11 @@ constexpr int64_t interleaved_channel(int64_t half, int64_t i) {
   return i / 4 * 8 + half * 4 + i % 4;
 }
 
-int64_t group_panels(const Int8Shape& shape) {
+HWY_INLINE int64_t group_panels(const Int8Shape& shape) {
   return (shape.oc + kColumns - 1) / kColumns;
 }
 
-int64_t group_channel(int64_t panel, int64_t lane) {
+HWY_INLINE int64_t group_channel(int64_t panel, int64_t lane) {
   return panel * kColumns + interleaved_channel(lane / kSumLanes, lane % kSumLanes);
 }
 
@@ -123,6 +123,15 @@ HWY_INLINE PixelValues load_pixel(const T* from) {
   }
 }
 
+/// Of values below 2^31; beyond -2^31 the least.
+HWY_INLINE SumVector nearest(ValueVector values) {
+#if HWY_TARGET == HWY_AVX2
+  return SumVector{_mm256_cvtps_epi32(values.raw)};
+#else
+  return hn::NearestInt(values);
+#endif
+}
+
 template <class T>
 HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
   const ValueTag d;
@@ -143,9 +152,8 @@ HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
     // Beyond 32 bits there would be no number; narrowing saturates the rest.
     const auto most = hn::Set(d, 32767.0f);
     const hn::Rebind<T, WideTag> bytes;
-    const auto whole =
-        hn::ReorderDemote2To(WideTag(), hn::NearestInt(hn::Min(pixel.halves[0], most)),
-                             hn::NearestInt(hn::Min(pixel.halves[1], most)));
+    const auto whole = hn::ReorderDemote2To(WideTag(), nearest(hn::Min(pixel.halves[0], most)),
+                                            nearest(hn::Min(pixel.halves[1], most)));
     hn::StoreU(hn::DemoteTo(bytes, whole), bytes, to);
   }
 }
@@ -185,53 +193,87 @@ HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
   }
 }
 
-/// The results of a tile's pixels, which go to dst + at[pixel]. Columns that are not there are
-/// neither read nor written.
-template <class T>
-HWY_INLINE void finish_tile(const int32_t* sums, const Int8Tail& tail, const int64_t* at,
-                            int64_t used, int64_t columns, const T* addend, T* dst) {
-  const ValueTag d;
-  const SumTag whole;
-  const ValueVector scales[2] = {hn::LoadU(d, tail.scales), hn::LoadU(d, tail.scales + kSumLanes)};
-  const ValueVector bias[2] = {hn::LoadU(d, tail.bias), hn::LoadU(d, tail.bias + kSumLanes)};
-  HWY_ALIGN T part[kColumns] = {};
-  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
-    const auto scaled = [&](int half) HWY_ATTR {
-      const auto sum = hn::ConvertTo(d, hn::LoadU(whole, sums + half * kSumLanes));
-      return hn::MulAdd(sum, scales[half], bias[half]);
-    };
-    // An implicit constructor would not be compiled for the instruction set.
-    PixelValues pixel = {{scaled(0), scaled(1)}};
-    for (const PostOp& op : *tail.ops) {
-      if (op.kind != PostOp::Kind::Sum) {
-        for (ValueVector& value : pixel.halves) value = apply_widened(op, value);
-        continue;
-      }
-      const T* from = addend + at[r];
-      if (columns < kColumns) {
-        std::copy_n(from, columns, part);
-        from = part;
-      }
-      const PixelValues added = load_pixel(from);
-      for (int half = 0; half < 2; ++half) {
-        pixel.halves[half] = hn::MulAdd(hn::Sub(added.halves[half], hn::Set(d, op.beta)),
-                                        hn::Set(d, op.alpha), pixel.halves[half]);
-      }
-    }
-    T* const to = columns == kColumns ? dst + at[r] : part;
-    store_pixel(pixel, to);
-    if (to == part) std::copy_n(part, columns, dst + at[r]);
+/// Copies less than kColumns values, by two moves of fixed size that may overlap.
+template <int kCount = kColumns / 2, class T>
+HWY_INLINE void copy_columns(const T* from, int64_t columns, T* to) {
+  if constexpr (kCount > 1) {
+    if (columns < kCount) return copy_columns<kCount / 2>(from, columns, to);
   }
+  constexpr size_t kBytes = kCount * sizeof(T);
+  std::memcpy(to, from, kBytes);
+  std::memcpy(to + columns - kCount, from + columns - kCount, kBytes);
 }
 
-HWY_INLINE void store_sums(const int32_t* sums, int32_t* to) {
-#if HWY_TARGET == HWY_AVX2
+/// Where the results of a panel go to, and what is done to its sums.
+template <class T>
+struct PanelResults {
+  PanelResults(const Int8Shape& shape, const Int8Strip& strip, int64_t panel, const Int8Tail& tail,
+               T* to)
+      : ops(tail.ops), channels(shape.groups * shape.oc) {
+    const int64_t first = panel * kColumns;
+    columns = std::min<int64_t>(kColumns, shape.oc - first);
+    const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
+    scales = tail.scales + padded;
+    bias = tail.bias + padded;
+    const int64_t pixel = (strip.n * shape.oh + strip.first_row) * shape.ow;
+    const int64_t corner = pixel * channels + strip.group * shape.oc + first;
+    dst = to + corner;
+    if (tail.addend != nullptr) addend = reinterpret_cast<const T*>(tail.addend) + corner;
+  }
+
+  const float* scales;
+  const float* bias;
+  const std::vector<PostOp>* ops;
+  int64_t channels;           ///< of a pixel
+  int64_t columns;            ///< of the panel that are there; others are neither read nor written
+  const T* addend = nullptr;  ///< of the strip's first pixel, as dst
+  T* dst;
+};
+
+/// The results of a pixel of the strip, of both halves of its sums.
+template <class T>
+HWY_INLINE void finish_pixel(SumVector first, SumVector second, const PanelResults<T>& results,
+                             int64_t pixel) {
+  const ValueTag d;
+  const auto scaled = [&](SumVector sums, int half) HWY_ATTR {
+    return hn::MulAdd(hn::ConvertTo(d, sums), hn::LoadU(d, results.scales + half * kSumLanes),
+                      hn::LoadU(d, results.bias + half * kSumLanes));
+  };
+  // An implicit constructor would not be compiled for the instruction set.
+  PixelValues values = {{scaled(first, 0), scaled(second, 1)}};
+  HWY_ALIGN T part[kColumns];
+  const bool is_whole = results.columns == kColumns;
+  for (const PostOp& op : *results.ops) {
+    if (op.kind != PostOp::Kind::Sum) {
+      for (ValueVector& value : values.halves) value = apply_widened(op, value);
+      continue;
+    }
+    const T* from = results.addend + pixel * results.channels;
+    if (!is_whole) {
+      copy_columns(from, results.columns, part);
+      from = part;
+    }
+    const PixelValues added = load_pixel(from);
+    for (int half = 0; half < 2; ++half) {
+      values.halves[half] = hn::MulAdd(hn::Sub(added.halves[half], hn::Set(d, op.beta)),
+                                       hn::Set(d, op.alpha), values.halves[half]);
+    }
+  }
+  T* const to = results.dst + pixel * results.channels;
+  if (is_whole) return store_pixel(values, to);
+  store_pixel(values, part);
+  copy_columns(part, results.columns, to);
+}
+
+HWY_INLINE void store_sums(SumVector first, SumVector second, int32_t* to) {
   const SumTag d;
-  const auto first = hn::LoadU(d, sums);
-  const auto second = hn::LoadU(d, sums + kSumLanes);
+#if HWY_TARGET == HWY_AVX2
   hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
   hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
 #else
+  HWY_ALIGN int32_t sums[kColumns];
+  hn::Store(first, d, sums);
+  hn::Store(second, d, sums + kSumLanes);
   for (int64_t lane = 0; lane < kColumns; ++lane) {
     to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] = sums[lane];
   }
@@ -239,14 +281,13 @@ HWY_INLINE void store_sums(const int32_t* sums, int32_t* to) {
 }
 
 /// The sums themselves.
-HWY_INLINE void finish_tile(const int32_t* sums, const Int8Tail&, const int64_t* at, int64_t used,
-                            int64_t columns, const int32_t*, int32_t* dst) {
-  HWY_ALIGN int32_t part[kColumns] = {};
-  for (int64_t r = 0; r < used; ++r, sums += kColumns) {
-    int32_t* const to = columns == kColumns ? dst + at[r] : part;
-    store_sums(sums, to);
-    if (to == part) std::copy_n(part, columns, dst + at[r]);
-  }
+HWY_INLINE void finish_pixel(SumVector first, SumVector second,
+                             const PanelResults<int32_t>& results, int64_t pixel) {
+  int32_t* const to = results.dst + pixel * results.channels;
+  if (results.columns == kColumns) return store_sums(first, second, to);
+  HWY_ALIGN int32_t part[kColumns];
+  store_sums(first, second, part);
+  copy_columns(part, results.columns, to);
 }
 
 /// The results of a strip in panels [begin, end) of its group, by tiles of up to `most` pixels.
@@ -256,31 +297,29 @@ template <class T, class Value, class Begin, class Sum>
 void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Source<Value>& source,
                    int64_t begin, int64_t end, const Int8Tail& tail, int64_t most,
                    const Begin& begin_panel, const Sum& sum, T* dst) {
+  const SumTag d;
   const int64_t pixels = strip.rows * shape.ow;
   // Spread evenly: short tiles waste loads of weights.
   const int64_t tiles = (pixels + most - 1) / most;
-  const int64_t channels = shape.groups * shape.oc;
-  const int64_t corner =
-      (strip.n * shape.oh + strip.first_row) * shape.ow * channels + strip.group * shape.oc;
+  const int64_t of_each = pixels / std::max<int64_t>(tiles, 1);
+  const int64_t longer = pixels - tiles * of_each;
   HWY_ALIGN int32_t sums[kTilePixels * kColumns];
   for (int64_t panel = begin; panel < end; ++panel) {
     begin_panel(panel, tiles);
-    const int64_t first = panel * kColumns;
-    const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
-    const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
-    const Int8Tail of_panel = {tail.scales + padded, tail.bias + padded, tail.ops, nullptr};
-    const T* const addend =
-        tail.addend == nullptr ? nullptr : reinterpret_cast<const T*>(tail.addend) + corner + first;
+    const PanelResults<T> results(shape, strip, panel, tail, dst);
     int64_t pixel = 0;
     for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t used = pixels / tiles + (t < pixels % tiles ? 1 : 0);
+      const int64_t used = of_each + (t < longer ? 1 : 0);
       Int8Tile<Value> tile;
       for (int64_t r = 0; r < used; ++r) {
-        tile.pixels[r] = source.values + (*source.pixels)[static_cast<size_t>(pixel)];
-        tile.dst[r] = pixel++ * channels;
+        tile.pixels[r] = source.values + (*source.pixels)[static_cast<size_t>(pixel + r)];
       }
       sum(panel, tile, used, sums);
-      finish_tile(sums, of_panel, tile.dst, used, columns, addend, dst + corner + first);
+      for (int64_t r = 0; r < used; ++r) {
+        const int32_t* const of_pixel = sums + r * kColumns;
+        finish_pixel(hn::Load(d, of_pixel), hn::Load(d, of_pixel + kSumLanes), results, pixel + r);
+      }
+      pixel += used;
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/loops/simd_target.h"
 #include "devices/cpu/onednn/convolution_window.h"
+#include "devices/cpu/products/byte_panels.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/ops/products/conv.h"
 
@@ -85,6 +86,13 @@ class WidenedKernel final : public Kernel {
 
   Status pack(const Tensor& weights, const WeightStrides& strides, const std::vector<float>& scales,
               const std::vector<float>& bias, const NodePacking& packing) {
+    HET_ASSIGN(scales_, pack_channels(scales, packing));
+    HET_ASSIGN(bias_, pack_channels(bias, packing));
+    HET_ASSIGN(by_bytes_, BytePanels::pack(shape_, weights, strides, packing));
+    if (by_bytes_) {
+      name_ = std::string("own_int8_pairs_") + simd_target();
+      return {};
+    }
     const int64_t panels = widened_panels(shape_);
     const auto bytes = static_cast<size_t>(panels * widened_panel_count(shape_));
     HET_ASSIGN(weights_, packing.pack(bytes, [&](std::byte* memory) {
@@ -96,8 +104,6 @@ class WidenedKernel final : public Kernel {
                              reinterpret_cast<int8_t*>(memory));
       });
     }));
-    HET_ASSIGN(scales_, pack_channels(scales, packing));
-    HET_ASSIGN(bias_, pack_channels(bias, packing));
     return {};
   }
 
@@ -142,9 +148,6 @@ class WidenedKernel final : public Kernel {
            const Int8Tail& tail) const {
     auto* const widened =
         reinterpret_cast<int16_t*>(args.scratch) + slot * (src_count_ + weights_count_);
-    const auto* const weights = reinterpret_cast<const int8_t*>(weights_->host());
-    const int64_t group_bytes =
-        widened_panels(shape_) / shape_.groups * widened_panel_count(shape_);
     for (int64_t k = strips.first; k < strips.second; ++k) {
       const int64_t picture = k / cut_.strips;
       Int8Strip strip;
@@ -152,10 +155,24 @@ class WidenedKernel final : public Kernel {
       strip.group = picture % shape_.groups;
       strip.first_row = shape_.oh * (k % cut_.strips) / cut_.strips;
       strip.rows = shape_.oh * (k % cut_.strips + 1) / cut_.strips - strip.first_row;
+      if (by_bytes_) {
+        const uint8_t* const gathered =
+            gather_bytes(shape_, strip, args.inputs[0], reinterpret_cast<uint8_t*>(widened));
+        multiply_bytes(shape_, offsets_.pixels, strip, gathered,
+                       by_bytes_->of_group(shape_, strip.group), panels.first, panels.second, tail,
+                       args.outputs[0]);
+        continue;
+      }
       widen_src(shape_, strip, args.inputs[0], widened);
-      multiply_widened(shape_, offsets_, strip, widened, weights + strip.group * group_bytes,
+      multiply_widened(shape_, offsets_, strip, widened, weights_of_group(strip.group),
                        panels.first, panels.second, tail, widened + src_count_, args.outputs[0]);
     }
+  }
+
+  const int8_t* weights_of_group(int64_t group) const {
+    const int64_t panels = widened_panels(shape_) / shape_.groups;
+    return reinterpret_cast<const int8_t*>(weights_->host()) +
+           group * panels * widened_panel_count(shape_);
   }
 
   Int8Shape shape_;
@@ -167,7 +184,8 @@ class WidenedKernel final : public Kernel {
   int64_t weights_count_;
   bool has_sum_;
   std::string name_;
-  BufferPtr weights_;
+  std::optional<BytePanels> by_bytes_;
+  BufferPtr weights_;  ///< without by_bytes_
   BufferPtr scales_;
   BufferPtr bias_;
 };

@@ -1,11 +1,12 @@
 #include <cmath>
 
+#include "devices/cpu/loops/byte_pair_loops.h"
 #include "devices/cpu/loops/widened_loops.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
-/// int8 products on processors without VNNI (devices/cpu/loops/widened_loops.h), on every
-/// processor.
+/// int8 products on processors without VNNI (devices/cpu/loops/widened_loops.h and
+/// byte_pair_loops.h), on every processor.
 namespace het::cpu_testing {
 namespace {
 
@@ -65,38 +66,87 @@ int64_t sum_at(const Int8Shape& s, const Tensor& src, const Tensor& weights, int
   return sum;
 }
 
-/// Runs the loops strip by strip, a panel at a time.
-Tensor multiply(const Int8Shape& s, const Tensor& src, const Tensor& weights, float scale,
-                float bias, const std::vector<PostOp>& ops, const Tensor* addend, int64_t rows) {
-  const int64_t filters = s.depthwise ? 1 : s.ic;
-  const int64_t panels = cpu::widened_panels(s);
-  const auto panel_count = static_cast<size_t>(cpu::widened_panel_count(s));
-  std::vector<int8_t> packed(static_cast<size_t>(panels) * panel_count);
-  cpu::pack_widened_weights(s, weights.data<int8_t>(), {filters * s.kh * s.kw, s.kh * s.kw}, 0,
-                            panels, packed.data());
-  const auto channels = static_cast<size_t>(panels * cpu::widened_columns());
-  const std::vector<float> scales(channels, scale);
-  const std::vector<float> biases(channels, bias);
+/// What is done with the sums, the same for each channel.
+struct Tail {
+  float scale = 1.0f;
+  float bias = 0.0f;
+  std::vector<PostOp> ops;
+  const Tensor* addend = nullptr;
+};
+
+/// Calls compute(strip, tail, dst) for strips of so many rows.
+template <class F>
+Tensor in_strips(const Int8Shape& s, const Tail& tail, int64_t rows, const F& compute) {
+  const auto channels = static_cast<size_t>(cpu::widened_panels(s) * cpu::widened_columns());
+  const std::vector<float> scales(channels, tail.scale);
+  const std::vector<float> biases(channels, tail.bias);
   Tensor dst = *Tensor::allocate({s.dst, {s.n, s.oh, s.ow, s.groups * s.oc}});
-  const cpu::Int8Tail tail = {scales.data(), biases.data(), &ops,
-                              addend != nullptr ? addend->bytes() : nullptr};
-  std::vector<int16_t> widened(static_cast<size_t>(cpu::widened_src_count(s, rows)));
-  std::vector<int16_t> panel(panel_count);
-  const cpu::WidenedOffsets offsets = cpu::widened_offsets(s, rows);
+  const cpu::Int8Tail packed = {scales.data(), biases.data(), &tail.ops,
+                                tail.addend != nullptr ? tail.addend->bytes() : nullptr};
   for (int64_t picture = 0; picture < s.n * s.groups; ++picture) {
     for (int64_t first = 0; first < s.oh; first += rows) {
       const cpu::Int8Strip strip = {picture / s.groups, picture % s.groups, first,
                                     std::min(rows, s.oh - first)};
-      cpu::widen_src(s, strip, src.bytes(), widened.data());
-      const int64_t of_group = panels / s.groups;
-      const auto offset = static_cast<size_t>(strip.group * of_group) * panel_count;
-      for (int64_t k = 0; k < of_group; ++k) {
-        cpu::multiply_widened(s, offsets, strip, widened.data(), packed.data() + offset, k, k + 1,
-                              tail, panel.data(), dst.bytes());
-      }
+      compute(strip, packed, dst.bytes());
     }
   }
   return dst;
+}
+
+cpu::WeightStrides strides_of(const Int8Shape& s) {
+  return {(s.depthwise ? 1 : s.ic) * s.kh * s.kw, s.kh * s.kw};
+}
+
+/// Widened bytes, strip by strip and a panel at a time.
+Tensor multiply(const Int8Shape& s, const Tensor& src, const Tensor& weights, const Tail& tail,
+                int64_t rows) {
+  const int64_t panels = cpu::widened_panels(s);
+  const auto panel_count = static_cast<size_t>(cpu::widened_panel_count(s));
+  std::vector<int8_t> packed(static_cast<size_t>(panels) * panel_count);
+  cpu::pack_widened_weights(s, weights.data<int8_t>(), strides_of(s), 0, panels, packed.data());
+  std::vector<int16_t> widened(static_cast<size_t>(cpu::widened_src_count(s, rows)));
+  std::vector<int16_t> panel(panel_count);
+  const cpu::WidenedOffsets offsets = cpu::widened_offsets(s, rows);
+  return in_strips(
+      s, tail, rows, [&](const cpu::Int8Strip& strip, const cpu::Int8Tail& of_all, std::byte* dst) {
+        cpu::widen_src(s, strip, src.bytes(), widened.data());
+        const int64_t of_group = panels / s.groups;
+        const auto offset = static_cast<size_t>(strip.group * of_group) * panel_count;
+        for (int64_t k = 0; k < of_group; ++k) {
+          cpu::multiply_widened(s, offsets, strip, widened.data(), packed.data() + offset, k, k + 1,
+                                of_all, panel.data(), dst);
+        }
+      });
+}
+
+/// Pairs of bytes. Nothing where the weights cannot be cut.
+std::optional<Tensor> multiply_pairs(const Int8Shape& s, const Tensor& src, const Tensor& weights,
+                                     const Tail& tail, int64_t rows) {
+  if (!cpu::is_byte_shape(s)) return std::nullopt;
+  std::vector<cpu::ByteTerms> terms(static_cast<size_t>(cpu::widened_panels(s)));
+  std::vector<cpu::BytePanel> panels;
+  for (size_t k = 0; k < terms.size(); ++k) {
+    if (!cpu::cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), static_cast<int64_t>(k),
+                             terms[k])) {
+      return std::nullopt;
+    }
+    panels.push_back({terms[k].start.data(), terms[k].offsets.data(), terms[k].weights.data(),
+                      terms[k].coupled,
+                      static_cast<int32_t>(terms[k].offsets.size()) - 2 * terms[k].coupled});
+  }
+  std::vector<uint8_t> memory(static_cast<size_t>(cpu::gathered_bytes(s, rows)));
+  const std::vector<int32_t> pixels = cpu::widened_offsets(s, rows).pixels;
+  const size_t of_group = terms.size() / static_cast<size_t>(s.groups);
+  return in_strips(
+      s, tail, rows, [&](const cpu::Int8Strip& strip, const cpu::Int8Tail& of_all, std::byte* dst) {
+        const uint8_t* const gathered = cpu::gather_bytes(s, strip, src.bytes(), memory.data());
+        const std::span group(panels.data() + static_cast<size_t>(strip.group) * of_group,
+                              of_group);
+        for (size_t k = 0; k < of_group; ++k) {
+          const auto panel = static_cast<int64_t>(k);
+          cpu::multiply_bytes(s, pixels, strip, gathered, group, panel, panel + 1, of_all, dst);
+        }
+      });
 }
 
 Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
@@ -105,11 +155,8 @@ Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
                                    : random_bytes<uint8_t>(shape, seed);
 }
 
-/// As floats and as they are.
-void expect_exact_sums(Int8Shape s) {
-  const int64_t filters = s.depthwise ? 1 : s.ic;
-  const Tensor src = random_values(s.src, {s.n, s.ih, s.iw, s.groups * s.ic}, 3);
-  const Tensor weights = random_bytes<int8_t>({s.groups * s.oc, filters, s.kh, s.kw}, 5);
+/// As floats and as they are, by both loops.
+void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
   std::vector<float> wanted;
   for (int64_t n = 0; n < s.n; ++n) {
     for (int64_t y = 0; y < s.oh; ++y) {
@@ -125,11 +172,20 @@ void expect_exact_sums(Int8Shape s) {
       s.dst = type;
       for (const int64_t rows : {s.oh, int64_t{2}}) {
         SCOPED_TRACE(testing::Message() << to_string(type) << " in strips of " << rows);
-        const Tensor got = multiply(s, src, weights, 1.0f, 0.0f, {}, nullptr, rows);
-        EXPECT_EQ(*to_float_vector(got), wanted);
+        EXPECT_EQ(*to_float_vector(multiply(s, src, weights, {}, rows)), wanted);
+        const std::optional<Tensor> got = multiply_pairs(s, src, weights, {}, rows);
+        if (got) {
+          EXPECT_EQ(*to_float_vector(*got), wanted) << "by pairs";
+        }
       }
     }
   });
+}
+
+void expect_exact_sums(const Int8Shape& s) {
+  const int64_t filters = s.depthwise ? 1 : s.ic;
+  const Tensor src = random_values(s.src, {s.n, s.ih, s.iw, s.groups * s.ic}, 3);
+  expect_exact_sums(s, src, random_bytes<int8_t>({s.groups * s.oc, filters, s.kh, s.kw}, 5));
 }
 
 TEST(CpuWidened, SumsOfAllShapesAreExact) {
@@ -180,19 +236,96 @@ TEST(CpuWidened, FewRowsTakeTheirWeightsAsBytes) {
   }
 }
 
-TEST(CpuWidened, ExtremeBytesDoNotSaturate) {
-  Int8Shape s = window(1, 32, 16, 3);
-  s.dst = ElementType::Float32;
-  Tensor src = *Tensor::allocate({ElementType::UInt8, {s.n, s.ih, s.iw, s.ic}});
-  std::ranges::fill(src.values<uint8_t>(), uint8_t{255});
-  for (const int8_t weight : {int8_t{127}, int8_t{-128}}) {
-    Tensor weights = *Tensor::allocate({ElementType::Int8, {s.oc, s.ic, 3, 3}});
-    std::ranges::fill(weights.values<int8_t>(), weight);
-    const Tensor got = multiply(s, src, weights, 1.0f, 0.0f, {}, nullptr, s.oh);
-    for (const float value : got.values<float>()) {
-      ASSERT_EQ(value, 255.0f * static_cast<float>(weight) * 9 * 32);
+/// Weights of which many pairs, few or none saturate 16 bits, on the source that is worst for them.
+TEST(CpuWidened, WeightsThatAreBuiltToSaturateDoNot) {
+  const std::vector<std::vector<int>> patterns = {
+      {127},
+      {-128},
+      {127, -128},
+      {64, 64},
+      {64, 65},
+      {-64, -64},
+      {-64, -65},
+      {127, 1},
+      {127, 2, 0, 0},
+      {-128, 0, 0, -128},
+      {0, 127},
+      {-128, -1},
+      {1, 2, 3},
+      {127, 127, -128, -128, -128, 5, 9},
+      {100, 0, 0, 0, 0, 28, 29, 100, 0, -100, -29, 0, 0, 0}};
+  for (size_t k = 0; k < patterns.size(); ++k) {
+    for (const auto& shape :
+         {window(1, 32, 37, 3, 1, 1, 1), window(1, 70, 16, 1), window(2, 5, 9, 3)}) {
+      for (const ElementType type : {ElementType::UInt8, ElementType::Int8}) {
+        SCOPED_TRACE(testing::Message() << "pattern " << k << " on " << to_string(type));
+        Int8Shape s = shape;
+        s.src = type;
+        s.src_zero = type == ElementType::Int8 ? -5 : 100;
+        Tensor weights =
+            *Tensor::allocate({ElementType::Int8, {s.groups * s.oc, s.ic, s.kh, s.kw}});
+        for (size_t i = 0; int8_t & weight : weights.values<int8_t>()) {
+          weight = static_cast<int8_t>(patterns[k][i++ % patterns[k].size()]);
+        }
+        // Unsigned 0, 255 and what is between; signed -128, 127.
+        Tensor src = *Tensor::allocate({type, {s.n, s.ih, s.iw, s.groups * s.ic}});
+        for (const int step : {0, 7}) {
+          for (int64_t i = 0; i < src.element_count(); ++i) {
+            const int value = 255 - static_cast<int>(i % 255) * step % 256;
+            const auto byte =
+                static_cast<uint8_t>(type == ElementType::Int8 ? value ^ 0x80 : value);
+            std::memcpy(src.bytes() + i, &byte, 1);
+          }
+          expect_exact_sums(s, src, weights);
+        }
+        if (testing::Test::HasFailure()) return;
+      }
     }
   }
+}
+
+/// What the loops rely on: sums of pairs of a term, and of both terms of a couple, fit in 16 bits.
+TEST(CpuWidened, TermsOfBytesFitSixteenBits) {
+  const Int8Shape s = window(1, 64, 32, 3);
+  const Tensor weights = random_bytes<int8_t>({s.oc, s.ic, s.kh, s.kw}, 5);
+  on_each_instruction_set([&] {
+    const auto bytes = static_cast<size_t>(cpu::byte_term_bytes());
+    for (int64_t panel = 0; panel < cpu::widened_panels(s); ++panel) {
+      cpu::ByteTerms terms;
+      ASSERT_TRUE(cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), panel, terms));
+      ASSERT_EQ(terms.weights.size(), terms.offsets.size() * bytes);
+      ASSERT_GT(terms.coupled, 0);
+      ASSERT_LT(2 * static_cast<size_t>(terms.coupled), terms.offsets.size());
+      for (size_t first = 0; first < terms.offsets.size();) {
+        const bool goes_by_two = first < 2 * static_cast<size_t>(terms.coupled);
+        const size_t end = first + (goes_by_two ? 2 : 1);
+        for (size_t pair = 0; pair < bytes; pair += 2) {
+          int most = 0;
+          int least = 0;
+          for (size_t k = first; k < end; ++k) {
+            for (size_t i = pair; i < pair + 2; ++i) {
+              const int weight = terms.weights[k * bytes + i];
+              (weight > 0 ? most : least) += 255 * weight;
+            }
+          }
+          ASSERT_LE(most, std::numeric_limits<int16_t>::max());
+          ASSERT_GE(least, std::numeric_limits<int16_t>::min());
+        }
+        first = end;
+      }
+    }
+  });
+}
+
+TEST(CpuWidened, WeightsBeyondInt8AreNotCut) {
+  Int8Shape s = window(1, 8, 16, 1);
+  s.weights_zero = -7;
+  Tensor weights = *Tensor::allocate({ElementType::Int8, {s.oc, s.ic, 1, 1}});
+  std::ranges::fill(weights.values<int8_t>(), int8_t{120});
+  cpu::ByteTerms terms;
+  EXPECT_TRUE(cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), 0, terms));
+  weights.values<int8_t>()[9] = 121;
+  EXPECT_FALSE(cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), 0, terms));
 }
 
 /// What is stored for a value.
@@ -250,7 +383,9 @@ TEST(CpuWidened, TailsInEveryType) {
       const std::vector<float> added = *to_float_vector(addend);
       constexpr float kScale = 0.0013f;
       constexpr float kBias = 2.5f;
-      const Tensor got = multiply(s, src, weights, kScale, kBias, tails[k], &addend, 4);
+      const Tail tail = {kScale, kBias, tails[k], &addend};
+      const Tensor got = multiply(s, src, weights, tail, 4);
+      EXPECT_EQ(*to_float_vector(*multiply_pairs(s, src, weights, tail, 4)), *to_float_vector(got));
       const std::vector<float> values = *to_float_vector(got);
       size_t at = 0;
       size_t different = 0;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "devices/cpu/loops/int8_shape.h"
+#include "devices/cpu/loops/widened_loops.h"
+
+namespace het::cpu {
+
+/// Convolutions of bytes as they are, on x86 without VNNI: an instruction (vpmaddubsw) multiplies
+/// unsigned bytes by signed ones and adds neighbouring products, in 16 bits that saturate. So the
+/// weights are cut into terms whose sums fit in them whatever the source is: for most weights that
+/// is one term. Panels and their channels are those of widened_loops.h.
+///
+/// A term is four neighbouring bytes of a pixel's window times four weights of each channel.
+
+/// True where the processor has that instruction, on vectors that are wide enough to be faster than
+/// widened bytes.
+bool has_byte_pairs();
+
+/// The terms of a panel. The first 2 * coupled ones go two by two: the sums of both fit in 16 bits.
+struct ByteTerms {
+  std::vector<int32_t> offsets;  ///< of their bytes from where a pixel begins
+  std::vector<int8_t> weights;   ///< byte_term_bytes() of each
+  std::vector<int32_t> start;    ///< per channel: what the zero point of the source adds to a sum
+  int32_t coupled = 0;
+};
+/// Bytes of the weights of a term.
+int64_t byte_term_bytes();
+
+/// True where a convolution may be computed so: not a depthwise one.
+bool is_byte_shape(const Int8Shape& shape);
+/// Cuts the weights of a panel, of all groups. False where a weight less its zero point is no int8.
+bool cut_byte_terms(const Int8Shape& shape, const int8_t* weights, const WeightStrides& strides,
+                    int64_t panel, ByteTerms& terms);
+
+/// A panel's terms in memory.
+struct BytePanel {
+  const int32_t* start;
+  const int32_t* offsets;
+  const int8_t* weights;
+  int32_t coupled;
+  int32_t single;
+};
+
+/// Bytes of the gathered source of so many rows of the result, and how far a term's offset may be.
+int64_t gathered_bytes(const Int8Shape& shape, int64_t rows);
+int64_t largest_byte_offset(const Int8Shape& shape);
+/// Gathers the source of a strip and returns where it is: in `gathered`, or where it was. Signed
+/// bytes become unsigned ones, 128 more.
+const uint8_t* gather_bytes(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
+                            uint8_t* gathered);
+
+/// The results of the strip in panels [begin, end) of its group. `pixels` are those of
+/// widened_offsets().
+void multiply_bytes(const Int8Shape& shape, const std::vector<int32_t>& pixels,
+                    const Int8Strip& strip, const uint8_t* gathered,
+                    std::span<const BytePanel> panels, int64_t begin, int64_t end,
+                    const Int8Tail& tail, std::byte* dst);
+
+}  // namespace het::cpu

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "devices/cpu/formats/packed_constants.h"
+#include "devices/cpu/loops/byte_pair_loops.h"
+#include "inference/base/status.h"
+#include "inference/tensors/tensor.h"
+
+namespace het::cpu {
+
+/// Weights as terms of bytes, packed (byte_pair_loops.h).
+class BytePanels {
+ public:
+  /// Nothing where widened bytes are faster: on other processors, for few pixels, and for weights
+  /// of which many have to be cut. Fails with ParseError where ready contents do not fit the shape.
+  static Result<std::optional<BytePanels>> pack(const Int8Shape& shape, const Tensor& weights,
+                                                const WeightStrides& strides,
+                                                const NodePacking& packing);
+
+  std::span<const BytePanel> of_group(const Int8Shape& shape, int64_t group) const;
+
+ private:
+  BufferPtr memory_;
+  std::vector<BytePanel> panels_;  ///< of all groups, in memory_
+};
+
+}  // namespace het::cpu
