@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/products/product_packing.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t kFewPixels = 5;
 
 /// What a term costs that goes alone, and a couple, of what four widened values do: on a core of a
-/// Zen 4 and a Zen 3, see docs/decisions/0008-cpu.md.
+/// Zen 4, see docs/decisions/0008-cpu.md.
 constexpr double kSingleCost = 0.75;
 constexpr double kCoupleCost = 1.3;
 
@@ -110,22 +111,22 @@ Status check_offsets(const std::vector<BytePanel>& panels, const Int8Shape& shap
 
 }  // namespace
 
-Result<std::optional<BytePanels>> BytePanels::pack(const Int8Shape& shape, const Tensor& weights,
-                                                   const WeightStrides& strides,
-                                                   const NodePacking& packing) {
-  if (!may_go_by_bytes(shape)) return std::optional<BytePanels>();
+Result<BytePanels> BytePanels::pack(const Int8Shape& shape, const Tensor& weights,
+                                    const WeightStrides& strides, const NodePacking& packing) {
+  BytePanels made;
+  if (!may_go_by_bytes(shape)) return made;
   std::vector<ByteTerms> cut;
   const int64_t panels = widened_panels(shape);
   const size_t count_bytes = static_cast<size_t>(panels) * sizeof(TermCount);
-  HET_ASSIGN(const BufferPtr packed_counts, packing.pack(count_bytes, [&](std::byte* memory) {
+  HET_ASSIGN(made.counts_, packing.pack(count_bytes, [&](std::byte* memory) {
     cut = cut_panels(shape, weights, strides);
     std::memcpy(memory, counts_of(cut, panels).data(), count_bytes);
   }));
   std::vector<TermCount> counts(static_cast<size_t>(panels));
-  std::memcpy(counts.data(), packed_counts->host(), count_bytes);
+  std::memcpy(counts.data(), made.counts_->host(), count_bytes);
   HET_TRY(check_counts(counts, shape));
   if (std::ranges::all_of(counts, [](const TermCount& count) { return count.terms() == 0; })) {
-    return std::optional<BytePanels>();
+    return made;
   }
 
   std::vector<size_t> places;
@@ -134,7 +135,6 @@ Result<std::optional<BytePanels>> BytePanels::pack(const Int8Shape& shape, const
     places.push_back(bytes);
     bytes += PanelLayout(count).bytes;
   }
-  BytePanels made;
   HET_ASSIGN(made.memory_, packing.pack(bytes, [&](std::byte* memory) {
     prefer_huge_pages(memory, bytes);
     for (size_t k = 0; k < cut.size(); ++k) {
@@ -157,7 +157,7 @@ Result<std::optional<BytePanels>> BytePanels::pack(const Int8Shape& shape, const
                             counts[k].coupled, counts[k].single});
   }
   HET_TRY(check_offsets(made.panels_, shape));
-  return std::optional(std::move(made));
+  return made;
 }
 
 std::span<const BytePanel> BytePanels::of_group(const Int8Shape& shape, int64_t group) const {

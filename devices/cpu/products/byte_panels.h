@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,15 +14,17 @@ namespace het::cpu {
 /// Weights as terms of bytes, packed (byte_pair_loops.h).
 class BytePanels {
  public:
-  /// Nothing where widened bytes are faster: on other processors, for few pixels, and for weights
-  /// of which many have to be cut. Fails with ParseError where ready contents do not fit the shape.
-  static Result<std::optional<BytePanels>> pack(const Int8Shape& shape, const Tensor& weights,
-                                                const WeightStrides& strides,
-                                                const NodePacking& packing);
+  /// Nothing is packed where widened bytes are faster: on other processors, for few pixels, and for
+  /// weights of which many have to be cut. Fails with ParseError where ready contents do not fit
+  /// the shape.
+  static Result<BytePanels> pack(const Int8Shape& shape, const Tensor& weights,
+                                 const WeightStrides& strides, const NodePacking& packing);
 
+  bool empty() const { return panels_.empty(); }
   std::span<const BytePanel> of_group(const Int8Shape& shape, int64_t group) const;
 
  private:
+  BufferPtr counts_;
   BufferPtr memory_;
   std::vector<BytePanel> panels_;  ///< of all groups, in memory_
 };

@@ -89,7 +89,7 @@ class WidenedKernel final : public Kernel {
     HET_ASSIGN(scales_, pack_channels(scales, packing));
     HET_ASSIGN(bias_, pack_channels(bias, packing));
     HET_ASSIGN(by_bytes_, BytePanels::pack(shape_, weights, strides, packing));
-    if (by_bytes_) {
+    if (!by_bytes_.empty()) {
       name_ = std::string("own_int8_pairs_") + simd_target();
       return {};
     }
@@ -155,11 +155,11 @@ class WidenedKernel final : public Kernel {
       strip.group = picture % shape_.groups;
       strip.first_row = shape_.oh * (k % cut_.strips) / cut_.strips;
       strip.rows = shape_.oh * (k % cut_.strips + 1) / cut_.strips - strip.first_row;
-      if (by_bytes_) {
+      if (!by_bytes_.empty()) {
         const uint8_t* const gathered =
             gather_bytes(shape_, strip, args.inputs[0], reinterpret_cast<uint8_t*>(widened));
         multiply_bytes(shape_, offsets_.pixels, strip, gathered,
-                       by_bytes_->of_group(shape_, strip.group), panels.first, panels.second, tail,
+                       by_bytes_.of_group(shape_, strip.group), panels.first, panels.second, tail,
                        args.outputs[0]);
         continue;
       }
@@ -184,8 +184,8 @@ class WidenedKernel final : public Kernel {
   int64_t weights_count_;
   bool has_sum_;
   std::string name_;
-  std::optional<BytePanels> by_bytes_;
-  BufferPtr weights_;  ///< without by_bytes_
+  BytePanels by_bytes_;
+  BufferPtr weights_;  ///< where by_bytes_ is empty
   BufferPtr scales_;
   BufferPtr bias_;
 };

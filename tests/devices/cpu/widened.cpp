@@ -1,7 +1,10 @@
+#include <gmock/gmock.h>
+
 #include <cmath>
 
 #include "devices/cpu/loops/byte_pair_loops.h"
 #include "devices/cpu/loops/widened_loops.h"
+#include "devices/cpu/products/byte_panels.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
@@ -408,6 +411,43 @@ TEST(CpuWidened, TailsInEveryType) {
       EXPECT_LE(different, at / 200);
     }
   }
+}
+
+/// A file that was packed for another shape, or by nobody who knows better.
+TEST(CpuWidened, PackedTermsOfAFileAreChecked) {
+  if (!cpu::has_byte_pairs()) GTEST_SKIP() << "no AVX2: bytes are widened";
+  Int8Shape s = window(1, 8, 16, 1);
+  const Tensor weights = *Tensor::allocate({ElementType::Int8, {s.oc, s.ic, 1, 1}});
+  std::memset(weights.bytes(), 1, weights.size_bytes());
+  ModelMaker maker;
+  const Node& node = *maker.op("Relu", {maker.input({1})})->producer();
+  cpu::PackedConstants noted;
+  const auto made = cpu::BytePanels::pack(s, weights, strides_of(s), {&noted, &node});
+  ASSERT_TRUE(made);
+  ASSERT_FALSE(made->empty());
+  ASSERT_EQ(noted.entries().size(), 2U);
+  const auto imported = [&](size_t content, size_t at, int32_t value) {
+    std::vector<std::vector<std::byte>> contents;
+    std::vector<cpu::PackedConstants::Entry> entries;
+    for (const auto& entry : noted.entries()) {
+      contents.emplace_back(entry.content.begin(), entry.content.end());
+    }
+    std::memcpy(contents[content].data() + at, &value, sizeof(value));
+    for (size_t k = 0; k < contents.size(); ++k) {
+      entries.push_back({noted.entries()[k].node, contents[k]});
+    }
+    cpu::PackedConstants replayed(entries, *allocate_host_buffer(1));
+    const auto got = cpu::BytePanels::pack(s, weights, strides_of(s), {&replayed, &node});
+    return got ? std::string("fine") : got.error().message();
+  };
+  const int32_t coupled = made->of_group(s, 0)[0].coupled;
+  EXPECT_EQ(imported(0, 0, coupled), "fine");
+  EXPECT_THAT(imported(0, 0, -1), testing::HasSubstr("terms"));
+  EXPECT_THAT(imported(0, 4, 1 << 30), testing::HasSubstr("terms"));
+  EXPECT_THAT(imported(0, 4, 1), testing::HasSubstr("bytes"));
+  const size_t offsets = static_cast<size_t>(cpu::widened_columns()) * sizeof(int32_t);
+  EXPECT_THAT(imported(1, offsets, 1 << 20), testing::HasSubstr("beyond their window"));
+  EXPECT_THAT(imported(1, offsets, -1), testing::HasSubstr("beyond their window"));
 }
 
 }  // namespace
