@@ -125,6 +125,7 @@ bool cut_terms(const Int8Shape& shape, const int8_t* weights, const WeightStride
   const int64_t first = panel % panels * kColumns;
   const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
   const int8_t* const from = weights + (panel / panels * shape.oc + first) * strides.oc_stride;
+  const int64_t inputs = shape.ic / shape.packed_groups;
   const int32_t src_zero = shape.src_zero + (shape.src == ElementType::Int8 ? kMostOfPair : 0);
   placed = {};
   placed.start.assign(kColumns, 0);
@@ -139,8 +140,8 @@ bool cut_terms(const Int8Shape& shape, const int8_t* weights, const WeightStride
       for (int64_t lane = 0; lane < kColumns; ++lane) {
         const int64_t c = interleaved_channel(lane / kSumLanes, lane % kSumLanes);
         for (int64_t i = 0; c < columns && i < bytes; ++i) {
-          const int64_t tap = geometry.dense ? run * shape.kw + (k + i) / shape.ic : run;
-          const int64_t at = c * strides.oc_stride + (k + i) % shape.ic * strides.ic_stride + tap;
+          const int64_t tap = geometry.dense ? run * shape.kw + (k + i) / inputs : run;
+          const int64_t at = c * strides.oc_stride + (k + i) % inputs * strides.ic_stride + tap;
           const int32_t weight = from[at] - shape.weights_zero;
           if (weight != static_cast<int8_t>(weight)) return false;
           term.weights[static_cast<size_t>(lane * kQuad + i)] = static_cast<int8_t>(weight);
@@ -162,6 +163,18 @@ bool cut_terms(const Int8Shape& shape, const int8_t* weights, const WeightStride
   place_terms(rests, placed);
   return true;
 }
+
+/// The source of a panel's packed groups: where those of each four channels begin.
+struct QuadSource {
+  int64_t blocks[kColumns / 4];
+};
+
+/// Which source the channels of a panel read.
+enum class Groups {
+  One,      ///< all channels read the same bytes
+  OfEight,  ///< eight channels or a multiple of them: both halves of a panel read the same
+  OfFour
+};
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
 HWY_INLINE SumVector load_weights(const int8_t* from) {
@@ -188,10 +201,47 @@ HWY_INLINE SumVector load_quad(const uint8_t* from) {
   return hn::Set(SumTag(), quad);
 }
 
+/// Four bytes for each channel of both halves of a panel.
+struct QuadPair {
+  SumVector halves[2];
+};
+
+/// A block of four channels each, see interleaved_channel().
+HWY_INLINE SumVector load_blocks(const uint8_t* from, const QuadSource& source, int half) {
+  const SumTag d;
+#if HWY_TARGET == HWY_AVX2
+  const hn::Half<SumTag> d4;
+  const auto block = [&](int k) HWY_ATTR {
+    int32_t quad;
+    std::memcpy(&quad, from + source.blocks[2 * k + half], sizeof(quad));
+    return hn::Set(d4, quad);
+  };
+  return hn::Combine(d, block(1), block(0));
+#else
+  HWY_ALIGN int32_t quads[kSumLanes];
+  for (int i = 0; i < kSumLanes; ++i) {
+    std::memcpy(quads + i, from + source.blocks[2 * (i / 4) + half], sizeof(int32_t));
+  }
+  return hn::Load(d, quads);
+#endif
+}
+
+template <Groups kGroups>
+HWY_INLINE QuadPair load_quads(const uint8_t* from, const QuadSource& source) {
+  if constexpr (kGroups == Groups::One) {
+    const SumVector quad = load_quad(from);
+    return {{quad, quad}};
+  } else {
+    const SumVector first = load_blocks(from, source, 0);
+    if constexpr (kGroups == Groups::OfEight) return {{first, first}};
+    return {{first, load_blocks(from, source, 1)}};
+  }
+}
+
 /// Adds the terms of a panel to the sums of kUsed pixels.
-template <int kUsed>
-HWY_INLINE void add_terms(const BytePanel& panel, const uint8_t* const (&pixels)[kUsed],
-                          SumVector (&sums)[kUsed][2]) {
+template <Groups kGroups, int kUsed>
+HWY_INLINE void add_terms(const BytePanel& panel, const QuadSource& source,
+                          const uint8_t* const (&pixels)[kUsed], SumVector (&sums)[kUsed][2]) {
   const int32_t* offset = panel.offsets;
   const int8_t* weights = panel.weights;
   constexpr int kHalf = kTermBytes / 2;
@@ -204,10 +254,12 @@ HWY_INLINE void add_terms(const BytePanel& panel, const uint8_t* const (&pixels)
     const SumVector second1 = load_weights(weights + kTermBytes + kHalf);
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) {
-      const SumVector a = load_quad(pixels[r] + first);
-      const SumVector b = load_quad(pixels[r] + second);
-      sums[r][0] = add_sums(hn::Add(times_bytes(a, first0), times_bytes(b, second0)), sums[r][0]);
-      sums[r][1] = add_sums(hn::Add(times_bytes(a, first1), times_bytes(b, second1)), sums[r][1]);
+      const QuadPair a = load_quads<kGroups>(pixels[r] + first, source);
+      const QuadPair b = load_quads<kGroups>(pixels[r] + second, source);
+      sums[r][0] = add_sums(
+          hn::Add(times_bytes(a.halves[0], first0), times_bytes(b.halves[0], second0)), sums[r][0]);
+      sums[r][1] = add_sums(
+          hn::Add(times_bytes(a.halves[1], first1), times_bytes(b.halves[1], second1)), sums[r][1]);
     }
   }
   for (int32_t i = 0; i < panel.single; ++i, ++offset, weights += kTermBytes) {
@@ -215,9 +267,9 @@ HWY_INLINE void add_terms(const BytePanel& panel, const uint8_t* const (&pixels)
     const SumVector w1 = load_weights(weights + kHalf);
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) {
-      const SumVector a = load_quad(pixels[r] + *offset);
-      sums[r][0] = add_sums(times_bytes(a, w0), sums[r][0]);
-      sums[r][1] = add_sums(times_bytes(a, w1), sums[r][1]);
+      const QuadPair a = load_quads<kGroups>(pixels[r] + *offset, source);
+      sums[r][0] = add_sums(times_bytes(a.halves[0], w0), sums[r][0]);
+      sums[r][1] = add_sums(times_bytes(a.halves[1], w1), sums[r][1]);
     }
   }
 }
@@ -227,16 +279,18 @@ int saturated_pair(const uint8_t* bytes, const int8_t* weights) {
   return std::clamp<int>(bytes[0] * weights[0] + bytes[1] * weights[1],
                          std::numeric_limits<int16_t>::min(), std::numeric_limits<int16_t>::max());
 }
-template <int kUsed>
-void add_terms(const BytePanel& panel, const uint8_t* const (&pixels)[kUsed],
-               SumVector (&sums)[kUsed][2]) {
+template <Groups kGroups, int kUsed>
+void add_terms(const BytePanel& panel, const QuadSource& source,
+               const uint8_t* const (&pixels)[kUsed], SumVector (&sums)[kUsed][2]) {
   const SumTag d;
   for (int r = 0; r < kUsed; ++r) {
     HWY_ALIGN int32_t added[kColumns] = {};
     for (int lane = 0; lane < kColumns; ++lane) {
       for (int32_t i = 0; i < 2 * panel.coupled + panel.single; ++i) {
         const int8_t* const weights = panel.weights + i * kTermBytes + lane * kQuad;
-        const uint8_t* const bytes = pixels[r] + panel.offsets[i];
+        const int64_t channel = interleaved_channel(lane / kSumLanes, lane % kSumLanes);
+        const uint8_t* const bytes = pixels[r] + panel.offsets[i] +
+                                     (kGroups == Groups::One ? 0 : source.blocks[channel / 4]);
         added[lane] += saturated_pair(bytes, weights) + saturated_pair(bytes + 2, weights + 2);
       }
     }
@@ -247,8 +301,9 @@ void add_terms(const BytePanel& panel, const uint8_t* const (&pixels)[kUsed],
 #endif
 
 /// Sums of kUsed pixels times a panel, [pixel][column].
-template <int kUsed>
-HWY_NOINLINE void sum_bytes(const BytePanel& panel, const uint8_t* const* from, int32_t* dst) {
+template <Groups kGroups, int kUsed>
+HWY_NOINLINE void sum_bytes(const BytePanel& panel, const QuadSource& source,
+                            const uint8_t* const* from, int32_t* dst) {
   const SumTag d;
   SumVector sums[kUsed][2];
   const uint8_t* pixels[kUsed];
@@ -258,7 +313,7 @@ HWY_NOINLINE void sum_bytes(const BytePanel& panel, const uint8_t* const* from, 
     sums[r][1] = hn::LoadU(d, panel.start + kSumLanes);
     pixels[r] = from[r];
   }
-  add_terms<kUsed>(panel, pixels, sums);
+  add_terms<kGroups>(panel, source, pixels, sums);
 #pragma GCC unroll 14
   for (int r = 0; r < kUsed; ++r) {
     hn::StoreU(sums[r][0], d, dst + r * kColumns);
@@ -266,28 +321,48 @@ HWY_NOINLINE void sum_bytes(const BytePanel& panel, const uint8_t* const* from, 
   }
 }
 
-template <int kMost>
-void sum_byte_tile(int64_t pixels, const BytePanel& panel, const uint8_t* const* from,
-                   int32_t* dst) {
+template <Groups kGroups, int kMost>
+void sum_byte_tile(int64_t pixels, const BytePanel& panel, const QuadSource& source,
+                   const uint8_t* const* from, int32_t* dst) {
   if constexpr (kMost > 1) {
-    if (pixels < kMost) return sum_byte_tile<kMost - 1>(pixels, panel, from, dst);
+    if (pixels < kMost) {
+      return sum_byte_tile<kGroups, kMost - 1>(pixels, panel, source, from, dst);
+    }
   }
-  sum_bytes<kMost>(panel, from, dst);
+  sum_bytes<kGroups, kMost>(panel, source, from, dst);
+}
+
+template <Groups kGroups>
+void multiply_groups(const Int8Shape& shape, const std::vector<int32_t>& pixels,
+                     const Int8Strip& strip, const uint8_t* gathered,
+                     std::span<const BytePanel> panels, int64_t begin, int64_t end,
+                     const Int8Tail& tail, std::byte* dst) {
+  QuadSource blocks = {};
+  for (int64_t k = 0; k < kColumns / 4 && shape.packed_groups > 1; ++k) {
+    const int64_t group = 4 * k * shape.packed_groups / shape.oc;
+    blocks.blocks[k] = group * (shape.ic / shape.packed_groups);
+  }
+  const auto begin_panel = [](int64_t, int64_t) {};
+  const auto sum = [&](int64_t panel, const Int8Tile<uint8_t>& tile, int64_t used, int32_t* sums)
+                       HWY_ATTR {
+                         sum_byte_tile<kGroups, kBytePixels>(
+                             used, panels[static_cast<size_t>(panel)], blocks, tile.pixels, sums);
+                       };
+  const Int8Source<uint8_t> source = {gathered, &pixels};
+  as_results(shape.dst, dst, [&](auto* results) {
+    compute_strip(shape, strip, source, begin, end, tail, kBytePixels, begin_panel, sum, results);
+  });
 }
 
 void multiply_panels(const Int8Shape& shape, const std::vector<int32_t>& pixels,
                      const Int8Strip& strip, const uint8_t* gathered,
                      std::span<const BytePanel> panels, int64_t begin, int64_t end,
                      const Int8Tail& tail, std::byte* dst) {
-  const auto begin_panel = [](int64_t, int64_t) {};
-  const auto sum = [&](int64_t panel, const Int8Tile<uint8_t>& tile, int64_t used,
-                       int32_t* sums) HWY_ATTR {
-    sum_byte_tile<kBytePixels>(used, panels[static_cast<size_t>(panel)], tile.pixels, sums);
-  };
-  const Int8Source<uint8_t> source = {gathered, &pixels};
-  as_results(shape.dst, dst, [&](auto* results) {
-    compute_strip(shape, strip, source, begin, end, tail, kBytePixels, begin_panel, sum, results);
-  });
+  const auto multiply = shape.packed_groups == 1 ? &multiply_groups<Groups::One>
+                        : shape.oc / shape.packed_groups % 8 == 0
+                            ? &multiply_groups<Groups::OfEight>
+                            : &multiply_groups<Groups::OfFour>;
+  multiply(shape, pixels, strip, gathered, panels, begin, end, tail, dst);
 }
 
 // Not over the end of the source.
@@ -346,6 +421,19 @@ bool is_byte_shape(const Int8Shape& shape) {
 bool cut_byte_terms(const Int8Shape& shape, const int8_t* weights, const WeightStrides& strides,
                     int64_t panel, ByteTerms& terms) {
   return HWY_DYNAMIC_DISPATCH(cut_terms)(shape, weights, strides, panel, terms);
+}
+
+Int8Shape with_packed_groups(const Int8Shape& shape) {
+  const int64_t columns = widened_columns();
+  if (shape.depthwise || shape.oc % 4 != 0 || columns % shape.oc != 0) return shape;
+  const int64_t packed = columns / shape.oc;
+  if (shape.groups % packed != 0) return shape;
+  Int8Shape made = shape;
+  made.packed_groups = packed;
+  made.groups /= packed;
+  made.ic *= packed;
+  made.oc *= packed;
+  return made;
 }
 
 int64_t gathered_bytes(const Int8Shape& shape, int64_t rows) {

@@ -33,6 +33,9 @@ int64_t byte_term_bytes();
 
 /// True where a convolution may be computed so: not a depthwise one.
 bool is_byte_shape(const Int8Shape& shape);
+/// The same with groups of few channels packed as many as a panel has channels for, where they fill
+/// it.
+Int8Shape with_packed_groups(const Int8Shape& shape);
 /// Cuts the weights of a panel, of all groups. False where a weight less its zero point is no int8.
 bool cut_byte_terms(const Int8Shape& shape, const int8_t* weights, const WeightStrides& strides,
                     int64_t panel, ByteTerms& terms);

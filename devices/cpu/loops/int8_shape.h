@@ -14,7 +14,10 @@ namespace het::cpu {
 /// a picture with a pixel for each row.
 struct Int8Shape {
   int64_t n = 1, groups = 1, ic = 0, oc = 0;  ///< channels of one group
-  bool depthwise = false;                     ///< groups 1, ic == oc: channels do not meet
+  /// Groups of the convolution that are one here, so that their channels fill a panel: ic and oc
+  /// are those of all of them, which do not meet.
+  int64_t packed_groups = 1;
+  bool depthwise = false;  ///< groups 1, ic == oc: channels do not meet
   int64_t ih = 0, iw = 1, oh = 0, ow = 1, kh = 1, kw = 1;
   int64_t stride_y = 1, stride_x = 1;
   int64_t dilation_y = 1, dilation_x = 1;  ///< 1 = dense
@@ -25,7 +28,7 @@ struct Int8Shape {
   int32_t weights_zero = 0;
 
   /// Products of a sum.
-  int64_t depth() const { return (depthwise ? 1 : ic) * kh * kw; }
+  int64_t depth() const { return (depthwise ? 1 : ic / packed_groups) * kh * kw; }
 };
 
 /// y = ops(scale * sum + bias), before it is rounded to bytes. Arrays lie as
@@ -74,9 +77,9 @@ struct Int8Geometry {
       : keeps_columns(s.kw > 1),
         keeps_rows(s.kh > 1),
         across(keeps_columns ? (s.ow - 1) * s.stride_x + (s.kw - 1) * s.dilation_x + 1 : s.ow),
-        dense(s.dilation_x == 1 && !s.depthwise),
+        dense(s.dilation_x == 1 && !s.depthwise && s.packed_groups == 1),
         runs(dense ? s.kh : s.kh * s.kw),
-        length(dense ? s.kw * s.ic : s.ic),
+        length(dense ? s.kw * s.ic : s.ic / s.packed_groups),
         pairs((length + 1) / 2),
         tap_pairs((s.kh * s.kw + 1) / 2) {}
 

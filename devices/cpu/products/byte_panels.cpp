@@ -17,8 +17,8 @@ constexpr int64_t kFewPixels = 5;
 
 /// What a term costs that goes alone, and a couple, of what four widened values do: on a core of a
 /// Zen 4, see docs/decisions/0008-cpu.md.
-constexpr double kSingleCost = 0.75;
-constexpr double kCoupleCost = 1.3;
+constexpr double kSingleCost = 0.78;
+constexpr double kCoupleCost = 1.35;
 
 /// How many terms of a panel go two by two, and alone.
 struct TermCount {
@@ -72,7 +72,9 @@ std::vector<ByteTerms> cut_panels(const Int8Shape& shape, const Tensor& weights,
             kSingleCost * (static_cast<double>(terms.offsets.size()) - 2.0 * couples);
   }
   const bool all_fit = std::ranges::all_of(fits, [](char fit) { return fit != 0; });
-  if (!all_fit || cost > static_cast<double>(panels * quads_of_panel(shape))) cut.clear();
+  // Each of packed groups would have widened panels of its own.
+  const int64_t quads = shape.packed_groups * panels * quads_of_panel(shape);
+  if (!all_fit || cost > static_cast<double>(quads)) cut.clear();
   return cut;
 }
 

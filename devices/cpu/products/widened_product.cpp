@@ -70,11 +70,21 @@ StripCut cut_rows(const Int8Shape& shape, int64_t team) {
   return cut;
 }
 
+/// What a product is made of, besides its shape.
+struct Int8Constants {
+  const Tensor& weights;
+  WeightStrides strides;
+  std::vector<float> scales;
+  std::vector<float> bias;
+};
+
 class WidenedKernel final : public Kernel {
  public:
-  WidenedKernel(const Int8Shape& shape, std::vector<PostOp> ops)
+  /// `by_bytes` may be empty.
+  WidenedKernel(const Int8Shape& shape, std::vector<PostOp> ops, BytePanels by_bytes)
       : shape_(shape),
         ops_(std::move(ops)),
+        by_bytes_(std::move(by_bytes)),
         team_(useful_team(shape)),
         cut_(cut_rows(shape, team_)),
         offsets_(widened_offsets(shape, cut_.rows)),
@@ -82,17 +92,12 @@ class WidenedKernel final : public Kernel {
         weights_count_(round_up(widened_panel_count(shape))),
         has_sum_(std::ranges::any_of(
             ops_, [](const PostOp& op) { return op.kind == PostOp::Kind::Sum; })),
-        name_(std::string("own_int8_") + simd_target()) {}
+        name_(std::string(by_bytes_.empty() ? "own_int8_" : "own_int8_pairs_") + simd_target()) {}
 
-  Status pack(const Tensor& weights, const WeightStrides& strides, const std::vector<float>& scales,
-              const std::vector<float>& bias, const NodePacking& packing) {
-    HET_ASSIGN(scales_, pack_channels(scales, packing));
-    HET_ASSIGN(bias_, pack_channels(bias, packing));
-    HET_ASSIGN(by_bytes_, BytePanels::pack(shape_, weights, strides, packing));
-    if (!by_bytes_.empty()) {
-      name_ = std::string("own_int8_pairs_") + simd_target();
-      return {};
-    }
+  Status pack(const Int8Constants& constants, const NodePacking& packing) {
+    HET_ASSIGN(scales_, pack_channels(constants.scales, packing));
+    HET_ASSIGN(bias_, pack_channels(constants.bias, packing));
+    if (!by_bytes_.empty()) return {};
     const int64_t panels = widened_panels(shape_);
     const auto bytes = static_cast<size_t>(panels * widened_panel_count(shape_));
     HET_ASSIGN(weights_, packing.pack(bytes, [&](std::byte* memory) {
@@ -100,8 +105,8 @@ class WidenedKernel final : public Kernel {
       std::optional<AloneScope> alone;
       if (bytes < kSharedPackingBytes) alone.emplace();
       parallel_for(panels, 1, [&](int64_t begin, int64_t end) {
-        pack_widened_weights(shape_, weights.data<int8_t>(), strides, begin, end,
-                             reinterpret_cast<int8_t*>(memory));
+        pack_widened_weights(shape_, constants.weights.data<int8_t>(), constants.strides, begin,
+                             end, reinterpret_cast<int8_t*>(memory));
       });
     }));
     return {};
@@ -177,6 +182,7 @@ class WidenedKernel final : public Kernel {
 
   Int8Shape shape_;
   std::vector<PostOp> ops_;
+  BytePanels by_bytes_;
   int64_t team_;
   StripCut cut_;
   WidenedOffsets offsets_;
@@ -184,7 +190,6 @@ class WidenedKernel final : public Kernel {
   int64_t weights_count_;
   bool has_sum_;
   std::string name_;
-  BytePanels by_bytes_;
   BufferPtr weights_;  ///< where by_bytes_ is empty
   BufferPtr scales_;
   BufferPtr bias_;
@@ -215,6 +220,18 @@ std::optional<Int8Shape> as_sums(Int8Shape shape, ElementType src) {
   shape.src = src;
   shape.dst = ElementType::Int32;
   return supported(shape);
+}
+
+Result<std::unique_ptr<Kernel>> make_kernel(const Int8Shape& shape, std::vector<PostOp> ops,
+                                            const Int8Constants& constants,
+                                            const NodePacking& packing) {
+  const Int8Shape packed = with_packed_groups(shape);
+  HET_ASSIGN(BytePanels by_bytes,
+             BytePanels::pack(packed, constants.weights, constants.strides, packing));
+  auto kernel = std::make_unique<WidenedKernel>(by_bytes.empty() ? shape : packed, std::move(ops),
+                                                std::move(by_bytes));
+  HET_TRY(kernel->pack(constants, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
 /// Where the weights of a node lie.
@@ -263,9 +280,7 @@ std::optional<Int8Shape> widened_sums_shape(const ConvolutionSpec& spec) {
 Result<std::unique_ptr<Kernel>> make_widened_sums(const Int8Shape& shape, const Tensor& weights,
                                                   const WeightStrides& strides,
                                                   const NodePacking& packing) {
-  auto kernel = std::make_unique<WidenedKernel>(shape, std::vector<PostOp>());
-  HET_TRY(kernel->pack(weights, strides, {1.0f}, {0.0f}, packing));
-  return std::unique_ptr<Kernel>(std::move(kernel));
+  return make_kernel(shape, {}, {weights, strides, {1.0f}, {0.0f}}, packing);
 }
 
 Result<std::unique_ptr<Kernel>> make_widened_kernel(const Int8Shape& shape, const Node& node,
@@ -280,9 +295,8 @@ Result<std::unique_ptr<Kernel>> make_widened_kernel(const Int8Shape& shape, cons
   for (size_t c = 0; c < sums.size(); ++c) {
     bias[c] = static_cast<float>(sums[c] * static_cast<double>(scales[scales.size() == 1 ? 0 : c]));
   }
-  auto kernel = std::make_unique<WidenedKernel>(shape, arithmetic.post_ops);
-  HET_TRY(kernel->pack(node.input(1)->constant(), strides_of(node), scales, bias, packing));
-  return std::unique_ptr<Kernel>(std::move(kernel));
+  return make_kernel(shape, arithmetic.post_ops,
+                     {node.input(1)->constant(), strides_of(node), scales, bias}, packing);
 }
 
 }  // namespace het::cpu

@@ -97,7 +97,8 @@ Tensor in_strips(const Int8Shape& s, const Tail& tail, int64_t rows, const F& co
 }
 
 cpu::WeightStrides strides_of(const Int8Shape& s) {
-  return {(s.depthwise ? 1 : s.ic) * s.kh * s.kw, s.kh * s.kw};
+  const int64_t taps = s.kh * s.kw;
+  return {(s.depthwise ? 1 : s.ic / s.packed_groups) * taps, taps};
 }
 
 /// Widened bytes, strip by strip and a panel at a time.
@@ -123,9 +124,10 @@ Tensor multiply(const Int8Shape& s, const Tensor& src, const Tensor& weights, co
 }
 
 /// Pairs of bytes. Nothing where the weights cannot be cut.
-std::optional<Tensor> multiply_pairs(const Int8Shape& s, const Tensor& src, const Tensor& weights,
-                                     const Tail& tail, int64_t rows) {
-  if (!cpu::is_byte_shape(s)) return std::nullopt;
+std::optional<Tensor> multiply_pairs(const Int8Shape& plain, const Tensor& src,
+                                     const Tensor& weights, const Tail& tail, int64_t rows) {
+  if (!cpu::is_byte_shape(plain)) return std::nullopt;
+  const Int8Shape s = cpu::with_packed_groups(plain);
   std::vector<cpu::ByteTerms> terms(static_cast<size_t>(cpu::widened_panels(s)));
   std::vector<cpu::BytePanel> panels;
   for (size_t k = 0; k < terms.size(); ++k) {
@@ -200,6 +202,10 @@ TEST(CpuWidened, SumsOfAllShapesAreExact) {
       window(1, 6, 40, 3, 1, 2, 2),
       window(3, 5, 9, 3, 1, 1, 1),
       window(2, 4, 16, 1, 2),
+      window(8, 4, 4, 3, 1, 1, 1),
+      window(16, 6, 8, 3, 2, 1, 1),
+      window(8, 5, 16, 1),
+      window(32, 3, 4, 3, 1, 2, 2),
       window(1, 1, 5, 7, 3, 1, 3),
       window(1, 32, 48, 3, 1, 1, 1),
       window(1, 8, 8, 2, 2, 1, 1),
@@ -225,6 +231,22 @@ TEST(CpuWidened, SumsOfAllShapesAreExact) {
       }
     }
   }
+}
+
+TEST(CpuWidened, GroupsOfFewChannelsFillAPanel) {
+  on_each_instruction_set([] {
+    const int64_t columns = cpu::widened_columns();
+    for (const int64_t channels : {4, 8, 16}) {
+      if (channels >= columns) continue;
+      const Int8Shape packed = with_packed_groups(window(64, 5, channels, 3));
+      EXPECT_EQ(packed.packed_groups, columns / channels);
+      EXPECT_EQ(packed.oc, columns);
+      EXPECT_EQ(packed.ic, 5 * columns / channels);
+    }
+    EXPECT_EQ(with_packed_groups(window(64, 4, columns, 3)).packed_groups, 1);
+    EXPECT_EQ(with_packed_groups(window(64, 4, 12, 3)).packed_groups, 1);
+    EXPECT_EQ(with_packed_groups(window(9, 4, 4, 3)).packed_groups, 1);
+  });
 }
 
 TEST(CpuWidened, FewRowsTakeTheirWeightsAsBytes) {
