@@ -155,11 +155,17 @@ void pick(const EverySecond<T>& work, int64_t rows) {
   }
 }
 
+void interleave8(const Interleave<uint8_t>& work, int64_t rows) {
+  interleave(work, rows);
+}
 void interleave16(const Interleave<uint16_t>& work, int64_t rows) {
   interleave(work, rows);
 }
 void interleave32(const Interleave<uint32_t>& work, int64_t rows) {
   interleave(work, rows);
+}
+void pick8(const EverySecond<uint8_t>& work, int64_t rows) {
+  pick(work, rows);
 }
 void pick16(const EverySecond<uint16_t>& work, int64_t rows) {
   pick(work, rows);
@@ -177,8 +183,10 @@ namespace het::cpu {
 
 HWY_EXPORT(lanes_of_block);
 HWY_EXPORT(gather);
+HWY_EXPORT(interleave8);
 HWY_EXPORT(interleave16);
 HWY_EXPORT(interleave32);
+HWY_EXPORT(pick8);
 HWY_EXPORT(pick16);
 HWY_EXPORT(pick32);
 
@@ -191,6 +199,9 @@ void gather_vectors(const GatherPart* parts, size_t count, int64_t block, int64_
   HWY_DYNAMIC_DISPATCH(gather)(parts, count, block, pixels, dst);
 }
 
+void interleave_rows(const Interleave<uint8_t>& work, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(interleave8)(work, rows);
+}
 void interleave_rows(const Interleave<uint16_t>& work, int64_t rows) {
   HWY_DYNAMIC_DISPATCH(interleave16)(work, rows);
 }
@@ -198,6 +209,9 @@ void interleave_rows(const Interleave<uint32_t>& work, int64_t rows) {
   HWY_DYNAMIC_DISPATCH(interleave32)(work, rows);
 }
 
+void pick_every_second(const EverySecond<uint8_t>& work, int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(pick8)(work, rows);
+}
 void pick_every_second(const EverySecond<uint16_t>& work, int64_t rows) {
   HWY_DYNAMIC_DISPATCH(pick16)(work, rows);
 }

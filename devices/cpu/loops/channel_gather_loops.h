@@ -25,7 +25,7 @@ void gather_vectors(const GatherPart* parts, size_t count, int64_t block, int64_
                     float* dst);
 
 /// Rows of channels in turn from two places: dst[2 i] = first[i], dst[2 i + 1] = second[i] for
-/// i < pairs. T: uint16_t, uint32_t. The strides are elements from row to row.
+/// i < pairs. T: uint8_t, uint16_t, uint32_t. The strides are elements from row to row.
 template <class T>
 struct Interleave {
   const T* first;
@@ -36,6 +36,7 @@ struct Interleave {
   T* dst;
   int64_t dst_stride;
 };
+void interleave_rows(const Interleave<uint8_t>& work, int64_t rows);
 void interleave_rows(const Interleave<uint16_t>& work, int64_t rows);
 void interleave_rows(const Interleave<uint32_t>& work, int64_t rows);
 
@@ -48,6 +49,7 @@ struct EverySecond {
   T* dst;
   int64_t dst_stride;
 };
+void pick_every_second(const EverySecond<uint8_t>& work, int64_t rows);
 void pick_every_second(const EverySecond<uint16_t>& work, int64_t rows);
 void pick_every_second(const EverySecond<uint32_t>& work, int64_t rows);
 

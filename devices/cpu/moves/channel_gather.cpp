@@ -238,10 +238,14 @@ int64_t ChannelSources::count() const {
 std::unique_ptr<Kernel> make_channel_gather(const ChannelSources& sources,
                                             const std::vector<int64_t>& picked) {
   if (is_blocked(sources.spec.format)) return std::make_unique<BlockedGather>(sources, picked);
-  if (byte_width(sources.spec.type) == 2) {
-    return std::make_unique<RunGather<uint16_t>>(sources, picked);
+  switch (byte_width(sources.spec.type)) {
+    case 1:
+      return std::make_unique<RunGather<uint8_t>>(sources, picked);
+    case 2:
+      return std::make_unique<RunGather<uint16_t>>(sources, picked);
+    default:
+      return std::make_unique<RunGather<uint32_t>>(sources, picked);
   }
-  return std::make_unique<RunGather<uint32_t>>(sources, picked);
 }
 
 }  // namespace het::cpu

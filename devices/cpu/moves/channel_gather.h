@@ -17,7 +17,7 @@ struct ChannelSources {
 };
 
 /// Builds a tensor of the sources' type and format whose channel c is channel `picked[c]` of the
-/// kernel's inputs. Blocked formats take floats only, the others all types of 2 and 4 bytes.
+/// kernel's inputs. Blocked formats take floats only, the others all types of 1, 2 and 4 bytes.
 std::unique_ptr<Kernel> make_channel_gather(const ChannelSources& sources,
                                             const std::vector<int64_t>& picked);
 

@@ -66,7 +66,7 @@ TailRules tail_rules() {
 }
 
 Int8Rules int8_rules() {
-  return {computes_int8() ? has_int8_kernel : nullptr};
+  return {computes_int8() ? has_int8_kernel : nullptr, true};
 }
 
 ByteRules byte_rules() {
@@ -139,10 +139,11 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
     // Sums that became one convolution may be scaled and be a part of the next sum.
     HET_TRY(run_rewrites(model, {merge_convolutions, fold_channel_affine, merge_convolutions}));
   }
-  HET_TRY(run_rewrites(model, {lower_batch_norm, lower_fake_quantize, fuse_normalisations,
-                               fuse_group_norm, fuse_gated_activations, move_before_concat,
-                               fuse_channel_shuffles, fuse_channel_slices, fuse_channel_gathers,
-                               keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
+  HET_TRY(run_rewrites(
+      model, {lower_batch_norm, lower_fake_quantize, fuse_normalisations, fuse_group_norm,
+              fuse_gated_activations, move_before_concat, fuse_channel_shuffles, fuse_byte_shuffles,
+              fuse_channel_slices, fuse_channel_gathers,
+              keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
   if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
   return run_rewrites(model, {fuse_elementwise});
 }

@@ -82,6 +82,8 @@ Status fuse_attention(Model& model);
 
 /// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
 Status fuse_channel_shuffles(Model& model);
+/// The same of quantised values.
+Status fuse_byte_shuffles(Model& model);
 
 /// Reshape, Transpose, Reshape and Gather that pick every g-th channel become Slice.
 Status fuse_channel_slices(Model& model);

@@ -21,7 +21,7 @@ using cpu_testing::Ints;
 using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
 
-/// Element (n, c, p) of a dense tensor of float or 16-bit values in any format.
+/// Element (n, c, p) of a dense tensor of any type in any format.
 int64_t place_of(const cpu::TensorSpec& spec, int64_t n, int64_t c, int64_t p) {
   const int64_t channels = spec.shape[1];
   const int64_t pixels = spec.shape[2] * spec.shape[3];
@@ -86,13 +86,15 @@ TEST(CpuChannelGather, TakesChannelsOfSeveralValuesInEveryFormat) {
                                               {{40, 24}, {}},
                                               {{6, 6}, {6, 1, 7, 2, 8, 3, 11, 5}},
                                               {{95, 5}, {}},
-                                              {{4, 3}, {0, 2, 4, 6, 1, 3}}};
+                                              {{4, 3}, {0, 2, 4, 6, 1, 3}},
+                                              {{50}, {}}};
   cases[1].second.resize(16);
   std::iota(cases[1].second.begin(), cases[1].second.end(), 0);
   for (int64_t c = 29; c < 58; ++c) cases[3].second.insert(cases[3].second.end(), {c, 58 + c});
   for (int64_t c = 0; c < 64; ++c) cases[4].second.push_back(c % 8 * 8 + c / 8);
   for (int64_t c = 0; c < 95; c += 2) cases[6].second.push_back(c);
   for (int64_t c = 1; c < 95; c += 2) cases[6].second.push_back(c);
+  for (int64_t c = 0; c < 50; ++c) cases[8].second.insert(cases[8].second.end(), {c, c});
   for (const auto& [channels, picked] : cases) {
     for (const Format format :
          {Format::Blocked8, Format::Blocked16, Format::ChannelsLast, Format::Plain}) {
@@ -100,6 +102,7 @@ TEST(CpuChannelGather, TakesChannelsOfSeveralValuesInEveryFormat) {
     }
     for (const Format format : {Format::ChannelsLast, Format::Plain}) {
       check_gather<uint16_t>(ElementType::BFloat16, format, channels, picked);
+      check_gather<uint8_t>(ElementType::UInt8, format, channels, picked);
     }
   }
 }

@@ -113,6 +113,32 @@ TEST_F(CpuInt8, ConvolutionsOfAllKinds) {
   }
 }
 
+/// Each channel meets filters of its own; oneDNN has no kernel for several of them.
+TEST_F(CpuInt8, SeveralFiltersForEachChannel) {
+  for (const int64_t filters : {int64_t{2}, int64_t{3}}) {
+    for (const int64_t kernel : {int64_t{1}, int64_t{3}, int64_t{7}}) {
+      for (const int src_zero : {0, 99}) {
+        SCOPED_TRACE(testing::Message()
+                     << filters << " filters of " << kernel << ", zero point " << src_zero);
+        maker_ = ModelMaker();
+        Value* x = stored_input({2, 24, 9, 8}, 0.02f, src_zero);
+        Value* c = maker_.op(
+            "Conv",
+            {x, weights({24 * filters, 1, kernel, kernel}, 0), maker_.random({24 * filters})},
+            make_attributes(
+                {{"group", int64_t{24}}, {"pads", Ints(4, kernel / 2)}, {"strides", Ints{2, 2}}}));
+        maker_.output(quantise(maker_.op("Relu", {c}), 0.06f, 0));
+        const auto rows = compare_steps();
+        EXPECT_EQ(count_type(rows, "ChannelGather"), 1u);
+        EXPECT_EQ(count_type(rows, "Int8Conv"), 1u);
+        const auto row = std::ranges::find(rows, "Int8Conv", &ProfileRow::layer_type);
+        ASSERT_NE(row, rows.end());
+        EXPECT_EQ(row->exec_type.find("gemm"), std::string::npos) << row->exec_type;
+      }
+    }
+  }
+}
+
 /// oneDNN 3 offers kernels first that fill up blocks of channels.
 TEST_F(CpuInt8, PicturesRunOnKernelsForFewChannels) {
   for (const int64_t kernel : {int64_t{3}, int64_t{7}}) {

@@ -28,12 +28,12 @@ bool swaps_channel_parts(const std::vector<int64_t>& perm) {
   return true;
 }
 
-}  // namespace
+using TakesType = bool (*)(ElementType type);
 
-Status fuse_channel_shuffles(Model& model) {
+Status fuse_shuffles(Model& model, TakesType takes) {
   for (size_t k = 0; k < model.nodes().size(); ++k) {
     Node* split = model.nodes()[k].get();
-    if (!is_plain(split, "Reshape") || split->input(0)->desc().type != ElementType::Float32) {
+    if (!is_plain(split, "Reshape") || !takes(split->input(0)->desc().type)) {
       continue;
     }
     const Shape& whole = split->input(0)->desc().shape;
@@ -55,6 +55,18 @@ Status fuse_channel_shuffles(Model& model) {
     detach(model, *swap);
   }
   return {};
+}
+
+}  // namespace
+
+Status fuse_channel_shuffles(Model& model) {
+  return fuse_shuffles(model, [](ElementType type) { return type == ElementType::Float32; });
+}
+
+Status fuse_byte_shuffles(Model& model) {
+  return fuse_shuffles(model, [](ElementType type) {
+    return type == ElementType::UInt8 || type == ElementType::Int8;
+  });
 }
 
 }  // namespace het

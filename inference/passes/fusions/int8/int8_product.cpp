@@ -11,7 +11,42 @@ bool is_convolution(const Node& node) {
   return node.op_type() == "Int8Conv";
 }
 
+/// Each channel of the picture, once for each of its filters; null where it has one.
+Node* repeat_channels(Model& model, Replacement& convolution) {
+  Value* picture = convolution.inputs[0];
+  const Shape& shape = picture->desc().shape;
+  const int64_t filters = convolution.inputs[1]->desc().shape[0];
+  const int64_t group = convolution.attributes.get_int("group", 1);
+  if (shape.size() != 4 || group == 1 || group != shape[1] || filters <= group) return nullptr;
+  std::vector<int64_t> channels(static_cast<size_t>(filters));
+  for (size_t k = 0; k < channels.size(); ++k) {
+    channels[k] = static_cast<int64_t>(k) / (filters / group);
+  }
+  const Node& first = *convolution.first;
+  Attributes attributes;
+  attributes.set("channels", std::move(channels));
+  Node* made = model.add_node(first.name() + "/channels", "ChannelGather", "het", {picture},
+                              {picture->name() + "/repeated"}, std::move(attributes));
+  made->set_affinity(first.affinity());
+  made->add_original_names(first.original_names());
+  model.set_desc(made->output(),
+                 {picture->desc().type, {shape[0], filters, shape[2], shape[3]}, Layout::Plain});
+  convolution.inputs[0] = made->output();
+  convolution.attributes.set("group", filters);
+  return made;
+}
+
 }  // namespace
+
+Node* replace_by_product(Model& model, const Int8Rules& rules, Replacement replacement) {
+  Node* repeated = nullptr;
+  if (rules.repeats_channels && replacement.op_type == "Int8Conv") {
+    repeated = repeat_channels(model, replacement);
+  }
+  Node* made = replace_if(model, rules.can_run, std::move(replacement));
+  if (made == nullptr && repeated != nullptr) detach(model, *repeated);
+  return made;
+}
 
 bool is_int8_product(const Node& node) {
   return node.domain() == "het" &&

@@ -5,6 +5,7 @@
 
 #include "inference/model/model.h"
 #include "inference/passes/fusions/fused_tail.h"
+#include "inference/passes/fusions/rewrite.h"
 
 namespace het {
 
@@ -44,6 +45,13 @@ struct Int8Rules {
   /// Whether a kernel runs a product, with its tail and the type of its result; null: there is none
   /// for any.
   bool (*can_run)(const Node& product) = nullptr;
+  /// Convolutions of one input channel a group with several filters read a picture whose channels
+  /// are repeated, one for each filter (het.ChannelGather): there are no kernels for them.
+  bool repeats_channels = false;
 };
+
+/// Replaces nodes by a product when the device can run it; else returns null, and nothing has
+/// changed.
+Node* replace_by_product(Model& model, const Int8Rules& rules, Replacement replacement);
 
 }  // namespace het

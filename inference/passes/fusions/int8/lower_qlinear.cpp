@@ -62,9 +62,9 @@ bool lower_to_int8(Model& model, Node& node, const ConstantScale& src, const Con
   product.dst_scales = dst.scales;
   product.dst_zero = static_cast<int32_t>(dst.zeros[0]);
   set_int8_product(attributes, product);
-  return replace_if(model, rules.can_run,
-                    {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", inputs,
-                     std::move(attributes)}) != nullptr;
+  return replace_by_product(model, rules,
+                            {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", inputs,
+                             std::move(attributes)}) != nullptr;
 }
 
 /// QLinearConv and QLinearMatMul: on int8 kernels or, where there are none, in float.

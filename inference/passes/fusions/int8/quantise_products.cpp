@@ -137,9 +137,9 @@ Status quantise_product(Model& model, Node& node, const Int8Rules& rules) {
   product.src_zero = src->zero;
   product.weights_zero = weights->stored.zero;
   set_int8_product(attributes, product);
-  replace_if(model, rules.can_run,
-             {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", std::move(inputs),
-              std::move(attributes)});
+  replace_by_product(model, rules,
+                     {&node, &node, conv ? "Int8Conv" : "Int8MatMul", "het", std::move(inputs),
+                      std::move(attributes)});
   return {};
 }
 
