@@ -284,6 +284,40 @@ output y0 = Flatten3_y/stored
   EXPECT_EQ(count_type(compare_steps(), "DequantizeLinear"), 0u);
 }
 
+/// The parts of a Split stay bytes, of the same steps and of others.
+TEST_F(CpuInt8, SplitsOfBytes) {
+  Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
+  const auto parts =
+      maker_.split("Split", {x, maker_.ints({6, 10})}, 2, make_attributes({{"axis", int64_t{1}}}));
+  maker_.output(quantise(parts[0], 0.02f, 131));
+  maker_.output(quantise(parts[1], 0.03f, 120));
+  maker_.output(parts[1]);
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "Split"), 1u);
+  EXPECT_EQ(count_type(rows, "QuantizeLinear"), 0u);
+  EXPECT_EQ(count_type(rows, "DequantizeLinear"), 1u);
+}
+
+/// Channels in turn, as ShuffleNet's quantisers write them: behind a Concat and in front of a
+/// Split.
+TEST_F(CpuInt8, ShufflesOfBytes) {
+  Value* a = stored_input({1, 20, 9, 8}, 0.02f, 131);
+  Value* b = stored_input({1, 20, 9, 8}, 0.02f, 131);
+  Value* both = maker_.op("Concat", {conv(a, 24, 1), conv(b, 24, 1, 1, 6)},
+                          make_attributes({{"axis", int64_t{1}}}));
+  both = dequantise(quantise(both, 0.05f, 120), 0.05f, 120);
+  Value* parts = maker_.op("Reshape", {both, maker_.ints({1, 2, 24, 9, 8})});
+  Value* turned = maker_.op("Transpose", {parts}, make_attributes({{"perm", Ints{0, 2, 1, 3, 4}}}));
+  Value* joined = maker_.op("Reshape", {turned, maker_.ints({1, 48, 9, 8})});
+  const auto halves = maker_.split("Split", {joined}, 2, make_attributes({{"axis", int64_t{1}}}));
+  for (Value* half : halves) maker_.output(quantise(half, 0.05f, 120));
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "ChannelGather"), 1u);
+  for (const char* type : {"QuantizeLinear", "DequantizeLinear", "Transpose", "Concat"}) {
+    EXPECT_EQ(count_type(rows, type), 0u) << type;
+  }
+}
+
 TEST_F(CpuInt8, PoolsWhoseIndicesNobodyReads) {
   Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
   Value* pool = maker_.split("MaxPool", {x}, 2, make_attributes({{"kernel_shape", Ints{2, 2}}}))[0];

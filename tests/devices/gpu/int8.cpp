@@ -223,6 +223,15 @@ TEST_F(GpuInt8, AChainStaysBytes) {
   EXPECT_EQ(std::ranges::count(ran, "Reorder"), 1);
 }
 
+TEST_F(GpuInt8, SplitsOfBytes) {
+  Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
+  const auto parts =
+      maker_.split("Split", {x, maker_.ints({6, 10})}, 2, make_attributes({{"axis", int64_t{1}}}));
+  maker_.output(quantise(parts[0], 0.02f, 131));
+  maker_.output(quantise(parts[1], 0.03f, 120));
+  EXPECT_EQ(count_type(compare_steps(), "Split"), 1u);
+}
+
 TEST_F(GpuInt8, MeansOfWindows) {
   for (const bool last : {false, true}) {
     for (const bool is_signed : {false, true}) {

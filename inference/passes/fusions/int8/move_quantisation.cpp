@@ -49,6 +49,42 @@ Value* on_bytes(Model& model, const Node& node, std::vector<Value*> inputs, Elem
   return made->output();
 }
 
+/// DequantizeLinear, as `old` does it, of `stored`.
+Value* dequantised_like(Model& model, const Node& old, const std::string& name, Value* stored,
+                        const Value& real) {
+  Node* made = model.add_node(name, "DequantizeLinear", "", {stored, old.input(1), old.input(2)},
+                              {real.name()}, old.attributes());
+  model.set_desc(made->output(), real.desc());
+  return made->output();
+}
+
+/// The same in front of a Split.
+void sink_split(Model& model, Node& node) {
+  if (node.op_type() != "Split" || !node.domain().empty() || is_detached(node)) return;
+  const std::optional<StoredValue> src = stored_behind(*node.input(0));
+  if (!src || !std::ranges::all_of(node.outputs(), [](const Value* part) {
+        return part != nullptr && part->desc().is_static();
+      })) {
+    return;
+  }
+  const Node& old = *node.input(0)->producer();
+  std::vector<Value*> inputs = node.inputs();
+  inputs[0] = src->stored;
+  std::vector<std::string> names;
+  for (const Value* part : node.outputs()) names.push_back(part->name() + "/stored");
+  Node* made =
+      model.add_node(node.name(), "Split", "", std::move(inputs), names, node.attributes());
+  made->set_affinity(node.affinity());
+  made->add_original_names(node.original_names());
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    Value* part = node.outputs()[i];
+    model.set_desc(made->outputs()[i], {src->type(), part->desc().shape, Layout::Plain});
+    model.replace_uses(part, dequantised_like(model, old, part->name() + "/dequantised",
+                                              made->outputs()[i], *part));
+  }
+  detach(model, node);
+}
+
 /// DequantizeLinear in front of all inputs moves behind the node.
 void sink(Model& model, Node& node) {
   std::vector<Value*> inputs = node.inputs();
@@ -60,13 +96,9 @@ void sink(Model& model, Node& node) {
     inputs[i] = src->stored;
   }
   const Node& old = *node.input(0)->producer();
-  const std::vector<Value*> scale = {old.input(1), old.input(2)};
-  const Attributes attributes = old.attributes();
   Value* moved = on_bytes(model, node, std::move(inputs), steps->type());
-  Node* back = model.add_node(node.name() + "/dequantised", "DequantizeLinear", "",
-                              {moved, scale[0], scale[1]}, {node.output()->name()}, attributes);
-  model.set_desc(back->output(), node.output()->desc());
-  model.replace_uses(node.output(), back->output());
+  model.replace_uses(node.output(), dequantised_like(model, old, node.name() + "/dequantised",
+                                                     moved, *node.output()));
   detach(model, node);
 }
 
@@ -114,6 +146,7 @@ Status move_quantisation(Model& model) {
   // New nodes come last and are visited too. Whatever sinks moves towards the outputs, so this
   // ends.
   for (size_t k = 0; k < model.nodes().size(); ++k) {
+    sink_split(model, *model.nodes()[k]);
     if (is_mover(model, *model.nodes()[k])) sink(model, *model.nodes()[k]);
   }
   for (size_t k = 0; k < model.nodes().size(); ++k) cancel(model, *model.nodes()[k]);
