@@ -7,6 +7,7 @@
 #include "devices/cpu/threads/parallel.h"
 #include "inference/base/registration.h"
 #include "inference/passes/fusions/elementwise_program.h"
+#include "inference/passes/fusions/int8/byte_elementwise.h"
 
 namespace het::cpu {
 namespace {
@@ -18,16 +19,18 @@ constexpr int64_t kGrainBlocks = 8;
 /// Pixels of a block of channels from which on threads share them.
 constexpr int64_t kFewestShared = 128;
 
-/// Computes in float32; operands and results in bfloat16 are converted on the
-/// way.
+/// Computes in float32; operands and results in bfloat16 and bytes are converted on the way.
 class ElementwiseKernel final : public Kernel {
  public:
-  /// `types`: Float32 or BFloat16, of the operands.
-  ElementwiseKernel(const ElementwiseProgram& program, std::vector<ElementType> types,
+  /// `types`: those of the operands.
+  ElementwiseKernel(const ByteElementwise& expression, std::vector<ElementType> types,
                     const TensorSpec& dst, BroadcastSpace space)
-      : code_(make_elementwise_code(program)),
+      : code_(make_elementwise_code(expression.program)),
         types_(std::move(types)),
+        steps_(expression.operands),
         dst_type_(dst.type),
+        dst_scale_{expression.result.scale, static_cast<float>(expression.result.zero),
+                   dst.type == ElementType::Int8},
         space_(std::move(space)) {
     if (is_blocked(dst.format)) {
       block_ = block_of(dst.format);
@@ -44,6 +47,8 @@ class ElementwiseKernel final : public Kernel {
   Status execute(const KernelArgs& args, KernelState*) const override {
     if (dst_type_ == ElementType::BFloat16) {
       run(args, reinterpret_cast<BFloat16*>(args.outputs[0]));
+    } else if (dst_type_ != ElementType::Float32) {
+      run(args, args.outputs[0]);
     } else {
       run(args, reinterpret_cast<float*>(args.outputs[0]));
     }
@@ -90,11 +95,23 @@ class ElementwiseKernel final : public Kernel {
         for (size_t i = 0; i < code_.operands; ++i) {
           count = std::min(count, readers[i].extent(at));
         }
-        for (size_t i = 0; i < code_.operands; ++i) sources[i] = readers[i].read(at, count);
-        run_elementwise(code_, sources.data(), dst + at, static_cast<size_t>(count));
+        for (size_t i = 0; i < code_.operands; ++i) {
+          sources[i] = readers[i].read(at, count);
+          sources[i].scale = steps_[i].scale;
+          sources[i].zero = static_cast<float>(steps_[i].zero);
+        }
+        run_values(sources.data(), dst + at, static_cast<size_t>(count));
         at += count;
       }
     }
+  }
+
+  template <class T>
+  void run_values(const ElementwiseSource* sources, T* dst, size_t count) const {
+    run_elementwise(code_, sources, dst, count);
+  }
+  void run_values(const ElementwiseSource* sources, std::byte* dst, size_t count) const {
+    run_elementwise(code_, sources, dst_scale_, dst, count);
   }
 
   /// Padded channels stay zero, whatever the expression makes of zero.
@@ -110,7 +127,9 @@ class ElementwiseKernel final : public Kernel {
 
   ElementwiseCode code_;
   std::vector<ElementType> types_;
+  std::vector<ByteSteps> steps_;
   ElementType dst_type_;
+  ByteScale dst_scale_;
   BroadcastSpace space_;
   int64_t padded_from_ = 0;  ///< first padded channel of the last block; 0: no padding
   int64_t block_ = 1;
@@ -123,10 +142,11 @@ class ElementwiseKernel final : public Kernel {
 /// The format of the first operand that covers the whole output and is not plain. Rows of tokens
 /// that came out of a convolution become plain where they meet plain ones: what normalises and
 /// multiplies them wants them so.
-Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Shape& shape) {
+Format choose_format(PlanBuilder& builder, const std::vector<Value*>& operands,
+                     const Shape& shape) {
   if (shape.size() < 3) return Format::Plain;
   Format chosen = Format::Plain;
-  for (const Value* operand : node.operands) {
+  for (const Value* operand : operands) {
     if (operand->is_constant() || operand->desc().shape != shape) continue;
     const Format format = builder.home(*operand).format;
     if (format == Format::Plain && shape.size() == 3) return format;
@@ -137,22 +157,29 @@ Format choose_format(PlanBuilder& builder, const ElementwiseNode& node, const Sh
 
 /// As which the kernel takes an operand.
 ElementType operand_type(PlanBuilder& builder, const Value& operand) {
+  if (operand.desc().type != ElementType::Float32) return operand.desc().type;  // bytes
   return builder.home(operand).type == ElementType::BFloat16 ? ElementType::BFloat16
                                                              : ElementType::Float32;
 }
 
-Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
-  const std::optional<ElementwiseNode> found = elementwise_of(node);
-  if (!found) return plan_typed_elementwise(builder, node);
-  const ElementwiseProgram& program = found->program;
+/// The step of a node that reads these operands.
+Result<bool> add_elementwise(PlanBuilder& builder, const Node& node,
+                             const ByteElementwise& expression,
+                             const std::vector<Value*>& operands) {
+  const ElementwiseProgram& program = expression.program;
   if (program.operands + program.instructions.size() > kMaxElementwiseRegisters) return false;
   const Shape& shape = node.output()->desc().shape;
   if (shape.size() > 12) return false;
-  TensorSpec dst{builder.kept_type(*node.output()), shape, choose_format(builder, *found, shape)};
+  TensorSpec dst{builder.kept_type(*node.output()), shape, choose_format(builder, operands, shape)};
+  const auto is_byte = [](const ByteSteps& steps) { return !steps.is_float(); };
+  const bool has_bytes =
+      is_byte(expression.result) || std::ranges::any_of(expression.operands, is_byte);
+  // Quantised zero is not zero, so values in the padding of blocks would not stay 0.
+  if (has_bytes && is_blocked(dst.format)) dst.format = Format::ChannelsLast;
   std::vector<TensorId> inputs;
   std::vector<std::vector<int64_t>> strides;
   std::optional<size_t> overwritten;
-  for (const Value* operand : found->operands) {
+  for (const Value* operand : operands) {
     TensorSpec wanted{operand_type(builder, *operand), operand->desc().shape, Format::Plain};
     wanted.format = builder.home(*operand).format;
     if (wanted.type != builder.home(*operand).type || broadcast_strides(wanted, dst).empty()) {
@@ -181,10 +208,10 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
     strides.push_back(broadcast_strides(wanted, dst));
     if (wanted == dst && !overwritten) overwritten = inputs.size() - 1;
   }
-  if (inputs.size() != found->operands.size()) {
+  if (inputs.size() != operands.size()) {
     overwritten.reset();
     strides.clear();
-    for (const Value* operand : found->operands) {
+    for (const Value* operand : operands) {
       const TensorSpec plain{operand_type(builder, *operand), operand->desc().shape, Format::Plain};
       HET_ASSIGN(inputs.emplace_back(), builder.read(*operand, Format::Plain, plain.type));
       strides.push_back(broadcast_strides(plain, dst));
@@ -196,13 +223,27 @@ Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
   for (const TensorId id : inputs) types.push_back(builder.tensor(id).spec.type);
   const TensorId out = builder.write(*node.output(), dst);
   Step& step = builder.add_step(
-      node, std::make_unique<ElementwiseKernel>(program, std::move(types), dst, std::move(space)),
+      node,
+      std::make_unique<ElementwiseKernel>(expression, std::move(types), dst, std::move(space)),
       std::move(inputs), {out});
   if (overwritten) {
     step.in_place = InPlace::Input;
     step.in_place_input = *overwritten;
   }
   return true;
+}
+
+Result<bool> plan_elementwise(PlanBuilder& builder, const Node& node) {
+  const std::optional<ElementwiseNode> found = elementwise_of(node);
+  if (!found) return plan_typed_elementwise(builder, node);
+  const std::vector<ByteSteps> floats(found->operands.size());
+  return add_elementwise(builder, node, {found->program, floats, {}}, found->operands);
+}
+
+Result<bool> plan_byte_elementwise(PlanBuilder& builder, const Node& node) {
+  const std::optional<ByteElementwise> found = byte_elementwise_of(node);
+  if (!found) return false;
+  return add_elementwise(builder, node, *found, node.inputs());
 }
 
 }  // namespace
@@ -218,6 +259,7 @@ HET_REGISTRATION void register_elementwise(KernelRegistry& registry) {
   for (const char* type : {"Elementwise", "Swish", "HardSwish"}) {
     registry.add("het", type, plan_elementwise);
   }
+  registry.add("het", "ElementwiseBytes", plan_byte_elementwise);
 }
 
 }  // namespace het::cpu

@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/loops/byte_values-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace het::cpu {
 namespace HWY_NAMESPACE {
@@ -17,73 +19,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
-
-template <class T>
-HWY_INLINE V load(D d, const T* src) {
-  const hn::Rebind<T, D> bytes;
-  const hn::Rebind<int32_t, D> wide;
-  return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(bytes, src)));
-}
-
-/// Rounds to halves to even: whatever is added to this loses its fraction.
-constexpr float kRounding = 12582912.0f;  // 1.5 * 2^23
-
-/// Stores quotients as bytes. Constants are kept in vectors, since bytes that are stored might be
-/// `scale`'s for all that the compiler knows.
-template <class T>
-class ByteStore {
- public:
-  ByteStore(D d, const ByteScale& scale)
-      : scale_(hn::Set(d, scale.scale)),
-        // Below this the reciprocal is not finite.
-        inverse_(hn::Set(d, scale.scale > 1e-37f ? 1.0f / scale.scale : 0.0f)),
-        low_(hn::Set(d, (scale.is_signed ? -128.0f : 0.0f) - scale.zero)),
-        high_(hn::Set(d, (scale.is_signed ? 127.0f : 255.0f) - scale.zero)),
-        zero_(hn::Set(hn::RebindToUnsigned<D>(),
-                      static_cast<uint32_t>(static_cast<int32_t>(scale.zero)))),
-        divides_(!(scale.scale > 1e-37f)) {}
-
-  /// round(value / scale) + zero, mostly without a division, which takes as long as 32 other
-  /// instructions: an estimate misses the quotient by less than 1e-4 within the range of bytes, so
-  /// only beside a half it might be rounded to another number.
-  HWY_INLINE void divided(D d, V value, T* dst) const {
-    const V estimate = hn::Mul(value, inverse_);
-    const V rounded = round(d, estimate);
-    const V away = hn::Abs(hn::Sub(estimate, rounded));
-    if (divides_ || !hn::AllTrue(d, hn::Lt(away, hn::Set(d, 0.4999f)))) {
-      return store(d, hn::Div(value, scale_), dst);
-    }
-    limited(d, rounded, dst);
-  }
-
-  /// round(quotient) + zero; NaN counts as 0.
-  HWY_INLINE void store(D d, V quotient, T* dst) const {
-    const V number = hn::IfThenElseZero(hn::Eq(quotient, quotient), quotient);
-    limited(d, round(d, hn::Min(hn::Max(number, low_), high_)), dst);
-  }
-
- private:
-  static HWY_INLINE V round(D d, V value) {
-    const V shift = hn::Set(d, kRounding);
-    return hn::Sub(hn::Add(value, shift), shift);
-  }
-  /// Of whole numbers.
-  HWY_INLINE void limited(D d, V whole, T* dst) const {
-    const hn::RebindToUnsigned<D> du;
-    const hn::Rebind<uint8_t, D> bytes;
-    const V in_range = hn::Min(hn::Max(whole, low_), high_);
-    // The lowest byte of the sum is the number's.
-    const auto bits = hn::BitCast(du, hn::Add(in_range, hn::Set(d, kRounding)));
-    hn::StoreU(hn::TruncateTo(bytes, hn::Add(bits, zero_)), bytes, reinterpret_cast<uint8_t*>(dst));
-  }
-
-  V scale_;
-  V inverse_;
-  V low_;
-  V high_;
-  hn::Vec<hn::RebindToUnsigned<D>> zero_;
-  bool divides_;
-};
 
 template <class T>
 HWY_INLINE float real(const T* src, const ByteScale& scale) {
@@ -131,7 +66,7 @@ void dequantise_typed(const T* src, const ByteScale& scale, size_t count, float*
   const V factor = hn::Set(d, scale.scale);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::Mul(hn::Sub(load(d, src + i), zero), factor), d, dst + i);
+    hn::StoreU(hn::Mul(hn::Sub(load_bytes(d, src + i), zero), factor), d, dst + i);
   }
   for (; i < count; ++i) dst[i] = real(src + i, scale);
 }
@@ -148,8 +83,8 @@ void add_typed(const T* a, const ByteScale& a_scale, const T* b, const ByteScale
   const V b_factor = hn::Set(d, b_scale.scale);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const V x = hn::Mul(hn::Sub(load(d, a + i), a_zero), a_factor);
-    const V y = hn::Mul(hn::Sub(load(d, b + i), b_zero), b_factor);
+    const V x = hn::Mul(hn::Sub(load_bytes(d, a + i), a_zero), a_factor);
+    const V y = hn::Mul(hn::Sub(load_bytes(d, b + i), b_zero), b_factor);
     store.divided(d, hn::Add(x, y), dst + i);
   }
   for (; i < count; ++i) {
@@ -184,7 +119,7 @@ void gate_typed(const T* src, const ByteScale& scale, const float* gates,
   for (size_t row = 0; row < rows; ++row, src += channels, dst += channels) {
     size_t i = 0;
     for (; i + lanes <= channels; i += lanes) {
-      const V x = hn::Mul(hn::Sub(load(d, src + i), zero), factor);
+      const V x = hn::Mul(hn::Sub(load_bytes(d, src + i), zero), factor);
       store.divided(d, hn::Mul(x, hn::LoadU(d, gates + i)), dst + i);
     }
     for (; i < channels; ++i) {

@@ -16,6 +16,7 @@
 
 #include "devices/cpu/loops/activation-inl.h"
 #include "devices/cpu/loops/bfloat16-inl.h"
+#include "devices/cpu/loops/byte_values-inl.h"
 #include "devices/cpu/loops/extremes-inl.h"
 #include "devices/cpu/loops/float_functions-inl.h"
 
@@ -37,7 +38,9 @@ static_assert(kElementwisePeriod % kBlock == 0);
 struct Source {
   const void* values;
   size_t mask;  ///< of the index
-  bool bfloat16;
+  ElementType type = ElementType::Float32;
+  float scale = 1.0f;
+  float zero = 0.0f;
 };
 
 template <size_t N>
@@ -55,11 +58,25 @@ HWY_INLINE void each(const F& f) {
   each_of(f, std::make_index_sequence<N>());
 }
 
+template <class T, size_t N>
+HWY_INLINE void load_stored(const Source& source, size_t at, Block<N>& to) {
+  const D d;
+  const auto* from = static_cast<const T*>(source.values) + at;
+  const V zero = hn::Set(d, source.zero);
+  const V scale = hn::Set(d, source.scale);
+  each<N>(
+      [&](auto i) { to.v[i] = hn::Mul(hn::Sub(load_bytes(d, from + i * kLanes), zero), scale); });
+}
+
 template <size_t N>
 HWY_INLINE void load(const Source& source, size_t at, Block<N>& to) {
   const D d;
   at &= source.mask;
-  if (source.bfloat16) {
+  if (source.type == ElementType::UInt8) {
+    load_stored<uint8_t>(source, at, to);
+  } else if (source.type == ElementType::Int8) {
+    load_stored<int8_t>(source, at, to);
+  } else if (source.type == ElementType::BFloat16) {
     const auto* from = static_cast<const uint16_t*>(source.values) + at;
     each<N>([&](auto i) { to.v[i] = load_bfloat16(d, from + i * kLanes); });
   } else {
@@ -294,7 +311,7 @@ HWY_INLINE void run_steps(const ElementwiseCode& code, const Source* sources, si
         }
         store(acc, values);
         apply_function(step, values, others, N * kLanes);
-        const Source results{values, 0, false};
+        const Source results{values, 0};
         load(results, 0, acc);
         break;
       }
@@ -302,26 +319,64 @@ HWY_INLINE void run_steps(const ElementwiseCode& code, const Source* sources, si
   }
 }
 
-template <bool kNative, class T>
-void run_code(const ElementwiseCode& code, const ElementwiseSource* operands, T* dst,
-              size_t count) {
+template <bool kNative>
+struct StoreValues {
+  template <size_t N, class T>
+  HWY_INLINE void operator()(const Block<N>& from, T* to) const {
+    store<kNative>(from, to);
+  }
+};
+
+template <class T>
+class StoreBytes {
+ public:
+  explicit StoreBytes(const ByteScale& scale) : store_(D(), scale) {}
+  template <size_t N>
+  HWY_INLINE void operator()(const Block<N>& from, T* to) const {
+    each<N>([&](auto i) { store_.divided(D(), from.v[i], to + i * kLanes); });
+  }
+
+ private:
+  ByteStore<T> store_;
+};
+
+/// Of a source, one by one.
+float value_at(const Source& source, size_t i) {
+  const auto stored = [&](const auto* values) {
+    return (static_cast<float>(values[i]) - source.zero) * source.scale;
+  };
+  switch (source.type) {
+    case ElementType::UInt8:
+      return stored(static_cast<const uint8_t*>(source.values));
+    case ElementType::Int8:
+      return stored(static_cast<const int8_t*>(source.values));
+    case ElementType::BFloat16:
+      return static_cast<float>(static_cast<const BFloat16*>(source.values)[i]);
+    default:
+      return static_cast<const float*>(source.values)[i];
+  }
+}
+
+template <class Store, class T>
+void run_code(const ElementwiseCode& code, const ElementwiseSource* operands, const Store& store,
+              T* dst, size_t count) {
   HWY_ALIGN float saved[kMaxElementwiseRegisters][kBlock];
   Source sources[kMaxElementwiseRegisters];
   for (size_t i = 0; i < code.operands; ++i) {
     const size_t mask = operands[i].repeats ? kElementwisePeriod - 1 : ~size_t{0};
-    sources[i] = {operands[i].values, mask, operands[i].bfloat16};
+    sources[i] = {operands[i].values, mask, operands[i].type, operands[i].scale, operands[i].zero};
   }
-  for (size_t i = 0; i < code.saved; ++i) sources[code.operands + i] = {saved[i], 0, false};
+  for (size_t i = 0; i < code.saved; ++i) sources[code.operands + i] = {saved[i], 0};
   size_t at = 0;
   for (; at + kBlock <= count; at += kBlock) {
     Block<kVectors> acc;
     run_steps(code, sources, at, acc);
-    store<kNative>(acc, dst + at);
+    store(acc, dst + at);
   }
   Block<1> acc;
   for (; at + kLanes <= count; at += kLanes) {
     run_steps(code, sources, at, acc);
-    store<kNative>(acc, dst + at);
+    store(acc, dst + at);
   }
   if (at == count) return;
   // What does not fill a vector is copied to where one can be read.
@@ -329,31 +384,38 @@ void run_code(const ElementwiseCode& code, const ElementwiseSource* operands, T*
   for (size_t i = 0; i < code.operands; ++i) {
     const size_t from = at & sources[i].mask;
     for (size_t k = 0; k < kLanes; ++k) {
-      rests[i][k] =
-          k >= count - at ? 0.0f
-          : sources[i].bfloat16
-              ? static_cast<float>(static_cast<const BFloat16*>(sources[i].values)[from + k])
-              : static_cast<const float*>(sources[i].values)[from + k];
+      rests[i][k] = k >= count - at ? 0.0f : value_at(sources[i], from + k);
     }
-    sources[i] = {rests[i], 0, false};
+    sources[i] = {rests[i], 0};
   }
   T results[kLanes];
   run_steps(code, sources, 0, acc);
-  store<kNative>(acc, results);
+  store(acc, results);
   std::copy_n(results, count - at, dst + at);
 }
 
 void run_to_float(const ElementwiseCode& code, const ElementwiseSource* sources, float* dst,
                   size_t count) {
-  run_code<false>(code, sources, dst, count);
+  run_code(code, sources, StoreValues<false>(), dst, count);
 }
 
 void run_to_bfloat16(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
                      size_t count) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  if (has_bfloat16_instructions()) return run_code<true>(code, sources, dst, count);
+  if (has_bfloat16_instructions()) {
+    return run_code(code, sources, StoreValues<true>(), dst, count);
+  }
 #endif
-  run_code<false>(code, sources, dst, count);
+  run_code(code, sources, StoreValues<false>(), dst, count);
+}
+
+void run_to_bytes(const ElementwiseCode& code, const ElementwiseSource* sources,
+                  const ByteScale& scale, std::byte* dst, size_t count) {
+  if (scale.is_signed) {
+    run_code(code, sources, StoreBytes<int8_t>(scale), reinterpret_cast<int8_t*>(dst), count);
+  } else {
+    run_code(code, sources, StoreBytes<uint8_t>(scale), reinterpret_cast<uint8_t*>(dst), count);
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -365,6 +427,7 @@ namespace het::cpu {
 
 HWY_EXPORT(run_to_float);
 HWY_EXPORT(run_to_bfloat16);
+HWY_EXPORT(run_to_bytes);
 
 void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, float* dst,
                      size_t count) {
@@ -374,6 +437,11 @@ void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sourc
 void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
                      size_t count) {
   HWY_DYNAMIC_DISPATCH(run_to_bfloat16)(code, sources, dst, count);
+}
+
+void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources,
+                     const ByteScale& scale, std::byte* dst, size_t count) {
+  HWY_DYNAMIC_DISPATCH(run_to_bytes)(code, sources, scale, dst, count);
 }
 
 void run_elementwise_in_place(const ElementwiseCode& code, float* row, size_t count) {

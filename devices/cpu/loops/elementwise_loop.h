@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "devices/cpu/loops/byte_loops.h"
 #include "devices/cpu/loops/elementwise_code.h"
 #include "inference/tensors/element_type.h"
 
@@ -11,12 +12,14 @@ namespace het::cpu {
 /// Values after which a source that repeats starts again.
 inline constexpr size_t kElementwisePeriod = 128;
 
-/// Where an operand's values lie: float32 or bfloat16, dense, or kElementwisePeriod of them that
-/// come again and again.
+/// Where an operand's values lie: float32, bfloat16 or bytes, dense, or kElementwisePeriod of them
+/// that come again and again.
 struct ElementwiseSource {
   const void* values = nullptr;
-  bool bfloat16 = false;
+  ElementType type = ElementType::Float32;
   bool repeats = false;
+  float scale = 1.0f;  ///< bytes stand for (byte - zero) * scale
+  float zero = 0.0f;
 };
 
 /// Runs the code over `count` values of its operands, in float32. `dst` may be the values of an
@@ -26,6 +29,9 @@ void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sourc
                      size_t count);
 void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources, BFloat16* dst,
                      size_t count);
+/// The same, stored as bytes.
+void run_elementwise(const ElementwiseCode& code, const ElementwiseSource* sources,
+                     const ByteScale& scale, std::byte* dst, size_t count);
 
 /// Runs the code over a row of floats in place, its only operand.
 void run_elementwise_in_place(const ElementwiseCode& code, float* row, size_t count);

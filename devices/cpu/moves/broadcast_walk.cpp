@@ -129,14 +129,24 @@ int64_t BroadcastReader::extent(int64_t first) const {
 
 ElementwiseSource BroadcastReader::read(int64_t first, int64_t count) {
   ElementwiseSource source;
-  source.bfloat16 = type_ == ElementType::BFloat16;
+  source.type = type_;
   source.repeats = walk_->kind == BroadcastWalk::Kind::Scalar ||
                    walk_->kind == BroadcastWalk::Kind::Filled ||
                    (walk_->kind == BroadcastWalk::Kind::Repeated && count > kCopiedAtOnce);
-  source.values = source.bfloat16 ? read_typed(reinterpret_cast<const uint16_t*>(src_), first,
-                                               count, reinterpret_cast<uint16_t*>(copies_))
-                                  : read_typed(reinterpret_cast<const float*>(src_), first, count,
-                                               reinterpret_cast<float*>(copies_));
+  const auto as = [&]<class T>(T /*width*/) {
+    return read_typed(reinterpret_cast<const T*>(src_), first, count,
+                      reinterpret_cast<T*>(copies_));
+  };
+  switch (byte_width(type_)) {
+    case 1:
+      source.values = as(uint8_t{});
+      break;
+    case 2:
+      source.values = as(uint16_t{});
+      break;
+    default:
+      source.values = as(float{});
+  }
   return source;
 }
 

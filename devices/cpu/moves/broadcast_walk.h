@@ -43,14 +43,15 @@ class BroadcastReader {
   static constexpr size_t kCopied = 2048;
 
   BroadcastReader() = default;
-  /// `src` has elements of 2 or 4 bytes, bfloat16 or float32; `copies` holds kCopied of them.
+  /// `src` has elements of 1, 2 or 4 bytes: quantised, bfloat16 or float32; `copies` holds kCopied
+  /// of them.
   BroadcastReader(const BroadcastSpace& space, size_t operand, ElementType type,
                   const std::byte* src, std::byte* copies);
 
   /// How many positions from `first` on read() can show at once; > 0.
   int64_t extent(int64_t first) const;
-  /// The values beside the positions [first, first + count) of the output. Valid until the next
-  /// call.
+  /// The values beside the positions [first, first + count) of the output, without the scale of
+  /// bytes. Valid until the next call.
   ElementwiseSource read(int64_t first, int64_t count);
 
  private:

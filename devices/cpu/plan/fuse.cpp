@@ -145,7 +145,8 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
               fuse_channel_slices, fuse_channel_gathers,
               keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
   if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
-  return run_rewrites(model, {fuse_elementwise});
+  HET_TRY(run_rewrites(model, {fuse_elementwise}));
+  return int8 ? run_rewrites(model, {fuse_byte_elementwise}) : Status();
 }
 
 }  // namespace het::cpu

@@ -41,7 +41,7 @@ class ActivatedKernel final : public Kernel {
     constexpr int64_t kPart = 1024;
     parallel_for((count_ + kPart - 1) / kPart, 4, [&](int64_t begin, int64_t end) {
       const int64_t first = begin * kPart;
-      const ElementwiseSource source{values + first, sizeof(T) == 2, false};
+      const ElementwiseSource source{values + first, type_};
       run_elementwise(code_, &source, values + first,
                       static_cast<size_t>(std::min(end * kPart, count_) - first));
     });

@@ -171,30 +171,9 @@ std::optional<ElementwiseNode> binary_of(const Node& node) {
 }
 
 std::optional<ElementwiseNode> fused_of(const Node& node) {
-  const std::vector<std::string> texts = node.attributes().get_strings("program");
-  const std::vector<float> alphas = node.attributes().get_floats("alphas");
-  const std::vector<float> betas = node.attributes().get_floats("betas");
-  if (texts.empty() || alphas.size() != texts.size() || betas.size() != texts.size()) {
-    return std::nullopt;
-  }
-  ElementwiseNode result;
-  result.operands = node.inputs();
-  result.program.operands = node.inputs().size();
-  for (size_t i = 0; i < texts.size(); ++i) {
-    std::istringstream text(texts[i]);
-    std::string name;
-    unsigned a = 0;
-    unsigned b = 0;
-    text >> name >> a;
-    const auto kind = elementwise_kind(name);
-    if (!kind) return std::nullopt;
-    if (is_binary(*kind)) text >> b;
-    const size_t limit = result.program.operands + i;
-    if (text.fail() || a >= limit || b >= limit) return std::nullopt;
-    result.program.instructions.push_back(
-        {*kind, static_cast<uint8_t>(a), static_cast<uint8_t>(b), alphas[i], betas[i]});
-  }
-  return result;
+  const auto program = elementwise_program(node.attributes(), node.inputs().size());
+  if (!program) return std::nullopt;
+  return ElementwiseNode{*program, node.inputs()};
 }
 
 }  // namespace
@@ -232,6 +211,33 @@ std::optional<ElementwiseNode> elementwise_of(const Node& node) {
   }
   if (node.domain().empty() && node.op_type() == "Clip") return clip_of(node);
   return binary_of(node);
+}
+
+std::optional<ElementwiseProgram> elementwise_program(const Attributes& attributes,
+                                                      size_t operands) {
+  const std::vector<std::string> texts = attributes.get_strings("program");
+  const std::vector<float> alphas = attributes.get_floats("alphas");
+  const std::vector<float> betas = attributes.get_floats("betas");
+  if (texts.empty() || alphas.size() != texts.size() || betas.size() != texts.size()) {
+    return std::nullopt;
+  }
+  ElementwiseProgram program;
+  program.operands = operands;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::istringstream text(texts[i]);
+    std::string name;
+    unsigned a = 0;
+    unsigned b = 0;
+    text >> name >> a;
+    const auto kind = elementwise_kind(name);
+    if (!kind) return std::nullopt;
+    if (is_binary(*kind)) text >> b;
+    const size_t limit = operands + i;
+    if (text.fail() || a >= limit || b >= limit) return std::nullopt;
+    program.instructions.push_back(
+        {*kind, static_cast<uint8_t>(a), static_cast<uint8_t>(b), alphas[i], betas[i]});
+  }
+  return program;
 }
 
 Attributes to_attributes(const ElementwiseProgram& program) {

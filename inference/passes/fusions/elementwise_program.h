@@ -78,5 +78,8 @@ std::optional<ElementwiseNode> elementwise_of(const Node& node);
 
 /// The fused form in a model: instructions as text, e.g. "Mul 0 1", with their parameters.
 Attributes to_attributes(const ElementwiseProgram& program);
+/// Back, for so many operands. Nothing where the attributes are no program.
+std::optional<ElementwiseProgram> elementwise_program(const Attributes& attributes,
+                                                      size_t operands);
 
 }  // namespace het

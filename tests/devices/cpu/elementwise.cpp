@@ -137,14 +137,15 @@ struct Operands {
         half ? halves[i].push_back(value) : floats[i].push_back(uniform(random));
       }
       const void* values = half ? static_cast<const void*>(halves[i].data()) : floats[i].data();
-      sources.push_back({values, half, repeats});
+      sources.push_back({values, half ? ElementType::BFloat16 : ElementType::Float32, repeats});
     }
   }
 
   double at(size_t operand, size_t k) const {
     if (sources[operand].repeats) k %= kElementwisePeriod;
-    return static_cast<double>(sources[operand].bfloat16 ? static_cast<float>(halves[operand][k])
-                                                         : floats[operand][k]);
+    return static_cast<double>(sources[operand].type == ElementType::BFloat16
+                                   ? static_cast<float>(halves[operand][k])
+                                   : floats[operand][k]);
   }
   std::vector<double> all_at(size_t k) const {
     std::vector<double> result;

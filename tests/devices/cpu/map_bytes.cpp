@@ -94,19 +94,32 @@ TEST_F(CpuMapBytes, RoundingsInBetween) {
   EXPECT_EQ(fused_graph(), R"(
 input x0 : uint8[1,8,9,6]
 input x1 : uint8[1,8,9,6]
-DequantizeLinear12_y = DequantizeLinear(x1, c15=0.02, c16=3) : float32[1,8,9,6]
 QuantizeLinear3_y_2 = het.MapBytes(x0, QuantizeLinear3/map=uint8[256]) : uint8[1,8,9,6]
-DequantizeLinear4_y = DequantizeLinear(QuantizeLinear3_y_2, c4=0.04, c5=20) : float32[1,8,9,6]
-Mul13_y = Mul(DequantizeLinear4_y, DequantizeLinear12_y) : float32[1,8,9,6]
-QuantizeLinear14_y = QuantizeLinear(Mul13_y, c17=0.1, c18=40) : uint8[1,8,9,6]
 QuantizeLinear8_y_2 = het.MapBytes(x0, QuantizeLinear8/map=uint8[256]) : uint8[1,8,9,6]
 QuantizeLinear11_y_2 = het.MapBytes(x0, QuantizeLinear11/map=uint8[256]) : uint8[1,8,9,6]
+QuantizeLinear14_y_2 = het.ElementwiseBytes(QuantizeLinear3_y_2, x1) {alphas=[0] betas=[0] dst_scale=0.1 dst_zero=40 program=[Mul 0 1] src_scales=[0.04,0.02] src_zeros=[20,3]} : uint8[1,8,9,6]
 output y0 = QuantizeLinear8_y_2
 output y1 = QuantizeLinear11_y_2
-output y2 = QuantizeLinear14_y
+output y2 = QuantizeLinear14_y_2
 )");
   const auto rows = compare_steps();
   EXPECT_EQ(count_type(rows, "MapBytes"), 3u);
+}
+
+/// As quantisers write Gelu: its numbers are quantised, too.
+TEST_F(CpuMapBytes, QuantisedNumbers) {
+  const auto rounded = [&](Value* x, float step, int point) {
+    return dequantise(quantise(x, step, point), step, point);
+  };
+  const auto number = [&](int byte, float step) { return dequantise(zero(byte), step, 0); };
+  Value* x = stored_input({1, 8, 9, 6}, 0.02f, 131);
+  Value* part = rounded(maker_.op("Erf", {maker_.op("Div", {x, scale(1.41421f)})}), 0.008f, 128);
+  part = rounded(maker_.op("Add", {part, number(255, 1.0f / 255.0f)}), 0.008f, 0);
+  part = rounded(maker_.op("Mul", {x, part}), 0.02f, 100);
+  maker_.output(quantise(maker_.op("Mul", {number(128, 0.5f / 128.0f), part}), 0.011f, 20));
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "MapBytes"), 1u);
+  EXPECT_EQ(count_type(rows, "ElementwiseBytes"), 0u);
 }
 
 /// However long it is.
@@ -128,11 +141,10 @@ TEST_F(CpuMapBytes, OthersMayReadWhatLiesBetween) {
   maker_.output(y);
   EXPECT_EQ(fused_graph(), R"(
 input x0 : uint8[1,8,4,6]
-DequantizeLinear0_y = DequantizeLinear(x0, c0=0.02, c1=131) : float32[1,8,4,6]
-Tanh1_y = Tanh(DequantizeLinear0_y) : float32[1,8,4,6]
 QuantizeLinear2_y_2 = het.MapBytes(x0, QuantizeLinear2/map=uint8[256]) : uint8[1,8,4,6]
+Tanh1_y_2 = het.ElementwiseBytes(x0) {alphas=[0] betas=[0] program=[Tanh 0] src_scales=[0.02] src_zeros=[131]} : float32[1,8,4,6]
 output y0 = QuantizeLinear2_y_2
-output y1 = Tanh1_y
+output y1 = Tanh1_y_2
 )");
   compare_steps();
 }

@@ -65,4 +65,8 @@ using RunOnBytes = void (*)(const ElementwiseProgram& program, std::span<const B
 /// each becomes.
 Status map_bytes(Model& model, RunOnBytes run);
 
+/// What DequantizeLinear and QuantizeLinear do around chains of scalar expressions becomes a part
+/// of them: het.ElementwiseBytes. After all that fuses such chains.
+Status fuse_byte_elementwise(Model& model);
+
 }  // namespace het

@@ -76,9 +76,18 @@ class ByteFunctions {
     return made;
   }
 
+  static std::optional<ByteFunction> dequantised_number(const StoredValue& stored) {
+    std::optional<ByteFunction> made = number(stored.stored->constant());
+    if (!made) return std::nullopt;
+    for (float& value : made->values) {
+      value = (value - static_cast<float>(stored.zero)) * stored.scale;
+    }
+    return made;
+  }
+
   /// Of the bytes, or of those that a table made them of.
   static std::optional<ByteFunction> dequantised(const StoredValue& stored) {
-    if (stored.stored->is_constant()) return std::nullopt;
+    if (stored.stored->is_constant()) return dequantised_number(stored);
     const Node* const node = stored.stored->producer();
     ByteFunction made{is_map(node) ? node->input(0) : stored.stored, {}};
     for (size_t i = 0; i < made.values.size(); ++i) {

@@ -1,0 +1,85 @@
+#include "inference/passes/fusions/int8/byte_elementwise.h"
+
+#include "inference/passes/fusions/int8/int8_passes.h"
+#include "inference/passes/fusions/rewrite.h"
+#include "inference/passes/fusions/stored_value.h"
+
+namespace het {
+namespace {
+
+ByteSteps steps_of(const StoredValue& value) {
+  return {value.scale, value.zero};
+}
+
+/// True when the node has become het.ElementwiseBytes.
+bool take_quantisation(Model& model, Node& node) {
+  if (is_detached(node)) return false;
+  const std::optional<ElementwiseNode> found = elementwise_of(node);
+  if (!found) return false;
+  ByteElementwise made{found->program, {}, {}};
+  std::vector<Value*> inputs;
+  bool has_bytes = false;
+  for (Value* operand : found->operands) {
+    const std::optional<StoredValue> src =
+        operand->is_constant() ? std::nullopt : stored_behind(*operand);
+    const bool is_stored = src && src->scale > 0.0f && src->stored->desc().is_static();
+    made.operands.push_back(is_stored ? steps_of(*src) : ByteSteps());
+    inputs.push_back(is_stored ? src->stored : operand);
+    has_bytes = has_bytes || is_stored;
+  }
+  Node* last = &node;
+  Node* quantise = only_reader(model, *node.output());
+  const std::optional<StoredValue> dst = stored_by(quantise);
+  if (dst && dst->scale > 0.0f) {
+    made.result = steps_of(*dst);
+    last = quantise;
+    has_bytes = true;
+  }
+  if (!has_bytes) return false;
+  replace(model, {&node, last, "ElementwiseBytes", "het", std::move(inputs), to_attributes(made)});
+  return true;
+}
+
+}  // namespace
+
+std::optional<ByteElementwise> byte_elementwise_of(const Node& node) {
+  if (node.domain() != "het" || node.op_type() != "ElementwiseBytes") return std::nullopt;
+  const Attributes& a = node.attributes();
+  const auto program = elementwise_program(a, node.inputs().size());
+  const std::vector<float> scales = a.get_floats("src_scales");
+  const std::vector<int64_t> zeros = a.get_ints("src_zeros");
+  if (!program || scales.size() != program->operands || zeros.size() != scales.size()) {
+    return std::nullopt;
+  }
+  ByteElementwise found{*program, {}, {}};
+  for (size_t i = 0; i < scales.size(); ++i) {
+    found.operands.push_back({scales[i], static_cast<int32_t>(zeros[i])});
+  }
+  found.result = {a.get_float("dst_scale", 0.0f), static_cast<int32_t>(a.get_int("dst_zero", 0))};
+  return found;
+}
+
+Attributes to_attributes(const ByteElementwise& expression) {
+  Attributes attributes = to_attributes(expression.program);
+  std::vector<float> scales;
+  std::vector<int64_t> zeros;
+  for (const ByteSteps& steps : expression.operands) {
+    scales.push_back(steps.scale);
+    zeros.push_back(steps.zero);
+  }
+  attributes.set("src_scales", std::move(scales));
+  attributes.set("src_zeros", std::move(zeros));
+  if (!expression.result.is_float()) {
+    attributes.set("dst_scale", expression.result.scale);
+    attributes.set("dst_zero", int64_t{expression.result.zero});
+  }
+  return attributes;
+}
+
+Status fuse_byte_elementwise(Model& model) {
+  const size_t count = model.nodes().size();  // new nodes come last
+  for (size_t k = 0; k < count; ++k) take_quantisation(model, *model.nodes()[k]);
+  return {};
+}
+
+}  // namespace het

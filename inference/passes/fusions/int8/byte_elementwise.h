@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "inference/passes/fusions/elementwise_program.h"
+
+namespace het {
+
+/// Bytes stand for (byte - zero) * scale; a scale of 0 says that the values are floats.
+struct ByteSteps {
+  float scale = 0.0f;
+  int32_t zero = 0;
+
+  bool is_float() const { return scale == 0.0f; }
+};
+
+/// het.ElementwiseBytes: a chain of scalar expressions some of whose operands are bytes, or whose
+/// result is stored in bytes, as DequantizeLinear and QuantizeLinear around it would do.
+struct ByteElementwise {
+  ElementwiseProgram program;
+  std::vector<ByteSteps> operands;
+  ByteSteps result;
+};
+std::optional<ByteElementwise> byte_elementwise_of(const Node& node);
+Attributes to_attributes(const ByteElementwise& expression);
+
+}  // namespace het
