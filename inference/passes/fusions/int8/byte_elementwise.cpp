@@ -11,33 +11,32 @@ ByteSteps steps_of(const StoredValue& value) {
   return {value.scale, value.zero};
 }
 
-/// True when the node has become het.ElementwiseBytes.
-bool take_quantisation(Model& model, Node& node) {
-  if (is_detached(node)) return false;
+/// Beyond these a device may have no kernel for the node that replaces one of ONNX.
+constexpr size_t kMostDimensions = 8;
+
+void take_quantisation(Model& model, Node& node) {
+  if (is_detached(node)) return;
   const std::optional<ElementwiseNode> found = elementwise_of(node);
-  if (!found) return false;
+  if (!found || node.output()->desc().shape.size() > kMostDimensions) return;
   ByteElementwise made{found->program, {}, {}};
   std::vector<Value*> inputs;
   bool has_bytes = false;
   for (Value* operand : found->operands) {
-    const std::optional<StoredValue> src =
-        operand->is_constant() ? std::nullopt : stored_behind(*operand);
-    const bool is_stored = src && src->scale > 0.0f && src->stored->desc().is_static();
-    made.operands.push_back(is_stored ? steps_of(*src) : ByteSteps());
-    inputs.push_back(is_stored ? src->stored : operand);
-    has_bytes = has_bytes || is_stored;
+    const std::optional<StoredValue> src = stored_behind(*operand);
+    made.operands.push_back(src ? steps_of(*src) : ByteSteps());
+    inputs.push_back(src ? src->stored : operand);
+    has_bytes = has_bytes || src;
   }
   Node* last = &node;
   Node* quantise = only_reader(model, *node.output());
   const std::optional<StoredValue> dst = stored_by(quantise);
-  if (dst && dst->scale > 0.0f) {
+  if (dst) {
     made.result = steps_of(*dst);
     last = quantise;
     has_bytes = true;
   }
-  if (!has_bytes) return false;
+  if (!has_bytes) return;
   replace(model, {&node, last, "ElementwiseBytes", "het", std::move(inputs), to_attributes(made)});
-  return true;
 }
 
 }  // namespace
