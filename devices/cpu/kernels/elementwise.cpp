@@ -157,7 +157,7 @@ Format choose_format(PlanBuilder& builder, const std::vector<Value*>& operands,
 
 /// As which the kernel takes an operand.
 ElementType operand_type(PlanBuilder& builder, const Value& operand) {
-  if (operand.desc().type != ElementType::Float32) return operand.desc().type;  // bytes
+  if (operand.desc().type != ElementType::Float32) return operand.desc().type;
   return builder.home(operand).type == ElementType::BFloat16 ? ElementType::BFloat16
                                                              : ElementType::Float32;
 }

@@ -76,6 +76,10 @@ HWY_INLINE void load(const Source& source, size_t at, Block<N>& to) {
     load_stored<uint8_t>(source, at, to);
   } else if (source.type == ElementType::Int8) {
     load_stored<int8_t>(source, at, to);
+  } else if (source.type == ElementType::Int32) {
+    const auto* from = static_cast<const int32_t*>(source.values) + at;
+    const hn::Rebind<int32_t, D> whole;
+    each<N>([&](auto i) { to.v[i] = hn::ConvertTo(d, hn::LoadU(whole, from + i * kLanes)); });
   } else if (source.type == ElementType::BFloat16) {
     const auto* from = static_cast<const uint16_t*>(source.values) + at;
     each<N>([&](auto i) { to.v[i] = load_bfloat16(d, from + i * kLanes); });
@@ -350,6 +354,8 @@ float value_at(const Source& source, size_t i) {
       return stored(static_cast<const uint8_t*>(source.values));
     case ElementType::Int8:
       return stored(static_cast<const int8_t*>(source.values));
+    case ElementType::Int32:
+      return static_cast<float>(static_cast<const int32_t*>(source.values)[i]);
     case ElementType::BFloat16:
       return static_cast<float>(static_cast<const BFloat16*>(source.values)[i]);
     default:

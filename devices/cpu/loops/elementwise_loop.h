@@ -12,13 +12,13 @@ namespace het::cpu {
 /// Values after which a source that repeats starts again.
 inline constexpr size_t kElementwisePeriod = 128;
 
-/// Where an operand's values lie: float32, bfloat16 or bytes, dense, or kElementwisePeriod of them
-/// that come again and again.
+/// Where an operand's values lie: float32, bfloat16, bytes or int32, dense, or kElementwisePeriod
+/// of them that come again and again.
 struct ElementwiseSource {
   const void* values = nullptr;
   ElementType type = ElementType::Float32;
   bool repeats = false;
-  float scale = 1.0f;  ///< bytes stand for (byte - zero) * scale
+  float scale = 1.0f;  ///< bytes stand for (byte - zero) * scale, int32 for itself
   float zero = 0.0f;
 };
 

@@ -102,6 +102,19 @@ TEST_F(CpuByteExpressions, SignedBytesAndOthers) {
   EXPECT_EQ(count_byte_expressions(), 2u);
 }
 
+/// As quantize_dynamic writes them: sums in 32 bits, scaled, with a bias.
+TEST_F(CpuByteExpressions, SumsOfIntegerProducts) {
+  Value* x = maker_.input({2, 5, 37}, ElementType::UInt8);
+  Value* w = maker_.constant(random_bytes<int8_t>({37, 50}, 5));
+  Value* sums = maker_.op("MatMulInteger", {x, w, zero(120)});
+  Value* real = maker_.op("Cast", {sums}, make_attributes({{"to", int64_t{1}}}));
+  Value* scaled = maker_.op("Mul", {real, maker_.op("Abs", {maker_.input({1})})});
+  maker_.output(maker_.op("Add", {scaled, maker_.random({50})}));
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "Cast"), 0u);
+  EXPECT_EQ(count_type(rows, "ElementwiseBytes"), 1u);
+}
+
 /// Between convolutions, whose pictures have the channels last, and floats that may lie in blocks.
 TEST_F(CpuByteExpressions, PicturesStayWhereConvolutionsPutThem) {
   Value* x = stored_input({2, 16, 9, 8}, 0.02f, 120);

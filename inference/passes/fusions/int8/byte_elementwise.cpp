@@ -11,6 +11,16 @@ ByteSteps steps_of(const StoredValue& value) {
   return {value.scale, value.zero};
 }
 
+/// What an operand is made of: bytes behind DequantizeLinear, or the sums of integer products,
+/// which a Cast makes floats.
+std::optional<StoredValue> source_of(const Value& operand) {
+  const Node* const cast = operand.producer();
+  if (!is_op(cast, "Cast")) return stored_behind(operand);
+  const TensorDesc& desc = cast->input(0)->desc();
+  if (desc.type != ElementType::Int32 || !desc.is_static()) return std::nullopt;
+  return StoredValue{cast->input(0)};
+}
+
 /// Beyond these a device may have no kernel for the node that replaces one of ONNX.
 constexpr size_t kMostDimensions = 8;
 
@@ -22,7 +32,7 @@ void take_quantisation(Model& model, Node& node) {
   std::vector<Value*> inputs;
   bool has_bytes = false;
   for (Value* operand : found->operands) {
-    const std::optional<StoredValue> src = stored_behind(*operand);
+    const std::optional<StoredValue> src = source_of(*operand);
     made.operands.push_back(src ? steps_of(*src) : ByteSteps());
     inputs.push_back(src ? src->stored : operand);
     has_bytes = has_bytes || src;

@@ -7,7 +7,8 @@
 
 namespace het {
 
-/// Bytes stand for (byte - zero) * scale; a scale of 0 says that the values are floats.
+/// Bytes and whole numbers in 32 bits stand for (number - zero) * scale; a scale of 0 says that the
+/// values are floats.
 struct ByteSteps {
   float scale = 0.0f;
   int32_t zero = 0;
@@ -16,7 +17,8 @@ struct ByteSteps {
 };
 
 /// het.ElementwiseBytes: a chain of scalar expressions some of whose operands are bytes, or whose
-/// result is stored in bytes, as DequantizeLinear and QuantizeLinear around it would do.
+/// result is stored in bytes, as DequantizeLinear and QuantizeLinear around it would do. Operands
+/// in 32 bits have the scale 1 and the zero point 0, as a Cast would read them.
 struct ByteElementwise {
   ElementwiseProgram program;
   std::vector<ByteSteps> operands;
