@@ -29,6 +29,9 @@ constexpr int kTermPairs = kTermBytes / 2;
 /// What pairs of weights may come to: 255 times it fits in 16 bits.
 constexpr int kMostOfPair = 128;
 
+/// By how much signed bytes are turned into unsigned ones.
+constexpr int kSignedOffset = 128;
+
 /// Pixels of a tile: its sums, the weights of two terms, a vector of ones and two of the source.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kBytePixels = 12;
@@ -126,7 +129,7 @@ bool cut_terms(const Int8Shape& shape, const int8_t* weights, const WeightStride
   const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
   const int8_t* const from = weights + (panel / panels * shape.oc + first) * strides.oc_stride;
   const int64_t inputs = shape.ic / shape.packed_groups;
-  const int32_t src_zero = shape.src_zero + (shape.src == ElementType::Int8 ? kMostOfPair : 0);
+  const int32_t src_zero = shape.src_zero + (shape.src == ElementType::Int8 ? kSignedOffset : 0);
   placed = {};
   placed.start.assign(kColumns, 0);
   std::vector<Term> terms;
@@ -166,7 +169,7 @@ bool cut_terms(const Int8Shape& shape, const int8_t* weights, const WeightStride
 
 /// The source of a panel's packed groups: where those of each four channels begin.
 struct QuadSource {
-  int64_t blocks[kColumns / 4];
+  int64_t blocks[std::max(kColumns / 4, 1)];
 };
 
 /// Which source the channels of a panel read.
@@ -365,13 +368,13 @@ void multiply_panels(const Int8Shape& shape, const std::vector<int32_t>& pixels,
   multiply(shape, pixels, strip, gathered, panels, begin, end, tail, dst);
 }
 
-// Not over the end of the source.
+/// Terms that do not read over the end of the source.
 bool lies_ready(const Int8Shape& shape) {
   return shape.src == ElementType::UInt8 && Int8Geometry(shape).length % kQuad == 0;
 }
 
 HWY_NOINLINE void turn_signs(const uint8_t* from, int64_t count, uint8_t* to) {
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i] ^ 0x80U;
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] ^ static_cast<uint8_t>(kSignedOffset);
 }
 
 const uint8_t* gather_strip_bytes(const Int8Shape& shape, const Int8Strip& strip,
@@ -382,7 +385,7 @@ const uint8_t* gather_strip_bytes(const Int8Shape& shape, const Int8Strip& strip
     if (ready != nullptr) return ready;
   }
   if (shape.src == ElementType::Int8) {
-    const auto zero = static_cast<uint8_t>(shape.src_zero + kMostOfPair);
+    const auto zero = static_cast<uint8_t>(shape.src_zero + kSignedOffset);
     gather_strip(shape, strip, from, zero, kQuad, to, turn_signs);
   } else {
     gather_strip(shape, strip, from, static_cast<uint8_t>(shape.src_zero), kQuad, to,
