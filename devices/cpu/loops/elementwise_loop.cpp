@@ -72,20 +72,20 @@ template <size_t N>
 HWY_INLINE void load(const Source& source, size_t at, Block<N>& to) {
   const D d;
   at &= source.mask;
-  if (source.type == ElementType::UInt8) {
-    load_stored<uint8_t>(source, at, to);
-  } else if (source.type == ElementType::Int8) {
-    load_stored<int8_t>(source, at, to);
-  } else if (source.type == ElementType::Int32) {
-    const auto* from = static_cast<const int32_t*>(source.values) + at;
-    const hn::Rebind<int32_t, D> whole;
-    each<N>([&](auto i) { to.v[i] = hn::ConvertTo(d, hn::LoadU(whole, from + i * kLanes)); });
+  if (source.type == ElementType::Float32) {
+    const auto* from = static_cast<const float*>(source.values) + at;
+    each<N>([&](auto i) { to.v[i] = hn::LoadU(d, from + i * kLanes); });
   } else if (source.type == ElementType::BFloat16) {
     const auto* from = static_cast<const uint16_t*>(source.values) + at;
     each<N>([&](auto i) { to.v[i] = load_bfloat16(d, from + i * kLanes); });
+  } else if (source.type == ElementType::UInt8) {
+    load_stored<uint8_t>(source, at, to);
+  } else if (source.type == ElementType::Int8) {
+    load_stored<int8_t>(source, at, to);
   } else {
-    const auto* from = static_cast<const float*>(source.values) + at;
-    each<N>([&](auto i) { to.v[i] = hn::LoadU(d, from + i * kLanes); });
+    const auto* from = static_cast<const int32_t*>(source.values) + at;
+    const hn::Rebind<int32_t, D> whole;
+    each<N>([&](auto i) { to.v[i] = hn::ConvertTo(d, hn::LoadU(whole, from + i * kLanes)); });
   }
 }
 

@@ -159,7 +159,7 @@ HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
 }
 #endif
 
-HWY_INLINE ValueVector widened_sigmoid(ValueVector x) {
+HWY_INLINE ValueVector tail_sigmoid(ValueVector x) {
   const ValueTag d;
   const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
   const auto one = hn::Set(d, 1.0f);
@@ -167,7 +167,7 @@ HWY_INLINE ValueVector widened_sigmoid(ValueVector x) {
 }
 
 /// All but Sum.
-HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
+HWY_INLINE ValueVector apply_tail_op(const PostOp& op, ValueVector x) {
   const ValueTag d;
   const auto zero = hn::Zero(d);
   const auto alpha = hn::Set(d, op.alpha);
@@ -179,9 +179,9 @@ HWY_INLINE ValueVector apply_widened(const PostOp& op, ValueVector x) {
     case PostOp::Kind::Linear:
       return hn::MulAdd(x, alpha, hn::Set(d, op.beta));
     case PostOp::Kind::Sigmoid:
-      return widened_sigmoid(x);
+      return tail_sigmoid(x);
     case PostOp::Kind::Swish:
-      return hn::Mul(x, widened_sigmoid(hn::Mul(x, alpha)));
+      return hn::Mul(x, tail_sigmoid(hn::Mul(x, alpha)));
     case PostOp::Kind::HardSwish: {
       const auto gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
       return hn::Mul(x, clamped(gate, zero, hn::Set(d, 1.0f)));
@@ -245,7 +245,7 @@ HWY_INLINE void finish_pixel(SumVector first, SumVector second, const PanelResul
   const bool is_whole = results.columns == kColumns;
   for (const PostOp& op : *results.ops) {
     if (op.kind != PostOp::Kind::Sum) {
-      for (ValueVector& value : values.halves) value = apply_widened(op, value);
+      for (ValueVector& value : values.halves) value = apply_tail_op(op, value);
       continue;
     }
     const T* from = results.addend + pixel * results.channels;

@@ -179,6 +179,8 @@ void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
         SCOPED_TRACE(testing::Message() << to_string(type) << " in strips of " << rows);
         EXPECT_EQ(*to_float_vector(multiply(s, src, weights, {}, rows)), wanted);
         const std::optional<Tensor> got = multiply_pairs(s, src, weights, {}, rows);
+        // Random weights less a zero point need not fit int8.
+        EXPECT_TRUE(got || s.depthwise || s.weights_zero != 0);
         if (got) {
           EXPECT_EQ(*to_float_vector(*got), wanted) << "by pairs";
         }
