@@ -93,23 +93,19 @@ std::map<int, Analysed> analyse(const std::string& file, const std::string& dete
       fmt::format("filesrc location={} ! {} ! identity name=pick ! {} ! "
                   "fakesink name=sink sync=false",
                   read.file(), read.decoder(), detector));
-  std::vector<int> passed;
-  int number = 0;
-  run.keep_buffers("pick", [&](GstBuffer*) {
-    const bool keep =
-        frames.empty() || std::find(frames.begin(), frames.end(), number) != frames.end();
-    if (keep) passed.push_back(number);
-    ++number;
-    return keep;
+  // Both callbacks run on threads of their own, so each has a counter of its own.
+  run.keep_buffers("pick", [&frames, number = 0](GstBuffer*) mutable {
+    const int current = number++;
+    return frames.empty() || std::binary_search(frames.begin(), frames.end(), current);
   });
-  size_t arrived = 0;
-  run.on_buffer("sink", [&](GstBuffer* buffer) {
+  run.on_buffer("sink", [&, arrived = 0](GstBuffer* buffer) mutable {
+    const int number = frames.empty() ? arrived : frames.at(static_cast<size_t>(arrived));
+    ++arrived;
     GstCaps* caps = run.caps("sink");
     GstVideoInfo info;
     gst_video_info_from_caps(&info, caps);
     gst_caps_unref(caps);
-    found[passed[arrived++]] = {info.width, info.height,
-                                objects_of(buffer, info.width, info.height, labels)};
+    found[number] = {info.width, info.height, objects_of(buffer, info.width, info.height, labels)};
   });
   EXPECT_EQ(run.play(600).problem(), "") << file;
   return found;

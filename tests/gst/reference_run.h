@@ -19,8 +19,8 @@ struct Analysed {
 /// What the reference calls the class of an object.
 enum class ReferenceLabels { Names, Ids };
 
-/// Analyses the frames of a file with these numbers (none: all) by a detector (a part of a pipeline
-/// description), in one pass. Problems are the test's.
+/// Analyses the frames of a file with these numbers (ascending, each once; none: all) by a detector
+/// (a part of a pipeline description), in one pass. Problems are the test's.
 std::map<int, Analysed> analyse(const std::string& file, const std::string& detector,
                                 const std::vector<int>& frames,
                                 ReferenceLabels labels = ReferenceLabels::Names);
