@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "devices/cpu/formats/packed_constants.h"
-#include "devices/cpu/loops/byte_pair_loops.h"
+#include "devices/cpu/loops/byte_term_loops.h"
 #include "inference/base/status.h"
 #include "inference/tensors/tensor.h"
 
 namespace het::cpu {
 
-/// Weights as terms of bytes, packed (byte_pair_loops.h).
+/// Weights as terms of bytes, packed (byte_term_loops.h).
 class BytePanels {
  public:
   /// Nothing is packed where widened bytes are faster: on other processors, for few pixels, and for

@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include "devices/cpu/loops/byte_pair_loops.h"
+#include "devices/cpu/loops/byte_term_loops.h"
 #include "devices/cpu/loops/widened_loops.h"
 #include "devices/cpu/products/byte_panels.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
 /// int8 products on processors without VNNI (devices/cpu/loops/widened_loops.h and
-/// byte_pair_loops.h), on every processor.
+/// byte_term_loops.h), on every processor.
 namespace het::cpu_testing {
 namespace {
 

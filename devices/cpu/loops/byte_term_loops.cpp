@@ -1,4 +1,4 @@
-#include "devices/cpu/loops/byte_pair_loops.h"
+#include "devices/cpu/loops/byte_term_loops.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "devices/cpu/loops/byte_pair_loops.cpp"
+#define HWY_TARGET_INCLUDE "devices/cpu/loops/byte_term_loops.cpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>
