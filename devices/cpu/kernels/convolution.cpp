@@ -34,14 +34,14 @@ std::optional<Chosen> with_known_formats(Result<Primitive> primitive, const Conv
 constexpr int64_t kPlainChannels = 4;
 
 /// False for oneDNN's reference and for what it does with products of copied pixels.
-bool is_generated(const Chosen& chosen) {
+bool is_direct(const Chosen& chosen) {
   const std::string& name = chosen.primitive.implementation;
-  return name.find("ref") == std::string::npos && name.find("gemm") == std::string::npos;
+  return is_generated(name) && name.find("gemm") == std::string::npos;
 }
 
 std::optional<Chosen> with_generated_code(const ConvolutionSpec& spec) {
   auto chosen = with_known_formats(make_convolution(spec), spec);
-  if (chosen && !is_generated(*chosen)) return std::nullopt;
+  if (chosen && !is_direct(*chosen)) return std::nullopt;
   return chosen;
 }
 
@@ -321,7 +321,7 @@ Result<bool> plan_depthwise(PlanBuilder& builder, const Node& node, const Convol
     ops->push_back(
         {DepthwiseOp::Kind::PRelu, 0.0f, 0.0f, pack_depthwise(*shape, values.data(), 1)});
   } else if (onednn != nullptr) {
-    if (is_generated(*onednn)) return false;
+    if (is_direct(*onednn)) return false;
   } else if (!prefers_own(builder, *shape, *ops)) {
     return false;
   }
@@ -510,13 +510,13 @@ Result<bool> plan_convolution(PlanBuilder& builder, const Node& node) {
   if (instead) return true;
   int64_t joined = 1;
   // Zeros times what is not finite would reach other groups.
-  if (!is_generated(*chosen) && builder.options().non_finite != NonFinite::Kept) {
+  if (!is_direct(*chosen) && builder.options().non_finite != NonFinite::Kept) {
     joined = groups_to_join(onednn);
   }
   if (joined > 1) {
     const ConvolutionSpec wide = with_joined_groups(onednn, joined);
     Result<Chosen> other = choose(builder, wide, builder.home(src).format);
-    if (other && is_generated(*other)) {
+    if (other && is_direct(*other)) {
       chosen = std::move(other);
       chosen->primitive.keeps_non_finite = false;
       onednn = wide;

@@ -34,9 +34,9 @@ Result<bool> add_kernel(PlanBuilder& builder, const Node& node, std::unique_ptr<
   return true;
 }
 
-/// On widened bytes, where oneDNN's sums would not be exact.
-Result<bool> add_widened_product(PlanBuilder& builder, const Node& node,
-                                 const Int8Arithmetic& arithmetic, Format format) {
+/// On our own loops, where oneDNN has no generated code whose sums are exact.
+Result<bool> add_own_product(PlanBuilder& builder, const Node& node,
+                             const Int8Arithmetic& arithmetic, Format format) {
   const std::optional<Int8Shape> shape = widened_shape(node, arithmetic);
   if (!shape) return false;
   HET_ASSIGN(std::unique_ptr<Kernel> kernel,
@@ -88,8 +88,8 @@ Result<bool> add_matrix_product(PlanBuilder& builder, const Node& node,
 
 Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
-  if (!has_exact_int8()) {
-    return add_widened_product(builder, node, arithmetic, Format::ChannelsLast);
+  if (!has_onednn_int8(node, arithmetic)) {
+    return add_own_product(builder, node, arithmetic, Format::ChannelsLast);
   }
   if (arithmetic.quantisation.weights_zero != 0) {
     return add_matrix_product(builder, node, arithmetic, Format::ChannelsLast);
@@ -111,8 +111,8 @@ Result<bool> plan_int8_conv(PlanBuilder& builder, const Node& node) {
 
 Result<bool> plan_int8_matmul(PlanBuilder& builder, const Node& node) {
   HET_ASSIGN(const Int8Arithmetic arithmetic, int8_arithmetic(node));
-  if (!has_exact_int8()) {
-    return add_widened_product(builder, node, arithmetic, Format::Plain);
+  if (!has_onednn_int8(node, arithmetic)) {
+    return add_own_product(builder, node, arithmetic, Format::Plain);
   }
   return add_matrix_product(builder, node, arithmetic, Format::Plain);
 }

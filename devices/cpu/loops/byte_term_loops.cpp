@@ -13,6 +13,9 @@
 
 #include <hwy/highway.h>
 
+#include "devices/cpu/formats/cache_size.h"
+#include "devices/cpu/loops/byte_cut-inl.h"
+#include "devices/cpu/loops/byte_dots-inl.h"
 #include "devices/cpu/loops/int8_tail-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,351 +24,213 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Bytes of a term, and the sums of neighbouring products that they make for a panel.
-constexpr int kQuad = 4;
-constexpr int kTermBytes = kQuad * kColumns;
-constexpr int kTermPairs = kTermBytes / 2;
-
-/// What pairs of weights may come to: 255 times it fits in 16 bits.
-constexpr int kMostOfPair = 128;
-
-/// By how much signed bytes are turned into unsigned ones.
-constexpr int kSignedOffset = 128;
-
-/// Pixels of a tile: its sums, the weights of two terms, a vector of ones and two of the source.
+/// Pixels of a tile: their sums, the weights of two terms, a vector of ones and two of the source.
 #if HWY_TARGET <= HWY_AVX3
-constexpr int kBytePixels = 12;
-#elif HWY_TARGET == HWY_AVX2
-constexpr int kBytePixels = 5;
+constexpr int kBytePixels = 14;
 #else
-constexpr int kBytePixels = 4;
+constexpr int kBytePixels = 10;
 #endif
 
-bool bytes_are_fast() {
+HWY_INLINE int64_t copies_of(ByteDot dot) {
+  return dot == ByteDot::ChosenPairs ? kPairings : 1;
+}
+
+bool pairs_of_bytes_are_fast() {
   return HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2;
+}
+
+bool quads_are_fast() {
+  return has_dot_of_quads();
 }
 
 int64_t bytes_of_term() {
   return kTermBytes;
 }
 
-/// What is added to the 16-bit sums of a term at most, over and below 0.
-struct PairBounds {
-  std::array<uint8_t, kTermPairs> above{}, below{};
-
-  void set(const int8_t* weights) {
-    for (size_t k = 0; k < kTermPairs; ++k) {
-      const int a = weights[2 * k];
-      const int b = weights[2 * k + 1];
-      above[k] = static_cast<uint8_t>(std::max(a, 0) + std::max(b, 0));
-      below[k] = static_cast<uint8_t>(std::max(-a, 0) + std::max(-b, 0));
-    }
-  }
-  bool fits_with(const PairBounds& other) const {
-    int passes = 0;
-    for (size_t k = 0; k < kTermPairs; ++k) {
-      passes |= static_cast<int>(above[k] > kMostOfPair - other.above[k]) |
-                static_cast<int>(below[k] > kMostOfPair - other.below[k]);
-    }
-    return passes == 0;
-  }
-};
-
-struct Term {
-  int32_t offset;
-  std::array<int8_t, kTermBytes> weights;
-  PairBounds bounds;
-};
-
-/// Moves what pairs of one sign have over kMostOfPair into `rest`. True where there is any.
-bool cut_rest(std::array<int8_t, kTermBytes>& weights, std::array<int8_t, kTermBytes>& rest) {
-  bool any = false;
-  rest.fill(0);
-  for (size_t k = 0; k < kTermBytes; k += 2) {
-    const int a = weights[k];
-    const int b = weights[k + 1];
-    if ((a < 0) != (b < 0) || std::abs(a + b) <= kMostOfPair) continue;
-    const int over = a > 0 ? a + b - kMostOfPair : a + b + kMostOfPair;
-    const size_t larger = std::abs(a) >= std::abs(b) ? k : k + 1;
-    weights[larger] = static_cast<int8_t>(weights[larger] - over);
-    rest[larger] = static_cast<int8_t>(over);
-    any = true;
-  }
-  return any;
+bool cut_terms(const Int8Shape& shape, ByteDot dot, const int8_t* weights,
+               const WeightStrides& strides, int64_t half, ByteTerms& terms) {
+  return cut_half(shape, dot, weights, strides, half, terms);
 }
 
-/// Terms are tried with so many of those behind them.
-constexpr size_t kCandidates = 32;
-
-/// Couples of terms that fit together, first come first served, then the others.
-void place_terms(const std::vector<Term>& terms, ByteTerms& placed) {
-  std::vector<char> taken(terms.size(), 0);
-  const auto place = [&](size_t i) {
-    taken[i] = 1;
-    placed.offsets.push_back(terms[i].offset);
-    placed.weights.insert(placed.weights.end(), terms[i].weights.begin(), terms[i].weights.end());
-  };
-  for (size_t i = 0; i < terms.size(); ++i) {
-    size_t tried = 0;
-    for (size_t j = i + 1; taken[i] == 0 && j < terms.size() && tried < kCandidates; ++j) {
-      if (taken[j] != 0) continue;
-      ++tried;
-      if (!terms[i].bounds.fits_with(terms[j].bounds)) continue;
-      place(i);
-      place(j);
-      ++placed.coupled;
-    }
-  }
-  for (size_t i = 0; i < terms.size(); ++i) {
-    if (taken[i] == 0) place(i);
-  }
-}
-
-bool cut_terms(const Int8Shape& shape, const int8_t* weights, const WeightStrides& strides,
-               int64_t panel, ByteTerms& placed) {
-  const Int8Geometry geometry(shape);
-  const int64_t panels = group_panels(shape);
-  const int64_t first = panel % panels * kColumns;
-  const int64_t columns = std::min<int64_t>(kColumns, shape.oc - first);
-  const int8_t* const from = weights + (panel / panels * shape.oc + first) * strides.oc_stride;
-  const int64_t inputs = shape.ic / shape.packed_groups;
-  const int32_t src_zero = shape.src_zero + (shape.src == ElementType::Int8 ? kSignedOffset : 0);
-  placed = {};
-  placed.start.assign(kColumns, 0);
-  std::vector<Term> terms;
-  std::vector<Term> rests;
-  for (int64_t run = 0; run < geometry.runs; ++run) {
-    for (int64_t k = 0; k < geometry.length; k += kQuad) {
-      Term term;
-      term.offset = static_cast<int32_t>(geometry.run(shape, run) + k);
-      term.weights.fill(0);
-      const int64_t bytes = std::min<int64_t>(kQuad, geometry.length - k);
-      for (int64_t lane = 0; lane < kColumns; ++lane) {
-        const int64_t c = interleaved_channel(lane / kSumLanes, lane % kSumLanes);
-        for (int64_t i = 0; c < columns && i < bytes; ++i) {
-          const int64_t tap = geometry.dense ? run * shape.kw + (k + i) / inputs : run;
-          const int64_t at = c * strides.oc_stride + (k + i) % inputs * strides.ic_stride + tap;
-          const int32_t weight = from[at] - shape.weights_zero;
-          if (weight != static_cast<int8_t>(weight)) return false;
-          term.weights[static_cast<size_t>(lane * kQuad + i)] = static_cast<int8_t>(weight);
-          placed.start[static_cast<size_t>(lane)] -= src_zero * weight;
-        }
-      }
-      Term rest;
-      rest.offset = term.offset;
-      if (cut_rest(term.weights, rest.weights)) {
-        rest.bounds.set(rest.weights.data());
-        rests.push_back(rest);
-      }
-      term.bounds.set(term.weights.data());
-      terms.push_back(term);
-    }
-  }
-  // Rests are small: they fit together, and with most others.
-  rests.insert(rests.end(), terms.begin(), terms.end());
-  place_terms(rests, placed);
-  return true;
-}
-
-/// The source of a panel's packed groups: where those of each four channels begin.
-struct QuadSource {
-  int64_t blocks[std::max(kColumns / 4, 1)];
+/// The source of packed groups: where those of each four channels of a half begin.
+struct GroupBlocks {
+  int64_t from[std::max(kSumLanes / 4, 1)] = {};
 };
 
-/// Which source the channels of a panel read.
-enum class Groups {
-  One,      ///< all channels read the same bytes
-  OfEight,  ///< eight channels or a multiple of them: both halves of a panel read the same
-  OfFour
-};
+GroupBlocks blocks_of(const Int8Shape& shape, int64_t copies, int64_t half) {
+  GroupBlocks blocks;
+  for (int64_t k = 0; k < kSumLanes / 4; ++k) {
+    const int64_t group = half_channel(half, 4 * k) * shape.packed_groups / shape.oc;
+    blocks.from[k] = copies * group * (shape.ic / shape.packed_groups);
+  }
+  return blocks;
+}
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
-HWY_INLINE SumVector load_weights(const int8_t* from) {
-  return hn::BitCast(SumTag(), hn::LoadU(hn::Repartition<int8_t, SumTag>(), from));
-}
-/// bytes[2i] * weights[2i] + bytes[2i + 1] * weights[2i + 1], of unsigned bytes and signed weights.
-HWY_INLINE WideVector times_bytes(SumVector bytes, SumVector weights) {
-#if HWY_TARGET <= HWY_AVX3
-  return WideVector{_mm512_maddubs_epi16(bytes.raw, weights.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return WideVector{_mm256_maddubs_epi16(bytes.raw, weights.raw)};
-#else
-  return WideVector{_mm_maddubs_epi16(bytes.raw, weights.raw)};
-#endif
-}
-HWY_INLINE SumVector add_sums(WideVector wide, SumVector sums) {
+/// The four bytes that each channel of a half reads: all the same, or each those of its group.
+template <bool kMixed>
+HWY_INLINE SumVector load_quads(const uint8_t* from, const GroupBlocks& blocks) {
   const SumTag d;
-  auto unused = hn::Zero(d);
-  return hn::ReorderWidenMulAccumulate(d, wide, hn::Set(WideTag(), int16_t{1}), sums, unused);
-}
-HWY_INLINE SumVector load_quad(const uint8_t* from) {
-  int32_t quad;
-  std::memcpy(&quad, from, sizeof(quad));
-  return hn::Set(SumTag(), quad);
-}
-
-/// Four bytes for each channel of both halves of a panel.
-struct QuadPair {
-  SumVector halves[2];
-};
-
-/// A block of four channels each, see interleaved_channel().
-HWY_INLINE SumVector load_blocks(const uint8_t* from, const QuadSource& source, int half) {
-  const SumTag d;
+  int32_t quads[kSumLanes];
+  std::memcpy(quads, from + blocks.from[0], sizeof(int32_t));
+  if constexpr (!kMixed) return hn::Set(d, quads[0]);
 #if HWY_TARGET == HWY_AVX2
+  std::memcpy(quads + 1, from + blocks.from[1], sizeof(int32_t));
   const hn::Half<SumTag> d4;
-  const auto block = [&](int k) HWY_ATTR {
-    int32_t quad;
-    std::memcpy(&quad, from + source.blocks[2 * k + half], sizeof(quad));
-    return hn::Set(d4, quad);
-  };
-  return hn::Combine(d, block(1), block(0));
+  return hn::Combine(d, hn::Set(d4, quads[1]), hn::Set(d4, quads[0]));
 #else
-  HWY_ALIGN int32_t quads[kSumLanes];
   for (int i = 0; i < kSumLanes; ++i) {
-    std::memcpy(quads + i, from + source.blocks[2 * (i / 4) + half], sizeof(int32_t));
+    std::memcpy(quads + i, from + blocks.from[i / 4], sizeof(int32_t));
   }
-  return hn::Load(d, quads);
+  return hn::LoadU(d, quads);
 #endif
 }
 
-template <Groups kGroups>
-HWY_INLINE QuadPair load_quads(const uint8_t* from, const QuadSource& source) {
-  if constexpr (kGroups == Groups::One) {
-    const SumVector quad = load_quad(from);
-    return {{quad, quad}};
-  } else {
-    const SumVector first = load_blocks(from, source, 0);
-    if constexpr (kGroups == Groups::OfEight) return {{first, first}};
-    return {{first, load_blocks(from, source, 1)}};
-  }
-}
-
-/// Adds the terms of a panel to the sums of kUsed pixels.
-template <Groups kGroups, int kUsed>
-HWY_INLINE void add_terms(const BytePanel& panel, const QuadSource& source,
-                          const uint8_t* const (&pixels)[kUsed], SumVector (&sums)[kUsed][2]) {
-  const int32_t* offset = panel.offsets;
-  const int8_t* weights = panel.weights;
-  constexpr int kHalf = kTermBytes / 2;
-  for (int32_t i = 0; i < panel.coupled; ++i, offset += 2, weights += 2 * kTermBytes) {
+/// Adds the terms of a half to the sums of kUsed pixels.
+template <ByteDot kDot, bool kMixed, int kUsed>
+HWY_INLINE void add_terms(const ByteHalf& half, const GroupBlocks& blocks,
+                          const uint8_t* const (&pixels)[kUsed], SumVector (&sums)[kUsed]) {
+  const int32_t* offset = half.offsets;
+  const int8_t* weights = half.weights;
+  for (int32_t i = 0; i < half.coupled; ++i, offset += 2, weights += 2 * kTermBytes) {
     const int64_t first = offset[0];
     const int64_t second = offset[1];
-    const SumVector first0 = load_weights(weights);
-    const SumVector first1 = load_weights(weights + kHalf);
-    const SumVector second0 = load_weights(weights + kTermBytes);
-    const SumVector second1 = load_weights(weights + kTermBytes + kHalf);
+    const SumVector w0 = load_weights(weights);
+    const SumVector w1 = load_weights(weights + kTermBytes);
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) {
-      const QuadPair a = load_quads<kGroups>(pixels[r] + first, source);
-      const QuadPair b = load_quads<kGroups>(pixels[r] + second, source);
-      sums[r][0] = add_sums(
-          hn::Add(times_bytes(a.halves[0], first0), times_bytes(b.halves[0], second0)), sums[r][0]);
-      sums[r][1] = add_sums(
-          hn::Add(times_bytes(a.halves[1], first1), times_bytes(b.halves[1], second1)), sums[r][1]);
+      const SumVector a = load_quads<kMixed>(pixels[r] + first, blocks);
+      const SumVector b = load_quads<kMixed>(pixels[r] + second, blocks);
+      sums[r] = add_sums(hn::Add(times_bytes(a, w0), times_bytes(b, w1)), sums[r]);
     }
   }
-  for (int32_t i = 0; i < panel.single; ++i, ++offset, weights += kTermBytes) {
-    const SumVector w0 = load_weights(weights);
-    const SumVector w1 = load_weights(weights + kHalf);
+  for (int32_t i = 0; i < half.single; ++i, ++offset, weights += kTermBytes) {
+    const SumVector w = load_weights(weights);
 #pragma GCC unroll 14
     for (int r = 0; r < kUsed; ++r) {
-      const QuadPair a = load_quads<kGroups>(pixels[r] + *offset, source);
-      sums[r][0] = add_sums(times_bytes(a.halves[0], w0), sums[r][0]);
-      sums[r][1] = add_sums(times_bytes(a.halves[1], w1), sums[r][1]);
+      sums[r] = add_quads<kDot>(load_quads<kMixed>(pixels[r] + *offset, blocks), w, sums[r]);
     }
   }
 }
 #else
-/// Without the instruction: to check the others, and never chosen.
-int saturated_pair(const uint8_t* bytes, const int8_t* weights) {
-  return std::clamp<int>(bytes[0] * weights[0] + bytes[1] * weights[1],
-                         std::numeric_limits<int16_t>::min(), std::numeric_limits<int16_t>::max());
+/// Without the instructions: to check the others, and never chosen.
+int saturated_pair(const uint8_t* bytes, const int8_t* weights, ByteDot dot) {
+  const int sum = bytes[0] * weights[0] + bytes[1] * weights[1];
+  if (dot != ByteDot::Pairs) return sum;
+  return std::clamp<int>(sum, std::numeric_limits<int16_t>::min(),
+                         std::numeric_limits<int16_t>::max());
 }
-template <Groups kGroups, int kUsed>
-void add_terms(const BytePanel& panel, const QuadSource& source,
-               const uint8_t* const (&pixels)[kUsed], SumVector (&sums)[kUsed][2]) {
+template <ByteDot kDot, bool kMixed, int kUsed>
+void add_terms(const ByteHalf& half, const GroupBlocks& blocks,
+               const uint8_t* const (&pixels)[kUsed], SumVector (&sums)[kUsed]) {
   const SumTag d;
   for (int r = 0; r < kUsed; ++r) {
-    HWY_ALIGN int32_t added[kColumns] = {};
-    for (int lane = 0; lane < kColumns; ++lane) {
-      for (int32_t i = 0; i < 2 * panel.coupled + panel.single; ++i) {
-        const int8_t* const weights = panel.weights + i * kTermBytes + lane * kQuad;
-        const int64_t channel = interleaved_channel(lane / kSumLanes, lane % kSumLanes);
-        const uint8_t* const bytes = pixels[r] + panel.offsets[i] +
-                                     (kGroups == Groups::One ? 0 : source.blocks[channel / 4]);
-        added[lane] += saturated_pair(bytes, weights) + saturated_pair(bytes + 2, weights + 2);
+    HWY_ALIGN int32_t added[kSumLanes] = {};
+    for (int lane = 0; lane < kSumLanes; ++lane) {
+      for (int32_t i = 0; i < 2 * half.coupled + half.single; ++i) {
+        const int8_t* const weights = half.weights + i * kTermBytes + lane * kQuad;
+        const uint8_t* const bytes = pixels[r] + half.offsets[i] + blocks.from[lane / 4];
+        added[lane] +=
+            saturated_pair(bytes, weights, kDot) + saturated_pair(bytes + 2, weights + 2, kDot);
       }
     }
-    sums[r][0] = hn::Add(sums[r][0], hn::Load(d, added));
-    sums[r][1] = hn::Add(sums[r][1], hn::Load(d, added + kSumLanes));
+    sums[r] = hn::Add(sums[r], hn::Load(d, added));
   }
 }
 #endif
 
-/// Sums of kUsed pixels times a panel, [pixel][column].
-template <Groups kGroups, int kUsed>
-HWY_NOINLINE void sum_bytes(const BytePanel& panel, const QuadSource& source,
+/// The sums of half `index` of a pixel in the order of interleaved_channel(): every other four
+/// channels.
+HWY_INLINE void store_half(SumVector sums, int64_t index, int32_t* dst) {
+#if HWY_TARGET == HWY_AVX2
+  const hn::Half<SumTag> d4;
+  hn::StoreU(hn::LowerHalf(d4, sums), d4, dst + 4 * index);
+  hn::StoreU(hn::UpperHalf(d4, sums), d4, dst + kSumLanes + 4 * index);
+#else
+  HWY_ALIGN int32_t plain[kSumLanes];
+  hn::Store(sums, SumTag(), plain);
+  constexpr int kBlock = std::min(kSumLanes, 4);
+  for (int64_t k = 0; k < kSumLanes / kBlock; ++k) {
+    const int64_t block = index * (kSumLanes / kBlock) + k;
+    std::copy_n(plain + kBlock * k, kBlock, dst + block % 2 * kSumLanes + block / 2 * kBlock);
+  }
+#endif
+}
+
+/// Sums of kUsed pixels times half `index` of a panel, dst[pixel * kColumns + place].
+template <ByteDot kDot, bool kMixed, int kUsed>
+HWY_NOINLINE void sum_bytes(const ByteHalf& half, int64_t index, const GroupBlocks& blocks,
                             const uint8_t* const* from, int32_t* dst) {
   const SumTag d;
-  SumVector sums[kUsed][2];
+  SumVector sums[kUsed];
   const uint8_t* pixels[kUsed];
 #pragma GCC unroll 14
   for (int r = 0; r < kUsed; ++r) {
-    sums[r][0] = hn::LoadU(d, panel.start);
-    sums[r][1] = hn::LoadU(d, panel.start + kSumLanes);
+    sums[r] = hn::LoadU(d, half.start);
     pixels[r] = from[r];
   }
-  add_terms<kGroups>(panel, source, pixels, sums);
+  add_terms<kDot, kMixed>(half, blocks, pixels, sums);
 #pragma GCC unroll 14
-  for (int r = 0; r < kUsed; ++r) {
-    hn::StoreU(sums[r][0], d, dst + r * kColumns);
-    hn::StoreU(sums[r][1], d, dst + r * kColumns + kSumLanes);
-  }
+  for (int r = 0; r < kUsed; ++r) store_half(sums[r], index, dst + r * kColumns);
 }
 
-template <Groups kGroups, int kMost>
-void sum_byte_tile(int64_t pixels, const BytePanel& panel, const QuadSource& source,
+template <ByteDot kDot, bool kMixed, int kMost>
+void sum_byte_tile(int64_t pixels, const ByteHalf& half, int64_t index, const GroupBlocks& blocks,
                    const uint8_t* const* from, int32_t* dst) {
   if constexpr (kMost > 1) {
     if (pixels < kMost) {
-      return sum_byte_tile<kGroups, kMost - 1>(pixels, panel, source, from, dst);
+      return sum_byte_tile<kDot, kMixed, kMost - 1>(pixels, half, index, blocks, from, dst);
     }
   }
-  sum_bytes<kGroups, kMost>(panel, source, from, dst);
+  sum_bytes<kDot, kMixed, kMost>(half, index, blocks, from, dst);
 }
 
-template <Groups kGroups>
-void multiply_groups(const Int8Shape& shape, const std::vector<int32_t>& pixels,
-                     const Int8Strip& strip, const uint8_t* gathered,
-                     std::span<const BytePanel> panels, int64_t begin, int64_t end,
-                     const Int8Tail& tail, std::byte* dst) {
-  QuadSource blocks = {};
-  for (int64_t k = 0; k < kColumns / 4 && shape.packed_groups > 1; ++k) {
-    const int64_t group = 4 * k * shape.packed_groups / shape.oc;
-    blocks.blocks[k] = group * (shape.ic / shape.packed_groups);
-  }
+/// Panels whose weights stay in the second-level cache while the source of a tile stays in the
+/// first.
+int64_t panels_together(std::span<const ByteHalf> halves) {
+  const ByteHalf& half = halves.front();
+  const int64_t bytes = 2 * (2 * int64_t{half.coupled} + half.single) * kTermBytes;
+  return std::max<int64_t>(second_level_bytes() / 2 / bytes, 1);
+}
+
+template <ByteDot kDot, bool kMixed>
+void multiply_by(const Int8Shape& shape, int64_t copies, const std::vector<int32_t>& pixels,
+                 const Int8Strip& strip, const uint8_t* gathered, std::span<const ByteHalf> halves,
+                 int64_t begin, int64_t end, const Int8Tail& tail, std::byte* dst) {
+  const GroupBlocks blocks[2] = {blocks_of(shape, copies, 0), blocks_of(shape, copies, 1)};
+  const TileOrder order = {kBytePixels, panels_together(halves)};
   const auto begin_panel = [](int64_t, int64_t) {};
-  const auto sum = [&](int64_t panel, const Int8Tile<uint8_t>& tile, int64_t used, int32_t* sums)
-                       HWY_ATTR {
-                         sum_byte_tile<kGroups, kBytePixels>(
-                             used, panels[static_cast<size_t>(panel)], blocks, tile.pixels, sums);
-                       };
+  const auto sum = [&](int64_t panel, const Int8Tile<uint8_t>& tile, int64_t used,
+                       int32_t* sums) HWY_ATTR {
+    for (int64_t k = 0; k < 2; ++k) {
+      sum_byte_tile<kDot, kMixed, kBytePixels>(used, halves[static_cast<size_t>(2 * panel + k)], k,
+                                               blocks[k], tile.pixels, sums);
+    }
+  };
   const Int8Source<uint8_t> source = {gathered, &pixels};
   as_results(shape.dst, dst, [&](auto* results) {
-    compute_strip(shape, strip, source, begin, end, tail, kBytePixels, begin_panel, sum, results);
+    compute_strip(shape, strip, source, begin, end, tail, order, begin_panel, sum, results);
   });
 }
 
-void multiply_panels(const Int8Shape& shape, const std::vector<int32_t>& pixels,
+void multiply_panels(const Int8Shape& shape, ByteDot dot, const std::vector<int32_t>& pixels,
                      const Int8Strip& strip, const uint8_t* gathered,
-                     std::span<const BytePanel> panels, int64_t begin, int64_t end,
+                     std::span<const ByteHalf> halves, int64_t begin, int64_t end,
                      const Int8Tail& tail, std::byte* dst) {
-  const auto multiply = shape.packed_groups == 1 ? &multiply_groups<Groups::One>
-                        : shape.oc / shape.packed_groups % 8 == 0
-                            ? &multiply_groups<Groups::OfEight>
-                            : &multiply_groups<Groups::OfFour>;
-  multiply(shape, pixels, strip, gathered, panels, begin, end, tail, dst);
+  const auto multiply = [&]<ByteDot kDot>() {
+    const bool is_mixed = shape.oc / shape.packed_groups < kSumLanes && shape.packed_groups > 1;
+    const auto by = is_mixed ? &multiply_by<kDot, true> : &multiply_by<kDot, false>;
+    by(shape, copies_of(dot), pixels, strip, gathered, halves, begin, end, tail, dst);
+  };
+  switch (dot) {
+    case ByteDot::Pairs:
+    case ByteDot::ChosenPairs:
+      return multiply.template operator()<ByteDot::Pairs>();
+    case ByteDot::Quads:
+      return multiply.template operator()<ByteDot::Quads>();
+    case ByteDot::EmulatedQuads:
+      return multiply.template operator()<ByteDot::EmulatedQuads>();
+  }
 }
 
 /// Terms that do not read over the end of the source.
@@ -377,23 +242,79 @@ HWY_NOINLINE void turn_signs(const uint8_t* from, int64_t count, uint8_t* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = from[i] ^ static_cast<uint8_t>(kSignedOffset);
 }
 
-const uint8_t* gather_strip_bytes(const Int8Shape& shape, const Int8Strip& strip,
+/// Where byte i of the copies of quads comes from, of a block of quads.
+constexpr int64_t spread_from(int64_t i) {
+  const int64_t in_copies = i % (kPairings * kQuad);
+  return i / (kPairings * kQuad) * kQuad + kPairingOrder[in_copies / kQuad][in_copies % kQuad];
+}
+
+/// Each quad once for each pairing, with `signs` turned.
+HWY_NOINLINE void spread_quads(const uint8_t* from, int64_t count, uint8_t signs, uint8_t* to) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  constexpr int64_t kBlock = 16;
+  const hn::FixedTag<uint8_t, kBlock> d;
+  HWY_ALIGN uint8_t sources[kPairings * kBlock];
+  for (int64_t k = 0; k < kPairings * kBlock; ++k) {
+    sources[k] = static_cast<uint8_t>(spread_from(k));
+  }
+  const auto first = hn::Load(d, sources);
+  const auto second = hn::Load(d, sources + kBlock);
+  const auto third = hn::Load(d, sources + 2 * kBlock);
+  for (; i + kBlock <= count; i += kBlock, to += kPairings * kBlock) {
+    const auto bytes = hn::Xor(hn::LoadU(d, from + i), hn::Set(d, signs));
+    hn::StoreU(hn::TableLookupBytes(bytes, first), d, to);
+    hn::StoreU(hn::TableLookupBytes(bytes, second), d, to + kBlock);
+    hn::StoreU(hn::TableLookupBytes(bytes, third), d, to + 2 * kBlock);
+  }
+#endif
+  for (int64_t k = 0; k < kPairings * (count - i); ++k) to[k] = from[i + spread_from(k)] ^ signs;
+}
+
+const uint8_t* gather_strip_bytes(const Int8Shape& shape, ByteDot dot, const Int8Strip& strip,
                                   const std::byte* src, uint8_t* to) {
   const auto* const from = reinterpret_cast<const uint8_t*>(src);
+  const bool is_signed = shape.src == ElementType::Int8;
+  const auto zero = static_cast<uint8_t>(shape.src_zero + (is_signed ? kSignedOffset : 0));
+  if (dot == ByteDot::ChosenPairs) {
+    using Copies = std::array<uint8_t, kPairings>;
+    const auto signs = static_cast<uint8_t>(is_signed ? kSignedOffset : 0);
+    gather_strip(shape, strip, from, Copies{zero, zero, zero}, kQuad, reinterpret_cast<Copies*>(to),
+                 [&](const uint8_t* values, int64_t count, Copies* copies) {
+                   spread_quads(values, count, signs, copies->data());
+                 });
+    return to;
+  }
   if (lies_ready(shape)) {
     const uint8_t* const ready = whole_strip(shape, strip, from);
     if (ready != nullptr) return ready;
   }
-  if (shape.src == ElementType::Int8) {
-    const auto zero = static_cast<uint8_t>(shape.src_zero + kSignedOffset);
+  if (is_signed) {
     gather_strip(shape, strip, from, zero, kQuad, to, turn_signs);
   } else {
-    gather_strip(shape, strip, from, static_cast<uint8_t>(shape.src_zero), kQuad, to,
+    gather_strip(shape, strip, from, zero, kQuad, to,
                  [](const uint8_t* values, int64_t count, uint8_t* copy) {
                    std::copy_n(values, count, copy);
                  });
   }
   return to;
+}
+
+std::vector<int32_t> pixels_of(const Int8Shape& shape, ByteDot dot, int64_t rows) {
+  std::vector<int32_t> pixels = widened_offsets(shape, rows).pixels;
+  for (int32_t& pixel : pixels) pixel *= static_cast<int32_t>(copies_of(dot));
+  return pixels;
+}
+
+int64_t src_bytes(const Int8Shape& shape, ByteDot dot, int64_t rows) {
+  const Int8Geometry geometry(shape);
+  // The last term may reach further.
+  return copies_of(dot) * (geometry.across * geometry.down(shape, rows) * shape.ic + kQuad);
+}
+
+int64_t largest_offset(const Int8Shape& shape, ByteDot dot) {
+  const Int8Geometry geometry(shape);
+  return copies_of(dot) * (geometry.run(shape, geometry.runs - 1) + geometry.length - 1);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -403,14 +324,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace het::cpu {
 
-HWY_EXPORT(bytes_are_fast);
+HWY_EXPORT(pairs_of_bytes_are_fast);
+HWY_EXPORT(quads_are_fast);
 HWY_EXPORT(bytes_of_term);
 HWY_EXPORT(cut_terms);
 HWY_EXPORT(multiply_panels);
 HWY_EXPORT(gather_strip_bytes);
+HWY_EXPORT(pixels_of);
+HWY_EXPORT(src_bytes);
+HWY_EXPORT(largest_offset);
 
 bool has_byte_pairs() {
-  return HWY_DYNAMIC_DISPATCH(bytes_are_fast)();
+  return HWY_DYNAMIC_DISPATCH(pairs_of_bytes_are_fast)();
+}
+
+bool has_byte_quads() {
+  return HWY_DYNAMIC_DISPATCH(quads_are_fast)();
 }
 
 int64_t byte_term_bytes() {
@@ -421,9 +350,9 @@ bool is_byte_shape(const Int8Shape& shape) {
   return !shape.depthwise;
 }
 
-bool cut_byte_terms(const Int8Shape& shape, const int8_t* weights, const WeightStrides& strides,
-                    int64_t panel, ByteTerms& terms) {
-  return HWY_DYNAMIC_DISPATCH(cut_terms)(shape, weights, strides, panel, terms);
+bool cut_byte_terms(const Int8Shape& shape, ByteDot dot, const int8_t* weights,
+                    const WeightStrides& strides, int64_t half, ByteTerms& terms) {
+  return HWY_DYNAMIC_DISPATCH(cut_terms)(shape, dot, weights, strides, half, terms);
 }
 
 Int8Shape with_packed_groups(const Int8Shape& shape) {
@@ -439,28 +368,33 @@ Int8Shape with_packed_groups(const Int8Shape& shape) {
   return made;
 }
 
-int64_t gathered_bytes(const Int8Shape& shape, int64_t rows) {
-  const Int8Geometry geometry(shape);
-  // The last term may reach further.
-  return geometry.across * geometry.down(shape, rows) * shape.ic + 4;
+bool may_choose_pairs(const Int8Shape& shape) {
+  return !shape.depthwise && shape.ic / shape.packed_groups % 4 == 0;
 }
 
-int64_t largest_byte_offset(const Int8Shape& shape) {
-  const Int8Geometry geometry(shape);
-  return geometry.run(shape, geometry.runs - 1) + geometry.length - 1;
+int64_t gathered_bytes(const Int8Shape& shape, ByteDot dot, int64_t rows) {
+  return HWY_DYNAMIC_DISPATCH(src_bytes)(shape, dot, rows);
 }
 
-const uint8_t* gather_bytes(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
-                            uint8_t* gathered) {
-  return HWY_DYNAMIC_DISPATCH(gather_strip_bytes)(shape, strip, src, gathered);
+int64_t largest_byte_offset(const Int8Shape& shape, ByteDot dot) {
+  return HWY_DYNAMIC_DISPATCH(largest_offset)(shape, dot);
 }
 
-void multiply_bytes(const Int8Shape& shape, const std::vector<int32_t>& pixels,
+std::vector<int32_t> byte_pixels(const Int8Shape& shape, ByteDot dot, int64_t rows) {
+  return HWY_DYNAMIC_DISPATCH(pixels_of)(shape, dot, rows);
+}
+
+const uint8_t* gather_bytes(const Int8Shape& shape, ByteDot dot, const Int8Strip& strip,
+                            const std::byte* src, uint8_t* gathered) {
+  return HWY_DYNAMIC_DISPATCH(gather_strip_bytes)(shape, dot, strip, src, gathered);
+}
+
+void multiply_bytes(const Int8Shape& shape, ByteDot dot, const std::vector<int32_t>& pixels,
                     const Int8Strip& strip, const uint8_t* gathered,
-                    std::span<const BytePanel> panels, int64_t begin, int64_t end,
+                    std::span<const ByteHalf> halves, int64_t begin, int64_t end,
                     const Int8Tail& tail, std::byte* dst) {
   HWY_DYNAMIC_DISPATCH(multiply_panels)
-  (shape, pixels, strip, gathered, panels, begin, end, tail, dst);
+  (shape, dot, pixels, strip, gathered, halves, begin, end, tail, dst);
 }
 
 }  // namespace het::cpu

@@ -290,23 +290,34 @@ HWY_INLINE void finish_pixel(SumVector first, SumVector second,
   copy_columns(part, results.columns, to);
 }
 
-/// The results of a strip in panels [begin, end) of its group, by tiles of up to `most` pixels.
-/// begin_panel(panel, tiles) is called before those of a panel; sum(panel, tile, pixels, sums)
-/// stores the sums of one, [pixel][column].
+/// In which order the tiles of a strip are computed.
+struct TileOrder {
+  int64_t most;          ///< pixels of a tile
+  int64_t together = 1;  ///< panels for each of which a tile is computed before the next tile
+};
+
+/// The results of a strip in panels [begin, end) of its group, tile by tile. begin_panel(panel,
+/// tiles) is called before those of the first of each `together` panels; sum(panel, tile, pixels,
+/// sums) stores the sums of one, [pixel][column].
 template <class T, class Value, class Begin, class Sum>
 void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Source<Value>& source,
-                   int64_t begin, int64_t end, const Int8Tail& tail, int64_t most,
+                   int64_t begin, int64_t end, const Int8Tail& tail, const TileOrder& order,
                    const Begin& begin_panel, const Sum& sum, T* dst) {
   const SumTag d;
   const int64_t pixels = strip.rows * shape.ow;
   // Spread evenly: short tiles waste loads of weights.
-  const int64_t tiles = (pixels + most - 1) / most;
+  const int64_t tiles = (pixels + order.most - 1) / order.most;
   const int64_t of_each = pixels / std::max<int64_t>(tiles, 1);
   const int64_t longer = pixels - tiles * of_each;
   HWY_ALIGN int32_t sums[kTilePixels * kColumns];
-  for (int64_t panel = begin; panel < end; ++panel) {
-    begin_panel(panel, tiles);
-    const PanelResults<T> results(shape, strip, panel, tail, dst);
+  std::vector<PanelResults<T>> results;
+  for (int64_t first = begin; first < end; first += order.together) {
+    const int64_t last = std::min(first + order.together, end);
+    begin_panel(first, tiles);
+    results.clear();
+    for (int64_t panel = first; panel < last; ++panel) {
+      results.emplace_back(shape, strip, panel, tail, dst);
+    }
     int64_t pixel = 0;
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t used = of_each + (t < longer ? 1 : 0);
@@ -314,10 +325,14 @@ void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Sou
       for (int64_t r = 0; r < used; ++r) {
         tile.pixels[r] = source.values + (*source.pixels)[static_cast<size_t>(pixel + r)];
       }
-      sum(panel, tile, used, sums);
-      for (int64_t r = 0; r < used; ++r) {
-        const int32_t* const of_pixel = sums + r * kColumns;
-        finish_pixel(hn::Load(d, of_pixel), hn::Load(d, of_pixel + kSumLanes), results, pixel + r);
+      for (int64_t panel = first; panel < last; ++panel) {
+        sum(panel, tile, used, sums);
+        const PanelResults<T>& of_panel = results[static_cast<size_t>(panel - first)];
+        for (int64_t r = 0; r < used; ++r) {
+          const int32_t* const of_pixel = sums + r * kColumns;
+          finish_pixel(hn::Load(d, of_pixel), hn::Load(d, of_pixel + kSumLanes), of_panel,
+                       pixel + r);
+        }
       }
       pixel += used;
     }

@@ -310,7 +310,7 @@ void multiply_strip_of(const Int8Shape& shape, const WidenedOffsets& offsets,
                        int64_t begin, int64_t end, const Int8Tail& tail, int16_t* weights,
                        std::byte* dst) {
   const WidenedRuns runs = {&offsets.runs, Int8Geometry(shape).pairs};
-  const int64_t most = shape.depthwise ? kDepthwisePixels : kPixels;
+  const TileOrder order = {shape.depthwise ? kDepthwisePixels : kPixels};
   const int64_t values = panel_values(shape);
   const int8_t* packed = nullptr;
   bool widens = false;
@@ -331,7 +331,7 @@ void multiply_strip_of(const Int8Shape& shape, const WidenedOffsets& offsets,
   };
   const Int8Source<int16_t> source = {widened, &offsets.pixels};
   as_results(shape.dst, dst, [&](auto* results) {
-    compute_strip(shape, strip, source, begin, end, tail, most, begin_panel, sum, results);
+    compute_strip(shape, strip, source, begin, end, tail, order, begin_panel, sum, results);
   });
 }
 

@@ -64,6 +64,10 @@ struct ConvolutionSpec {
 /// A convolution along one dimension becomes one over pictures of height 1.
 void add_height(ConvolutionSpec& spec);
 Result<Primitive> make_convolution(const ConvolutionSpec& spec);
+/// False for the name of oneDNN's reference.
+inline bool is_generated(std::string_view implementation) {
+  return implementation.find("ref") == std::string_view::npos;
+}
 /// The name of what make_convolution() gives, without generating its code.
 Result<std::string> convolution_implementation(const ConvolutionSpec& spec);
 /// Plain weights as the model has them, described for a reorder into the primitive's.

@@ -257,24 +257,28 @@ Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arit
   return spec;
 }
 
+bool has_onednn_int8(const Node& node, const Int8Arithmetic& arithmetic) {
+  if (!has_exact_int8()) return false;
+  const auto is_there = [](const Result<std::string>& implementation) {
+    return implementation && is_generated(*implementation);
+  };
+  const auto with_bias = [&](auto spec) {
+    if (arithmetic.has_bias) spec.bias_type = ElementType::Float32;
+    return spec;
+  };
+  if (is_convolution(node) && arithmetic.quantisation.weights_zero == 0) {
+    const auto spec = int8_convolution_spec(node, arithmetic);
+    return spec && is_there(convolution_implementation(with_bias(*spec)));
+  }
+  if (is_convolution(node) && !is_pixelwise(node)) return false;
+  const auto spec = int8_matmul_spec(node, arithmetic);
+  return spec && is_there(matmul_implementation(with_bias(*spec)));
+}
+
 bool has_int8_kernel(const Node& node) {
   const Result<Int8Arithmetic> arithmetic = int8_arithmetic(node);
   if (!arithmetic) return false;
-  if (!has_exact_int8()) return widened_shape(node, *arithmetic).has_value();
-  const auto is_generated = [](const Result<std::string>& implementation) {
-    return implementation && implementation->find("ref") == std::string::npos;
-  };
-  const auto with_bias = [&](auto spec) {
-    if (arithmetic->has_bias) spec.bias_type = ElementType::Float32;
-    return spec;
-  };
-  if (is_convolution(node) && arithmetic->quantisation.weights_zero == 0) {
-    const auto spec = int8_convolution_spec(node, *arithmetic);
-    return spec && is_generated(convolution_implementation(with_bias(*spec)));
-  }
-  if (is_convolution(node) && !is_pixelwise(node)) return false;
-  const auto spec = int8_matmul_spec(node, *arithmetic);
-  return spec && is_generated(matmul_implementation(with_bias(*spec)));
+  return has_onednn_int8(node, *arithmetic) || widened_shape(node, *arithmetic).has_value();
 }
 
 }  // namespace het::cpu

@@ -31,8 +31,9 @@ Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithm
 /// A product of matrices or a pixelwise one, the latter over channels-last tensors.
 Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arithmetic);
 
-/// True when there is a kernel whose sums are exact: generated code of oneDNN, not only its
-/// reference, or without VNNI the one of widened_product.h.
+/// True when oneDNN has a kernel whose sums are exact: generated code, not only its reference.
+bool has_onednn_int8(const Node& node, const Int8Arithmetic& arithmetic);
+/// True when there is that one or that of widened_product.h.
 bool has_int8_kernel(const Node& node);
 
 }  // namespace het::cpu

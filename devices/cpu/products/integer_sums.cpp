@@ -25,7 +25,7 @@ Result<std::unique_ptr<Kernel>> make_sums(const Spec& spec,
                                           WeightStrides strides, const Tensor& weights,
                                           const NodePacking& packing) {
   const Result<std::string> implementation = implementation_of(spec);
-  if (!has_exact_int8() || !implementation || implementation->find("ref") != std::string::npos) {
+  if (!has_exact_int8() || !implementation || !is_generated(*implementation)) {
     const std::optional<Int8Shape> shape = widened_sums_shape(spec);
     if (!shape) return std::unique_ptr<Kernel>();
     return make_widened_sums(*shape, weights, strides, packing);

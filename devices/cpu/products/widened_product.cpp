@@ -52,11 +52,17 @@ struct StripCut {
   bool by_panels = false;  ///< each thread computes some channels of every strip
 };
 
-StripCut cut_rows(const Int8Shape& shape, int64_t team) {
+/// Bytes of the gathered source of so many rows of the result; `by_bytes` may be empty.
+int64_t gathered_src_bytes(const Int8Shape& shape, const BytePanels& by_bytes, int64_t rows) {
+  if (!by_bytes.empty()) return gathered_bytes(shape, by_bytes.dot(), rows);
+  return widened_src_count(shape, rows) * static_cast<int64_t>(sizeof(int16_t));
+}
+
+StripCut cut_rows(const Int8Shape& shape, const BytePanels& by_bytes, int64_t team) {
   // Source, result and a panel's weights share the cache.
   const int64_t fitting = second_level_bytes() / 3;
-  const int64_t row =
-      2 * (widened_src_count(shape, 2) - widened_src_count(shape, 1)) + shape.ow * shape.oc;
+  const int64_t row = gathered_src_bytes(shape, by_bytes, 2) -
+                      gathered_src_bytes(shape, by_bytes, 1) + shape.ow * shape.oc;
   StripCut cut;
   cut.strips = (shape.oh * row + fitting - 1) / fitting;
   const int64_t pictures = shape.n * shape.groups;
@@ -86,13 +92,15 @@ class WidenedKernel final : public Kernel {
         ops_(std::move(ops)),
         by_bytes_(std::move(by_bytes)),
         team_(useful_team(shape)),
-        cut_(cut_rows(shape, team_)),
+        cut_(cut_rows(shape, by_bytes_, team_)),
         offsets_(widened_offsets(shape, cut_.rows)),
-        src_count_(round_up(widened_src_count(shape, cut_.rows))),
+        src_count_(round_up((gathered_src_bytes(shape, by_bytes_, cut_.rows) + 1) / 2)),
         weights_count_(round_up(widened_panel_count(shape))),
         has_sum_(std::ranges::any_of(
             ops_, [](const PostOp& op) { return op.kind == PostOp::Kind::Sum; })),
-        name_(std::string(by_bytes_.empty() ? "own_int8_" : "own_int8_pairs_") + simd_target()) {}
+        name_(name_of(by_bytes_) + simd_target()) {
+    if (!by_bytes_.empty()) offsets_.pixels = byte_pixels(shape, by_bytes_.dot(), cut_.rows);
+  }
 
   Status pack(const Int8Constants& constants, const NodePacking& packing) {
     HET_ASSIGN(scales_, pack_channels(constants.scales, packing));
@@ -137,6 +145,12 @@ class WidenedKernel final : public Kernel {
  private:
   using Part = std::pair<int64_t, int64_t>;
 
+  static std::string name_of(const BytePanels& by_bytes) {
+    if (by_bytes.empty()) return "own_int8_";
+    if (by_bytes.dot() == ByteDot::Quads) return "own_int8_quads_";
+    return by_bytes.dot() == ByteDot::Pairs ? "own_int8_pairs_" : "own_int8_chosen_pairs_";
+  }
+
   /// Whole cache lines.
   static int64_t round_up(int64_t values) { return (values + 31) / 32 * 32; }
 
@@ -161,9 +175,9 @@ class WidenedKernel final : public Kernel {
       strip.first_row = shape_.oh * (k % cut_.strips) / cut_.strips;
       strip.rows = shape_.oh * (k % cut_.strips + 1) / cut_.strips - strip.first_row;
       if (!by_bytes_.empty()) {
-        const uint8_t* const gathered =
-            gather_bytes(shape_, strip, args.inputs[0], reinterpret_cast<uint8_t*>(widened));
-        multiply_bytes(shape_, offsets_.pixels, strip, gathered,
+        const uint8_t* const gathered = gather_bytes(shape_, by_bytes_.dot(), strip, args.inputs[0],
+                                                     reinterpret_cast<uint8_t*>(widened));
+        multiply_bytes(shape_, by_bytes_.dot(), offsets_.pixels, strip, gathered,
                        by_bytes_.of_group(shape_, strip.group), panels.first, panels.second, tail,
                        args.outputs[0]);
         continue;

@@ -592,9 +592,8 @@ TEST_F(CpuInt8, WeightsBeyondInt8KeepAZeroPoint) {
   EXPECT_EQ(count_type(rows, "Conv") + count_type(rows, "MatMul"), 0u);
 }
 
-TEST_F(CpuInt8, DepthwiseInFloatBetweenProductsWithTheChannelsLast) {
-  // oneDNN has no product of one channel on its own with a zero point of weights: it computes in
-  // float, where the bytes lie.
+TEST_F(CpuInt8, DepthwiseWithAZeroPointOfWeightsBetweenProducts) {
+  // oneDNN has no product of one channel on its own with a zero point of weights.
   const auto weights_around_100 = [&](const Shape& shape) {
     return maker_.op("DequantizeLinear",
                      {maker_.constant(random_bytes<uint8_t>(shape, 5)), scale(0.002f), zero(100)});
@@ -611,14 +610,15 @@ TEST_F(CpuInt8, DepthwiseInFloatBetweenProductsWithTheChannelsLast) {
       quantise(maker_.op("Conv", {second, weights_around_100({20, 48, 1, 1})}), 0.05f, 120));
   // A level of the second, of 48, that rounds to the other side is worth 0.015.
   const auto rows = compare_steps();
-  EXPECT_EQ(count_type(rows, "Int8Conv"), cpu::has_exact_int8() ? 2u : 3u);
-  EXPECT_EQ(count_type(rows, "Conv"), cpu::has_exact_int8() ? 1u : 0u);
+  EXPECT_EQ(count_type(rows, "Int8Conv"), 3u);
+  EXPECT_EQ(count_type(rows, "Conv"), 0u);
   // Of the model's input and output only.
   EXPECT_EQ(count_type(rows, "Reorder"), 2u);
 }
 
 TEST_F(CpuInt8, PlacesWithAZeroPointOfWeights) {
-  // Border pixels, steps and groups are a convolution's: oneDNN's have no zero point of weights.
+  // Border pixels, steps and groups are a convolution's: oneDNN's have no zero point of weights, so
+  // our own loops compute them.
   Value* x = stored_input({1, 20, 9, 8}, 0.02f, 120);
   const auto add = [&](const Shape& shape, Attributes attributes) {
     Value* w = maker_.op("DequantizeLinear", {maker_.constant(random_bytes<uint8_t>(shape, 5)),
@@ -630,7 +630,7 @@ TEST_F(CpuInt8, PlacesWithAZeroPointOfWeights) {
   add({8, 20, 1, 1}, make_attributes({{"pads", Ints{1, 1, 0, 0}}}));
   add({8, 20, 1, 1}, make_attributes({{"strides", Ints{2, 2}}}));
   add({20, 5, 1, 1}, make_attributes({{"group", int64_t{4}}}));
-  EXPECT_EQ(count_type(compare_steps(), "Int8Conv"), cpu::has_exact_int8() ? 0u : 4u);
+  EXPECT_EQ(count_type(compare_steps(), "Int8Conv"), 4u);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 namespace het::cpu_testing {
 namespace {
 
+using cpu::ByteDot;
 using cpu::Int8Shape;
 using cpu::PostOp;
 
@@ -123,35 +124,37 @@ Tensor multiply(const Int8Shape& s, const Tensor& src, const Tensor& weights, co
       });
 }
 
-/// Pairs of bytes. Nothing where the weights cannot be cut.
-std::optional<Tensor> multiply_pairs(const Int8Shape& plain, const Tensor& src,
+/// Bytes as they are. Nothing where the weights cannot be cut.
+std::optional<Tensor> multiply_bytes(const Int8Shape& plain, ByteDot dot, const Tensor& src,
                                      const Tensor& weights, const Tail& tail, int64_t rows) {
   if (!cpu::is_byte_shape(plain)) return std::nullopt;
   const Int8Shape s = cpu::with_packed_groups(plain);
-  std::vector<cpu::ByteTerms> terms(static_cast<size_t>(cpu::widened_panels(s)));
-  std::vector<cpu::BytePanel> panels;
+  if (dot == ByteDot::ChosenPairs && !cpu::may_choose_pairs(s)) return std::nullopt;
+  std::vector<cpu::ByteTerms> terms(static_cast<size_t>(2 * cpu::widened_panels(s)));
+  std::vector<cpu::ByteHalf> halves;
   for (size_t k = 0; k < terms.size(); ++k) {
-    if (!cpu::cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), static_cast<int64_t>(k),
+    if (!cpu::cut_byte_terms(s, dot, weights.data<int8_t>(), strides_of(s), static_cast<int64_t>(k),
                              terms[k])) {
       return std::nullopt;
     }
-    panels.push_back({terms[k].start.data(), terms[k].offsets.data(), terms[k].weights.data(),
+    halves.push_back({terms[k].start.data(), terms[k].offsets.data(), terms[k].weights.data(),
                       terms[k].coupled,
                       static_cast<int32_t>(terms[k].offsets.size()) - 2 * terms[k].coupled});
   }
-  std::vector<uint8_t> memory(static_cast<size_t>(cpu::gathered_bytes(s, rows)));
-  const std::vector<int32_t> pixels = cpu::widened_offsets(s, rows).pixels;
+  std::vector<uint8_t> memory(static_cast<size_t>(cpu::gathered_bytes(s, dot, rows)));
+  const std::vector<int32_t> pixels = cpu::byte_pixels(s, dot, rows);
   const size_t of_group = terms.size() / static_cast<size_t>(s.groups);
-  return in_strips(
-      s, tail, rows, [&](const cpu::Int8Strip& strip, const cpu::Int8Tail& of_all, std::byte* dst) {
-        const uint8_t* const gathered = cpu::gather_bytes(s, strip, src.bytes(), memory.data());
-        const std::span group(panels.data() + static_cast<size_t>(strip.group) * of_group,
-                              of_group);
-        for (size_t k = 0; k < of_group; ++k) {
-          const auto panel = static_cast<int64_t>(k);
-          cpu::multiply_bytes(s, pixels, strip, gathered, group, panel, panel + 1, of_all, dst);
-        }
-      });
+  return in_strips(s, tail, rows,
+                   [&](const cpu::Int8Strip& strip, const cpu::Int8Tail& of_all, std::byte* dst) {
+                     const uint8_t* const gathered =
+                         cpu::gather_bytes(s, dot, strip, src.bytes(), memory.data());
+                     const std::span group(
+                         halves.data() + static_cast<size_t>(strip.group) * of_group, of_group);
+                     for (int64_t panel = 0; 2 * panel < std::ssize(group); ++panel) {
+                       cpu::multiply_bytes(s, dot, pixels, strip, gathered, group, panel, panel + 1,
+                                           of_all, dst);
+                     }
+                   });
 }
 
 Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
@@ -160,7 +163,15 @@ Tensor random_values(ElementType type, const Shape& shape, unsigned seed) {
                                    : random_bytes<uint8_t>(shape, seed);
 }
 
-/// As floats and as they are, by both loops.
+/// All of this instruction set. What emulates vpdpbusd is compared everywhere, the instruction
+/// where there is one: of AVX-VNNI in AVX2's loops, of AVX-512 in those that have it.
+std::vector<ByteDot> byte_dots() {
+  std::vector<ByteDot> dots = {ByteDot::Pairs, ByteDot::ChosenPairs, ByteDot::EmulatedQuads};
+  if (cpu::has_byte_quads()) dots.push_back(ByteDot::Quads);
+  return dots;
+}
+
+/// As floats and as they are, by all loops.
 void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
   std::vector<float> wanted;
   for (int64_t n = 0; n < s.n; ++n) {
@@ -178,11 +189,14 @@ void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
       for (const int64_t rows : {s.oh, int64_t{2}}) {
         SCOPED_TRACE(testing::Message() << to_string(type) << " in strips of " << rows);
         EXPECT_EQ(*to_float_vector(multiply(s, src, weights, {}, rows)), wanted);
-        const std::optional<Tensor> got = multiply_pairs(s, src, weights, {}, rows);
-        // Random weights less a zero point need not fit int8.
-        EXPECT_TRUE(got || s.depthwise || s.weights_zero != 0);
-        if (got) {
-          EXPECT_EQ(*to_float_vector(*got), wanted) << "by pairs";
+        for (const ByteDot dot : byte_dots()) {
+          const std::optional<Tensor> got = multiply_bytes(s, dot, src, weights, {}, rows);
+          // Random weights less a zero point need not fit int8.
+          EXPECT_TRUE(got || s.depthwise || s.weights_zero != 0 ||
+                      (dot == ByteDot::ChosenPairs && s.ic % 4 != 0));
+          if (got) {
+            EXPECT_EQ(*to_float_vector(*got), wanted) << "by dot " << static_cast<int>(dot);
+          }
         }
       }
     }
@@ -317,9 +331,10 @@ TEST(CpuWidened, TermsOfBytesFitSixteenBits) {
   const Tensor weights = random_bytes<int8_t>({s.oc, s.ic, s.kh, s.kw}, 5);
   on_each_instruction_set([&] {
     const auto bytes = static_cast<size_t>(cpu::byte_term_bytes());
-    for (int64_t panel = 0; panel < cpu::widened_panels(s); ++panel) {
+    for (int64_t which = 0; which < 4 * cpu::widened_panels(s); ++which) {
       cpu::ByteTerms terms;
-      ASSERT_TRUE(cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), panel, terms));
+      const ByteDot dot = which % 2 == 0 ? ByteDot::Pairs : ByteDot::ChosenPairs;
+      ASSERT_TRUE(cut_byte_terms(s, dot, weights.data<int8_t>(), strides_of(s), which / 2, terms));
       ASSERT_EQ(terms.weights.size(), terms.offsets.size() * bytes);
       ASSERT_GT(terms.coupled, 0);
       ASSERT_LT(2 * static_cast<size_t>(terms.coupled), terms.offsets.size());
@@ -350,9 +365,9 @@ TEST(CpuWidened, WeightsBeyondInt8AreNotCut) {
   Tensor weights = *Tensor::allocate({ElementType::Int8, {s.oc, s.ic, 1, 1}});
   std::ranges::fill(weights.values<int8_t>(), int8_t{120});
   cpu::ByteTerms terms;
-  EXPECT_TRUE(cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), 0, terms));
+  EXPECT_TRUE(cut_byte_terms(s, ByteDot::Pairs, weights.data<int8_t>(), strides_of(s), 0, terms));
   weights.values<int8_t>()[9] = 121;
-  EXPECT_FALSE(cut_byte_terms(s, weights.data<int8_t>(), strides_of(s), 0, terms));
+  EXPECT_FALSE(cut_byte_terms(s, ByteDot::Pairs, weights.data<int8_t>(), strides_of(s), 0, terms));
 }
 
 /// What is stored for a value.
@@ -401,7 +416,7 @@ TEST(CpuWidened, TailsInEveryType) {
   for (const ElementType type : {ElementType::UInt8, ElementType::Int8, ElementType::Float32}) {
     for (size_t k = 0; k < tails.size(); ++k) {
       SCOPED_TRACE(testing::Message() << "tail " << k << " to " << to_string(type));
-      Int8Shape s = window(1, 6, 21, 3, 1, 1, 1);
+      Int8Shape s = window(1, 8, 21, 3, 1, 1, 1);
       s.dst = type;
       s.src_zero = 100;
       const Tensor src = random_bytes<uint8_t>({s.n, s.ih, s.iw, s.ic}, 3);
@@ -412,7 +427,11 @@ TEST(CpuWidened, TailsInEveryType) {
       constexpr float kBias = 2.5f;
       const Tail tail = {kScale, kBias, tails[k], &addend};
       const Tensor got = multiply(s, src, weights, tail, 4);
-      EXPECT_EQ(*to_float_vector(*multiply_pairs(s, src, weights, tail, 4)), *to_float_vector(got));
+      for (const ByteDot dot : byte_dots()) {
+        const std::optional<Tensor> by_bytes = multiply_bytes(s, dot, src, weights, tail, 4);
+        ASSERT_TRUE(by_bytes);
+        EXPECT_EQ(*to_float_vector(*by_bytes), *to_float_vector(got));
+      }
       const std::vector<float> values = *to_float_vector(got);
       size_t at = 0;
       size_t different = 0;
@@ -465,11 +484,12 @@ TEST(CpuWidened, PackedTermsOfAFileAreChecked) {
     return got ? std::string("fine") : got.error().message();
   };
   const int32_t coupled = made->of_group(s, 0)[0].coupled;
-  EXPECT_EQ(imported(0, 0, coupled), "fine");
-  EXPECT_THAT(imported(0, 0, -1), testing::HasSubstr("terms"));
-  EXPECT_THAT(imported(0, 4, 1 << 30), testing::HasSubstr("terms"));
-  EXPECT_THAT(imported(0, 4, 1), testing::HasSubstr("bytes"));
-  const size_t offsets = static_cast<size_t>(cpu::widened_columns()) * sizeof(int32_t);
+  EXPECT_EQ(imported(0, 4, coupled), "fine");
+  EXPECT_THAT(imported(0, 0, 77), testing::HasSubstr("products 77"));
+  EXPECT_THAT(imported(0, 4, -1), testing::HasSubstr("terms"));
+  EXPECT_THAT(imported(0, 8, 1 << 30), testing::HasSubstr("terms"));
+  EXPECT_THAT(imported(0, 8, 1), testing::HasSubstr("bytes"));
+  const size_t offsets = static_cast<size_t>(cpu::widened_columns() / 2) * sizeof(int32_t);
   EXPECT_THAT(imported(1, offsets, 1 << 20), testing::HasSubstr("beyond their window"));
   EXPECT_THAT(imported(1, offsets, -1), testing::HasSubstr("beyond their window"));
 }
