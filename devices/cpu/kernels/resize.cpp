@@ -246,8 +246,10 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const Shape& shape = src.desc().shape;
-  if (src.desc().type != ElementType::Float32 || shape.size() < 3 || shape.size() > 4 ||
-      element_count(shape) == 0) {
+  const bool is_bytes =
+      src.desc().type == ElementType::UInt8 || src.desc().type == ElementType::Int8;
+  if ((src.desc().type != ElementType::Float32 && !is_bytes) || shape.size() < 3 ||
+      shape.size() > 4 || element_count(shape) == 0) {
     return false;
   }
   std::array<const Tensor*, 3> parameters{};
@@ -268,12 +270,13 @@ Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {
   if (std::max(y.taps, x.taps) > kMostTaps) return false;
 
   const bool copies = y.taps == 1 && x.taps == 1;
+  if (is_bytes && !copies) return false;
   const Format format =
       !copies && is_shown_larger(src, dst) ? Format::Plain : resize_format(builder.home(src));
   const int64_t block = format == Format::ChannelsLast ? shape[1] : block_of(format);
   const int64_t planes = shape[0] * ((shape[1] + block - 1) / block);
-  if (block > 1 && copies) {
-    const ElementType type = builder.kept_type(dst);
+  if (is_bytes || (block > 1 && copies)) {
+    const ElementType type = is_bytes ? src.desc().type : builder.kept_type(dst);
     const auto pixel_bytes = block * static_cast<int64_t>(byte_width(type));
     HET_ASSIGN(const TensorId in, builder.read(src, format, type));
     const TensorId out = builder.write(dst, {type, dst.desc().shape, format});

@@ -284,6 +284,33 @@ output y0 = Flatten3_y/stored
   EXPECT_EQ(count_type(compare_steps(), "DequantizeLinear"), 0u);
 }
 
+/// Of any number of channels, as planes and as pixels, behind bytes and behind a product. What
+/// interpolates computes in float.
+TEST_F(CpuInt8, ResizesOfBytes) {
+  for (const int64_t channels : {3, 7, 16, 40}) {
+    for (const char* mode : {"nearest", "linear"}) {
+      SCOPED_TRACE(testing::Message() << channels << " channels, " << mode);
+      maker_ = ModelMaker();
+      Value* scales = maker_.constant(Tensor::from<float>({4}, {1, 1, 2, 1.5f}));
+      const auto attributes = make_attributes(
+          {{"mode", mode}, {"coordinate_transformation_mode", std::string("asymmetric")}});
+      Value* x = stored_input({2, channels, 4, 6}, 0.02f, 131);
+      maker_.output(quantise(maker_.op("Resize", {x, nullptr, scales}, attributes), 0.02f, 131));
+      const auto stored = [&](Value* value) {
+        return dequantise(quantise(value, 0.05f, 120), 0.05f, 120);
+      };
+      Value* product = stored(maker_.op("Conv", {x, weights({channels, channels, 1, 1}, 0)}));
+      Value* larger = stored(maker_.op("Resize", {product, nullptr, scales}, attributes));
+      maker_.output(
+          quantise(maker_.op("Conv", {larger, weights({8, channels, 3, 3}, 0)}), 0.1f, 120));
+      const auto rows = compare_steps();
+      EXPECT_EQ(count_type(rows, "Resize"), 2u);
+      const bool stays = mode == std::string("nearest");
+      EXPECT_EQ(count_type(rows, "DequantizeLinear"), stays ? 0u : 2u);
+    }
+  }
+}
+
 /// The parts of a Split stay bytes, of the same steps and of others.
 TEST_F(CpuInt8, SplitsOfBytes) {
   Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);

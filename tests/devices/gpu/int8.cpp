@@ -223,6 +223,16 @@ TEST_F(GpuInt8, AChainStaysBytes) {
   EXPECT_EQ(std::ranges::count(ran, "Reorder"), 1);
 }
 
+TEST_F(GpuInt8, ResizesOfBytes) {
+  Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
+  Value* scales = maker_.constant(Tensor::from<float>({4}, {1, 1, 2, 1.5f}));
+  const auto attributes = make_attributes({{"mode", std::string("nearest")}});
+  maker_.output(quantise(maker_.op("Resize", {x, nullptr, scales}, attributes), 0.02f, 131));
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "Resize"), 1u);
+  EXPECT_EQ(count_type(rows, "DequantizeLinear"), 0u);
+}
+
 TEST_F(GpuInt8, SplitsOfBytes) {
   Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
   const auto parts =

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inference/ops/windows/resize.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
 #include "inference/passes/fusions/rewrite.h"
 #include "inference/passes/fusions/stored_value.h"
@@ -22,6 +23,13 @@ bool has_one_result(const Model& model, const Node& node) {
   });
 }
 
+/// Resize to nearest neighbours, without the number that stands outside of a region.
+bool picks_pixels(const Node& node) {
+  const Result<ResizeSettings> settings = resize_settings(node.attributes());
+  return settings && settings->mode == ResizeInterpolation::Nearest &&
+         settings->coordinates != ResizeCoordinates::TfCropAndResize;
+}
+
 bool is_mover(const Model& model, const Node& node) {
   if (!node.domain().empty() || is_detached(node) || node.outputs().empty() ||
       node.output() == nullptr || !has_one_result(model, node) ||
@@ -32,6 +40,7 @@ bool is_mover(const Model& model, const Node& node) {
   const std::string& type = node.op_type();
   // A larger value stays larger when it is stored: its limits and rounding are monotonous.
   if (type == "MaxPool") return node.input(0)->desc().shape.size() == 4;
+  if (type == "Resize") return picks_pixels(node);
   return type == "Concat" || std::ranges::find(kMovers, type) != kMovers.end();
 }
 
