@@ -48,6 +48,18 @@ constexpr int kSignedOffset = 128;
 /// Weights of a term, in the order of a pairing: neighbours meet.
 using TermWeights = std::array<int8_t, kTermBytes>;
 
+/// The order of a pairing in 16 bytes.
+struct QuadOrder {
+  constexpr explicit QuadOrder(int pairing) {
+    for (int i = 0; i < 16; ++i) {
+      from[i] = static_cast<int8_t>(i / kQuad * kQuad + kPairingOrder[pairing][i % kQuad]);
+    }
+  }
+
+  HWY_ALIGN int8_t from[16] = {};
+};
+constexpr QuadOrder kQuadOrders[kPairings] = {QuadOrder(0), QuadOrder(1), QuadOrder(2)};
+
 /// Weights in plain order in that of a pairing.
 HWY_INLINE TermWeights ordered(const TermWeights& weights, int pairing) {
   TermWeights made;
@@ -57,11 +69,7 @@ HWY_INLINE TermWeights ordered(const TermWeights& weights, int pairing) {
   }
 #else
   const hn::FixedTag<int8_t, 16> d;
-  HWY_ALIGN int8_t sources[16];
-  for (int i = 0; i < 16; ++i) {
-    sources[i] = static_cast<int8_t>(i / kQuad * kQuad + kPairingOrder[pairing][i % kQuad]);
-  }
-  const auto order = hn::Load(d, sources);
+  const auto order = hn::Load(d, kQuadOrders[pairing].from);
   for (size_t i = 0; i < kTermBytes; i += 16) {
     hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, weights.data() + i), order), d, made.data() + i);
   }
@@ -248,26 +256,37 @@ HWY_INLINE void place_terms(const std::vector<const Term*>& terms, int pairings,
   }
 }
 
-/// The weights of a half, four of each channel at a time: take(offset, weights), of the source
-/// bytes from `offset` of a window on. False where a weight less its zero point is no int8.
+/// The source as it is gathered: chosen pairs need quads that lie the same in every pixel.
+HWY_INLINE Int8Shape gathered(const Int8Shape& shape, ByteDot dot) {
+  Int8Shape kept = shape;
+  if (dot == ByteDot::ChosenPairs) kept.ic = (shape.ic + kQuad - 1) / kQuad * kQuad;
+  return kept;
+}
+
+/// The weights of a half, four of each channel at a time: take(offset, weights), of the bytes from
+/// `offset` on of a window over the source that `kept` is. False where a weight less its zero point
+/// is no int8.
 template <class Take>
-HWY_INLINE bool for_each_quad(const Int8Shape& shape, const int8_t* weights,
+HWY_INLINE bool for_each_quad(const Int8Shape& shape, const Int8Shape& kept, const int8_t* weights,
                               const WeightStrides& strides, int64_t half, const Take& take) {
-  const Int8Geometry geometry(shape);
+  const Int8Geometry geometry(kept);
   const int64_t panel = half / 2;
   const int64_t panels = group_panels(shape);
   const int64_t first = panel % panels * kColumns + half_channel(half % 2, 0);
   const int64_t columns = std::clamp<int64_t>(shape.oc - first, 0, kSumLanes);
   const int8_t* const from = weights + (panel / panels * shape.oc + first) * strides.oc_stride;
   const int64_t inputs = shape.ic / shape.packed_groups;
+  const int64_t kept_inputs = kept.ic / kept.packed_groups;
   for (int64_t run = 0; run < geometry.runs; ++run) {
     for (int64_t k = 0; k < geometry.length; k += kQuad) {
       TermWeights quad = {};
       int far = 0;
       const int64_t bytes = std::min<int64_t>(kQuad, geometry.length - k);
       for (int64_t i = 0; i < bytes; ++i) {
-        const int64_t tap = geometry.dense ? run * shape.kw + (k + i) / inputs : run;
-        const int8_t* const column = from + (k + i) % inputs * strides.ic_stride + tap;
+        const int64_t input = (k + i) % kept_inputs;
+        if (input >= inputs) continue;
+        const int64_t tap = geometry.dense ? run * shape.kw + (k + i) / kept_inputs : run;
+        const int8_t* const column = from + input * strides.ic_stride + tap;
         for (int64_t lane = 0; lane < columns; ++lane) {
           const int32_t weight = column[lane * strides.oc_stride] - shape.weights_zero;
           far |= weight ^ static_cast<int8_t>(weight);
@@ -275,7 +294,7 @@ HWY_INLINE bool for_each_quad(const Int8Shape& shape, const int8_t* weights,
         }
       }
       if (far != 0) return false;
-      take(geometry.run(shape, run) + k, quad);
+      take(geometry.run(kept, run) + k, quad);
     }
   }
   return true;
@@ -304,7 +323,8 @@ HWY_INLINE bool cut_half(const Int8Shape& shape, ByteDot dot, const int8_t* weig
   ZeroSums zeros;
   std::vector<Term> terms;
   std::vector<Term> rests;
-  const Int8Geometry geometry(shape);
+  const Int8Shape kept = gathered(shape, dot);
+  const Int8Geometry geometry(kept);
   if (!is_whole) terms.reserve(static_cast<size_t>(geometry.runs * (geometry.length / kQuad + 1)));
   const auto take = [&](int64_t offset, const TermWeights& quad) {
     zeros.add(quad);
@@ -317,7 +337,7 @@ HWY_INLINE bool cut_half(const Int8Shape& shape, ByteDot dot, const int8_t* weig
     term.offset = static_cast<int32_t>(pairings * offset);
     if (!term.set(quad, pairings)) cut_term(term, rests.emplace_back(), pairings);
   };
-  if (!for_each_quad(shape, weights, strides, half, take)) return false;
+  if (!for_each_quad(shape, kept, weights, strides, half, take)) return false;
   placed.start = zeros.start(shape);
   // Rests are small: they fit together, and with most others, so they come first.
   std::vector<const Term*> all;

@@ -248,27 +248,49 @@ constexpr int64_t spread_from(int64_t i) {
   return i / (kPairings * kQuad) * kQuad + kPairingOrder[in_copies / kQuad][in_copies % kQuad];
 }
 
-/// Each quad once for each pairing, with `signs` turned.
-HWY_NOINLINE void spread_quads(const uint8_t* from, int64_t count, uint8_t signs, uint8_t* to) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  constexpr int64_t kBlock = 16;
+/// The same of each of the bytes that a block of 16 becomes.
+struct SpreadOrder {
+  static constexpr int64_t kBlock = 16;
+
+  constexpr SpreadOrder() {
+    for (int64_t i = 0; i < kPairings * kBlock; ++i) from[i] = static_cast<uint8_t>(spread_from(i));
+  }
+
+  HWY_ALIGN uint8_t from[kPairings * kBlock] = {};
+};
+constexpr SpreadOrder kSpreadOrder;
+
+/// Bytes that spread_quads() may write behind what is asked for.
+constexpr int64_t kSpreadSlack = 16;
+
+/// Each quad once for each pairing, with `signs` turned. The last one is filled up with anything;
+/// the source may be read up to `end`.
+HWY_NOINLINE void spread_quads(const uint8_t* from, int64_t count, const uint8_t* end,
+                               uint8_t signs, uint8_t* to) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t k = 0; k < kPairings * ((count + kQuad - 1) / kQuad * kQuad); ++k) {
+    to[k] = from + spread_from(k) < end ? from[spread_from(k)] ^ signs : uint8_t{0};
+  }
+#else
+  constexpr int64_t kBlock = SpreadOrder::kBlock;
   const hn::FixedTag<uint8_t, kBlock> d;
-  HWY_ALIGN uint8_t sources[kPairings * kBlock];
-  for (int64_t k = 0; k < kPairings * kBlock; ++k) {
-    sources[k] = static_cast<uint8_t>(spread_from(k));
-  }
-  const auto first = hn::Load(d, sources);
-  const auto second = hn::Load(d, sources + kBlock);
-  const auto third = hn::Load(d, sources + 2 * kBlock);
-  for (; i + kBlock <= count; i += kBlock, to += kPairings * kBlock) {
-    const auto bytes = hn::Xor(hn::LoadU(d, from + i), hn::Set(d, signs));
-    hn::StoreU(hn::TableLookupBytes(bytes, first), d, to);
-    hn::StoreU(hn::TableLookupBytes(bytes, second), d, to + kBlock);
-    hn::StoreU(hn::TableLookupBytes(bytes, third), d, to + 2 * kBlock);
-  }
+  const auto first = hn::Load(d, kSpreadOrder.from);
+  const auto second = hn::Load(d, kSpreadOrder.from + kBlock);
+  const auto third = hn::Load(d, kSpreadOrder.from + 2 * kBlock);
+  const auto spread = [&](const uint8_t* block, uint8_t* copies) HWY_ATTR {
+    const auto bytes = hn::Xor(hn::LoadU(d, block), hn::Set(d, signs));
+    hn::StoreU(hn::TableLookupBytes(bytes, first), d, copies);
+    hn::StoreU(hn::TableLookupBytes(bytes, second), d, copies + kBlock);
+    hn::StoreU(hn::TableLookupBytes(bytes, third), d, copies + 2 * kBlock);
+  };
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) spread(from + i, to + kPairings * i);
+  if (i == count) return;
+  if (end - from >= i + kBlock) return spread(from + i, to + kPairings * i);
+  uint8_t last[kBlock] = {};
+  std::copy_n(from + i, count - i, last);
+  spread(last, to + kPairings * i);
 #endif
-  for (int64_t k = 0; k < kPairings * (count - i); ++k) to[k] = from[i + spread_from(k)] ^ signs;
 }
 
 const uint8_t* gather_strip_bytes(const Int8Shape& shape, ByteDot dot, const Int8Strip& strip,
@@ -278,10 +300,12 @@ const uint8_t* gather_strip_bytes(const Int8Shape& shape, ByteDot dot, const Int
   const auto zero = static_cast<uint8_t>(shape.src_zero + (is_signed ? kSignedOffset : 0));
   if (dot == ByteDot::ChosenPairs) {
     using Copies = std::array<uint8_t, kPairings>;
+    const uint8_t* const end = from + shape.n * shape.ih * shape.iw * shape.groups * shape.ic;
     const auto signs = static_cast<uint8_t>(is_signed ? kSignedOffset : 0);
-    gather_strip(shape, strip, from, Copies{zero, zero, zero}, kQuad, reinterpret_cast<Copies*>(to),
+    const GatherFill<Copies> fill = {{zero, zero, zero}, kSpreadSlack, gathered(shape, dot).ic};
+    gather_strip(shape, strip, from, fill, reinterpret_cast<Copies*>(to),
                  [&](const uint8_t* values, int64_t count, Copies* copies) {
-                   spread_quads(values, count, signs, copies->data());
+                   spread_quads(values, count, end, signs, copies->data());
                  });
     return to;
   }
@@ -289,10 +313,11 @@ const uint8_t* gather_strip_bytes(const Int8Shape& shape, ByteDot dot, const Int
     const uint8_t* const ready = whole_strip(shape, strip, from);
     if (ready != nullptr) return ready;
   }
+  const GatherFill<uint8_t> fill = {zero, kQuad};
   if (is_signed) {
-    gather_strip(shape, strip, from, zero, kQuad, to, turn_signs);
+    gather_strip(shape, strip, from, fill, to, turn_signs);
   } else {
-    gather_strip(shape, strip, from, zero, kQuad, to,
+    gather_strip(shape, strip, from, fill, to,
                  [](const uint8_t* values, int64_t count, uint8_t* copy) {
                    std::copy_n(values, count, copy);
                  });
@@ -301,20 +326,27 @@ const uint8_t* gather_strip_bytes(const Int8Shape& shape, ByteDot dot, const Int
 }
 
 std::vector<int32_t> pixels_of(const Int8Shape& shape, ByteDot dot, int64_t rows) {
-  std::vector<int32_t> pixels = widened_offsets(shape, rows).pixels;
+  std::vector<int32_t> pixels = widened_offsets(gathered(shape, dot), rows).pixels;
   for (int32_t& pixel : pixels) pixel *= static_cast<int32_t>(copies_of(dot));
   return pixels;
 }
 
 int64_t src_bytes(const Int8Shape& shape, ByteDot dot, int64_t rows) {
-  const Int8Geometry geometry(shape);
+  const Int8Shape kept = gathered(shape, dot);
+  const Int8Geometry geometry(kept);
   // The last term may reach further.
-  return copies_of(dot) * (geometry.across * geometry.down(shape, rows) * shape.ic + kQuad);
+  return copies_of(dot) * (geometry.across * geometry.down(kept, rows) * kept.ic + kSpreadSlack);
+}
+
+int64_t quads_of(const Int8Shape& shape, ByteDot dot) {
+  const Int8Geometry geometry(gathered(shape, dot));
+  return geometry.runs * ((geometry.length + kQuad - 1) / kQuad);
 }
 
 int64_t largest_offset(const Int8Shape& shape, ByteDot dot) {
-  const Int8Geometry geometry(shape);
-  return copies_of(dot) * (geometry.run(shape, geometry.runs - 1) + geometry.length - 1);
+  const Int8Shape kept = gathered(shape, dot);
+  const Int8Geometry geometry(kept);
+  return copies_of(dot) * (geometry.run(kept, geometry.runs - 1) + geometry.length - 1);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -332,6 +364,7 @@ HWY_EXPORT(multiply_panels);
 HWY_EXPORT(gather_strip_bytes);
 HWY_EXPORT(pixels_of);
 HWY_EXPORT(src_bytes);
+HWY_EXPORT(quads_of);
 HWY_EXPORT(largest_offset);
 
 bool has_byte_pairs() {
@@ -369,7 +402,11 @@ Int8Shape with_packed_groups(const Int8Shape& shape) {
 }
 
 bool may_choose_pairs(const Int8Shape& shape) {
-  return !shape.depthwise && shape.ic / shape.packed_groups % 4 == 0;
+  return !shape.depthwise && (shape.packed_groups == 1 || shape.ic / shape.packed_groups % 4 == 0);
+}
+
+int64_t byte_quads(const Int8Shape& shape, ByteDot dot) {
+  return HWY_DYNAMIC_DISPATCH(quads_of)(shape, dot);
 }
 
 int64_t gathered_bytes(const Int8Shape& shape, ByteDot dot, int64_t rows) {

@@ -51,8 +51,10 @@ bool is_byte_shape(const Int8Shape& shape);
 /// The same with groups of few channels packed as many as a panel has channels for, where they fill
 /// it.
 Int8Shape with_packed_groups(const Int8Shape& shape);
-/// True where quads lie the same in every pixel, which ChosenPairs needs.
+/// True where quads lie the same in every pixel, or can be gathered so, which ChosenPairs needs.
 bool may_choose_pairs(const Int8Shape& shape);
+/// Terms of a half of which none is cut.
+int64_t byte_quads(const Int8Shape& shape, ByteDot dot);
 /// Cuts the weights of a half: 2 * panel and 2 * panel + 1 of all groups' panels. False where a
 /// weight less its zero point is no int8.
 bool cut_byte_terms(const Int8Shape& shape, ByteDot dot, const int8_t* weights,

@@ -117,12 +117,21 @@ const T* whole_strip(const Int8Shape& s, const Int8Strip& strip, const T* src) {
   return keeps_all && is_inside ? src + (strip.n * s.ih + first_y) * s.iw * s.ic : nullptr;
 }
 
-/// Gathers what the windows of a strip meet, as Int8Geometry says, with `padding` where the picture
-/// ends and `slack` more values of it behind. copy(from, count, to) takes neighbouring values.
+/// How gather_strip() fills what is no value of the source.
+template <class Value>
+struct GatherFill {
+  Value padding;         ///< where the picture ends
+  int64_t slack;         ///< values of it behind the last row
+  int64_t channels = 0;  ///< of a gathered pixel where they are more than the source has; else 0
+};
+
+/// Gathers what the windows of a strip meet, as Int8Geometry says. copy(from, count, to) takes
+/// neighbouring values, and fills up the channels of a pixel.
 template <class T, class Value, class Copy>
-void gather_strip(const Int8Shape& s, const Int8Strip& strip, const T* src, Value padding,
-                  int64_t slack, Value* to, const Copy& copy) {
+void gather_strip(const Int8Shape& s, const Int8Strip& strip, const T* src,
+                  const GatherFill<Value>& fill, Value* to, const Copy& copy) {
   const Int8Geometry geometry(s);
+  const int64_t ic = std::max(s.ic, fill.channels);
   const int64_t channels = s.groups * s.ic;
   const int64_t step_y = geometry.keeps_rows ? 1 : s.stride_y;
   const int64_t step_x = geometry.keeps_columns ? 1 : s.stride_x;
@@ -132,31 +141,31 @@ void gather_strip(const Int8Shape& s, const Int8Strip& strip, const T* src, Valu
   const int64_t right =
       std::clamp((s.iw + s.pad_left + step_x - 1) / step_x, left, geometry.across);
   const int64_t down = geometry.down(s, strip.rows);
-  if (const T* const whole = whole_strip(s, strip, src); whole != nullptr) {
-    copy(whole, down * geometry.across * s.ic, to);
-    std::fill_n(to + geometry.across * down * s.ic, slack, padding);
+  if (const T* const whole = whole_strip(s, strip, src); whole != nullptr && ic == s.ic) {
+    copy(whole, down * geometry.across * ic, to);
+    std::fill_n(to + geometry.across * down * ic, fill.slack, fill.padding);
     return;
   }
   for (int64_t k = 0; k < down; ++k) {
     const int64_t y = first_y + k * step_y;
-    Value* const row = to + k * geometry.across * s.ic;
+    Value* const row = to + k * geometry.across * ic;
     if (y < 0 || y >= s.ih) {
-      std::fill_n(row, geometry.across * s.ic, padding);
+      std::fill_n(row, geometry.across * ic, fill.padding);
       continue;
     }
-    std::fill_n(row, left * s.ic, padding);
+    std::fill_n(row, left * ic, fill.padding);
     const T* from = src + ((strip.n * s.ih + y) * s.iw + left * step_x - s.pad_left) * channels +
                     strip.group * s.ic;
-    if (s.groups == 1 && step_x == 1) {
-      copy(from, (right - left) * s.ic, row + left * s.ic);
+    if (s.groups == 1 && step_x == 1 && ic == s.ic) {
+      copy(from, (right - left) * ic, row + left * ic);
     } else {
       for (int64_t x = left; x < right; ++x, from += step_x * channels) {
-        copy(from, s.ic, row + x * s.ic);
+        copy(from, s.ic, row + x * ic);
       }
     }
-    std::fill(row + right * s.ic, row + geometry.across * s.ic, padding);
+    std::fill(row + right * ic, row + geometry.across * ic, fill.padding);
   }
-  std::fill_n(to + geometry.across * down * s.ic, slack, padding);
+  std::fill_n(to + geometry.across * down * ic, fill.slack, fill.padding);
 }
 
 }  // namespace het::cpu

@@ -192,7 +192,7 @@ int64_t src_values(const Int8Shape& shape, int64_t rows) {
 
 template <class T>
 void widen_strip(const Int8Shape& shape, const Int8Strip& strip, const T* src, int16_t* to) {
-  gather_strip(shape, strip, src, int16_t{0}, kColumns, to,
+  gather_strip(shape, strip, src, GatherFill<int16_t>{0, kColumns}, to,
                [&](const T* from, int64_t count, int16_t* values)
                    HWY_ATTR { widen_values(from, count, shape.src_zero, values); });
 }

@@ -53,12 +53,6 @@ int64_t halves_of(const Int8Shape& shape) {
   return 2 * widened_panels(shape);
 }
 
-/// Terms of half a panel that is not cut.
-int64_t quads_of_half(const Int8Shape& shape) {
-  const Int8Geometry geometry(shape);
-  return geometry.runs * ((geometry.length + 3) / 4);
-}
-
 /// Weights that are cut for one way of multiplying.
 struct CutWeights {
   ByteDot dot = ByteDot::Pairs;
@@ -81,7 +75,7 @@ double cost_of(const CutWeights& cut, const Int8Shape& shape) {
             static_cast<double>(shape.ih * shape.iw) / pixels;
   }
   // Each of packed groups would have widened panels of its own.
-  const int64_t quads = shape.packed_groups * halves_of(shape) * quads_of_half(shape);
+  const int64_t quads = shape.packed_groups * halves_of(shape) * byte_quads(shape, ByteDot::Pairs);
   return cost / static_cast<double>(quads);
 }
 
@@ -119,7 +113,7 @@ double sampled_cost(ByteDot dot, const Int8Shape& shape, const Tensor& weights,
                     const WeightStrides& strides) {
   ByteTerms terms;
   if (!cut_byte_terms(shape, dot, weights.data<int8_t>(), strides, 0, terms)) return kHopeless;
-  return cost_of(terms) / static_cast<double>(quads_of_half(shape));
+  return cost_of(terms) / static_cast<double>(byte_quads(shape, ByteDot::Pairs));
 }
 
 /// The cheapest, or none where widened bytes are.
@@ -171,7 +165,7 @@ Result<PackedCounts> read_counts(const std::byte* memory, const Int8Shape& shape
   counts.dot = static_cast<ByteDot>(dot);
   counts.halves.resize(static_cast<size_t>(halves_of(shape)));
   std::memcpy(counts.halves.data(), memory + sizeof(dot), counts.halves.size() * sizeof(TermCount));
-  const int64_t most = 2 * quads_of_half(shape);
+  const int64_t most = 2 * byte_quads(shape, *counts.dot);
   for (const TermCount& count : counts.halves) {
     if (count.coupled >= 0 && count.single >= 0 && count.terms() > 0 && count.terms() <= most) {
       continue;
