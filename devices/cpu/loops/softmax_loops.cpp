@@ -80,23 +80,6 @@ struct SoftmaxPart {
   }
 };
 
-void softmax_of_columns(const float* src, int64_t n, int64_t stride, int64_t columns,
-                        bool logarithm, float* dst) {
-  const SoftmaxTag d;
-  int64_t i = 0;
-  for (; i + kSoftmaxLanes <= columns; i += kSoftmaxLanes) {
-    softmax_vector(
-        n, logarithm, [&](int64_t row) HWY_ATTR { return hn::LoadU(d, src + row * stride + i); },
-        SoftmaxRows{dst + i, stride});
-  }
-  if (i == columns) return;
-  softmax_vector(
-      n, logarithm,
-      [&](int64_t row)
-          HWY_ATTR { return load_first_channels(d, src + row * stride + i, columns - i); },
-      SoftmaxPart{dst + i, stride, columns - i});
-}
-
 void softmax_of_rows(const float* src, int64_t n, int64_t rows, bool logarithm, float* dst) {
   const SoftmaxTag d;
   HWY_ALIGN float columns[kShortRow * kSoftmaxLanes] = {};
@@ -179,6 +162,80 @@ void softmax_of_long_row(const float* src, int64_t n, bool logarithm, float* dst
   const auto scale = hn::Div(hn::Set(d, 1.0f), sum);
   each_vector(n, [&](int64_t i, const auto& part)
                      HWY_ATTR { part.store(hn::Mul(part.load(dst + i), scale), dst + i); });
+}
+
+/// Calls body(position, vector) for the vectors of neighbouring rows of `columns` values: of as
+/// many whole rows as fit.
+template <class Body>
+HWY_INLINE void each_vector_of_rows(int64_t n, int64_t columns, const Body& body) {
+  const int64_t used = kSoftmaxLanes / columns * columns;
+  int64_t i = 0;
+  for (; i + used <= n * columns; i += used) {
+    used == kSoftmaxLanes ? body(i, WholeVector()) : body(i, RestOfRow{used});
+  }
+  if (i < n * columns) body(i, RestOfRow{n * columns - i});
+}
+
+/// op of the lanes of each column, in all of its lanes.
+template <class V, class Op>
+HWY_INLINE V of_each_column(V v, int64_t columns, const Op& op) {
+  const SoftmaxTag d;
+  HWY_ALIGN float lanes[kSoftmaxLanes];
+  hn::Store(v, d, lanes);
+  const int64_t used = kSoftmaxLanes / columns * columns;
+  for (int64_t i = columns; i < used; ++i) lanes[i % columns] = op(lanes[i % columns], lanes[i]);
+  for (int64_t i = columns; i < kSoftmaxLanes; ++i) lanes[i] = lanes[i % columns];
+  return hn::Load(d, lanes);
+}
+
+/// As softmax_vector(), of columns that are too few for a vector and lie row behind row.
+void softmax_of_few_columns(const float* src, int64_t n, int64_t columns, bool logarithm,
+                            float* dst) {
+  const SoftmaxTag d;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto largest = lowest;
+  each_vector_of_rows(n, columns, [&](int64_t i, const auto& part) HWY_ATTR {
+    largest = hn::Max(largest, part.filled(part.load(src + i), lowest));
+  });
+  largest = of_each_column(largest, columns, [](float a, float b) { return std::max(a, b); });
+  auto sum = hn::Zero(d);
+  each_vector_of_rows(n, columns, [&](int64_t i, const auto& part) HWY_ATTR {
+    const auto e = exponential(d, part.load(src + i), largest);
+    sum = hn::Add(sum, part.filled(e, hn::Zero(d)));
+    if (!logarithm) part.store(e, dst + i);
+  });
+  sum = of_each_column(sum, columns, [](float a, float b) { return a + b; });
+  if (logarithm) {
+    const auto shift = hn::IfThenElse(hn::Eq(sum, sum), hn::Log(d, sum), sum);
+    each_vector_of_rows(n, columns, [&](int64_t i, const auto& part) HWY_ATTR {
+      part.store(hn::Sub(hn::Sub(part.load(src + i), largest), shift), dst + i);
+    });
+    return;
+  }
+  const auto scale = hn::Div(hn::Set(d, 1.0f), sum);
+  each_vector_of_rows(n, columns, [&](int64_t i, const auto& part) HWY_ATTR {
+    part.store(hn::Mul(part.load(dst + i), scale), dst + i);
+  });
+}
+
+void softmax_of_columns(const float* src, int64_t n, int64_t stride, int64_t columns,
+                        bool logarithm, float* dst) {
+  const SoftmaxTag d;
+  if (stride == columns && 2 * columns <= kSoftmaxLanes) {
+    return softmax_of_few_columns(src, n, columns, logarithm, dst);
+  }
+  int64_t i = 0;
+  for (; i + kSoftmaxLanes <= columns; i += kSoftmaxLanes) {
+    softmax_vector(
+        n, logarithm, [&](int64_t row) HWY_ATTR { return hn::LoadU(d, src + row * stride + i); },
+        SoftmaxRows{dst + i, stride});
+  }
+  if (i == columns) return;
+  softmax_vector(
+      n, logarithm,
+      [&](int64_t row)
+          HWY_ATTR { return load_first_channels(d, src + row * stride + i, columns - i); },
+      SoftmaxPart{dst + i, stride, columns - i});
 }
 
 }  // namespace HWY_NAMESPACE

@@ -70,6 +70,40 @@ TEST(CpuSoftmax, ReadsAndWritesRowsAndNothingElse) {
   });
 }
 
+/// Columns row behind row, that a vector has several rows of; in place.
+TEST(CpuSoftmax, FewColumnsStayApart) {
+  cpu_testing::on_each_instruction_set([] {
+    for (const bool logarithm : {false, true}) {
+      for (int64_t columns = 1; columns <= 9; ++columns) {
+        for (const int64_t n : {1, 2, 5, 16, 49}) {
+          SCOPED_TRACE(testing::Message() << n << " rows of " << columns);
+          Tensor values = guarded_values(n * columns);
+          float* const data = values.values<float>().data();
+          data[columns * (n / 2)] = std::numeric_limits<float>::quiet_NaN();
+          if (n > 2) data[columns * (n - 1) + columns - 1] = std::numeric_limits<float>::infinity();
+          if (n > 1) data[columns * (n - 1) + columns / 2] *= 1e4f;
+          const std::vector<float> from(data, data + n * columns);
+          cpu::softmax_columns(data, n, columns, columns, logarithm, data);
+          for (int64_t c = 0; c < columns; ++c) {
+            const bool is_finite = c > 0 && (n <= 2 || c < columns - 1);
+            const auto wanted = softmax_of(from.data() + c, n, columns, logarithm);
+            for (int64_t i = 0; i < n; ++i) {
+              const float got = data[i * columns + c];
+              const double w = wanted[static_cast<size_t>(i)];
+              if (is_finite) {
+                ASSERT_NEAR(got, w, 1e-5 * std::max(1.0, std::abs(w))) << i;
+              } else if (c == 0 || !logarithm) {
+                // An infinity less itself is no number.
+                ASSERT_TRUE(std::isnan(got)) << i;
+              }
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(CpuSoftmax, ReadsAndWritesColumnsAndNothingElse) {
   cpu_testing::on_each_instruction_set([] {
     for (const bool logarithm : {false, true}) {

@@ -4,7 +4,9 @@
 
 #include "devices/cpu/loops/byte_term_loops.h"
 #include "devices/cpu/loops/widened_loops.h"
+#include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/products/byte_panels.h"
+#include "devices/cpu/products/widened_product.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
@@ -171,8 +173,7 @@ std::vector<ByteDot> byte_dots() {
   return dots;
 }
 
-/// As floats and as they are, by all loops.
-void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
+std::vector<float> exact_sums(const Int8Shape& s, const Tensor& src, const Tensor& weights) {
   std::vector<float> wanted;
   for (int64_t n = 0; n < s.n; ++n) {
     for (int64_t y = 0; y < s.oh; ++y) {
@@ -183,6 +184,12 @@ void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
       }
     }
   }
+  return wanted;
+}
+
+/// As floats and as they are, by all loops.
+void expect_exact_sums(Int8Shape s, const Tensor& src, const Tensor& weights) {
+  const std::vector<float> wanted = exact_sums(s, src, weights);
   on_each_instruction_set([&] {
     for (const ElementType type : {ElementType::Float32, ElementType::Int32}) {
       s.dst = type;
@@ -452,6 +459,44 @@ TEST(CpuWidened, TailsInEveryType) {
       }
       // Only what lies beside a half may fall to its other side.
       EXPECT_LE(different, at / 200);
+    }
+  }
+}
+
+/// The whole kernel as this processor has it: strips, panels that threads share, scratch. Random
+/// weights of few inputs stay widened without VNNI, small ones do not.
+TEST(CpuWidened, KernelsOfThisProcessorAreExact) {
+  for (const bool is_small : {false, true}) {
+    for (Int8Shape s : {window(1, 24, 37, 3, 1, 1, 1), window(1, 18, 32, 3, 2, 1, 1),
+                        window(16, 8, 8, 3, 1, 1, 1), window(1, 300, 64, 1)}) {
+      SCOPED_TRACE(testing::Message() << s.groups << " groups of " << s.ic << ' ' << is_small);
+      s.dst = ElementType::Int32;
+      Tensor weights = random_bytes<int8_t>({s.groups * s.oc, s.ic, s.kh, s.kw}, 5);
+      if (is_small) {
+        for (int8_t& weight : weights.values<int8_t>()) weight = static_cast<int8_t>(weight / 4);
+      }
+      Tensor src = random_bytes<uint8_t>({s.n, s.ih, s.iw, s.groups * s.ic}, 3);
+      ModelMaker maker;
+      const Node& node = *maker.op("Relu", {maker.input({1})})->producer();
+      cpu::PackedConstants noted;
+      const auto kernel = cpu::make_widened_sums(s, weights, strides_of(s), {&noted, &node});
+      ASSERT_TRUE(kernel) << kernel.error().message();
+      const std::string name((*kernel)->implementation());
+      if (cpu::has_exact_int8() && cpu::has_byte_quads()) {
+        EXPECT_TRUE(name.starts_with("own_int8_quads_")) << name;
+      } else if (cpu::has_byte_pairs() && is_small) {
+        EXPECT_TRUE(name.starts_with("own_int8_pairs_")) << name;
+      }
+      Tensor dst = *Tensor::allocate({s.dst, {s.n, s.oh, s.ow, s.groups * s.oc}});
+      std::vector<std::byte> scratch((*kernel)->scratch_bytes());
+      cpu::KernelArgs args;
+      std::byte* inputs[] = {src.bytes()};
+      std::byte* outputs[] = {dst.bytes()};
+      args.inputs = inputs;
+      args.outputs = outputs;
+      args.scratch = scratch.data();
+      ASSERT_TRUE((*kernel)->execute(args, nullptr).ok());
+      EXPECT_EQ(*to_float_vector(dst), exact_sums(s, src, weights));
     }
   }
 }
