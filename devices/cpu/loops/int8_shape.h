@@ -21,12 +21,19 @@ struct Int8Shape {
   int64_t ih = 0, iw = 1, oh = 0, ow = 1, kh = 1, kw = 1;
   int64_t stride_y = 1, stride_x = 1;
   int64_t dilation_y = 1, dilation_x = 1;  ///< 1 = dense
-  int64_t pad_top = 0, pad_left = 0;       ///< below and to the right by oh and ow
-  ElementType src = ElementType::UInt8;    ///< or Int8
-  ElementType dst = ElementType::UInt8;    ///< or Int8 or Float32; Int32 for the sums alone
+  int64_t pad_top = 0, pad_left = 0;  ///< below and to the right by oh and ow; below 0 it crops
+  /// Where the results lie that are a part of larger pictures; 0 rows: they are all.
+  int64_t dst_rows = 0, dst_columns = 0, dst_y = 0, dst_x = 0;
+  ElementType src = ElementType::UInt8;  ///< or Int8
+  ElementType dst = ElementType::UInt8;  ///< or Int8 or Float32; Int32 for the sums alone
   int32_t src_zero = 0;
   int32_t weights_zero = 0;
 
+  /// The pixel of all pictures of the result that (y, x) of picture i is.
+  int64_t dst_pixel(int64_t i, int64_t y, int64_t x) const {
+    if (dst_rows == 0) return (i * oh + y) * ow + x;
+    return (i * dst_rows + dst_y + y) * dst_columns + dst_x + x;
+  }
   /// Products of a sum.
   int64_t depth() const { return (depthwise ? 1 : ic / packed_groups) * kh * kw; }
 };
@@ -137,9 +144,11 @@ void gather_strip(const Int8Shape& s, const Int8Strip& strip, const T* src,
   const int64_t step_x = geometry.keeps_columns ? 1 : s.stride_x;
   const int64_t first_y = strip.first_row * s.stride_y - s.pad_top;
   // The gathered columns that are not padding.
-  const int64_t left = std::min(geometry.across, (s.pad_left + step_x - 1) / step_x);
-  const int64_t right =
-      std::clamp((s.iw + s.pad_left + step_x - 1) / step_x, left, geometry.across);
+  const auto steps = [&](int64_t pixels) {
+    return std::clamp<int64_t>((pixels + step_x - 1) / step_x, 0, geometry.across);
+  };
+  const int64_t left = steps(std::max<int64_t>(s.pad_left, 0));
+  const int64_t right = std::max(steps(s.iw + s.pad_left), left);
   const int64_t down = geometry.down(s, strip.rows);
   if (const T* const whole = whole_strip(s, strip, src); whole != nullptr && ic == s.ic) {
     copy(whole, down * geometry.across * ic, to);

@@ -215,7 +215,7 @@ struct PanelResults {
     const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
     scales = tail.scales + padded;
     bias = tail.bias + padded;
-    const int64_t pixel = (strip.n * shape.oh + strip.first_row) * shape.ow;
+    const int64_t pixel = shape.dst_pixel(strip.n, strip.first_row, 0);
     const int64_t corner = pixel * channels + strip.group * shape.oc + first;
     dst = to + corner;
     if (tail.addend != nullptr) addend = reinterpret_cast<const T*>(tail.addend) + corner;
@@ -319,11 +319,21 @@ void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Sou
       results.emplace_back(shape, strip, panel, tail, dst);
     }
     int64_t pixel = 0;
+    // Between the last pixel of a row of the result and the first of the next.
+    const int64_t gap = shape.dst_rows == 0 ? 0 : shape.dst_columns - shape.ow;
+    int64_t left_of_row = shape.ow;
+    int64_t place = 0;
+    int64_t places[kTilePixels];
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t used = of_each + (t < longer ? 1 : 0);
       Int8Tile<Value> tile;
       for (int64_t r = 0; r < used; ++r) {
         tile.pixels[r] = source.values + (*source.pixels)[static_cast<size_t>(pixel + r)];
+        places[r] = place++;
+        if (--left_of_row == 0) {
+          place += gap;
+          left_of_row = shape.ow;
+        }
       }
       for (int64_t panel = first; panel < last; ++panel) {
         sum(panel, tile, used, sums);
@@ -331,7 +341,7 @@ void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Sou
         for (int64_t r = 0; r < used; ++r) {
           const int32_t* const of_pixel = sums + r * kColumns;
           finish_pixel(hn::Load(d, of_pixel), hn::Load(d, of_pixel + kSumLanes), of_panel,
-                       pixel + r);
+                       places[r]);
         }
       }
       pixel += used;

@@ -7,6 +7,7 @@
 #include "devices/cpu/loops/simd_target.h"
 #include "devices/cpu/onednn/convolution_window.h"
 #include "devices/cpu/products/byte_panels.h"
+#include "devices/cpu/products/window_parts.h"
 #include "devices/cpu/threads/parallel.h"
 #include "inference/ops/products/conv.h"
 
@@ -236,15 +237,59 @@ std::optional<Int8Shape> as_sums(Int8Shape shape, ElementType src) {
   return supported(shape);
 }
 
-Result<std::unique_ptr<Kernel>> make_kernel(const Int8Shape& shape, std::vector<PostOp> ops,
-                                            const Int8Constants& constants,
-                                            const NodePacking& packing) {
+/// Parts of a result, one after the other.
+class PartsKernel final : public Kernel {
+ public:
+  void add(std::unique_ptr<Kernel> part) { parts_.push_back(std::move(part)); }
+
+  std::string_view implementation() const override { return parts_.front()->implementation(); }
+
+  size_t scratch_bytes() const override {
+    size_t most = 0;
+    for (const auto& part : parts_) most = std::max(most, part->scratch_bytes());
+    return most;
+  }
+
+  Status execute(const KernelArgs& args, KernelState* state) const override {
+    for (const auto& part : parts_) HET_TRY(part->execute(args, state));
+    return {};
+  }
+
+ private:
+  std::vector<std::unique_ptr<Kernel>> parts_;
+};
+
+Result<std::unique_ptr<Kernel>> make_whole_kernel(const Int8Shape& shape, std::vector<PostOp> ops,
+                                                  const Int8Constants& constants,
+                                                  const NodePacking& packing) {
   const Int8Shape packed = with_packed_groups(shape);
   HET_ASSIGN(BytePanels by_bytes,
              BytePanels::pack(packed, constants.weights, constants.strides, packing));
   auto kernel = std::make_unique<WidenedKernel>(by_bytes.empty() ? shape : packed, std::move(ops),
                                                 std::move(by_bytes));
   HET_TRY(kernel->pack(constants, packing));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+Result<std::unique_ptr<Kernel>> make_kernel(const Int8Shape& shape, const std::vector<PostOp>& ops,
+                                            const Int8Constants& constants,
+                                            const NodePacking& packing) {
+  const std::vector<WindowPart> parts = window_parts(shape);
+  if (parts.size() == 1 && parts.front().shape.dst_rows == 0) {
+    return make_whole_kernel(shape, ops, constants, packing);
+  }
+  auto kernel = std::make_unique<PartsKernel>();
+  const int64_t taps = shape.kh * shape.kw;
+  for (const WindowPart& part : parts) {
+    HET_ASSIGN(const Tensor weights, weights_of_part(part, shape, constants.weights));
+    const int64_t kept = part.shape.kh * part.shape.kw;
+    const WeightStrides strides = {constants.strides.oc_stride / taps * kept,
+                                   constants.strides.ic_stride / taps * kept};
+    HET_ASSIGN(std::unique_ptr<Kernel> made,
+               make_whole_kernel(part.shape, ops,
+                                 {weights, strides, constants.scales, constants.bias}, packing));
+    kernel->add(std::move(made));
+  }
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
 

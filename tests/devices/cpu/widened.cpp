@@ -7,6 +7,7 @@
 #include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/products/byte_panels.h"
 #include "devices/cpu/products/widened_product.h"
+#include "devices/cpu/products/window_parts.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
 
@@ -463,8 +464,31 @@ TEST(CpuWidened, TailsInEveryType) {
   }
 }
 
-/// The whole kernel as this processor has it: strips, panels that threads share, scratch. Random
-/// weights of few inputs stay widened without VNNI, small ones do not.
+/// The sums of a whole kernel as this processor has it, and its name.
+std::vector<float> kernel_sums(const Int8Shape& s, Tensor& src, const Tensor& weights,
+                               std::string& name) {
+  ModelMaker maker;
+  const Node& node = *maker.op("Relu", {maker.input({1})})->producer();
+  cpu::PackedConstants noted;
+  const auto kernel = cpu::make_widened_sums(s, weights, strides_of(s), {&noted, &node});
+  EXPECT_TRUE(kernel) << kernel.error().message();
+  if (!kernel) return {};
+  name = (*kernel)->implementation();
+  Tensor dst = *Tensor::allocate({s.dst, {s.n, s.oh, s.ow, s.groups * s.oc}});
+  std::memset(dst.bytes(), 0x55, dst.size_bytes());
+  std::vector<std::byte> scratch((*kernel)->scratch_bytes());
+  std::byte* inputs[] = {src.bytes()};
+  std::byte* outputs[] = {dst.bytes()};
+  cpu::KernelArgs args;
+  args.inputs = inputs;
+  args.outputs = outputs;
+  args.scratch = scratch.data();
+  EXPECT_TRUE((*kernel)->execute(args, nullptr).ok());
+  return *to_float_vector(dst);
+}
+
+/// Strips, panels that threads share, scratch. Random weights of few inputs stay widened without
+/// VNNI, small ones do not.
 TEST(CpuWidened, KernelsOfThisProcessorAreExact) {
   for (const bool is_small : {false, true}) {
     for (Int8Shape s : {window(1, 24, 37, 3, 1, 1, 1), window(1, 18, 32, 3, 2, 1, 1),
@@ -476,27 +500,45 @@ TEST(CpuWidened, KernelsOfThisProcessorAreExact) {
         for (int8_t& weight : weights.values<int8_t>()) weight = static_cast<int8_t>(weight / 4);
       }
       Tensor src = random_bytes<uint8_t>({s.n, s.ih, s.iw, s.groups * s.ic}, 3);
-      ModelMaker maker;
-      const Node& node = *maker.op("Relu", {maker.input({1})})->producer();
-      cpu::PackedConstants noted;
-      const auto kernel = cpu::make_widened_sums(s, weights, strides_of(s), {&noted, &node});
-      ASSERT_TRUE(kernel) << kernel.error().message();
-      const std::string name((*kernel)->implementation());
+      std::string name;
+      EXPECT_EQ(kernel_sums(s, src, weights, name), exact_sums(s, src, weights));
       if (cpu::has_exact_int8() && cpu::has_byte_quads()) {
         EXPECT_TRUE(name.starts_with("own_int8_quads_")) << name;
       } else if (cpu::has_byte_pairs() && is_small) {
         EXPECT_TRUE(name.starts_with("own_int8_pairs_")) << name;
       }
-      Tensor dst = *Tensor::allocate({s.dst, {s.n, s.oh, s.ow, s.groups * s.oc}});
-      std::vector<std::byte> scratch((*kernel)->scratch_bytes());
-      cpu::KernelArgs args;
-      std::byte* inputs[] = {src.bytes()};
-      std::byte* outputs[] = {dst.bytes()};
-      args.inputs = inputs;
-      args.outputs = outputs;
-      args.scratch = scratch.data();
-      ASSERT_TRUE((*kernel)->execute(args, nullptr).ok());
-      EXPECT_EQ(*to_float_vector(dst), exact_sums(s, src, weights));
+    }
+  }
+}
+
+/// Taps that meet nothing but padding are left out, for each part of the result.
+TEST(CpuWidened, WindowsThatAreMostlyPaddingAreCutIntoParts) {
+  struct Case {
+    Int8Shape shape;
+    size_t parts;
+  };
+  Int8Shape apart = depthwise(20, 3, 1, 6);
+  apart.pad_top = apart.pad_left = 6;
+  apart.oh = extent(apart.ih, 3, 1, 6, 12);
+  apart.ow = extent(apart.iw, 3, 1, 6, 12);
+  const std::vector<Case> cases = {
+      {window(1, 8, 21, 3, 1, 1, 1), 1},  {window(1, 8, 21, 3, 1, 5, 5), 9},
+      {window(1, 5, 16, 3, 2, 6, 6), 9},  {window(3, 8, 9, 3, 1, 36, 36), 1},
+      {window(8, 4, 4, 3, 1, 5, 5), 9},   {window(1, 12, 40, 5, 1, 4, 8), 12},
+      {window(1, 8, 16, 1, 1, 1, 12), 1}, {apart, 9}};
+  for (size_t k = 0; k < cases.size(); ++k) {
+    for (const ElementType type : {ElementType::UInt8, ElementType::Int8}) {
+      SCOPED_TRACE(testing::Message() << "case " << k << " of " << to_string(type));
+      Int8Shape s = cases[k].shape;
+      s.src = type;
+      s.src_zero = 11;
+      s.dst = ElementType::Int32;
+      EXPECT_EQ(window_parts(s).size(), cases[k].parts);
+      const int64_t filters = s.depthwise ? 1 : s.ic;
+      const Tensor weights = random_bytes<int8_t>({s.groups * s.oc, filters, s.kh, s.kw}, 5);
+      Tensor src = random_values(type, {s.n, s.ih, s.iw, s.groups * s.ic}, 3);
+      std::string name;
+      EXPECT_EQ(kernel_sums(s, src, weights, name), exact_sums(s, src, weights)) << name;
     }
   }
 }
