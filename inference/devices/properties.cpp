@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -276,12 +277,15 @@ Result<const PropertyDef*> find_property(std::string_view name, std::string_view
     if (older->name.empty()) return gone(*older, given);
     name = older->name;
   }
+  std::vector<const PropertyDef*> understood;
+  std::ranges::copy_if(all_rows(), std::back_inserter(understood),
+                       [&](const PropertyDef* def) { return understands(*def, device); });
+  const auto found = std::ranges::find(understood, name, &PropertyDef::name);
+  if (found != understood.end()) return *found;
   std::string valid;
   std::string_view nearest;
   size_t nearest_distance = std::numeric_limits<size_t>::max();
-  for (const PropertyDef* def : all_rows()) {
-    if (!understands(*def, device)) continue;
-    if (def->name == name) return def;
+  for (const PropertyDef* def : understood) {
     valid += valid.empty() ? "" : ", ";
     valid += def->name;
     const size_t distance = edit_distance(name, def->name);

@@ -7,6 +7,7 @@
 #include "inference/base/registration.h"
 #include "inference/ops/broadcast.h"
 #include "inference/passes/fusions/constant_scale.h"
+#include "inference/tensors/shape.h"
 
 namespace het::cpu {
 namespace {
@@ -78,6 +79,38 @@ class DequantiseKernel final : public Kernel {
  private:
   ByteScale scale_;
   int64_t count_;
+};
+
+/// To or from bytes with a scale and a zero point for each index of a dimension: rows of what lies
+/// behind it.
+class ScaledRowsKernel final : public Kernel {
+ public:
+  ScaledRowsKernel(std::vector<ByteScale> scales, int64_t rows, int64_t inner, bool to_bytes)
+      : scales_(std::move(scales)), rows_(rows), inner_(inner), to_bytes_(to_bytes) {}
+  std::string_view implementation() const override { return "own_simd"; }
+  Status execute(const KernelArgs& args, KernelState*) const override {
+    const std::byte* const src = args.inputs[0];
+    std::byte* const dst = args.outputs[0];
+    const auto count = static_cast<size_t>(inner_);
+    parallel_for(rows_, kQuantiseGrain / inner_ + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const ByteScale& scale = scales_[static_cast<size_t>(row % std::ssize(scales_))];
+        const int64_t at = row * inner_;
+        if (to_bytes_) {
+          quantise_row(reinterpret_cast<const float*>(src) + at, scale, count, dst + at);
+        } else {
+          dequantise_row(src + at, scale, count, reinterpret_cast<float*>(dst) + at);
+        }
+      }
+    });
+    return {};
+  }
+
+ private:
+  std::vector<ByteScale> scales_;
+  int64_t rows_;
+  int64_t inner_;
+  bool to_bytes_;
 };
 
 class AddKernel final : public Kernel {
@@ -207,12 +240,45 @@ Result<bool> plan_quantise_channels(PlanBuilder& builder, const Node& node) {
   return true;
 }
 
+/// Any tensor with scales and zero points along a dimension, as it lies plain.
+Result<bool> plan_scaled_rows(PlanBuilder& builder, const Node& node) {
+  const Value& src = *node.input(0);
+  const Value& dst = *node.output();
+  const bool to_bytes = is_byte(dst.desc().type);
+  const ElementType stored = (to_bytes ? dst : src).desc().type;
+  const ElementType real = (to_bytes ? src : dst).desc().type;
+  const Shape& shape = dst.desc().shape;
+  const auto scale = constant_scale(node, 1);
+  const auto axis = normalize_axis(node.attributes().get_int("axis", 1), std::ssize(shape));
+  if (!scale || !axis || !is_byte(stored) || real != ElementType::Float32 ||
+      node.attributes().get_int("block_size", 0) != 0 || element_count(shape) == 0 ||
+      std::ssize(scale->scales) != shape[static_cast<size_t>(*axis)]) {
+    return false;
+  }
+  std::vector<ByteScale> scales;
+  for (size_t c = 0; c < scale->scales.size(); ++c) {
+    scales.push_back(
+        {scale->scales[c], static_cast<float>(scale->zeros[c]), stored == ElementType::Int8});
+  }
+  const int64_t inner = element_count(std::span(shape).subspan(static_cast<size_t>(*axis) + 1));
+  HET_ASSIGN(const TensorId in, builder.read(src, Format::Plain, src.desc().type));
+  const TensorId out = builder.write(dst, {dst.desc().type, shape, Format::Plain});
+  builder.add_step(node,
+                   std::make_unique<ScaledRowsKernel>(
+                       std::move(scales), element_count(shape) / inner, inner, to_bytes),
+                   {in}, {out});
+  return true;
+}
+
 Result<bool> plan_quantise(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const auto scale = byte_scale(node, 1, dst.desc().type);
-  if (!scale) return plan_quantise_channels(builder, node);
-  if (src.desc().type != ElementType::Float32 || !scale) return false;
+  if (!scale) {
+    HET_ASSIGN(const bool is_planned, plan_quantise_channels(builder, node));
+    return is_planned ? true : plan_scaled_rows(builder, node);
+  }
+  if (src.desc().type != ElementType::Float32) return false;
   const Format format = without_padding(builder.home(src));
   HET_ASSIGN(const TensorId in, builder.read(src, format, ElementType::Float32));
   const TensorId out = builder.write(dst, {dst.desc().type, dst.desc().shape, format});
@@ -225,7 +291,8 @@ Result<bool> plan_dequantise(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
   const auto scale = byte_scale(node, 1, src.desc().type);
-  if (dst.desc().type != ElementType::Float32 || !scale) return false;
+  if (!scale) return plan_scaled_rows(builder, node);
+  if (dst.desc().type != ElementType::Float32) return false;
   const Format format = without_padding(builder.home(src));
   HET_ASSIGN(const TensorId in, builder.read(src, format, src.desc().type));
   const TensorId out = builder.write(dst, {ElementType::Float32, dst.desc().shape, format});

@@ -60,7 +60,9 @@ struct GroupBlocks {
 GroupBlocks blocks_of(const Int8Shape& shape, int64_t copies, int64_t half) {
   GroupBlocks blocks;
   for (int64_t k = 0; k < kSumLanes / 4; ++k) {
-    const int64_t group = half_channel(half, 4 * k) * shape.packed_groups / shape.oc;
+    // Channels that are not there read what others do.
+    const int64_t channel = std::min(half_channel(half, 4 * k), shape.oc - 1);
+    const int64_t group = channel * shape.packed_groups / shape.oc;
     blocks.from[k] = copies * group * (shape.ic / shape.packed_groups);
   }
   return blocks;
@@ -380,7 +382,7 @@ int64_t byte_term_bytes() {
 }
 
 bool is_byte_shape(const Int8Shape& shape) {
-  return !shape.depthwise;
+  return !shape.depthwise && shape.depth() > 0;
 }
 
 bool cut_byte_terms(const Int8Shape& shape, ByteDot dot, const int8_t* weights,

@@ -46,7 +46,7 @@ struct ByteTerms {
 /// Bytes of the weights of a term.
 int64_t byte_term_bytes();
 
-/// True where a convolution may be computed so: not a depthwise one.
+/// True where a convolution may be computed so: not a depthwise one or one of no channels.
 bool is_byte_shape(const Int8Shape& shape);
 /// The same with groups of few channels packed as many as a panel has channels for, where they fill
 /// it.

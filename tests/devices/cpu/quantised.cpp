@@ -103,6 +103,46 @@ TEST_F(CpuQuantised, WeightsWithOtherZeroPoints) {
   }
 }
 
+/// As NNCF writes what stands in front of depthwise convolutions: rounded at once where it is read
+/// back, else by rows.
+TEST_F(CpuQuantised, ValuesWithAScaleAndAZeroPointPerChannel) {
+  for (const bool is_signed : {false, true}) {
+    for (const auto& [shape, axis] :
+         {std::pair{Shape{2, 5, 6, 7}, int64_t{1}}, std::pair{Shape{2, 19, 3, 3}, int64_t{1}},
+          std::pair{Shape{3, 4, 6}, int64_t{-1}}, std::pair{Shape{5, 3}, int64_t{0}}}) {
+      for (const bool is_read_as_bytes : {false, true}) {
+        SCOPED_TRACE(testing::Message() << shape.size() << " dimensions, axis " << axis << ' '
+                                        << is_signed << is_read_as_bytes);
+        ModelMaker maker;
+        const int64_t count =
+            shape[static_cast<size_t>(axis < 0 ? axis + std::ssize(shape) : axis)];
+        const auto scales = [&](float first) {
+          std::vector<float> values;
+          for (int64_t c = 0; c < count; ++c) {
+            values.push_back(first + 0.003f * static_cast<float>(c % 5));
+          }
+          return maker.constant(Tensor::from<float>({count}, values));
+        };
+        Value* zeros = maker.constant(is_signed ? random_bytes<int8_t>({count}, 5)
+                                                : random_bytes<uint8_t>({count}, 5));
+        const auto attributes = make_attributes({{"axis", axis}});
+        Value* q =
+            maker.op("QuantizeLinear", {maker.input(shape), scales(0.004f), zeros}, attributes);
+        Value* back = maker.op("DequantizeLinear", {q, scales(0.004f), zeros}, attributes);
+        maker.output(maker.op("Relu", {back}));
+        maker.output(maker.op("DequantizeLinear", {q, scales(0.02f), zeros}, attributes));
+        if (is_read_as_bytes) maker.output(q);
+        for (const ProfileRow& row : compare(maker.model(), 1e-6f)) {
+          EXPECT_EQ(row.exec_type.find("ref"), std::string::npos) << row.node_name;
+          const bool stores =
+              row.layer_type == "QuantizeLinear" && row.status == ProfileStatus::Executed;
+          EXPECT_FALSE(stores && !is_read_as_bytes) << row.node_name;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CpuQuantised, WeightsWithAZeroPointPerChannelRunInFloat) {
   // Differences to the zero points reach from -150 to 165: beyond int8.
   const auto scales = [](int64_t channels) {
