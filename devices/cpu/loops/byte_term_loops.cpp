@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -192,7 +191,7 @@ void sum_byte_tile(int64_t pixels, const ByteHalf& half, int64_t index, const Gr
 int64_t panels_together(std::span<const ByteHalf> halves) {
   const ByteHalf& half = halves.front();
   const int64_t bytes = 2 * (2 * int64_t{half.coupled} + half.single) * kTermBytes;
-  return std::max<int64_t>(second_level_bytes() / 2 / bytes, 1);
+  return std::clamp<int64_t>(second_level_bytes() / 2 / bytes, 1, TileOrder::kMostTogether);
 }
 
 template <ByteDot kDot, bool kMixed>

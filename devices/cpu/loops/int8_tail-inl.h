@@ -1,6 +1,7 @@
 // Own loops of int8 products: a strip tile by tile, and what is done with the sums of a panel's
 // channels. Included by them after hwy/foreach_target.h, once per instruction set.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -207,6 +208,7 @@ HWY_INLINE void copy_columns(const T* from, int64_t columns, T* to) {
 /// Where the results of a panel go to, and what is done to its sums.
 template <class T>
 struct PanelResults {
+  PanelResults() = default;
   PanelResults(const Int8Shape& shape, const Int8Strip& strip, int64_t panel, const Int8Tail& tail,
                T* to)
       : ops(tail.ops), channels(shape.groups * shape.oc) {
@@ -292,6 +294,8 @@ HWY_INLINE void finish_pixel(SumVector first, SumVector second,
 
 /// In which order the tiles of a strip are computed.
 struct TileOrder {
+  static constexpr int64_t kMostTogether = 64;
+
   int64_t most;          ///< pixels of a tile
   int64_t together = 1;  ///< panels for each of which a tile is computed before the next tile
 };
@@ -310,13 +314,12 @@ void compute_strip(const Int8Shape& shape, const Int8Strip& strip, const Int8Sou
   const int64_t of_each = pixels / std::max<int64_t>(tiles, 1);
   const int64_t longer = pixels - tiles * of_each;
   HWY_ALIGN int32_t sums[kTilePixels * kColumns];
-  std::vector<PanelResults<T>> results;
+  std::array<PanelResults<T>, TileOrder::kMostTogether> results;
   for (int64_t first = begin; first < end; first += order.together) {
     const int64_t last = std::min(first + order.together, end);
     begin_panel(first, tiles);
-    results.clear();
     for (int64_t panel = first; panel < last; ++panel) {
-      results.emplace_back(shape, strip, panel, tail, dst);
+      results[static_cast<size_t>(panel - first)] = {shape, strip, panel, tail, dst};
     }
     int64_t pixel = 0;
     // Between the last pixel of a row of the result and the first of the next.

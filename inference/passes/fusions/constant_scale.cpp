@@ -23,10 +23,4 @@ std::optional<ConstantScale> constant_scale(const Node& node, size_t index) {
   return result;
 }
 
-std::optional<ConstantScale> tensor_scale(const Node& node, size_t index) {
-  std::optional<ConstantScale> scale = constant_scale(node, index);
-  if (scale && !scale->per_tensor()) scale.reset();
-  return scale;
-}
-
 }  // namespace het

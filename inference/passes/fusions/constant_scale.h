@@ -16,7 +16,5 @@ struct ConstantScale {
   bool per_tensor() const { return scales.size() == 1; }
 };
 std::optional<ConstantScale> constant_scale(const Node& node, size_t index);
-/// The same when it is one for the whole tensor.
-std::optional<ConstantScale> tensor_scale(const Node& node, size_t index);
 
 }  // namespace het
