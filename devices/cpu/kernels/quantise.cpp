@@ -42,25 +42,25 @@ class QuantiseKernel final : public Kernel {
   int64_t count_;
 };
 
-/// One scale for each channel; channels lie last.
+/// A scale for each channel; channels lie last.
 class QuantiseChannelsKernel final : public Kernel {
  public:
-  QuantiseChannelsKernel(std::vector<float> scales, ByteScale scale, int64_t pixels)
-      : scales_(std::move(scales)), scale_(scale), pixels_(pixels) {}
+  QuantiseChannelsKernel(ChannelSteps steps, int64_t pixels)
+      : steps_(std::move(steps)), pixels_(pixels) {}
   std::string_view implementation() const override { return "own_simd"; }
   Status execute(const KernelArgs& args, KernelState*) const override {
     const auto* src = reinterpret_cast<const float*>(args.inputs[0]);
-    const auto channels = std::ssize(scales_);
+    const auto channels = static_cast<int64_t>(steps_.channels);
     parallel_for(pixels_, kQuantiseGrain / channels + 1, [&](int64_t begin, int64_t end) {
-      quantise_channels(src + begin * channels, scales_.data(), scale_, scales_.size(),
-                        static_cast<size_t>(end - begin), args.outputs[0] + begin * channels);
+      quantise_channels(src + begin * channels, steps_,
+                        static_cast<size_t>((end - begin) * channels),
+                        args.outputs[0] + begin * channels);
     });
     return {};
   }
 
  private:
-  std::vector<float> scales_;
-  ByteScale scale_;
+  ChannelSteps steps_;
   int64_t pixels_;
 };
 
@@ -217,7 +217,7 @@ Format without_padding(const TensorSpec& home) {
   return is_blocked(home.format) ? Format::Plain : home.format;
 }
 
-/// Pictures with one scale per channel and one zero point.
+/// Pictures with a scale and a zero point per channel.
 Result<bool> plan_quantise_channels(PlanBuilder& builder, const Node& node) {
   const Value& src = *node.input(0);
   const Value& dst = *node.output();
@@ -227,15 +227,16 @@ Result<bool> plan_quantise_channels(PlanBuilder& builder, const Node& node) {
   if (!scale || !is_byte(type) || src.desc().type != ElementType::Float32 || shape.size() != 4 ||
       node.attributes().get_int("axis", 1) != 1 ||
       node.attributes().get_int("block_size", 0) != 0 || std::ssize(scale->scales) != shape[1] ||
-      std::ranges::any_of(scale->zeros, [&](int64_t z) { return z != scale->zeros[0]; })) {
+      element_count(shape) == 0) {
     return false;
   }
   HET_ASSIGN(const TensorId in, builder.read(src, Format::ChannelsLast, ElementType::Float32));
   const TensorId out = builder.write(dst, {type, shape, Format::ChannelsLast});
-  const ByteScale common{1.0f, static_cast<float>(scale->zeros[0]), type == ElementType::Int8};
+  const std::vector<float> zeros(scale->zeros.begin(), scale->zeros.end());
   builder.add_step(node,
-                   std::make_unique<QuantiseChannelsKernel>(std::move(scale->scales), common,
-                                                            shape[0] * shape[2] * shape[3]),
+                   std::make_unique<QuantiseChannelsKernel>(
+                       ChannelSteps(scale->scales, zeros, type == ElementType::Int8),
+                       shape[0] * shape[2] * shape[3]),
                    {in}, {out});
   return true;
 }

@@ -44,17 +44,20 @@ void quantise_typed(const float* src, const ByteScale& scale, size_t count, T* d
 }
 
 template <class T>
-void quantise_channels_typed(const float* src, const float* scales, const ByteScale& scale,
-                             size_t channels, size_t rows, T* dst) {
+void quantise_channels_typed(const float* src, const ChannelSteps& steps, size_t count, T* dst) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  const ByteStore<T> store(d, scale);
-  for (size_t row = 0; row < rows; ++row, src += channels, dst += channels) {
-    size_t i = 0;
-    for (; i + lanes <= channels; i += lanes) {
-      store.store(d, hn::Div(hn::LoadU(d, src + i), hn::LoadU(d, scales + i)), dst + i);
-    }
-    for (; i < channels; ++i) dst[i] = stored<T>(src[i] / scales[i], scale);
+  size_t channel = 0;
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    ByteStore<T>(d, steps, channel).divided(d, hn::LoadU(d, src + i), dst + i);
+    channel += lanes;
+    while (channel >= steps.channels) channel -= steps.channels;
+  }
+  for (; i < count; ++i) {
+    const ByteScale scale = {steps.scales[channel], steps.zeros[channel], steps.is_signed};
+    dst[i] = stored<T>(src[i] / scale.scale, scale);
+    if (++channel == steps.channels) channel = 0;
   }
 }
 
@@ -190,13 +193,11 @@ void quantise(const float* src, const ByteScale& scale, size_t count, std::byte*
   quantise_typed(src, scale, count, reinterpret_cast<uint8_t*>(dst));
 }
 
-void quantise_each(const float* src, const float* scales, const ByteScale& scale, size_t channels,
-                   size_t rows, std::byte* dst) {
-  if (scale.is_signed) {
-    return quantise_channels_typed(src, scales, scale, channels, rows,
-                                   reinterpret_cast<int8_t*>(dst));
+void quantise_each(const float* src, const ChannelSteps& steps, size_t count, std::byte* dst) {
+  if (steps.is_signed) {
+    return quantise_channels_typed(src, steps, count, reinterpret_cast<int8_t*>(dst));
   }
-  quantise_channels_typed(src, scales, scale, channels, rows, reinterpret_cast<uint8_t*>(dst));
+  quantise_channels_typed(src, steps, count, reinterpret_cast<uint8_t*>(dst));
 }
 
 void dequantise(const std::byte* src, const ByteScale& scale, size_t count, float* dst) {
@@ -235,9 +236,23 @@ void quantise_row(const float* src, const ByteScale& scale, size_t count, std::b
   HWY_DYNAMIC_DISPATCH(quantise)(src, scale, count, dst);
 }
 
-void quantise_channels(const float* src, const float* scales, const ByteScale& scale,
-                       size_t channels, size_t rows, std::byte* dst) {
-  HWY_DYNAMIC_DISPATCH(quantise_each)(src, scales, scale, channels, rows, dst);
+ChannelSteps::ChannelSteps(std::span<const float> channel_scales,
+                           std::span<const float> channel_zeros, bool with_sign)
+    : channels(channel_scales.size()), is_signed(with_sign) {
+  constexpr size_t kLongestVector = 64;
+  for (size_t i = 0; i < channels + kLongestVector; ++i) {
+    const float scale = channel_scales[i % channels];
+    scales.push_back(scale);
+    // Below this the reciprocal is not finite.
+    const bool has_inverse = scale > 1e-37f;
+    inverses.push_back(has_inverse ? 1.0f / scale : 0.0f);
+    divides = divides || !has_inverse;
+    zeros.push_back(channel_zeros[channel_zeros.size() == 1 ? 0 : i % channels]);
+  }
+}
+
+void quantise_channels(const float* src, const ChannelSteps& steps, size_t count, std::byte* dst) {
+  HWY_DYNAMIC_DISPATCH(quantise_each)(src, steps, count, dst);
 }
 
 void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, float* dst) {

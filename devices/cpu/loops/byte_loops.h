@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace het::cpu {
 
@@ -14,11 +16,26 @@ struct ByteScale {
   bool is_signed = false;
 };
 
+/// A scale and a zero point for each channel. Behind the last the first ones are repeated, so that
+/// vectors may begin anywhere.
+struct ChannelSteps {
+  ChannelSteps() = default;
+  /// `channel_zeros`: one, or one for each channel.
+  ChannelSteps(std::span<const float> channel_scales, std::span<const float> channel_zeros,
+               bool is_signed);
+
+  size_t channels = 0;
+  std::vector<float> scales;
+  std::vector<float> inverses;
+  std::vector<float> zeros;
+  bool divides = false;  ///< some scale has no finite inverse
+  bool is_signed = false;
+};
+
 /// dst = round(src / scale) + zero, saturated.
 void quantise_row(const float* src, const ByteScale& scale, size_t count, std::byte* dst);
-/// The same for `rows` rows of channels; `scales` has one for each channel, `scale` the rest.
-void quantise_channels(const float* src, const float* scales, const ByteScale& scale,
-                       size_t channels, size_t rows, std::byte* dst);
+/// The same for rows of channels, `count` values in all.
+void quantise_channels(const float* src, const ChannelSteps& steps, size_t count, std::byte* dst);
 /// dst = (src - zero) * scale.
 void dequantise_row(const std::byte* src, const ByteScale& scale, size_t count, float* dst);
 /// dst = quantise(dequantise(a) + dequantise(b)).

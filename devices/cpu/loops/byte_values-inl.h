@@ -44,6 +44,16 @@ class ByteStore {
         zero_(hn::Set(hn::RebindToUnsigned<ByteFloatTag>(),
                       static_cast<uint32_t>(static_cast<int32_t>(scale.zero)))),
         divides_(!(scale.scale > 1e-37f)) {}
+  /// For the channels from `channel` on.
+  ByteStore(ByteFloatTag d, const ChannelSteps& steps, size_t channel)
+      : scale_(hn::LoadU(d, steps.scales.data() + channel)),
+        inverse_(hn::LoadU(d, steps.inverses.data() + channel)),
+        low_(limit(d, steps.is_signed ? -128.0f : 0.0f, steps, channel)),
+        high_(limit(d, steps.is_signed ? 127.0f : 255.0f, steps, channel)),
+        zero_(hn::BitCast(hn::RebindToUnsigned<ByteFloatTag>(),
+                          hn::ConvertTo(hn::RebindToSigned<ByteFloatTag>(),
+                                        hn::LoadU(d, steps.zeros.data() + channel)))),
+        divides_(steps.divides) {}
 
   /// round(value / scale) + zero, mostly without a division, which takes as long as 32 other
   /// instructions: an estimate misses the quotient by less than 1e-4 within the range of bytes, so
@@ -65,6 +75,10 @@ class ByteStore {
   }
 
  private:
+  static HWY_INLINE ByteFloats limit(ByteFloatTag d, float number, const ChannelSteps& steps,
+                                     size_t channel) {
+    return hn::Sub(hn::Set(d, number), hn::LoadU(d, steps.zeros.data() + channel));
+  }
   static HWY_INLINE ByteFloats round(ByteFloatTag d, ByteFloats value) {
     const ByteFloats shift = hn::Set(d, kRounding);
     return hn::Sub(hn::Add(value, shift), shift);

@@ -38,13 +38,15 @@ struct Int8Shape {
   int64_t depth() const { return (depthwise ? 1 : ic / packed_groups) * kh * kw; }
 };
 
-/// y = ops(scale * sum + bias), before it is rounded to bytes. Arrays lie as
-/// pack_widened_channels() has them.
+/// y = ops(scale * sum + bias), or with factors factor * ops(...) + zero, before it is rounded to
+/// bytes. Arrays lie as pack_widened_channels() has them.
 struct Int8Tail {
   const float* scales = nullptr;
   const float* bias = nullptr;
   const std::vector<PostOp>* ops = nullptr;  ///< see is_int8_tail_op()
   const std::byte* addend = nullptr;         ///< of a Sum; like dst, which it may be
+  const float* factors = nullptr;            ///< may be absent, as zeros
+  const float* zeros = nullptr;
 };
 
 inline bool is_int8_tail_op(PostOp::Kind kind) {

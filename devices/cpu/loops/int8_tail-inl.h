@@ -11,8 +11,7 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
+#include "devices/cpu/loops/activation-inl.h"
 #include "devices/cpu/loops/extremes-inl.h"
 #include "devices/cpu/loops/int8_shape.h"
 
@@ -160,13 +159,6 @@ HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
 }
 #endif
 
-HWY_INLINE ValueVector tail_sigmoid(ValueVector x) {
-  const ValueTag d;
-  const auto limited = clamped(hn::Neg(x), hn::Set(d, -88.0f), hn::Set(d, 88.0f));
-  const auto one = hn::Set(d, 1.0f);
-  return nan_of(x, hn::Div(one, hn::Add(one, hn::Exp(d, limited))));
-}
-
 /// All but Sum.
 HWY_INLINE ValueVector apply_tail_op(const PostOp& op, ValueVector x) {
   const ValueTag d;
@@ -180,9 +172,9 @@ HWY_INLINE ValueVector apply_tail_op(const PostOp& op, ValueVector x) {
     case PostOp::Kind::Linear:
       return hn::MulAdd(x, alpha, hn::Set(d, op.beta));
     case PostOp::Kind::Sigmoid:
-      return tail_sigmoid(x);
+      return fast_sigmoid<Accuracy::Float32>(d, x);
     case PostOp::Kind::Swish:
-      return hn::Mul(x, tail_sigmoid(hn::Mul(x, alpha)));
+      return fast_swish<Accuracy::Float32>(d, x, op.alpha);
     case PostOp::Kind::HardSwish: {
       const auto gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
       return hn::Mul(x, clamped(gate, zero, hn::Set(d, 1.0f)));
@@ -217,6 +209,10 @@ struct PanelResults {
     const int64_t padded = (strip.group * group_panels(shape) + panel) * kColumns;
     scales = tail.scales + padded;
     bias = tail.bias + padded;
+    if (tail.factors != nullptr) {
+      factors = tail.factors + padded;
+      zeros = tail.zeros + padded;
+    }
     const int64_t pixel = shape.dst_pixel(strip.n, strip.first_row, 0);
     const int64_t corner = pixel * channels + strip.group * shape.oc + first;
     dst = to + corner;
@@ -225,6 +221,8 @@ struct PanelResults {
 
   const float* scales;
   const float* bias;
+  const float* factors = nullptr;
+  const float* zeros = nullptr;
   const std::vector<PostOp>* ops;
   int64_t channels;           ///< of a pixel
   int64_t columns;            ///< of the panel that are there; others are neither read nor written
@@ -259,6 +257,13 @@ HWY_INLINE void finish_pixel(SumVector first, SumVector second, const PanelResul
     for (int half = 0; half < 2; ++half) {
       values.halves[half] = hn::MulAdd(hn::Sub(added.halves[half], hn::Set(d, op.beta)),
                                        hn::Set(d, op.alpha), values.halves[half]);
+    }
+  }
+  if (results.factors != nullptr) {
+    for (int half = 0; half < 2; ++half) {
+      values.halves[half] =
+          hn::MulAdd(values.halves[half], hn::LoadU(d, results.factors + half * kSumLanes),
+                     hn::LoadU(d, results.zeros + half * kSumLanes));
     }
   }
   T* const to = results.dst + pixel * results.channels;

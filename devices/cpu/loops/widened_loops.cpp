@@ -190,19 +190,37 @@ int64_t src_values(const Int8Shape& shape, int64_t rows) {
   return geometry.across * geometry.down(shape, rows) * shape.ic + kColumns;
 }
 
+/// Whole pixels, each channel less its zero point.
 template <class T>
-void widen_strip(const Int8Shape& shape, const Int8Strip& strip, const T* src, int16_t* to) {
+HWY_INLINE void centre_pixels(const T* from, int64_t count, int64_t channels, const int16_t* zeros,
+                              int16_t* to) {
+  for (int64_t first = 0; first < count; first += channels) {
+    for (int64_t c = 0; c < channels; ++c) {
+      to[first + c] = static_cast<int16_t>(from[first + c] - zeros[c]);
+    }
+  }
+}
+
+template <class T>
+void widen_strip(const Int8Shape& shape, const Int8Strip& strip, const T* src, int16_t* to,
+                 const int16_t* zeros) {
+  if (zeros != nullptr) {
+    gather_strip(shape, strip, src, GatherFill<int16_t>{0, kColumns}, to,
+                 [&](const T* from, int64_t count, int16_t* values)
+                     HWY_ATTR { centre_pixels(from, count, shape.ic, zeros, values); });
+    return;
+  }
   gather_strip(shape, strip, src, GatherFill<int16_t>{0, kColumns}, to,
                [&](const T* from, int64_t count, int16_t* values)
                    HWY_ATTR { widen_values(from, count, shape.src_zero, values); });
 }
 
 void widen_strip_of(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
-                    int16_t* to) {
+                    int16_t* to, const int16_t* zeros) {
   if (shape.src == ElementType::Int8) {
-    widen_strip(shape, strip, reinterpret_cast<const int8_t*>(src), to);
+    widen_strip(shape, strip, reinterpret_cast<const int8_t*>(src), to, zeros);
   } else {
-    widen_strip(shape, strip, reinterpret_cast<const uint8_t*>(src), to);
+    widen_strip(shape, strip, reinterpret_cast<const uint8_t*>(src), to, zeros);
   }
 }
 
@@ -387,8 +405,8 @@ int64_t widened_src_count(const Int8Shape& shape, int64_t rows) {
 }
 
 void widen_src(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
-               int16_t* widened) {
-  HWY_DYNAMIC_DISPATCH(widen_strip_of)(shape, strip, src, widened);
+               int16_t* widened, const int16_t* zeros) {
+  HWY_DYNAMIC_DISPATCH(widen_strip_of)(shape, strip, src, widened, zeros);
 }
 
 void multiply_widened(const Int8Shape& shape, const WidenedOffsets& offsets, const Int8Strip& strip,

@@ -37,8 +37,9 @@ WidenedOffsets widened_offsets(const Int8Shape& shape, int64_t rows);
 
 /// Values of the widened source of so many rows.
 int64_t widened_src_count(const Int8Shape& shape, int64_t rows);
+/// `zeros`: zero points of the channels of a depthwise convolution, instead of the shape's.
 void widen_src(const Int8Shape& shape, const Int8Strip& strip, const std::byte* src,
-               int16_t* widened);
+               int16_t* widened, const int16_t* zeros = nullptr);
 
 /// The results of the strip in panels [begin, end) of its group. `panels` are the packed
 /// ones of that group, `weights` memory for one widened panel.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "devices/cpu/onednn/int8_support.h"
+#include "devices/cpu/products/finished_product.h"
 #include "devices/cpu/products/widened_product.h"
 #include "inference/ops/double_values.h"
 #include "inference/ops/products/conv.h"
@@ -82,23 +83,37 @@ float scale_tail(const Int8Product& product, ElementType type, Int8Arithmetic& m
     }
   }
   std::ranges::reverse(made.post_ops);
-  made.offset = offset;
+  made.offsets = {offset};
   return unit;
 }
 
-/// With a scale per channel only tails that storing does anyway, as it saturates.
+/// Of the result: one, or one for each channel.
+std::vector<float> channel_zeros(const Int8Product& product) {
+  if (product.dst_zeros.empty()) return {static_cast<float>(product.dst_zero)};
+  return {product.dst_zeros.begin(), product.dst_zeros.end()};
+}
+
+/// A tail before one scale per channel that storing does anyway, as it saturates.
 bool is_saturation(const Int8Product& product, ElementType type) {
   const auto range = range_of(type);
-  const auto zero = static_cast<float>(product.dst_zero);
+  const std::vector<float> zeros = channel_zeros(product);
   return std::ranges::all_of(product.tail, [&](const TailStep& step) {
     if (step.sum || !can_scale(step) || step.expression.kind == ElementwiseKind::Round)
       return false;
-    if (step.expression.kind == ElementwiseKind::Relu) return zero <= range.first;
-    return std::ranges::all_of(product.dst_scales, [&](float unit) {
+    for (size_t c = 0; c < product.dst_scales.size(); ++c) {
+      const float zero = zeros[zeros.size() == 1 ? 0 : c];
+      if (step.expression.kind == ElementwiseKind::Relu) {
+        if (zero > range.first) return false;
+        continue;
+      }
       // What lies that near to a limit is rounded to it.
-      return step.expression.alpha / unit + zero <= range.first + kNearLimit &&
-             step.expression.beta / unit + zero >= range.second - kNearLimit;
-    });
+      const float unit = product.dst_scales[c];
+      if (step.expression.alpha / unit + zero > range.first + kNearLimit ||
+          step.expression.beta / unit + zero < range.second - kNearLimit) {
+        return false;
+      }
+    }
+    return true;
   });
 }
 
@@ -143,12 +158,28 @@ std::vector<double> channel_sums(const Tensor& weights, bool convolution, int32_
 
 }  // namespace
 
-Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
+Result<Int8Arithmetic> int8_values(const Node& node) {
   const Int8Product product = int8_product_of(node);
   Int8Arithmetic made;
   HET_ASSIGN(made.quantisation.scales, to_float_vector(node.input(kInt8ScalesInput)->constant()));
   made.quantisation.weights_zero = product.weights_zero;
+  // Zeros around the picture are values of the zero point: then the kernel must know it.
+  if (!product.src_zeros.empty()) {
+    made.src_zeros = product.src_zeros;
+  } else if (is_padded(node)) {
+    made.quantisation.src_zero = product.src_zero;
+  } else {
+    made.compensated = product.src_zero;
+  }
+  made.has_bias = node.input(kTailBiasInput) != nullptr || made.compensated != 0;
+  return made;
+}
+
+Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
+  const Int8Product product = int8_product_of(node);
+  HET_ASSIGN(Int8Arithmetic made, int8_values(node));
   const ElementType type = node.output()->desc().type;
+  made.dst = type;
   const bool scaled = is_byte(type) && std::ranges::all_of(product.tail, can_scale);
   if (!scaled && std::ranges::any_of(product.tail, rounds_to_steps)) {
     return error(StatusCode::NotSupported, "a tail that rounds to steps in real values");
@@ -156,13 +187,20 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
   if (!is_byte(type)) {
     made.post_ops = post_ops_of(product.tail);
   } else if (product.dst_scales.size() > 1) {
-    if (!is_saturation(product, type)) {
-      return error(StatusCode::NotSupported, "a tail before one scale per channel");
+    if (is_saturation(product, type)) {
+      std::vector<float>& scales = made.quantisation.scales;
+      scales.resize(product.dst_scales.size(), scales.front());
+      for (size_t c = 0; c < scales.size(); ++c) scales[c] /= product.dst_scales[c];
+      made.offsets = channel_zeros(product);
+    } else if (std::ranges::any_of(product.tail, [](const TailStep& step) {
+                 return step.sum || step.expression.kind == ElementwiseKind::Round;
+               })) {
+      return error(StatusCode::NotSupported, "such a tail before one scale per channel");
+    } else {
+      made.post_ops = post_ops_of(product.tail);
+      for (const float scale : product.dst_scales) made.dst_factors.push_back(1.0f / scale);
+      made.dst_zeros = channel_zeros(product);
     }
-    std::vector<float>& scales = made.quantisation.scales;
-    scales.resize(product.dst_scales.size(), scales.front());
-    for (size_t c = 0; c < scales.size(); ++c) scales[c] /= product.dst_scales[c];
-    made.offset = static_cast<float>(product.dst_zero);
   } else if (scaled) {
     const float unit = scale_tail(product, type, made);
     for (float& scale : made.quantisation.scales) scale /= unit;
@@ -175,14 +213,8 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
       return error(StatusCode::NotSupported, "two post-ops of one kind");
     }
   }
-  // Zeros around the picture are values of the zero point: then the kernel must know it.
-  if (is_padded(node)) {
-    made.quantisation.src_zero = product.src_zero;
-  } else {
-    made.compensated = product.src_zero;
-  }
-  made.has_bias =
-      node.input(kTailBiasInput) != nullptr || made.offset != 0.0f || made.compensated != 0;
+  made.has_bias = made.has_bias ||
+                  std::ranges::any_of(made.offsets, [](float offset) { return offset != 0.0f; });
   return made;
 }
 
@@ -201,7 +233,8 @@ Result<std::vector<double>> int8_bias_in_sums(const Node& node, const Int8Arithm
     for (size_t c = 0; c < channels; ++c) sums[c] -= arithmetic.compensated * weights[c];
   }
   for (size_t c = 0; c < channels; ++c) {
-    sums[c] += static_cast<double>(arithmetic.offset) / scales[scales.size() == 1 ? 0 : c];
+    const float offset = arithmetic.offsets[arithmetic.offsets.size() == 1 ? 0 : c];
+    sums[c] += static_cast<double>(offset) / scales[scales.size() == 1 ? 0 : c];
   }
   return sums;
 }
@@ -224,7 +257,7 @@ Result<ConvolutionSpec> int8_convolution_spec(const Node& node, const Int8Arithm
              conv_attributes(node, src.shape, node.input(1)->desc().shape));
   ConvolutionSpec spec;
   spec.src = {src.type, src.shape, Format::Plain};
-  spec.dst = {dst.type, dst.shape, Format::Plain};
+  spec.dst = {arithmetic.dst, dst.shape, Format::Plain};
   spec.weights = node.input(1)->desc().shape;
   spec.weights_type = ElementType::Int8;
   spec.groups = window.group;
@@ -249,7 +282,7 @@ Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arit
   const int64_t rows = element_count(src.shape) / depth;
   spec.src = {src.type, {rows, depth}, Format::Plain};
   spec.weights = {ElementType::Int8, {depth, columns}, Format::Plain};
-  spec.dst = {node.output()->desc().type, {rows, columns}, Format::Plain};
+  spec.dst = {arithmetic.dst, {rows, columns}, Format::Plain};
   spec.weights_packed = true;
   spec.bias = {1, columns};
   spec.post_ops = arithmetic.post_ops;
@@ -258,7 +291,9 @@ Result<MatMulSpec> int8_matmul_spec(const Node& node, const Int8Arithmetic& arit
 }
 
 bool has_onednn_int8(const Node& node, const Int8Arithmetic& arithmetic) {
-  if (!has_exact_int8()) return false;
+  if (!has_exact_int8() || !arithmetic.src_zeros.empty() || !arithmetic.dst_factors.empty()) {
+    return false;
+  }
   const auto is_there = [](const Result<std::string>& implementation) {
     return implementation && is_generated(*implementation);
   };
@@ -278,7 +313,8 @@ bool has_onednn_int8(const Node& node, const Int8Arithmetic& arithmetic) {
 bool has_int8_kernel(const Node& node) {
   const Result<Int8Arithmetic> arithmetic = int8_arithmetic(node);
   if (!arithmetic) return false;
-  return has_onednn_int8(node, *arithmetic) || widened_shape(node, *arithmetic).has_value();
+  return has_onednn_int8(node, *arithmetic) || widened_shape(node, *arithmetic).has_value() ||
+         prefers_finished(node, *arithmetic);
 }
 
 }  // namespace het::cpu

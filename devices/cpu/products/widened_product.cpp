@@ -83,6 +83,9 @@ struct Int8Constants {
   WeightStrides strides;
   std::vector<float> scales;
   std::vector<float> bias;
+  /// Of channels, empty where there are none: see Int8Arithmetic.
+  std::vector<float> dst_factors = {}, dst_zeros = {};
+  std::vector<int32_t> src_zeros = {};
 };
 
 class WidenedKernel final : public Kernel {
@@ -106,6 +109,11 @@ class WidenedKernel final : public Kernel {
   Status pack(const Int8Constants& constants, const NodePacking& packing) {
     HET_ASSIGN(scales_, pack_channels(constants.scales, packing));
     HET_ASSIGN(bias_, pack_channels(constants.bias, packing));
+    if (!constants.dst_factors.empty()) {
+      HET_ASSIGN(factors_, pack_channels(constants.dst_factors, packing));
+      HET_ASSIGN(zeros_, pack_channels(constants.dst_zeros, packing));
+    }
+    src_zeros_.assign(constants.src_zeros.begin(), constants.src_zeros.end());
     if (!by_bytes_.empty()) return {};
     const int64_t panels = widened_panels(shape_);
     const auto bytes = static_cast<size_t>(panels * widened_panel_count(shape_));
@@ -132,6 +140,10 @@ class WidenedKernel final : public Kernel {
     tail.scales = reinterpret_cast<const float*>(scales_->host());
     tail.bias = reinterpret_cast<const float*>(bias_->host());
     tail.ops = &ops_;
+    if (factors_ != nullptr) {
+      tail.factors = reinterpret_cast<const float*>(factors_->host());
+      tail.zeros = reinterpret_cast<const float*>(zeros_->host());
+    }
     tail.addend = has_sum_ ? args.inputs[1] : nullptr;
     const int64_t strips = shape_.n * shape_.groups * cut_.strips;
     const int64_t panels = widened_panels(shape_) / shape_.groups;
@@ -183,7 +195,8 @@ class WidenedKernel final : public Kernel {
                        args.outputs[0]);
         continue;
       }
-      widen_src(shape_, strip, args.inputs[0], widened);
+      widen_src(shape_, strip, args.inputs[0], widened,
+                src_zeros_.empty() ? nullptr : src_zeros_.data());
       multiply_widened(shape_, offsets_, strip, widened, weights_of_group(strip.group),
                        panels.first, panels.second, tail, widened + src_count_, args.outputs[0]);
     }
@@ -208,6 +221,9 @@ class WidenedKernel final : public Kernel {
   BufferPtr weights_;  ///< where by_bytes_ is empty
   BufferPtr scales_;
   BufferPtr bias_;
+  BufferPtr factors_;  ///< with zeros_, or none
+  BufferPtr zeros_;
+  std::vector<int16_t> src_zeros_;
 };
 
 /// Nothing where the loops have no such shape.
@@ -287,7 +303,9 @@ Result<std::unique_ptr<Kernel>> make_kernel(const Int8Shape& shape, const std::v
                                    constants.strides.ic_stride / taps * kept};
     HET_ASSIGN(std::unique_ptr<Kernel> made,
                make_whole_kernel(part.shape, ops,
-                                 {weights, strides, constants.scales, constants.bias}, packing));
+                                 {weights, strides, constants.scales, constants.bias,
+                                  constants.dst_factors, constants.dst_zeros, constants.src_zeros},
+                                 packing));
     kernel->add(std::move(made));
   }
   return std::unique_ptr<Kernel>(std::move(kernel));
@@ -324,6 +342,7 @@ std::optional<Int8Shape> widened_shape(const Node& node, const Int8Arithmetic& a
   shape.dst = node.output()->desc().type;
   shape.src_zero = product.src_zero;
   shape.weights_zero = product.weights_zero;
+  if (!arithmetic.src_zeros.empty() && !shape.depthwise) return std::nullopt;
   return supported(shape);
 }
 
@@ -355,7 +374,9 @@ Result<std::unique_ptr<Kernel>> make_widened_kernel(const Int8Shape& shape, cons
     bias[c] = static_cast<float>(sums[c] * static_cast<double>(scales[scales.size() == 1 ? 0 : c]));
   }
   return make_kernel(shape, arithmetic.post_ops,
-                     {node.input(1)->constant(), strides_of(node), scales, bias}, packing);
+                     {node.input(1)->constant(), strides_of(node), scales, bias,
+                      arithmetic.dst_factors, arithmetic.dst_zeros, arithmetic.src_zeros},
+                     packing);
 }
 
 }  // namespace het::cpu

@@ -16,8 +16,7 @@ std::optional<StoredValue> stored_value(const Node& node, Value* stored, const V
   if (!scale || !desc.is_static() || real.desc().type != ElementType::Float32 ||
       (desc.type != ElementType::UInt8 && desc.type != ElementType::Int8) ||
       std::ranges::any_of(scale->scales,
-                          [](float s) { return !(s > 0.0f) || !std::isfinite(s); }) ||
-      std::ranges::any_of(scale->zeros, [&](int64_t z) { return z != scale->zeros[0]; })) {
+                          [](float s) { return !(s > 0.0f) || !std::isfinite(s); })) {
     return std::nullopt;
   }
   StoredValue value{stored, scale->scales[0], {}, static_cast<int32_t>(scale->zeros[0])};
@@ -28,6 +27,9 @@ std::optional<StoredValue> stored_value(const Node& node, Value* stored, const V
     return std::nullopt;
   }
   value.channel_scales = scale->scales;
+  if (std::ranges::any_of(scale->zeros, [&](int64_t z) { return z != scale->zeros[0]; })) {
+    value.channel_zeros.assign(scale->zeros.begin(), scale->zeros.end());
+  }
   return value;
 }
 

@@ -14,9 +14,12 @@ struct StoredValue {
   /// One scale for each index of dimension 1; empty when `scale` is that of the whole tensor.
   std::vector<float> channel_scales = {};
   int32_t zero = 0;
+  /// One for each channel where they differ, beside channel_scales; else empty.
+  std::vector<int32_t> channel_zeros = {};
   ElementType type() const { return stored->desc().type; }
 };
 
+/// Whether scales, and zero points, may be those of channels.
 enum class Steps : uint8_t { PerTensor, PerTensorOrChannel };
 
 /// The bytes that a DequantizeLinear with constant scale makes this float value of.

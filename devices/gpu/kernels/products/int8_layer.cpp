@@ -146,6 +146,9 @@ std::string refuse_int8(const Node& node) {
   if (std::string reason = refuse_types(node); !reason.empty()) return reason;
   const Result<Int8Layer> layer = int8_layer_of(node);
   if (!layer) return layer.error().message();
+  if (!layer->product.src_zeros.empty() || !layer->product.dst_zeros.empty()) {
+    return "a zero point for each channel";
+  }
   const Window3& window = layer->window;
   if (window.in[0] != 1 || window.kernel[0] != 1 || window.out[0] != 1) {
     return "three spatial dimensions";

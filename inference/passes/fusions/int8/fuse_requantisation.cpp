@@ -18,6 +18,7 @@ Status fuse_requantisation(Model& model, const Int8Rules& rules) {
     product.dst_scales = dst->channel_scales;
     if (product.dst_scales.empty()) product.dst_scales = {dst->scale};
     product.dst_zero = dst->zero;
+    product.dst_zeros = dst->channel_zeros;
     Attributes attributes = node.attributes();
     set_int8_product(attributes, product);
     replace_if(model, rules.can_run,

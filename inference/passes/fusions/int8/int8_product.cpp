@@ -80,10 +80,16 @@ bool is_pixelwise(const Node& node) {
 Int8Product int8_product_of(const Node& node) {
   const Attributes& a = node.attributes();
   Int8Product product;
+  const auto ints = [&](const char* name) {
+    const std::vector<int64_t> values = a.get_ints(name, {});
+    return std::vector<int32_t>(values.begin(), values.end());
+  };
   product.src_zero = static_cast<int32_t>(a.get_int("src_zero", 0));
+  product.src_zeros = ints("src_zeros");
   product.weights_zero = static_cast<int32_t>(a.get_int("weights_zero", 0));
   product.dst_scales = a.get_floats("dst_scales", {a.get_float("dst_scale", 1.0f)});
   product.dst_zero = static_cast<int32_t>(a.get_int("dst_zero", 0));
+  product.dst_zeros = ints("dst_zeros");
   product.sum_scale = a.get_float("sum_scale", 1.0f);
   product.sum_zero = static_cast<int32_t>(a.get_int("sum_zero", 0));
   product.tail = tail_of(a);
@@ -102,7 +108,11 @@ void set_int8_product(Attributes& attributes, const Int8Product& product) {
   const auto set_float = [&](const char* name, float value) {
     if (value != 1.0f) attributes.set(name, value);
   };
+  const auto set_ints = [&](const char* name, const std::vector<int32_t>& values) {
+    if (!values.empty()) attributes.set(name, std::vector<int64_t>(values.begin(), values.end()));
+  };
   set_int("src_zero", product.src_zero);
+  set_ints("src_zeros", product.src_zeros);
   set_int("weights_zero", product.weights_zero);
   if (product.dst_scales.size() == 1) {
     set_float("dst_scale", product.dst_scales[0]);
@@ -110,6 +120,7 @@ void set_int8_product(Attributes& attributes, const Int8Product& product) {
     attributes.set("dst_scales", product.dst_scales);
   }
   set_int("dst_zero", product.dst_zero);
+  set_ints("dst_zeros", product.dst_zeros);
   set_float("sum_scale", product.sum_scale);
   set_int("sum_zero", product.sum_zero);
   if (!product.tail.empty()) set_tail(attributes, product.tail);

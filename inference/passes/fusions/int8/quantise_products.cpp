@@ -135,6 +135,7 @@ Status quantise_product(Model& model, Node& node, const Int8Rules& rules) {
   Attributes attributes = conv ? node.attributes() : Attributes();
   Int8Product product;
   product.src_zero = src->zero;
+  product.src_zeros = src->channel_zeros;
   product.weights_zero = weights->stored.zero;
   set_int8_product(attributes, product);
   replace_by_product(model, rules,

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "devices/cpu/formats/kernel.h"
+#include "devices/cpu/products/int8_product.h"
+
+namespace het::cpu {
+
+/// Int8 products whose sums oneDNN stores as float32, and whose tail and rounding are a pass of our
+/// own: over strips of rows that are in the cache still, or over the whole result. That is what
+/// steps of their own for each channel need, and activations take less time so.
+
+/// Rows of one strip of so many; all of them where strips are not worth it.
+int64_t finished_strip(int64_t rows, int64_t channels);
+
+/// True when this one is computed so: it is faster, or there is no other way in oneDNN.
+bool prefers_finished(const Node& node, const Int8Arithmetic& arithmetic);
+
+/// `product` computes a strip as float32 from rows of `src_row_bytes`, or the whole.
+std::unique_ptr<Kernel> make_finished_kernel(std::unique_ptr<Kernel> product, const Node& node,
+                                             int64_t rows, int64_t strip, int64_t src_row_bytes);
+
+}  // namespace het::cpu
