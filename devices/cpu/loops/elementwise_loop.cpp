@@ -190,6 +190,10 @@ HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, con
       return unary(values, count, [](D d, V x) {
         return hn::Mul(x, hn::Tanh(d, hn::Min(soft_plus(d, x), hn::Set(d, 20.0f))));
       });
+    case ElementwiseKind::ReplaceNaN:
+      return unary(values, count, [&step](D d, V x) {
+        return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(d, step.alpha));
+      });
     default:  // an action of its own
       return;
   }

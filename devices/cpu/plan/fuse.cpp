@@ -134,6 +134,7 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   }
   HET_TRY(run_rewrites(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
                                fold_space_to_depth, drop_expand, lower_attention, fuse_attention,
+                               fuse_nan_guards,
                                move_before_concat, fold_channel_affine}));
   if (!keep_non_finite && !keeps_sums) {
     // Sums that became one convolution may be scaled and be a part of the next sum.

@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "devices/cpu/formats/cache_size.h"
-#include "devices/cpu/loops/byte_loops.h"
 #include "devices/cpu/loops/elementwise_loop.h"
+#include "devices/cpu/loops/finish_loops.h"
 #include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/products/dense.h"
 #include "devices/cpu/products/widened_product.h"
@@ -38,15 +38,19 @@ class Finish {
   explicit Finish(const Node& node)
       : type_(node.output()->desc().type), channels_(node.input(1)->desc().shape[is_conv(node) ? 0 : 1]) {
     const Int8Product product = int8_product_of(node);
-    if (!product.tail.empty()) code_ = make_elementwise_code(program_of(product.tail));
-    has_tail_ = !product.tail.empty();
-    std::vector<float> zeros(product.dst_zeros.begin(), product.dst_zeros.end());
-    if (zeros.empty()) zeros = {static_cast<float>(product.dst_zero)};
-    if (product.dst_scales.size() == 1) {
-      scale_ = {product.dst_scales[0], zeros[0], type_ == ElementType::Int8};
-    } else {
-      steps_ = ChannelSteps(product.dst_scales, zeros, type_ == ElementType::Int8);
+    if (type_ != ElementType::Float32) {
+      std::vector<float> scales = product.dst_scales;
+      std::vector<float> zeros(product.dst_zeros.begin(), product.dst_zeros.end());
+      if (zeros.empty()) zeros = {static_cast<float>(product.dst_zero)};
+      if (scales.size() == 1) scales.resize(kSharedSteps, scales[0]);
+      steps_ = ChannelSteps(scales, zeros, type_ == ElementType::Int8);
+      if (product.tail.size() == 1 && is_finished_activation(product.tail[0].expression)) {
+        activation_ = product.tail[0].expression;
+        return;
+      }
     }
+    has_code_ = !product.tail.empty();
+    if (has_code_) code_ = make_elementwise_code(program_of(product.tail));
   }
 
   int64_t channels() const { return channels_; }
@@ -64,6 +68,9 @@ class Finish {
   }
 
  private:
+  /// One scale of all channels is repeated for vectors of any length.
+  static constexpr size_t kSharedSteps = 64;
+
   static bool is_conv(const Node& node) { return node.op_type() == "Int8Conv"; }
 
   void run_some(float* values, size_t count, std::byte* dst) const {
@@ -71,17 +78,16 @@ class Finish {
       const ElementwiseSource source{values, ElementType::Float32};
       return run_elementwise(code_, &source, reinterpret_cast<float*>(dst), count);
     }
-    if (has_tail_) run_elementwise_in_place(code_, values, count);
-    if (steps_.channels == 0) return quantise_row(values, scale_, count, dst);
-    quantise_channels(values, steps_, count, dst);
+    if (has_code_) run_elementwise_in_place(code_, values, count);
+    finish_rows(activation_ ? &*activation_ : nullptr, values, steps_, count, dst);
   }
 
   ElementType type_;
   int64_t channels_;
+  std::optional<ElementwiseInstruction> activation_;  ///< all of the tail, in one pass
+  bool has_code_ = false;                             ///< else a pass before that
   ElementwiseCode code_;
-  bool has_tail_ = false;
-  ByteScale scale_;
-  ChannelSteps steps_;  ///< of no channels where `scale_` is that of all
+  ChannelSteps steps_;  ///< of bytes
 };
 
 class FinishedState final : public KernelState {

@@ -93,6 +93,11 @@ std::vector<float> channel_zeros(const Int8Product& product) {
   return {product.dst_zeros.begin(), product.dst_zeros.end()};
 }
 
+/// All scales of the result have finite inverses.
+bool has_inverses(const std::vector<float>& scales) {
+  return std::ranges::all_of(scales, [](float scale) { return std::isfinite(1.0f / scale); });
+}
+
 /// A tail before one scale per channel that storing does anyway, as it saturates.
 bool is_saturation(const Int8Product& product, ElementType type) {
   const auto range = range_of(type);
@@ -192,7 +197,8 @@ Result<Int8Arithmetic> int8_arithmetic(const Node& node) {
       scales.resize(product.dst_scales.size(), scales.front());
       for (size_t c = 0; c < scales.size(); ++c) scales[c] /= product.dst_scales[c];
       made.offsets = channel_zeros(product);
-    } else if (std::ranges::any_of(product.tail, [](const TailStep& step) {
+    } else if (!has_inverses(product.dst_scales) ||
+               std::ranges::any_of(product.tail, [](const TailStep& step) {
                  return step.sum || step.expression.kind == ElementwiseKind::Round;
                })) {
       return error(StatusCode::NotSupported, "such a tail before one scale per channel");

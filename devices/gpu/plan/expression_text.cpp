@@ -84,6 +84,8 @@ std::string expression_text(const ElementwiseInstruction& instruction, const std
       return fmt::format("het_softplus({})", a);
     case ElementwiseKind::Mish:
       return fmt::format("{} * tanh(het_softplus({}))", a, a);
+    case ElementwiseKind::ReplaceNaN:
+      return fmt::format("isnan({}) ? (floatw)({}) : {}", a, alpha, a);
   }
   return a;
 }

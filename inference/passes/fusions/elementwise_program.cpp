@@ -47,6 +47,7 @@ constexpr std::array kNames = {
     KindName{ElementwiseKind::Erf, "Erf"},
     KindName{ElementwiseKind::SoftPlus, "SoftPlus"},
     KindName{ElementwiseKind::Mish, "Mish"},
+    KindName{ElementwiseKind::ReplaceNaN, "ReplaceNaN"},
 };
 
 bool is_float32(const Value* value) {

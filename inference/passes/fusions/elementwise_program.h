@@ -44,6 +44,7 @@ enum class ElementwiseKind : uint8_t {
   Erf,
   SoftPlus,
   Mish,
+  ReplaceNaN,  ///< alpha for NaN
 };
 
 std::string_view to_string(ElementwiseKind kind);

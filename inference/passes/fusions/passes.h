@@ -56,6 +56,9 @@ Status fold_channel_affine(Model& model);
 /// products were: an infinity with weights of two signs stays one where it was NaN.
 Status merge_convolutions(Model& model);
 
+/// Where(IsNaN(x), number, x), as exporters write it behind Softmax, becomes element-wise.
+Status fuse_nan_guards(Model& model);
+
 /// A BatchNormalization that is left becomes element-wise.
 Status lower_batch_norm(Model& model);
 

@@ -9,7 +9,8 @@
 namespace het {
 namespace {
 
-/// Rounds to steps of `step`, limits to [low, high] steps and multiplies by `scale`.
+/// Rounds to steps of `step`, limits to [low, high] steps and multiplies by `scale`. NaN is stored
+/// as the zero point.
 ElementwiseNode rounding(Model& model, const Node& quantise, float step, float low, float high,
                          float scale) {
   ElementwiseNode result{{1, {}}, {quantise.input(0)}};
@@ -24,6 +25,7 @@ ElementwiseNode rounding(Model& model, const Node& quantise, float step, float l
         instructions.empty() ? 0 : result.program.operands + instructions.size() - 1);
   };
   instructions.push_back({ElementwiseKind::Round, last()});
+  instructions.push_back({ElementwiseKind::ReplaceNaN, last()});
   instructions.push_back({ElementwiseKind::Clip, last(), 0, low, high});
   if (scale != 1.0f) instructions.push_back({ElementwiseKind::Linear, last(), 0, scale, 0.0f});
   return result;
@@ -47,9 +49,10 @@ ElementwiseNode rounding_of_channels(Model& model, const Node& quantise, const S
   add("/back", scales);
   result.program.instructions = {{ElementwiseKind::Div, 0, 1},
                                  {ElementwiseKind::Round, 5},
-                                 {ElementwiseKind::Max, 6, 2},
-                                 {ElementwiseKind::Min, 7, 3},
-                                 {ElementwiseKind::Mul, 8, 4}};
+                                 {ElementwiseKind::ReplaceNaN, 6},
+                                 {ElementwiseKind::Max, 7, 2},
+                                 {ElementwiseKind::Min, 8, 3},
+                                 {ElementwiseKind::Mul, 9, 4}};
   return result;
 }
 

@@ -47,7 +47,8 @@ Status fuse_int8_activations(Model& model, const TailRules& rules);
 /// QuantizeLinear follows, and so does the rounding of the product in between.
 Status fuse_int8_sums(Model& model, const Int8Rules& rules, const TailRules& tails);
 
-/// QuantizeLinear goes into the int8 product before it, whose result is bytes then.
+/// QuantizeLinear goes into the int8 product before it, whose result is bytes then, with a factor
+/// for each channel that may stand between.
 Status fuse_requantisation(Model& model, const Int8Rules& rules);
 
 /// Add and GlobalAveragePool between DequantizeLinear and QuantizeLinear become QLinearAdd and
