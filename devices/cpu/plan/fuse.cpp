@@ -128,7 +128,7 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
     HET_TRY(
-        run_rewrites(model, {split_fake_quantize, move_quantisation, quantise_products,
+        run_rewrites(model, {split_fake_quantize, move_quantisation, move_channel_quantisation, quantise_products,
                              fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
                              fuse_int8_sums, fuse_requantisation, quantise_operators, map_bytes}));
   }
@@ -146,6 +146,7 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
               fuse_channel_slices, fuse_channel_gathers,
               keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
   if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
+  if (int8) HET_TRY(run_rewrites(model, {lower_channel_quantisation}));
   HET_TRY(run_rewrites(model, {fuse_elementwise}));
   return int8 ? run_rewrites(model, {fuse_byte_elementwise}) : Status();
 }

@@ -33,6 +33,10 @@ Status split_fake_quantize(Model& model);
 /// pairs that meet cancel out.
 Status move_quantisation(Model& model);
 
+/// Channels of bytes are concatenated, split and cut as bytes though each has steps of its own:
+/// DequantizeLinear behind them has a scale and a zero point for each.
+Status move_channel_quantisation(Model& model);
+
 /// Conv, MatMul and Gemm of two dequantised values, the weights constant, become het.Int8Conv and
 /// het.Int8MatMul with a float result.
 Status quantise_products(Model& model, const Int8Rules& rules);
@@ -66,6 +70,10 @@ using RunOnBytes = void (*)(const ElementwiseProgram& program, std::span<const B
 /// roundings to bytes in between, become het.MapBytes: the bytes, and a table of 256 that says what
 /// each becomes.
 Status map_bytes(Model& model, RunOnBytes run);
+
+/// DequantizeLinear with steps for each channel, and QuantizeLinear behind expressions, become
+/// expressions over numbers without a scale.
+Status lower_channel_quantisation(Model& model);
 
 /// What DequantizeLinear and QuantizeLinear do around chains of scalar expressions becomes a part
 /// of them: het.ElementwiseBytes. After all that fuses such chains.
