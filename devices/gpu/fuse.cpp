@@ -67,9 +67,9 @@ Status fuse(Model& model, bool int8) {
   return run_rewrites(
       model,
       {lower_qlinear_concat, fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
-       fold_space_to_depth, lower_attention, fuse_attention, fuse_nan_guards, fold_channel_affine, lower_batch_norm,
-       lower_fake_quantize, fuse_normalisations, fuse_gated_activations, fuse_channel_shuffles,
-       fuse_channel_slices, fuse_any_tails, fuse_elementwise});
+       fold_space_to_depth, lower_attention, fuse_attention, fuse_nan_guards, fold_channel_affine,
+       lower_batch_norm, lower_fake_quantize, fuse_normalisations, fuse_gated_activations,
+       fuse_channel_shuffles, fuse_channel_slices, fuse_any_tails, fuse_elementwise});
 }
 
 }  // namespace het::gpu

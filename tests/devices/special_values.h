@@ -74,6 +74,30 @@ class SpecialValues : public Base {
     }
   }
 
+  /// What rounds to bytes and back makes zero of NaN, and so does what exporters write behind
+  /// Softmax.
+  void expect_numbers_for_nan() {
+    ModelMaker maker;
+    Value* x = maker.input({2, 3, 5, 7});
+    const auto number = [&](auto value) { return maker.constant(Tensor::scalar(value)); };
+    const auto rounded = [&](Value* scale, Value* zero) {
+      const Attributes axis = make_attributes({{"axis", int64_t{1}}});
+      Value* q = maker.op("QuantizeLinear", {x, scale, zero}, axis);
+      maker.output(maker.op("DequantizeLinear", {q, scale, zero}, axis));
+    };
+    rounded(number(0.5f), number(uint8_t{100}));
+    rounded(maker.constant(Tensor::from<float>({3}, {0.5f, 0.25f, 2.0f})),
+            maker.constant(Tensor::from<int8_t>({3}, {-3, 0, 5})));
+    const auto guarded = [&](Value* guard, Value* other) {
+      maker.output(maker.op("Where", {maker.op("IsNaN", {guard}), other, x}));
+    };
+    guarded(x, number(0.0f));
+    guarded(x, number(2.5f));
+    guarded(maker.op("Neg", {x}), number(1.0f));
+    guarded(x, maker.constant(Tensor::from<float>({7}, {1, 2, 3, 4, 5, 6, 7})));
+    expect_same(maker.model(), {values({2, 3, 5, 7}, 1)});
+  }
+
   /// A number at a limit or beyond it is the limit's, whatever the other limits are.
   void expect_limits_without_numbers() {
     const std::vector<std::array<float, 4>> limits{

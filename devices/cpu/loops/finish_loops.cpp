@@ -81,9 +81,8 @@ void finish_as(const ElementwiseInstruction* activation, const float* src,
         return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, hn::Set(d, alpha)), x);
       });
     default:  // Clip: is_finished_activation() has refused others
-      return finish([alpha, beta](D d, V x) {
-        return clamped(x, hn::Set(d, alpha), hn::Set(d, beta));
-      });
+      return finish(
+          [alpha, beta](D d, V x) { return clamped(x, hn::Set(d, alpha), hn::Set(d, beta)); });
   }
 }
 

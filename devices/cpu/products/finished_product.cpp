@@ -36,7 +36,8 @@ ElementwiseProgram program_of(const FusedTail& tail) {
 class Finish {
  public:
   explicit Finish(const Node& node)
-      : type_(node.output()->desc().type), channels_(node.input(1)->desc().shape[is_conv(node) ? 0 : 1]) {
+      : type_(node.output()->desc().type),
+        channels_(node.input(1)->desc().shape[is_conv(node) ? 0 : 1]) {
     const Int8Product product = int8_product_of(node);
     if (type_ != ElementType::Float32) {
       std::vector<float> scales = product.dst_scales;
@@ -138,7 +139,8 @@ class FinishedKernel final : public Kernel {
         // The last strip has rows of the one before it again, which is not stored twice.
         const int64_t first = std::min(k * strip_, rows_ - strip_);
         const int64_t known = k * strip_ - first;
-        if (!multiply(args, slot, first, slots[static_cast<size_t>(slot)].get()).ok()) failed = true;
+        if (!multiply(args, slot, first, slots[static_cast<size_t>(slot)].get()).ok())
+          failed = true;
         finish_.run(values_of(args, slot) + known * finish_.channels(), strip_ - known,
                     args.outputs[0] + k * strip_ * finish_.row_bytes());
       }

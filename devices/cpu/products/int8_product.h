@@ -19,8 +19,8 @@ struct Int8Arithmetic {
   bool has_bias = false;
   ElementType dst = ElementType::Float32;
   std::vector<int32_t> src_zeros;  ///< of each channel of x, which no kernel of oneDNN takes
-  /// Where the result has steps of its own for each channel behind post-ops in real values, which no
-  /// kernel of oneDNN does: y = factor * x + zero.
+  /// Where the result has steps of its own for each channel behind post-ops in real values, which
+  /// no kernel of oneDNN does: y = factor * x + zero.
   std::vector<float> dst_factors, dst_zeros;
 };
 /// Fails with NotSupported when the tail would take one kind of post-op twice.

@@ -106,6 +106,8 @@ double value_of(const ElementwiseInstruction& op, double a, double b) {
       return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a)));
     case K::Mish:
       return a * std::tanh(std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))));
+    case K::ReplaceNaN:
+      return std::isnan(a) ? static_cast<double>(op.alpha) : a;
   }
   return 0;
 }
@@ -168,6 +170,7 @@ void expect_near(double got, double wanted, double tolerance, size_t at) {
 std::vector<ElementwiseProgram> programs() {
   return {
       {1, {{K::Relu, 0}}},
+      {1, {{K::Sqrt, 0}, {K::ReplaceNaN, 1, 0, 7.0f}}},
       {3, {{K::Mul, 0, 1}, {K::Add, 3, 2}, {K::Relu, 4}}},
       {2, {{K::Sub, 0, 1}, {K::Sub, 0, 2}, {K::Max, 1, 3}}},       // reversed
       {2, {{K::Add, 0, 1}, {K::Sigmoid, 2}, {K::Mul, 2, 3}}},      // the sum is saved

@@ -370,8 +370,9 @@ TEST_F(CpuQuantised, WhatIsNoNumberAmongOthers) {
             }
             cpu::quantise_row(values.data(), scale, count,
                               reinterpret_cast<std::byte*>(rows.data()));
-            cpu::quantise_channels(values.data(), scales.data(), scale, count, 1,
-                                   reinterpret_cast<std::byte*>(channels.data()));
+            cpu::quantise_channels(values.data(),
+                                   cpu::ChannelSteps(scales, std::array{scale.zero}, is_signed),
+                                   count, reinterpret_cast<std::byte*>(channels.data()));
             EXPECT_EQ(rows, wanted) << value << " at " << at << " of " << count;
             EXPECT_EQ(channels, wanted) << value << " at " << at << " of " << count;
           }
@@ -438,6 +439,12 @@ TEST(ByteLoops, QuotientsBesideHalvesAreRoundedAsDivisionsAre) {
       const cpu::ByteScale byte_scale{scale, is_signed ? -3.0f : 7.0f, is_signed};
       std::vector<std::byte> got(values.size());
       cpu::quantise_row(values.data(), byte_scale, values.size(), got.data());
+      std::vector<std::byte> by_channels(values.size());
+      const std::vector<float> scales(3, scale);
+      cpu::quantise_channels(values.data(),
+                             cpu::ChannelSteps(scales, std::array{byte_scale.zero}, is_signed),
+                             values.size(), by_channels.data());
+      EXPECT_EQ(got, by_channels);
       for (size_t i = 0; i < values.size(); ++i) {
         const double rounded = std::nearbyint(values[i] / scale) + byte_scale.zero;
         const double wanted =

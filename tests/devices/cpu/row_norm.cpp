@@ -111,15 +111,15 @@ TEST(CpuRowNorm, MeansFarFromZero) {
 }
 
 TEST(CpuRowNorm, NumbersThatAreNoneSpoilNoNeighbours) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
   cpu_testing::on_each_instruction_set([] {
     for (const size_t length : {5, 32, 45, 100}) {
       for (const bool centred : {true, false}) {
         const RowNorm norm{length, 1e-5f, centred, nullptr, nullptr};
         std::vector<float> values = normal_values<float>(24 * length, 0.5f, 2.0f);
         values[2 * length + 1] = std::numeric_limits<float>::quiet_NaN();
-        values[5 * length + 2] = kInfinity;
-        values[6 * length + 2] = -kInfinity;
+        values[5 * length + 2] = kInfinite;
+        values[6 * length + 2] = -kInfinite;
         // Squares beyond what floats hold.
         values[17 * length + 3] = 1e25f;
         values[17 * length + 4] = -1e25f;

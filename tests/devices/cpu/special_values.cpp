@@ -32,6 +32,10 @@ TEST_F(CpuSpecialValues, LimitsWithoutNumbers) {
   expect_limits_without_numbers();
 }
 
+TEST_F(CpuSpecialValues, NumbersForNan) {
+  expect_numbers_for_nan();
+}
+
 TEST_F(CpuSpecialValues, MaximaOfRegions) {
   expect_maxima_of_regions();
 }

@@ -25,6 +25,10 @@ TEST_F(GpuSpecialValues, LimitsWithoutNumbers) {
   expect_limits_without_numbers();
 }
 
+TEST_F(GpuSpecialValues, NumbersForNan) {
+  expect_numbers_for_nan();
+}
+
 TEST_F(GpuSpecialValues, MaximaOfRegions) {
   expect_maxima_of_regions();
 }

@@ -47,12 +47,9 @@ ElementwiseNode rounding_of_channels(Model& model, const Node& quantise, const S
   add("/low", lows);
   add("/high", highs);
   add("/back", scales);
-  result.program.instructions = {{ElementwiseKind::Div, 0, 1},
-                                 {ElementwiseKind::Round, 5},
-                                 {ElementwiseKind::ReplaceNaN, 6},
-                                 {ElementwiseKind::Max, 7, 2},
-                                 {ElementwiseKind::Min, 8, 3},
-                                 {ElementwiseKind::Mul, 9, 4}};
+  result.program.instructions = {{ElementwiseKind::Div, 0, 1},     {ElementwiseKind::Round, 5},
+                                 {ElementwiseKind::ReplaceNaN, 6}, {ElementwiseKind::Max, 7, 2},
+                                 {ElementwiseKind::Min, 8, 3},     {ElementwiseKind::Mul, 9, 4}};
   return result;
 }
 

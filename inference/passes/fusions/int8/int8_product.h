@@ -16,13 +16,14 @@ namespace het {
 ///   y = tail(scale * (sum of (x - src_zero) * (w - weights_zero) + bias))
 /// stored as it is in float32, or as round(y / dst_scale) + dst_zero in bytes, with one scale and
 /// zero point or one per channel (of a matrix product: per column). The source may have a zero
-/// point per channel in depthwise convolutions. A Sum in the tail adds the addend: a float where y stays float, else sum_scale
+/// point per channel in depthwise convolutions. A Sum in the tail adds the addend: a float where y
+/// stays float, else sum_scale
 /// * (addend - sum_zero) with an addend of y's type. A Round in the tail rounds to multiples of its
 /// alpha, which is 1 for whole numbers.
 struct Int8Product {
   int32_t src_zero = 0;
   std::vector<int32_t> src_zeros;  ///< of channels, where they differ
-  int32_t weights_zero = 0;  ///< other than 0 in matrix products and is_pixelwise() ones only
+  int32_t weights_zero = 0;        ///< other than 0 in matrix products and is_pixelwise() ones only
   std::vector<float> dst_scales = {1.0f};
   int32_t dst_zero = 0;
   std::vector<int32_t> dst_zeros;  ///< of channels, where they differ

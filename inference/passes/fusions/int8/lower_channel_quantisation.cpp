@@ -11,9 +11,9 @@ namespace {
 /// As many numbers as channels, as they meet a picture.
 template <class T>
 Value* add_channels(Model& model, const std::string& name, const std::vector<T>& values) {
-  return model.add_constant(
-      name, Tensor::from<float>({std::ssize(values), 1, 1},
-                                std::vector<float>(values.begin(), values.end())));
+  return model.add_constant(name,
+                            Tensor::from<float>({std::ssize(values), 1, 1},
+                                                std::vector<float>(values.begin(), values.end())));
 }
 
 Value* add_zero(Model& model, const std::string& name, ElementType type, int32_t zero) {
@@ -24,17 +24,16 @@ Value* add_zero(Model& model, const std::string& name, ElementType type, int32_t
 
 /// (bytes - zero point) * scale with the zero points and scales of channels.
 void lower_dequantise(Model& model, Node& node) {
-  const std::optional<StoredValue> src =
-      stored_behind(*node.output(), Steps::PerTensorOrChannel);
+  const std::optional<StoredValue> src = stored_behind(*node.output(), Steps::PerTensorOrChannel);
   if (!src || src->channel_scales.empty() || src->stored->is_constant()) return;
   const std::string& name = node.name();
   // Bytes as they are, or less the zero point that all have.
   Value* const one = model.add_constant(name + "/one", Tensor::scalar(1.0f));
   const int32_t common = src->channel_zeros.empty() ? src->zero : 0;
-  Node* const whole = model.add_node(
-      name + "/whole", "DequantizeLinear", "",
-      {src->stored, one, add_zero(model, name + "/zero", src->type(), common)},
-      {node.output()->name() + "/whole"}, {});
+  Node* const whole =
+      model.add_node(name + "/whole", "DequantizeLinear", "",
+                     {src->stored, one, add_zero(model, name + "/zero", src->type(), common)},
+                     {node.output()->name() + "/whole"}, {});
   model.set_desc(whole->output(), node.output()->desc());
   ElementwiseNode made{{2, {}}, {whole->output()}};
   if (!src->channel_zeros.empty()) {
@@ -44,8 +43,7 @@ void lower_dequantise(Model& model, Node& node) {
     made.program.instructions = {{ElementwiseKind::Mul, 0, 1}};
   }
   made.operands.push_back(add_channels(model, name + "/scales", src->channel_scales));
-  replace(model,
-          {&node, &node, "Elementwise", "het", made.operands, to_attributes(made.program)});
+  replace(model, {&node, &node, "Elementwise", "het", made.operands, to_attributes(made.program)});
 }
 
 /// What expressions make, divided by the scales of channels.

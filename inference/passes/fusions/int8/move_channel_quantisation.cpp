@@ -24,8 +24,10 @@ struct ChannelList {
   ChannelList part(int64_t first, int64_t count) const {
     const auto begin = static_cast<size_t>(first);
     const auto end = static_cast<size_t>(first + count);
-    return {{scales.begin() + static_cast<ptrdiff_t>(begin), scales.begin() + static_cast<ptrdiff_t>(end)},
-            {zeros.begin() + static_cast<ptrdiff_t>(begin), zeros.begin() + static_cast<ptrdiff_t>(end)}};
+    return {{scales.begin() + static_cast<ptrdiff_t>(begin),
+             scales.begin() + static_cast<ptrdiff_t>(end)},
+            {zeros.begin() + static_cast<ptrdiff_t>(begin),
+             zeros.begin() + static_cast<ptrdiff_t>(end)}};
   }
 };
 
@@ -43,9 +45,9 @@ void read_channels(Model& model, Value& real, Value* stored, const ChannelList& 
   const auto zeros_of = [&]<class T>(T) {
     return Tensor::from<T>({channels}, std::vector<T>(list.zeros.begin(), list.zeros.end()));
   };
-  Value* const zeros = model.add_constant(
-      name + "/zeros",
-      stored->desc().type == ElementType::Int8 ? zeros_of(int8_t{}) : zeros_of(uint8_t{}));
+  Value* const zeros = model.add_constant(name + "/zeros", stored->desc().type == ElementType::Int8
+                                                               ? zeros_of(int8_t{})
+                                                               : zeros_of(uint8_t{}));
   Attributes attributes;
   attributes.set("axis", int64_t{1});
   Node* made = model.add_node(name, "DequantizeLinear", "", {stored, scales, zeros}, {name},
@@ -55,11 +57,12 @@ void read_channels(Model& model, Value& real, Value* stored, const ChannelList& 
 }
 
 /// The node of bytes that stands for `node`, with outputs of the same shapes.
-Node* channels_on_bytes(Model& model, const Node& node, std::vector<Value*> inputs, ElementType type) {
+Node* channels_on_bytes(Model& model, const Node& node, std::vector<Value*> inputs,
+                        ElementType type) {
   std::vector<std::string> names;
   for (const Value* output : node.outputs()) names.push_back(output->name() + "/stored");
-  Node* made = model.add_node(node.name(), node.op_type(), "", std::move(inputs), names,
-                              node.attributes());
+  Node* made =
+      model.add_node(node.name(), node.op_type(), "", std::move(inputs), names, node.attributes());
   made->set_affinity(node.affinity());
   made->add_original_names(node.original_names());
   for (size_t i = 0; i < names.size(); ++i) {
@@ -88,8 +91,7 @@ void sink_channel_concat(Model& model, Node& node) {
 
 /// Parts of the channels of bytes, each channel with steps of its own, are taken from the bytes.
 void sink_part(Model& model, Node& node, const std::vector<int64_t>& begins) {
-  const std::optional<StoredValue> src =
-      stored_behind(*node.input(0), Steps::PerTensorOrChannel);
+  const std::optional<StoredValue> src = stored_behind(*node.input(0), Steps::PerTensorOrChannel);
   if (!src || src->channel_scales.empty()) return;
   ChannelList list;
   list.append(*src, node.input(0)->desc().shape[1]);
