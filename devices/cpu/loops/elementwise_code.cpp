@@ -51,6 +51,10 @@ Action action_of(const ElementwiseInstruction& op) {
       return Action::Square;
     case ElementwiseKind::Sqrt:
       return Action::Sqrt;
+    case ElementwiseKind::Round:
+      return Action::Round;
+    case ElementwiseKind::ReplaceNaN:
+      return Action::ReplaceNaN;
     default:
       return Action::Function;
   }

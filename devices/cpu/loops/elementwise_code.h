@@ -33,6 +33,8 @@ struct ElementwiseStep {
     Abs,
     Neg,
     Square,
+    Round,
+    ReplaceNaN,
     Sqrt,
     Function,  ///< `kind`; with the values of `source` where that has two
                ///< operands

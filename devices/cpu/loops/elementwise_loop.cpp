@@ -180,8 +180,6 @@ HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, con
       return unary(values, count, [](D, V x) { return hn::Floor(x); });
     case ElementwiseKind::Ceil:
       return unary(values, count, [](D, V x) { return hn::Ceil(x); });
-    case ElementwiseKind::Round:
-      return unary(values, count, [](D, V x) { return hn::Round(x); });
     case ElementwiseKind::Erf:
       return unary(values, count, [](D d, V x) { return erf(d, x); });
     case ElementwiseKind::SoftPlus:
@@ -189,10 +187,6 @@ HWY_NOINLINE void apply_function(const ElementwiseStep& step, float* values, con
     case ElementwiseKind::Mish:
       return unary(values, count, [](D d, V x) {
         return hn::Mul(x, hn::Tanh(d, hn::Min(soft_plus(d, x), hn::Set(d, 20.0f))));
-      });
-    case ElementwiseKind::ReplaceNaN:
-      return unary(values, count, [&step](D d, V x) {
-        return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(d, step.alpha));
       });
     default:  // an action of its own
       return;
@@ -308,6 +302,12 @@ HWY_INLINE void run_steps(const ElementwiseCode& code, const Source* sources, si
         break;
       case Action::Sqrt:
         map(acc, [](D, V x) { return hn::Sqrt(x); });
+        break;
+      case Action::Round:
+        map(acc, [](D, V x) { return hn::Round(x); });
+        break;
+      case Action::ReplaceNaN:
+        map(acc, [&](D d, V x) { return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(d, step.alpha)); });
         break;
       case Action::Function: {
         HWY_ALIGN float values[N * kLanes];

@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kFewRows = 16;
 /// Rows of a strip read the weights once.
 constexpr int64_t kLeastStrip = 48;
+/// Scales of results below this have no inverse that is finished with.
+constexpr float kLeastScale = 1e-37f;
 /// Values that are finished at a time.
 constexpr int64_t kFinishedValues = 2048;
 
@@ -191,13 +193,16 @@ int64_t finished_strip(int64_t rows, int64_t channels) {
 }
 
 bool prefers_finished(const Node& node, const Int8Arithmetic& arithmetic) {
-  const FusedTail tail = int8_product_of(node).tail;
+  const Int8Product product = int8_product_of(node);
+  const FusedTail& tail = product.tail;
   const bool can_pass = std::ranges::none_of(tail, [](const TailStep& step) {
     return step.sum || step.expression.kind == ElementwiseKind::Round;
   });
+  const bool has_inverses =
+      std::ranges::all_of(product.dst_scales, [](float scale) { return scale > kLeastScale; });
   const bool is_slow = std::ranges::any_of(
       tail, [](const TailStep& step) { return is_slow_in_onednn(step.expression); });
-  if (!can_pass || (!is_slow && arithmetic.dst_factors.empty())) return false;
+  if (!can_pass || !has_inverses || (!is_slow && arithmetic.dst_factors.empty())) return false;
   const Result<Int8Arithmetic> values = int8_values(node);
   return values && has_onednn_int8(node, *values);
 }
