@@ -1,8 +1,12 @@
+#include <cmath>
 #include <functional>
 
+#include "devices/cpu/loops/finish_loops.h"
 #include "devices/cpu/onednn/int8_support.h"
 #include "tests/devices/cpu/cpu_testing.h"
+#include "tests/devices/cpu/instruction_sets.h"
 #include "tests/devices/int8_testing.h"
+#include "tests/guarded_memory.h"
 
 namespace het {
 namespace {
@@ -222,6 +226,75 @@ TEST_F(CpuInt8Channels, AmongExpressions) {
       compare_steps(1e-5f);
     }
   }
+}
+
+double activated(const ElementwiseInstruction* op, double x) {
+  if (op == nullptr) return x;
+  switch (op->kind) {
+    case ElementwiseKind::Sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case ElementwiseKind::Tanh:
+      return std::tanh(x);
+    case ElementwiseKind::Swish:
+      return x / (1 + std::exp(-static_cast<double>(op->alpha) * x));
+    case ElementwiseKind::GeluErf:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case ElementwiseKind::GeluTanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case ElementwiseKind::HardSwish:
+      return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
+    case ElementwiseKind::Relu:
+      return x < 0 ? static_cast<double>(op->alpha) * x : x;
+    default:
+      return std::clamp(x, static_cast<double>(op->alpha), static_cast<double>(op->beta));
+  }
+}
+
+/// Rows of any number of channels, which end where their memory does.
+TEST(CpuFinishLoops, RoundAsTheDefinitionDoes) {
+  using Kind = ElementwiseKind;
+  const std::vector<ElementwiseInstruction> activations = {
+      {Kind::Sigmoid},           {Kind::Tanh},
+      {Kind::Swish, 0, 0, 1.3f}, {Kind::GeluErf},
+      {Kind::GeluTanh},          {Kind::HardSwish},
+      {Kind::Relu, 0, 0, 0.1f},  {Kind::Clip, 0, 0, -1.0f, 6.0f}};
+  std::vector<const ElementwiseInstruction*> all = {nullptr};
+  for (const auto& activation : activations) {
+    EXPECT_TRUE(cpu::is_finished_activation(activation));
+    all.push_back(&activation);
+  }
+  EXPECT_FALSE(cpu::is_finished_activation({Kind::Mish}));
+  cpu_testing::on_each_instruction_set([&] {
+    for (const auto* activation : all) {
+      for (const bool is_signed : {false, true}) {
+        for (const int64_t channels : {1, 3, 17, 64, 70}) {
+          const int64_t rows = 5;
+          std::vector<float> scales, zeros;
+          for (int64_t c = 0; c < channels; ++c) {
+            scales.push_back(0.02f + 0.003f * static_cast<float>(c % 7));
+            zeros.push_back(static_cast<float>(c % 90) - (is_signed ? 50.0f : -10.0f));
+          }
+          const cpu::ChannelSteps steps(scales, zeros, is_signed);
+          const Tensor src = guarded_copy(cpu_testing::random_tensor({rows, channels}, 3));
+          const Tensor dst =
+              guarded_copy(*Tensor::allocate({ElementType::UInt8, {rows, channels}}));
+          const auto count = static_cast<size_t>(rows * channels);
+          cpu::finish_rows(activation, src.data<float>(), steps, count, dst.bytes());
+          for (size_t i = 0; i < count; ++i) {
+            const size_t c = i % static_cast<size_t>(channels);
+            const double exact = activated(activation, static_cast<double>(src.data<float>()[i])) /
+                                     static_cast<double>(scales[c]) +
+                                 static_cast<double>(zeros[c]);
+            const double wanted =
+                std::clamp(exact, is_signed ? -128.0 : 0.0, is_signed ? 127.0 : 255.0);
+            const auto byte = dst.bytes()[i];
+            const double got = is_signed ? static_cast<int8_t>(byte) : static_cast<uint8_t>(byte);
+            ASSERT_NEAR(got, wanted, 0.5001) << "value " << i << " of " << channels << " channels";
+          }
+        }
+      }
+    }
+  });
 }
 
 }  // namespace
