@@ -308,6 +308,37 @@ TEST_F(GpuInt8, LevelsPerChannelInFrontOfDepthwiseConvolutions) {
   EXPECT_EQ(count_type(rows, "Elementwise"), 0u);
 }
 
+/// A scale for each channel is in the kernels, a zero point for each is not.
+TEST_F(GpuInt8, StepsOfChannels) {
+  std::vector<float> scales;
+  std::vector<uint8_t> zeros;
+  for (int c = 0; c < 24; ++c) {
+    scales.push_back(0.02f + 0.001f * static_cast<float>(c % 5));
+    zeros.push_back(static_cast<uint8_t>(90 + c));
+  }
+  const Attributes axis = make_attributes({{"axis", 1}});
+  for (const bool same : {true, false}) {
+    SCOPED_TRACE(same ? "one zero point" : "zero points of channels");
+    maker_ = ModelMaker();
+    Value* steps = maker_.constant(Tensor::from<float>({24}, scales));
+    Value* points =
+        maker_.constant(Tensor::from<uint8_t>({24}, same ? std::vector<uint8_t>(24, 100) : zeros));
+    Value* q = maker_.input({1, 24, 9, 8}, ElementType::UInt8);
+    Value* x = maker_.op("DequantizeLinear", {q, steps, points}, axis);
+    Value* c = maker_.op("Conv", {x, weights({24, 1, 3, 3}, 0)},
+                         make_attributes({{"group", 24}, {"pads", Ints(4, 1)}}));
+    maker_.output(maker_.op("QuantizeLinear", {maker_.op("Relu", {c}), steps, points}, axis));
+    const auto rows = compare_steps();
+    EXPECT_EQ(count_type(rows, "Int8Conv"), same ? 1u : 0u);
+  }
+  maker_ = ModelMaker();
+  Value* smooth = maker_.constant(Tensor::from<float>({24}, scales));
+  Value* product =
+      maker_.op("MatMul", {stored_input({1, 70, 20}, 0.02f, 120), weights({20, 24}, 1)});
+  maker_.output(quantise(maker_.op("Mul", {maker_.op("Relu", {product}), smooth}), 0.0002f, 60));
+  EXPECT_EQ(count_type(compare_steps(), "Int8MatMul"), 1u);
+}
+
 TEST_F(GpuInt8, WeightsBeyondInt8KeepAZeroPoint) {
   Value* x = stored_input({2, 19, 9, 7}, 0.02f, 120);
   Value* c = maker_.op("Conv", {x, weights_around_100({21, 19, 1, 1}), maker_.random({21})});
