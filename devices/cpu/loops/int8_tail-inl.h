@@ -82,6 +82,32 @@ struct PixelValues {
   ValueVector halves[2];
 };
 
+/// The two vectors of a pixel in the order of its channels. D: of 32-bit lanes.
+template <class D, class Vector>
+HWY_INLINE void store_interleaved(D d, Vector first, Vector second, hn::TFromD<D>* to) {
+#if HWY_TARGET == HWY_AVX2
+  hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
+  hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const SumTag whole;
+  const __m512i a = hn::BitCast(whole, first).raw;
+  const __m512i b = hn::BitCast(whole, second).raw;
+  // Blocks of four lanes alternate.
+  const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+  const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+  _mm512_storeu_si512(to, _mm512_permutex2var_epi32(a, low, b));
+  _mm512_storeu_si512(to + kSumLanes, _mm512_permutex2var_epi32(a, high, b));
+#else
+  HWY_ALIGN hn::TFromD<D> halves[2][kSumLanes];
+  hn::Store(first, d, halves[0]);
+  hn::Store(second, d, halves[1]);
+  for (int64_t lane = 0; lane < kColumns; ++lane) {
+    to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] =
+        halves[lane / kSumLanes][lane % kSumLanes];
+  }
+#endif
+}
+
 #if HWY_TARGET == HWY_SCALAR
 template <class T>
 PixelValues load_pixel(const T* from) {
@@ -104,12 +130,19 @@ template <class T>
 HWY_INLINE PixelValues load_pixel(const T* from) {
   const ValueTag d;
   if constexpr (std::is_same_v<T, float>) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    const auto first = hn::LoadU(d, from).raw;
+    const auto second = hn::LoadU(d, from + kSumLanes).raw;
+    return {{ValueVector{_mm512_shuffle_f32x4(first, second, 0x88)},
+             ValueVector{_mm512_shuffle_f32x4(first, second, 0xDD)}}};
+#else
     HWY_ALIGN float halves[2][kSumLanes];
     for (int64_t lane = 0; lane < kColumns; ++lane) {
       halves[lane / kSumLanes][lane % kSumLanes] =
           from[interleaved_channel(lane / kSumLanes, lane % kSumLanes)];
     }
     return {{hn::Load(d, halves[0]), hn::Load(d, halves[1])}};
+#endif
   } else {
     const WideTag wide;
     const SumTag sum;
@@ -136,18 +169,7 @@ template <class T>
 HWY_INLINE void store_pixel(const PixelValues& pixel, T* to) {
   const ValueTag d;
   if constexpr (std::is_same_v<T, float>) {
-#if HWY_TARGET == HWY_AVX2
-    hn::StoreU(hn::ConcatLowerLower(d, pixel.halves[1], pixel.halves[0]), d, to);
-    hn::StoreU(hn::ConcatUpperUpper(d, pixel.halves[1], pixel.halves[0]), d, to + kSumLanes);
-#else
-    HWY_ALIGN float halves[2][kSumLanes];
-    hn::Store(pixel.halves[0], d, halves[0]);
-    hn::Store(pixel.halves[1], d, halves[1]);
-    for (int64_t lane = 0; lane < kColumns; ++lane) {
-      to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] =
-          halves[lane / kSumLanes][lane % kSumLanes];
-    }
-#endif
+    store_interleaved(d, pixel.halves[0], pixel.halves[1], to);
   } else {
     // Beyond 32 bits there would be no number; narrowing saturates the rest.
     const auto most = hn::Set(d, 32767.0f);
@@ -273,18 +295,7 @@ HWY_INLINE void finish_pixel(SumVector first, SumVector second, const PanelResul
 }
 
 HWY_INLINE void store_sums(SumVector first, SumVector second, int32_t* to) {
-  const SumTag d;
-#if HWY_TARGET == HWY_AVX2
-  hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
-  hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
-#else
-  HWY_ALIGN int32_t sums[kColumns];
-  hn::Store(first, d, sums);
-  hn::Store(second, d, sums + kSumLanes);
-  for (int64_t lane = 0; lane < kColumns; ++lane) {
-    to[interleaved_channel(lane / kSumLanes, lane % kSumLanes)] = sums[lane];
-  }
-#endif
+  store_interleaved(SumTag(), first, second, to);
 }
 
 /// The sums themselves.
