@@ -56,8 +56,11 @@ inline bool is_int8_tail_op(PostOp::Kind kind) {
     case PostOp::Kind::Clip:
     case PostOp::Kind::Linear:
     case PostOp::Kind::Sigmoid:
+    case PostOp::Kind::Tanh:
     case PostOp::Kind::Swish:
     case PostOp::Kind::HardSwish:
+    case PostOp::Kind::GeluErf:
+    case PostOp::Kind::GeluTanh:
     case PostOp::Kind::Round:
       return true;
     default:

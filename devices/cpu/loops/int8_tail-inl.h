@@ -195,8 +195,14 @@ HWY_INLINE ValueVector apply_tail_op(const PostOp& op, ValueVector x) {
       return hn::MulAdd(x, alpha, hn::Set(d, op.beta));
     case PostOp::Kind::Sigmoid:
       return fast_sigmoid<Accuracy::Float32>(d, x);
+    case PostOp::Kind::Tanh:
+      return fast_tanh<Accuracy::Float32>(d, x);
     case PostOp::Kind::Swish:
       return fast_swish<Accuracy::Float32>(d, x, op.alpha);
+    case PostOp::Kind::GeluErf:
+      return fast_gelu_erf<Accuracy::Float32>(d, x);
+    case PostOp::Kind::GeluTanh:
+      return fast_gelu_tanh<Accuracy::Float32>(d, x);
     case PostOp::Kind::HardSwish: {
       const auto gate = hn::MulAdd(x, hn::Set(d, 1.0f / 6.0f), hn::Set(d, 0.5f));
       return hn::Mul(x, clamped(gate, zero, hn::Set(d, 1.0f)));

@@ -402,6 +402,12 @@ float applied(const PostOp& op, float x, float addend) {
       return x / (1.0f + std::exp(-op.alpha * x));
     case PostOp::Kind::HardSwish:
       return x * std::clamp(x / 6.0f + 0.5f, 0.0f, 1.0f);
+    case PostOp::Kind::Tanh:
+      return std::tanh(x);
+    case PostOp::Kind::GeluErf:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0f)));
+    case PostOp::Kind::GeluTanh:
+      return x / 2 * (1 + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)));
     case PostOp::Kind::Round:
       return std::nearbyint(x);
     default:
@@ -421,6 +427,9 @@ TEST(CpuWidened, TailsInEveryType) {
       {{Kind::Sigmoid}, {Kind::Linear, 200.0f, -50.0f}},
       {{Kind::Swish, 1.3f, 0.0f}},
       {{Kind::HardSwish}},
+      {{Kind::Tanh}, {Kind::Linear, 100.0f, 20.0f}},
+      {{Kind::GeluErf}},
+      {{Kind::GeluTanh}},
   };
   for (const ElementType type : {ElementType::UInt8, ElementType::Int8, ElementType::Float32}) {
     for (size_t k = 0; k < tails.size(); ++k) {
