@@ -84,7 +84,8 @@ struct PixelValues {
 
 /// The two vectors of a pixel in the order of its channels. D: of 32-bit lanes.
 template <class D, class Vector>
-HWY_INLINE void store_interleaved(D d, Vector first, Vector second, hn::TFromD<D>* to) {
+HWY_INLINE void store_interleaved([[maybe_unused]] D d, Vector first, Vector second,
+                                  hn::TFromD<D>* to) {
 #if HWY_TARGET == HWY_AVX2
   hn::StoreU(hn::ConcatLowerLower(d, second, first), d, to);
   hn::StoreU(hn::ConcatUpperUpper(d, second, first), d, to + kSumLanes);
