@@ -1,7 +1,6 @@
 #include "devices/cpu/loops/finish_loops.h"
 
 #include <algorithm>
-#include <cmath>
 
 // Compiled once per instruction set; the processor's best is chosen at the first call.
 #undef HWY_TARGET_INCLUDE

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "devices/cpu/formats/cache_size.h"
 #include "devices/cpu/loops/elementwise_loop.h"
 #include "devices/cpu/loops/finish_loops.h"
-#include "devices/cpu/onednn/onednn.h"
 #include "devices/cpu/products/dense.h"
-#include "devices/cpu/products/widened_product.h"
 #include "devices/cpu/threads/parallel.h"
 
 namespace het::cpu {

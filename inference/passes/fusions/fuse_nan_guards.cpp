@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "inference/passes/fusions/elementwise_program.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
