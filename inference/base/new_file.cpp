@@ -71,7 +71,10 @@ Result<NewFile> NewFile::create(const std::string& path) {
     if (!file.stream()) return cannot_write(path, errno);
     return file;
   }
-  if (exists && ::access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
+  // What somebody else has removed in between is as good as never there.
+  if (exists && ::access(path.c_str(), W_OK) != 0 && errno != ENOENT) {
+    return cannot_write(path, errno);
+  }
   std::string temporary;
   const int fd = make_beside(target, temporary);
   if (fd < 0) return cannot_write(path, errno);

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace het {
 namespace {
@@ -120,6 +122,21 @@ TEST_F(NewFileTest, PlacesWhereNothingCanBeWritten) {
   const Status folder = write_new_file(folder_.string(), "text");
   ASSERT_FALSE(folder.ok());
   EXPECT_NE(folder.message().find("directory"), std::string::npos) << folder.message();
+}
+
+TEST_F(NewFileTest, WhatSomebodyElseRemovesIsInNobodysWay) {
+  std::atomic<bool> has_ended{false};
+  std::thread other([&] {
+    while (!has_ended) ::unlink(path("a").c_str());
+  });
+  for (int i = 0; i < 10000; ++i) {
+    std::ofstream(path("a")) << "old";
+    const auto file = NewFile::create(path("a"));
+    EXPECT_TRUE(file) << file.error().message();
+    if (!file) break;
+  }
+  has_ended = true;
+  other.join();
 }
 
 }  // namespace
