@@ -7,6 +7,7 @@
 #include "devices/cpu/loops/byte_loops.h"
 #include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/plan/byte_map.h"
+#include "devices/cpu/products/finished_product.h"
 #include "devices/cpu/products/int8_product.h"
 #include "inference/ops/products/conv_transpose.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
@@ -103,6 +104,10 @@ Status quantise_operators(Model& model) {
   return quantise_operators(model, byte_rules());
 }
 
+Status round_convolutions(Model& model) {
+  return round_convolutions(model, can_finish);
+}
+
 Status map_bytes(Model& model) {
   return map_bytes(model, run_on_bytes);
 }
@@ -145,6 +150,8 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
               fuse_channel_slices, fuse_channel_gathers,
               keep_non_finite ? fuse_non_finite_tails : fuse_tails}));
   if (!keeps_sums) HET_TRY(run_rewrites(model, {split_conv_transpose}));
+  // The pass over the result knows no NaN.
+  if (int8 && !keep_non_finite) HET_TRY(run_rewrites(model, {round_convolutions}));
   if (int8) HET_TRY(run_rewrites(model, {lower_channel_quantisation}));
   HET_TRY(run_rewrites(model, {fuse_elementwise}));
   return int8 ? run_rewrites(model, {fuse_byte_elementwise}) : Status();

@@ -25,6 +25,7 @@ Status fold_int8_affine(Model& model);
 Status fuse_int8_activations(Model& model);
 Status fuse_int8_sums(Model& model);
 Status fuse_requantisation(Model& model);
+Status round_convolutions(Model& model);
 Status quantise_operators(Model& model);
 Status map_bytes(Model& model);
 Status fuse_tails(Model& model);

@@ -38,7 +38,8 @@ class Finish {
  public:
   explicit Finish(const Node& node)
       : type_(node.output()->desc().type),
-        channels_(node.input(1)->desc().shape[is_conv(node) ? 0 : 1]) {
+        reads_floats_(node.input(0)->desc().type == ElementType::Float32),
+        channels_(node.input(1)->desc().shape[node.op_type() == "Int8MatMul" ? 1 : 0]) {
     const Int8Product product = int8_product_of(node);
     if (type_ != ElementType::Float32) {
       std::vector<float> scales = product.dst_scales;
@@ -55,6 +56,8 @@ class Finish {
     if (has_code_) code_ = make_elementwise_code(program_of(product.tail));
   }
 
+  /// Sums of bytes are finite.
+  bool reads_floats() const { return reads_floats_; }
   int64_t channels() const { return channels_; }
   int64_t row_bytes() const {
     return channels_ * (type_ == ElementType::Float32 ? int64_t{sizeof(float)} : 1);
@@ -73,8 +76,6 @@ class Finish {
   /// One scale of all channels is repeated for vectors of any length.
   static constexpr size_t kSharedSteps = 64;
 
-  static bool is_conv(const Node& node) { return node.op_type() == "Int8Conv"; }
-
   void run_some(float* values, size_t count, std::byte* dst) const {
     if (type_ == ElementType::Float32) {
       const ElementwiseSource source{values, ElementType::Float32};
@@ -85,6 +86,7 @@ class Finish {
   }
 
   ElementType type_;
+  bool reads_floats_;
   int64_t channels_;
   std::optional<ElementwiseInstruction> activation_;  ///< all of the tail, in one pass
   bool has_code_ = false;                             ///< else a pass before that
@@ -111,6 +113,7 @@ class FinishedKernel final : public Kernel {
         slot_bytes_(values_bytes_ + whole_lines(product_->scratch_bytes())) {}
 
   std::string_view implementation() const override { return product_->implementation(); }
+  bool keeps_non_finite() const override { return !finish_.reads_floats(); }
   size_t scratch_bytes() const override { return static_cast<size_t>(team_) * slot_bytes_; }
 
   Result<std::unique_ptr<KernelState>> create_state() const override {
@@ -146,7 +149,7 @@ class FinishedKernel final : public Kernel {
                     args.outputs[0] + k * strip_ * finish_.row_bytes());
       }
     });
-    if (failed) return error(StatusCode::Internal, "oneDNN refused a strip of an int8 product");
+    if (failed) return error(StatusCode::Internal, "oneDNN refused a strip of a product");
     return {};
   }
 
@@ -191,17 +194,21 @@ int64_t finished_strip(int64_t rows, int64_t channels) {
   return (rows + strips - 1) / strips;
 }
 
-bool prefers_finished(const Node& node, const Int8Arithmetic& arithmetic) {
+bool can_finish(const Node& node) {
   const Int8Product product = int8_product_of(node);
-  const FusedTail& tail = product.tail;
-  const bool can_pass = std::ranges::none_of(tail, [](const TailStep& step) {
-    return step.sum || step.expression.kind == ElementwiseKind::Round;
-  });
   const bool has_inverses =
       std::ranges::all_of(product.dst_scales, [](float scale) { return scale > kLeastScale; });
-  const bool is_slow = std::ranges::any_of(
-      tail, [](const TailStep& step) { return is_slow_in_onednn(step.expression); });
-  if (!can_pass || !has_inverses || (!is_slow && arithmetic.dst_factors.empty())) return false;
+  return has_inverses && std::ranges::none_of(product.tail, [](const TailStep& step) {
+           return step.sum || step.expression.kind == ElementwiseKind::Round;
+         });
+}
+
+bool prefers_finished(const Node& node, const Int8Arithmetic& arithmetic) {
+  const bool is_slow =
+      std::ranges::any_of(tail_of(node.attributes()), [](const TailStep& step) {
+        return is_slow_in_onednn(step.expression);
+      });
+  if (!can_finish(node) || (!is_slow && arithmetic.dst_factors.empty())) return false;
   const Result<Int8Arithmetic> values = int8_values(node);
   return values && has_onednn_int8(node, *values);
 }

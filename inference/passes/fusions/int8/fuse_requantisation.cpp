@@ -40,15 +40,12 @@ Status fuse_requantisation(Model& model, const Int8Rules& rules) {
         stored_by(quantise, factors.empty() ? Steps::PerTensorOrChannel : Steps::PerTensor);
     if (!dst) continue;
     Int8Product product = int8_product_of(node);
-    product.dst_scales = dst->channel_scales;
-    if (product.dst_scales.empty()) product.dst_scales = {dst->scale};
+    set_steps(product, *dst);
     if (!factors.empty()) {
       product.dst_scales.resize(factors.size(), dst->scale);
       std::ranges::transform(product.dst_scales, factors, product.dst_scales.begin(),
                              std::divides<>());
     }
-    product.dst_zero = dst->zero;
-    product.dst_zeros = dst->channel_zeros;
     Attributes attributes = node.attributes();
     set_int8_product(attributes, product);
     Node* const made =

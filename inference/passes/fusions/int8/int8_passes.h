@@ -55,6 +55,11 @@ Status fuse_int8_sums(Model& model, const Int8Rules& rules, const TailRules& tai
 /// for each channel that may stand between.
 Status fuse_requantisation(Model& model, const Int8Rules& rules);
 
+/// Pixelwise convolutions of floats whose result QuantizeLinear alone reads become het.RoundedConv:
+/// inputs and attributes of a het.Conv without a sum, and the result's steps as in Int8Product.
+/// After all that goes into their tails.
+Status round_convolutions(Model& model, bool (*can_run)(const Node& rounded));
+
 /// Add and GlobalAveragePool between DequantizeLinear and QuantizeLinear become QLinearAdd and
 /// QLinearGlobalAveragePool, Mul by a float per channel becomes het.GateBytes, ReduceMean over
 /// pixels behind DequantizeLinear het.MeanOfBytes. A Relu that QuantizeLinear does anyway goes.

@@ -8,7 +8,8 @@ namespace het {
 namespace {
 
 bool is_convolution(const Node& node) {
-  return node.op_type() == "Int8Conv";
+  const std::string& type = node.op_type();
+  return type == "Int8Conv" || type == "RoundedConv" || type == "Conv";
 }
 
 /// Each channel of the picture, once for each of its filters; null where it has one.
@@ -124,6 +125,13 @@ void set_int8_product(Attributes& attributes, const Int8Product& product) {
   set_float("sum_scale", product.sum_scale);
   set_int("sum_zero", product.sum_zero);
   if (!product.tail.empty()) set_tail(attributes, product.tail);
+}
+
+void set_steps(Int8Product& product, const StoredValue& stored) {
+  product.dst_scales = stored.channel_scales;
+  if (product.dst_scales.empty()) product.dst_scales = {stored.scale};
+  product.dst_zero = stored.zero;
+  product.dst_zeros = stored.channel_zeros;
 }
 
 }  // namespace het

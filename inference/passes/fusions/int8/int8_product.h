@@ -6,6 +6,7 @@
 #include "inference/model/model.h"
 #include "inference/passes/fusions/fused_tail.h"
 #include "inference/passes/fusions/rewrite.h"
+#include "inference/passes/fusions/stored_value.h"
 
 namespace het {
 
@@ -43,6 +44,8 @@ bool is_padded(const Node& node);
 bool is_pixelwise(const Node& node);
 Int8Product int8_product_of(const Node& node);
 void set_int8_product(Attributes& attributes, const Int8Product& product);
+/// Scales and zero points of the result.
+void set_steps(Int8Product& product, const StoredValue& stored);
 
 /// What a device's kernels of these products run.
 struct Int8Rules {
