@@ -204,10 +204,9 @@ bool can_finish(const Node& node) {
 }
 
 bool prefers_finished(const Node& node, const Int8Arithmetic& arithmetic) {
-  const bool is_slow =
-      std::ranges::any_of(tail_of(node.attributes()), [](const TailStep& step) {
-        return is_slow_in_onednn(step.expression);
-      });
+  const bool is_slow = std::ranges::any_of(tail_of(node.attributes()), [](const TailStep& step) {
+    return is_slow_in_onednn(step.expression);
+  });
   if (!can_finish(node) || (!is_slow && arithmetic.dst_factors.empty())) return false;
   const Result<Int8Arithmetic> values = int8_values(node);
   return values && has_onednn_int8(node, *values);

@@ -18,7 +18,8 @@ int64_t finished_strip(int64_t rows, int64_t channels);
 /// True when that pass has the steps and the tail of a node.
 bool can_finish(const Node& node);
 
-/// True when this product of bytes is computed so: it is faster, or there is no other way in oneDNN.
+/// True when this product of bytes is computed so: it is faster, or there is no other way in
+/// oneDNN.
 bool prefers_finished(const Node& node, const Int8Arithmetic& arithmetic);
 
 /// `product` computes a strip as float32 from rows of `src_row_bytes`, or the whole.
