@@ -22,11 +22,15 @@ struct Matrices {
   Shape batch;
   int64_t row = 0;
   int64_t column = 0;
+  int32_t zero = 0;  ///< of bytes
 
   static Matrices of(const Attributes& attributes, const std::string& name) {
     Shape strides = attributes.get_ints(name + "_strides");
-    Matrices made{
-        attributes.get_int(name + "_offset", 0), {}, strides[strides.size() - 2], strides.back()};
+    Matrices made{attributes.get_int(name + "_offset", 0),
+                  {},
+                  strides[strides.size() - 2],
+                  strides.back(),
+                  static_cast<int32_t>(attributes.get_int(name + "_zero", 0))};
     strides.resize(strides.size() - 2);
     made.batch = std::move(strides);
     return made;
@@ -38,6 +42,16 @@ struct Matrices {
     return at;
   }
 };
+
+bool is_byte(ElementType type) {
+  return type == ElementType::Int8 || type == ElementType::UInt8;
+}
+
+/// The zero point of bytes that are turned into those of the other sign.
+int32_t turned_zero(const Matrices& bytes, ElementType type, ElementType wanted) {
+  if (type == wanted) return bytes.zero;
+  return bytes.zero + (wanted == ElementType::UInt8 ? 128 : -128);
+}
 
 /// softmax(query * key * factor + mask) * value, as attention_parts.h describes it. Blocks of rows
 /// of scores are made, weighted and multiplied while they are in the cache.
@@ -53,14 +67,13 @@ class AttentionKernel final : public Kernel {
         value_(Matrices::of(attributes, "value")),
         output_(Matrices::of(attributes, "output")),
         name_(std::string("own_attention_") + simd_target()) {
-    if (product == ElementType::BFloat16) name_ += "_bf16";
+    choose_products(attributes, product);
     shape_.depth = attributes.get_int("depth", 0);
     shape_.columns = attributes.get_int("columns", 0);
     shape_.factor = attributes.get_float("factor", 1.0f);
     shape_.value_factor = attributes.get_float("value_factor", 1.0f);
     shape_.zero_without_keys = attributes.get_int("zero_without_keys", 0) != 0;
     shape_.zero_for_nan = attributes.get_int("zero_for_nan", 0) != 0;
-    shape_.product = product;
     shape_.keys = batch_.back();
     batch_.pop_back();
     queries_ = batch_.back();
@@ -120,11 +133,31 @@ class AttentionKernel final : public Kernel {
   }
 
  private:
+  /// Of bytes, in integers; else in `product`.
+  void choose_products(const Attributes& attributes, ElementType product) {
+    shape_.scores_product = is_byte(types_[1]) ? attention_integers() : product;
+    shape_.values_product = is_byte(types_[2]) ? attention_integers() : product;
+    if (shape_.scores_product == ElementType::Int8) {
+      shape_.query_zero = turned_zero(query_, types_[0], ElementType::UInt8);
+      shape_.key_zero = turned_zero(key_, types_[1], ElementType::Int8);
+    }
+    if (shape_.values_product == ElementType::Int8) {
+      shape_.value_zero = turned_zero(value_, types_[2], ElementType::Int8);
+    }
+    shape_.weights_scale = attributes.get_float("weights_scale", 0.0f);
+    shape_.weights_zero = static_cast<int32_t>(attributes.get_int("weights_zero", 0));
+    if (is_byte(types_[1]) || is_byte(types_[2])) name_ += "_int8";
+    if (product == ElementType::BFloat16 && !(is_byte(types_[1]) && is_byte(types_[2]))) {
+      name_ += "_bf16";
+    }
+  }
+
   AttentionMatrix matrix(const KernelArgs& args, size_t input, const Matrices& matrices,
                          int64_t index, int64_t first_row = 0) const {
     const int64_t at = matrices.begin(batch_, index) + first_row * matrices.row;
     const auto width = static_cast<int64_t>(byte_width(types_[input]));
-    return {args.inputs[input] + at * width, types_[input], matrices.row, matrices.column};
+    return {args.inputs[input] + at * width, types_[input], matrices.row, matrices.column,
+            matrices.zero};
   }
 
   void pack(const KernelArgs& args, int64_t index, std::byte* packed) const {
@@ -178,6 +211,7 @@ Result<bool> plan_attention(PlanBuilder& builder, const Node& node) {
     ElementType type = ElementType::Float32;
     if (inputs.size() < 3) {
       if (builder.home(*input).type == ElementType::BFloat16) type = ElementType::BFloat16;
+      if (is_byte(input->desc().type)) type = input->desc().type;
       types[inputs.size()] = type;
     }
     HET_ASSIGN(inputs.emplace_back(), builder.read(*input, Format::Plain, type));

@@ -17,17 +17,27 @@ struct AttentionShape {
   float value_factor = 1.0f;       ///< the result is multiplied by it
   bool zero_without_keys = false;  ///< what a mask of -infinity for all keys gives; else NaN
   bool zero_for_nan = false;       ///< weights that would be NaN for any reason are 0
-  /// Of both products: Float32, or BFloat16 where has_bfloat16_attention(). Scores and exponentials
-  /// are float32.
-  ElementType product = ElementType::Float32;
+  /// Of queries and keys, and of weights and values: Float32, or BFloat16 where
+  /// has_bfloat16_attention(), or attention_integers() of bytes. Scores and exponentials are
+  /// float32.
+  ElementType scores_product = ElementType::Float32;
+  ElementType values_product = ElementType::Float32;
+  /// Zero points of products in Int8: that of queries as UInt8, those of keys and values as Int8.
+  int32_t query_zero = 0, key_zero = 0, value_zero = 0;
+  /// Unless this is 0, weights are rounded to multiples of it: weights_zero less than a byte.
+  float weights_scale = 0.0f;
+  int32_t weights_zero = 0;     ///< 0 to 255
+  bool emulates_quads = false;  ///< Int8 by other instructions, for tests
 };
 
-/// A matrix in Float32 or BFloat16: element [i, j] is number i * row + j * column.
+/// A matrix in Float32 or BFloat16, or of bytes for products of integers: element [i, j] is number
+/// i * row + j * column.
 struct AttentionMatrix {
   const std::byte* first = nullptr;
   ElementType type = ElementType::Float32;
   int64_t row = 0;
   int64_t column = 0;
+  int32_t zero = 0;  ///< of bytes
 };
 
 /// What a block of rows reads and writes.
@@ -46,6 +56,9 @@ struct AttentionBlock {
 };
 
 bool has_bfloat16_attention();
+/// What multiplies bytes here: Int8 with VNNI, Int16 without it, whose sums are the same; Float32
+/// where nothing does.
+ElementType attention_integers();
 
 /// Rows of a block at most.
 int64_t attention_rows();

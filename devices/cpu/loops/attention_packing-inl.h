@@ -66,24 +66,43 @@ HWY_INLINE hn::Vec<AttentionBits> load_bits(const BFloat16* from) {
                        hn::LoadU(AttentionHalf(), reinterpret_cast<const uint16_t*>(from)));
 }
 
+/// Values of a word of four bytes, which is what is broadcast and what a lane of a panel has.
+template <class T>
+constexpr int64_t kInWord = static_cast<int64_t>(sizeof(float) / sizeof(T));
+
+/// Bytes become those of the other sign by 128 more or less, or 16-bit numbers less `zero`.
 template <class To, class From>
-void convert_row(const From* from, int64_t count, To* to) {
-  int64_t i = 0;
-  for (; i + kAttentionLanes <= count; i += kAttentionLanes) {
-    store_values(load_values(from + i), to + i);
+HWY_INLINE To converted(From value, int32_t zero) {
+  if constexpr (std::is_same_v<To, int16_t>) {
+    return static_cast<To>(value - zero);
+  } else if constexpr (std::is_integral_v<To>) {
+    constexpr int kTurned = std::is_same_v<To, From> ? 0 : 128;
+    return static_cast<To>(static_cast<int>(value) ^ kTurned);
+  } else {
+    return To(static_cast<float>(value));
   }
-  for (; i < count; ++i) to[i] = To(static_cast<float>(from[i]));
 }
 
-/// `count` values `step` apart, and one zero behind them.
 template <class To, class From>
-void take_row(const From* from, int64_t step, int64_t count, To* to) {
-  if (step == 1) {
-    convert_row(from, count, to);
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = To(static_cast<float>(from[i * step]));
+void convert_row(const From* from, int64_t count, int32_t zero, To* to) {
+  int64_t i = 0;
+  if constexpr (!std::is_integral_v<To>) {
+    for (; i + kAttentionLanes <= count; i += kAttentionLanes) {
+      store_values(load_values(from + i), to + i);
+    }
   }
-  to[count] = To(0.0f);
+  for (; i < count; ++i) to[i] = converted<To>(from[i], zero);
+}
+
+/// `count` values `step` apart, and zeros behind them that fill up a word.
+template <class To, class From>
+void take_row(const From* from, int64_t step, int64_t count, int32_t zero, To* to) {
+  if (step == 1) {
+    convert_row(from, count, zero, to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = converted<To>(from[i * step], zero);
+  }
+  std::fill_n(to + count, kInWord<To> - 1, To(0));
 }
 
 /// A matrix [k, n] to be packed.
@@ -92,16 +111,17 @@ struct Packed {
   const T* from;
   int64_t row, column;
   int64_t k, n;
+  int32_t zero;  ///< that 16-bit numbers are less
 };
 
 /// Depths of more than this are turned in parts.
 constexpr int64_t kTurnedDepth = 256;
 
-/// Panels of a matrix whose columns do not lie side by side. To: float, or BFloat16 for pairs of
-/// rows; both are moved as words of four bytes.
+/// Panels of a matrix whose columns do not lie side by side, moved as words of as many rows as the
+/// type has values in one.
 template <class To, class From>
 void turn_panels(const Packed<From>& matrix, float* packed) {
-  constexpr int64_t kWord = static_cast<int64_t>(sizeof(float) / sizeof(To));
+  constexpr int64_t kWord = kInWord<To>;
   alignas(64) std::array<std::array<To, kTurnedDepth + kWord>, 4> copies;
   alignas(64) static constexpr std::array<float, kTurnedDepth> kNothing = {};
   const int64_t words = (matrix.k + kWord - 1) / kWord;
@@ -120,7 +140,7 @@ void turn_panels(const Packed<From>& matrix, float* packed) {
           if (in_place) {
             rows[i] = reinterpret_cast<const float*>(from);
           } else {
-            take_row(from, matrix.row, depth, copies[i].data());
+            take_row(from, matrix.row, depth, matrix.zero, copies[i].data());
             rows[i] = reinterpret_cast<const float*>(copies[i].data());
           }
         }
@@ -138,7 +158,7 @@ void copy_panels(const Packed<From>& matrix, float* packed) {
   for (int64_t first = 0; first < matrix.n; first += kAttentionPanel) {
     const int64_t columns = std::min<int64_t>(kAttentionPanel, matrix.n - first);
     for (int64_t i = 0; i < matrix.k; ++i, packed += kAttentionPanel) {
-      convert_row(matrix.from + i * matrix.row + first, columns, packed);
+      convert_row(matrix.from + i * matrix.row + first, columns, 0, packed);
       std::fill(packed + columns, packed + kAttentionPanel, 0.0f);
     }
   }
@@ -173,11 +193,60 @@ void pair_panels(const Packed<From>& matrix, uint32_t* packed) {
   }
 }
 
+/// The same for products of bytes, or of 16-bit numbers made of them.
+template <class To, class From>
+void interleave_panels(const Packed<From>& matrix, To* packed) {
+  using Row = std::array<From, kAttentionPanel>;
+  constexpr int64_t kWord = kInWord<To>;
+  // What becomes 0.
+  Row nothing;
+  nothing.fill(std::is_same_v<To, int16_t> ? static_cast<From>(matrix.zero)
+                                           : static_cast<From>(converted<To>(From(0), 0)));
+  alignas(64) std::array<Row, kWord> copies;
+  for (int64_t first = 0; first < matrix.n; first += kAttentionPanel) {
+    const int64_t columns = std::min<int64_t>(kAttentionPanel, matrix.n - first);
+    for (int64_t i = 0; i < matrix.k; i += kWord, packed += kAttentionPanel * kWord) {
+      std::array<const From*, kWord> rows;
+      for (int64_t r = 0; r < kWord; ++r) {
+        const auto at = static_cast<size_t>(r);
+        rows[at] = nothing.data();
+        if (i + r >= matrix.k) continue;
+        rows[at] = matrix.from + (i + r) * matrix.row + first;
+        if (columns == kAttentionPanel) continue;
+        copies[at] = nothing;
+        std::copy_n(rows[at], columns, copies[at].data());
+        rows[at] = copies[at].data();
+      }
+      for (int64_t c = 0; c < kAttentionPanel; ++c) {
+#pragma GCC unroll 4
+        for (int64_t r = 0; r < kWord; ++r) {
+          packed[c * kWord + r] = converted<To>(rows[static_cast<size_t>(r)][c], matrix.zero);
+        }
+      }
+    }
+  }
+}
+
+template <class To, class From>
+void pack_integers(const Packed<From>& matrix, int64_t column, std::byte* packed) {
+  if (column == 1) return interleave_panels(matrix, reinterpret_cast<To*>(packed));
+  turn_panels<To>(matrix, reinterpret_cast<float*>(packed));
+}
+
+template <class From>
+void pack_bytes(const AttentionMatrix& matrix, int64_t k, int64_t n, ElementType product,
+                std::byte* packed) {
+  const Packed<From> from{
+      reinterpret_cast<const From*>(matrix.first), matrix.row, matrix.column, k, n, matrix.zero};
+  if (product == ElementType::Int16) return pack_integers<int16_t>(from, matrix.column, packed);
+  pack_integers<int8_t>(from, matrix.column, packed);
+}
+
 template <class From>
 void pack_typed(const AttentionMatrix& matrix, int64_t k, int64_t n, ElementType product,
                 std::byte* packed) {
-  const Packed<From> from{reinterpret_cast<const From*>(matrix.first), matrix.row, matrix.column, k,
-                          n};
+  const Packed<From> from{
+      reinterpret_cast<const From*>(matrix.first), matrix.row, matrix.column, k, n, 0};
   auto* const to = reinterpret_cast<float*>(packed);
   if (product == ElementType::BFloat16) {
     if (matrix.column == 1) return pair_panels(from, reinterpret_cast<uint32_t*>(packed));
@@ -189,10 +258,16 @@ void pack_typed(const AttentionMatrix& matrix, int64_t k, int64_t n, ElementType
 
 void pack_panels_of(const AttentionMatrix& matrix, int64_t k, int64_t n, ElementType product,
                     std::byte* packed) {
-  if (matrix.type == ElementType::BFloat16) {
-    return pack_typed<BFloat16>(matrix, k, n, product, packed);
+  switch (matrix.type) {
+    case ElementType::UInt8:
+      return pack_bytes<uint8_t>(matrix, k, n, product, packed);
+    case ElementType::Int8:
+      return pack_bytes<int8_t>(matrix, k, n, product, packed);
+    case ElementType::BFloat16:
+      return pack_typed<BFloat16>(matrix, k, n, product, packed);
+    default:
+      return pack_typed<float>(matrix, k, n, product, packed);
   }
-  pack_typed<float>(matrix, k, n, product, packed);
 }
 
 }  // namespace HWY_NAMESPACE

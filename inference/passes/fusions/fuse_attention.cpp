@@ -7,6 +7,7 @@
 #include "inference/passes/fusions/attention_parts.h"
 #include "inference/passes/fusions/passes.h"
 #include "inference/passes/fusions/rewrite.h"
+#include "inference/passes/fusions/stored_value.h"
 #include "inference/passes/fusions/unary.h"
 
 namespace het {
@@ -33,8 +34,12 @@ struct Attention {
   std::vector<Added> masks;
   float factor = 1.0f;
   bool zero_for_nan = false;
+  AttentionSteps weights_steps;
   bool is_turned = false;  ///< the product is that of columns and queries
 };
+
+/// Sums of so many products of bytes fit in 32 bits.
+constexpr int64_t kMostProductsOfBytes = 16384;
 
 /// The node before `value`, which reads it alone.
 Node* only_producer(const Model& model, const Value& value) {
@@ -62,6 +67,18 @@ Value* without_nan(const Model& model, const Value& weights) {
   const bool shown = std::ranges::any_of(
       model.outputs(), [&](const ModelOutput& output) { return output.value == &weights; });
   return is_zero && !shown ? choice->output() : nullptr;
+}
+
+/// What QuantizeLinear and DequantizeLinear of one step make of the weights, where nothing else
+/// reads them; else null.
+Value* rounded_weights(const Model& model, const Value& weights, AttentionSteps& steps) {
+  const std::optional<StoredValue> stored = stored_by(only_reader(model, weights));
+  const Node* back = stored ? only_reader(model, *stored->stored) : nullptr;
+  if (back == nullptr || !back->output()->desc().is_static()) return nullptr;
+  const std::optional<StoredValue> read = stored_behind(*back->output());
+  if (!read || read->stored != stored->stored || !same_steps(*read, *stored)) return nullptr;
+  steps = {stored->scale, stored->zero + (stored->type() == ElementType::Int8 ? 128 : 0)};
+  return back->output();
 }
 
 /// How much a value that is added to another one looks like scores.
@@ -106,7 +123,7 @@ bool find_product(const Model& model, const Value& weights, Attention& found) {
   return true;
 }
 
-std::optional<Attention> attention_of(const Model& model, Node& softmax) {
+std::optional<Attention> attention_of(const Model& model, Node& softmax, bool bytes) {
   if (!is_op(&softmax, "Softmax")) return std::nullopt;
   const Value* weights = softmax.output();
   const auto rank = static_cast<int64_t>(weights->desc().shape.size());
@@ -116,6 +133,10 @@ std::optional<Attention> attention_of(const Model& model, Node& softmax) {
   if (const Value* chosen = without_nan(model, *weights)) {
     weights = chosen;
     found.zero_for_nan = true;
+  }
+  if (bytes) {
+    const Value* rounded = rounded_weights(model, *weights, found.weights_steps);
+    if (rounded != nullptr) weights = rounded;
   }
   if (!find_product(model, *weights, found)) return std::nullopt;
 
@@ -221,7 +242,37 @@ Node* replace_turned(Model& model, const Attention& found, const AttentionParts&
   return rows;
 }
 
-void fuse(Model& model, const Attention& found) {
+/// A view of the bytes that the value is made of, whose steps are told; else of the value.
+StridedView view_of(Value& value, const std::optional<StoredValue>& stored, AttentionSteps& steps) {
+  if (!stored) return strided_view(value);
+  steps = {stored->scale, stored->zero};
+  return strided_view(*stored->stored);
+}
+
+std::optional<StoredValue> bytes_of(const Value& value) {
+  std::optional<StoredValue> stored = stored_behind(value);
+  return stored && !stored->stored->is_constant() ? stored : std::nullopt;
+}
+
+/// Operands as bytes where both of a product are, and the device multiplies those.
+void set_operands(const Attention& found, bool bytes, AttentionParts& parts) {
+  Value& query = *found.scores->input(0);
+  Value& key = *found.scores->input(1);
+  std::optional<StoredValue> query_bytes, key_bytes, value_bytes;
+  if (bytes && query.desc().shape.back() <= kMostProductsOfBytes) {
+    query_bytes = bytes_of(query);
+    key_bytes = bytes_of(key);
+    if (!query_bytes || !key_bytes) query_bytes = key_bytes = std::nullopt;
+  }
+  if (found.weights_steps.scale != 0.0f && parts.scores.back() <= kMostProductsOfBytes) {
+    value_bytes = bytes_of(*found.value);
+  }
+  parts.query = view_of(query, query_bytes, parts.query_steps);
+  parts.key = view_of(key, key_bytes, parts.key_steps);
+  parts.value = view_of(*found.value, value_bytes, parts.value_steps);
+}
+
+void fuse(Model& model, const Attention& found, bool bytes) {
   Value& query = *found.scores->input(0);
   Value& key = *found.scores->input(1);
   Value& value = *found.value;
@@ -231,12 +282,12 @@ void fuse(Model& model, const Attention& found) {
       found.softmax->output()->desc().shape != scores) {
     return;
   }
-  AttentionParts parts{.scores = scores,
-                       .query = strided_view(query),
-                       .key = strided_view(key),
-                       .value = strided_view(value),
-                       .factor = found.factor,
-                       .zero_for_nan = found.zero_for_nan};
+  AttentionParts parts;
+  parts.scores = scores;
+  parts.weights_steps = found.weights_steps;
+  parts.factor = found.factor;
+  parts.zero_for_nan = found.zero_for_nan;
+  set_operands(found, bytes, parts);
   if (!set_mask(model, found, parts)) return;
   Node* last = found.product;
   Node* made = nullptr;
@@ -261,13 +312,22 @@ void fuse(Model& model, const Attention& found) {
   made->add_original_names(found.product->original_names());
 }
 
+void fuse_all(Model& model, bool bytes) {
+  for (size_t i = 0; i < model.nodes().size(); ++i) {
+    const auto found = attention_of(model, *model.nodes()[i], bytes);
+    if (found) fuse(model, *found, bytes);
+  }
+}
+
 }  // namespace
 
 Status fuse_attention(Model& model) {
-  for (size_t i = 0; i < model.nodes().size(); ++i) {
-    const auto found = attention_of(model, *model.nodes()[i]);
-    if (found) fuse(model, *found);
-  }
+  fuse_all(model, false);
+  return {};
+}
+
+Status fuse_byte_attention(Model& model) {
+  fuse_all(model, true);
   return {};
 }
 

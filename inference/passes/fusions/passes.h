@@ -82,6 +82,9 @@ Status lower_attention(Model& model);
 /// must be constant, as those of heads and windows are. Rows of NaN may be zeroed behind Softmax,
 /// and a product of columns gets a Transpose.
 Status fuse_attention(Model& model);
+/// The same for devices that multiply bytes there: queries and keys that are dequantised stay
+/// bytes, and weights that are rounded are bytes, with values that are.
+Status fuse_byte_attention(Model& model);
 
 /// Reshape, Transpose, Reshape that interleave groups of channels become het.ChannelShuffle.
 Status fuse_channel_shuffles(Model& model);
