@@ -102,7 +102,7 @@ void take_row(const From* from, int64_t step, int64_t count, int32_t zero, To* t
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = converted<To>(from[i * step], zero);
   }
-  std::fill_n(to + count, kInWord<To> - 1, To(0));
+  while (count % kInWord<To> != 0) to[count++] = To(0);
 }
 
 /// A matrix [k, n] to be packed.

@@ -393,8 +393,8 @@ void expect_attention(const LoopCase& c, bool with_specials, bool zero_for_nan) 
     for (const ElementType from : kTypes) {
       for (const ElementType to : kTypes) {
         SCOPED_TRACE(fmt::format("{} {} {}", to_string(product), to_string(from), to_string(to)));
-        const cpu::AttentionShape shape{c.depth, c.keys, c.columns,    0.5f,
-                                        2.0f,    false,  zero_for_nan, product};
+        const cpu::AttentionShape shape{c.depth, c.keys,       c.columns, 0.5f,   2.0f,
+                                        false,   zero_for_nan, product,   product};
         constexpr size_t kBehind = 64;  // nothing is written there
         const auto bytes = [](size_t count) {
           Tensor made =
