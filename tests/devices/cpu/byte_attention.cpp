@@ -6,6 +6,7 @@
 
 #include "devices/cpu/loops/attention_loops.h"
 #include "devices/cpu/onednn/int8_support.h"
+#include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/attention_testing.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
@@ -103,7 +104,10 @@ TEST_F(CpuByteAttention, WeightsThatAreNotRounded) {
 
 TEST_F(CpuByteAttention, FloatsBesideBytes) {
   for (const char* precision : {"f32", "bf16"}) {
-    if (precision == std::string("bf16") && !cpu::has_bfloat16_attention()) continue;
+    if (precision == std::string("bf16") &&
+        !(cpu::has_bfloat16() && cpu::has_bfloat16_attention())) {
+      continue;
+    }
     SCOPED_TRACE(precision);
     const bool narrow = precision == std::string("bf16");
     const Properties properties{{"INFERENCE_PRECISION_HINT", precision}};
