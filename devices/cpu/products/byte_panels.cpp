@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "devices/cpu/formats/huge_pages.h"
 #include "devices/cpu/onednn/int8_support.h"
@@ -204,7 +205,7 @@ Result<BytePanels> BytePanels::pack(const Int8Shape& shape, const Tensor& weight
     const std::vector<TermCount> counts = counts_of(cut.halves);
     std::memset(memory, 0, count_bytes);
     std::memcpy(memory, &dot, sizeof(dot));
-    std::memcpy(memory + sizeof(dot), counts.data(), counts.size() * sizeof(TermCount));
+    std::ranges::copy(std::as_bytes(std::span(counts)), memory + sizeof(dot));
   }));
   HET_ASSIGN(const PackedCounts packed, read_counts(made.counts_->host(), shape));
   if (!packed.dot) return made;
@@ -222,7 +223,7 @@ Result<BytePanels> BytePanels::pack(const Int8Shape& shape, const Tensor& weight
     for (size_t k = 0; k < cut.halves.size(); ++k) {
       const HalfLayout layout(counts[k]);
       const auto put = [&]<class T>(size_t place, const std::vector<T>& values) {
-        std::memcpy(memory + places[k] + place, values.data(), values.size() * sizeof(T));
+        std::ranges::copy(std::as_bytes(std::span(values)), memory + places[k] + place);
       };
       std::memset(memory + places[k], 0, layout.weights);
       put(0, cut.halves[k].start);
