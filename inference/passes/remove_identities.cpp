@@ -1,6 +1,10 @@
 #include "inference/passes/remove_identities.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
+
+#include "inference/ops/windows/resize.h"
 
 namespace het {
 namespace {
@@ -28,6 +32,23 @@ bool only_relabels(std::string_view op_type) {
          op_type == "CastLike";
 }
 
+/// A Resize that leaves each element in its place.
+bool keeps_places(const Node& node) {
+  std::array<const Tensor*, 3> parameters{};
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Value* value = node.input(i + 1);
+    if (value != nullptr && !value->is_constant()) return false;
+    if (value != nullptr) parameters[i] = &value->constant();
+  }
+  const Result<ResizeSettings> settings = resize_settings(node.attributes());
+  if (!settings) return false;
+  const auto dims = resize_dims(*settings, node.input(0)->desc().shape, parameters[0],
+                                parameters[1], parameters[2]);
+  return dims && std::ranges::all_of(*dims, [&](const ResizeDim& dim) {
+           return dim.is_identity(settings->coordinates);
+         });
+}
+
 bool same_desc(const Node& node) {
   const TensorDesc& x = node.input(0)->desc();
   return x.is_static() && x == node.output()->desc();
@@ -41,6 +62,7 @@ bool is_identity(const Node& node) {
   if (type == "Dropout") return is_inference_dropout(node);
   if (type == "Concat") return node.inputs().size() == 1;
   if (type == "Transpose") return keeps_order(node);
+  if (type == "Resize") return same_desc(node) && keeps_places(node);
   return only_relabels(type) && same_desc(node);
 }
 

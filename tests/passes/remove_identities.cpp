@@ -53,6 +53,38 @@ TEST(RemoveIdentities, NodesThatChangeSomethingStay) {
   EXPECT_EQ(model.nodes().size(), 3u);
 }
 
+/// As exporters write the largest of several pictures that get one size.
+TEST(RemoveIdentities, ResizesThatLeaveThePicture) {
+  const auto stay = [](const char* mode, std::vector<float> scales, std::vector<int64_t> sizes,
+                       const char* places = "half_pixel", std::vector<float> roi = {}) {
+    Model model;
+    Value* x = model.add_input("x", {ElementType::Float32, {1, 2, 5, 7}});
+    const auto floats = [&](const char* name, const std::vector<float>& values) -> Value* {
+      if (values.empty()) return nullptr;
+      return model.add_constant(name,
+                                Tensor::from<float>({static_cast<int64_t>(values.size())}, values));
+    };
+    Value* last =
+        sizes.empty() ? nullptr : model.add_constant("sizes", Tensor::from<int64_t>({4}, sizes));
+    Attributes attributes;
+    attributes.set("mode", std::string(mode));
+    attributes.set("coordinate_transformation_mode", std::string(places));
+    std::vector<Value*> inputs{x, floats("roi", roi), floats("scales", scales), last};
+    model.add_output("y", model.add_node("r", "Resize", "", inputs, {"y"}, attributes)->output());
+    EXPECT_TRUE(infer_shapes(model).ok());
+    remove_identities(model);
+    return model.nodes().size();
+  };
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    EXPECT_EQ(stay(mode, {1, 1, 1, 1}, {}), 0u) << mode;
+    EXPECT_EQ(stay(mode, {}, {1, 2, 5, 7}), 0u) << mode;
+    EXPECT_EQ(stay(mode, {1, 1, 1, 1.1f}, {}), 1u) << mode << ": as many, but moved";
+    EXPECT_EQ(stay(mode, {}, {1, 2, 10, 7}), 1u) << mode;
+  }
+  EXPECT_EQ(stay("linear", {}, {1, 2, 5, 7}, "tf_crop_and_resize", {0, 0, 0, 0, 1, 1, 1, 1}), 0u);
+  EXPECT_EQ(stay("linear", {}, {1, 2, 5, 7}, "tf_crop_and_resize", {0, 0, 0, 0, 1, 1, 1, .5f}), 1u);
+}
+
 TEST(RemoveIdentities, NothingIsKnownWithoutShapes) {
   Model model;
   Value* x = model.add_input("x", {ElementType::Float32, {kUnknownDim}});
