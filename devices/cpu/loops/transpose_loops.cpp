@@ -132,6 +132,72 @@ HWY_INLINE void transpose_matrix(MatrixRows<const S> src, MatrixRows<T> dst, int
   }
 }
 
+/// Squares of so many bytes are transposed in registers, and whole cache lines of src at a time:
+/// a few, unless the rows of dst would meet in the cache.
+constexpr int64_t kByteSquare = 16;
+constexpr int64_t kByteLine = 64;
+constexpr int64_t kByteLines = 256;
+constexpr int64_t kMeetingBytes = 4096;
+
+#if HWY_TARGET != HWY_SCALAR
+HWY_INLINE void transpose_byte_square(const uint8_t* from, int64_t from_stride, uint8_t* to,
+                                      int64_t to_stride) {
+  const hn::FixedTag<uint8_t, kByteSquare> d;
+  hn::Vec<hn::FixedTag<uint8_t, kByteSquare>> v[kByteSquare], shuffled[kByteSquare];
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < kByteSquare; ++i) v[i] = hn::LoadU(d, from + i * from_stride);
+    // Each round takes one bit of the place in a vector to the number of the vector.
+#pragma GCC unroll 4
+  for (int round = 0; round < 4; ++round) {
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kByteSquare / 2; ++i) {
+      shuffled[2 * i] = hn::InterleaveLower(d, v[i], v[i + kByteSquare / 2]);
+      shuffled[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + kByteSquare / 2]);
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kByteSquare; ++i) v[i] = shuffled[i];
+  }
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < kByteSquare; ++i) hn::StoreU(v[i], d, to + i * to_stride);
+}
+#else
+HWY_INLINE void transpose_byte_square(const uint8_t* from, int64_t from_stride, uint8_t* to,
+                                      int64_t to_stride) {
+  for (int64_t r = 0; r < kByteSquare; ++r) {
+    for (int64_t c = 0; c < kByteSquare; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+  }
+}
+#endif
+
+/// As next_square().
+HWY_INLINE int64_t next_byte_square(int64_t at, int64_t count) {
+  return at + kByteSquare == count ? count : std::min(at + kByteSquare, count - kByteSquare);
+}
+
+HWY_INLINE void transpose_bytes(MatrixRows<const uint8_t> src, MatrixRows<uint8_t> dst,
+                                int64_t rows, int64_t columns) {
+  if (rows < kByteSquare || columns < kByteSquare) {
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = 0; r < rows; ++r) {
+        dst.values[c * dst.stride + r] = src.values[r * src.stride + c];
+      }
+    }
+    return;
+  }
+  const int64_t step = dst.stride % kMeetingBytes == 0 ? kByteLine : kByteLines;
+  for (int64_t first = 0; first < columns; first += step) {
+    // What is too short for a square begins earlier.
+    const int64_t end = std::min(first + step, columns);
+    const int64_t begin = std::min(first, end - kByteSquare);
+    for (int64_t r = 0; r < rows; r = next_byte_square(r, rows)) {
+      for (int64_t c = begin; c < end; c = begin + next_byte_square(c - begin, end - begin)) {
+        transpose_byte_square(src.values + r * src.stride + c, src.stride,
+                              dst.values + c * dst.stride + r, dst.stride);
+      }
+    }
+  }
+}
+
 void floats(MatrixRows<const float> src, MatrixRows<float> dst, int64_t rows, int64_t columns) {
   transpose_matrix(src, dst, rows, columns);
 }
@@ -147,6 +213,10 @@ void halves(MatrixRows<const BFloat16> src, MatrixRows<BFloat16> dst, int64_t ro
   transpose_matrix(src, dst, rows, columns);
 }
 
+void bytes(MatrixRows<const uint8_t> src, MatrixRows<uint8_t> dst, int64_t rows, int64_t columns) {
+  transpose_bytes(src, dst, rows, columns);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -158,6 +228,7 @@ HWY_EXPORT(floats);
 HWY_EXPORT(narrowed);
 HWY_EXPORT(widened);
 HWY_EXPORT(halves);
+HWY_EXPORT(bytes);
 
 void transpose(MatrixRows<const float> src, MatrixRows<float> dst, int64_t rows, int64_t columns) {
   HWY_DYNAMIC_DISPATCH(floats)(src, dst, rows, columns);
@@ -173,6 +244,10 @@ void transpose(MatrixRows<const BFloat16> src, MatrixRows<float> dst, int64_t ro
 void transpose(MatrixRows<const BFloat16> src, MatrixRows<BFloat16> dst, int64_t rows,
                int64_t columns) {
   HWY_DYNAMIC_DISPATCH(halves)(src, dst, rows, columns);
+}
+void transpose(MatrixRows<const uint8_t> src, MatrixRows<uint8_t> dst, int64_t rows,
+               int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(bytes)(src, dst, rows, columns);
 }
 
 }  // namespace het::cpu

@@ -22,5 +22,7 @@ void transpose(MatrixRows<const BFloat16> src, MatrixRows<float> dst, int64_t ro
                int64_t columns);
 void transpose(MatrixRows<const BFloat16> src, MatrixRows<BFloat16> dst, int64_t rows,
                int64_t columns);
+void transpose(MatrixRows<const uint8_t> src, MatrixRows<uint8_t> dst, int64_t rows,
+               int64_t columns);
 
 }  // namespace het::cpu

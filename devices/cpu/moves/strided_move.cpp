@@ -15,10 +15,12 @@ constexpr int64_t kMoveGrainBytes = 32 * 1024;
 /// Side of the square that is turned at once when rows become columns.
 constexpr int64_t kTile = 16;
 
-/// Columns become rows, in registers where elements have 2 or 4 bytes.
+/// Columns become rows, in registers where elements have 1, 2 or 4 bytes.
 template <class T>
 void turn(MatrixRows<const T> src, MatrixRows<T> dst, int64_t rows, int64_t columns) {
-  if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 1) {
+    return transpose(src, dst, rows, columns);
+  } else if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
     if (rows >= kTile && columns >= kTile) {
       // The bits are copied, whatever they stand for.
       using Number = std::conditional_t<sizeof(T) == 2, BFloat16, float>;

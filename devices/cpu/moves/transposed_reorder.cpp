@@ -8,12 +8,12 @@
 namespace het::cpu {
 namespace {
 
-/// Pixels that are moved together, with all their channels.
-constexpr int64_t kStrip = 16;
+/// With fewer channels or pixels squares of the loop do not fit, and oneDNN's code is as fast.
+constexpr int64_t kFewest = 16;
 /// Values that are worth a thread.
 constexpr int64_t kTransposeGrain = 16 * 1024;
 
-/// S and T: float or BFloat16. Loop order: image, strip of pixels.
+/// S and T: float or BFloat16, or both bytes. Loop order: image, strip of pixels.
 template <class S, class T>
 class TransposedReorder final : public Kernel {
  public:
@@ -47,6 +47,9 @@ class TransposedReorder final : public Kernel {
   }
 
  private:
+  /// Pixels that are moved together, with all their channels.
+  static constexpr int64_t kStrip = sizeof(S) == 1 ? 256 : 16;
+
   int64_t images_;
   int64_t channels_;
   int64_t pixels_;
@@ -59,22 +62,23 @@ std::unique_ptr<Kernel> make_transposed_reorder(const TensorSpec& src, const Ten
   const bool to_pixels = dst.format == Format::ChannelsLast;
   const Format planes = to_pixels ? src.format : dst.format;
   const Format pixels = to_pixels ? dst.format : src.format;
-  const auto is_known = [](ElementType type) {
+  const auto is_float = [](ElementType type) {
     return type == ElementType::Float32 || type == ElementType::BFloat16;
   };
+  const bool bytes = src.type == dst.type && byte_width(src.type) == 1;
   if (planes != Format::Plain || pixels != Format::ChannelsLast || src.shape.size() < 3 ||
-      !is_known(src.type) || !is_known(dst.type)) {
+      !(bytes || (is_float(src.type) && is_float(dst.type)))) {
     return nullptr;
   }
   const int64_t images = src.shape[0];
   const int64_t channels = src.shape[1];
   int64_t count = 1;
   for (size_t d = 2; d < src.shape.size(); ++d) count *= src.shape[d];
-  // oneDNN's code is as fast where squares of the loop do not fit.
-  if (channels < kStrip || count < kStrip) return nullptr;
+  if (channels < kFewest || count < kFewest) return nullptr;
   const auto make = [&]<class S, class T>(S, T) -> std::unique_ptr<Kernel> {
     return std::make_unique<TransposedReorder<S, T>>(images, channels, count, to_pixels);
   };
+  if (bytes) return make(uint8_t(), uint8_t());
   const bool widens = dst.type == ElementType::Float32;
   if (src.type == ElementType::Float32) {
     return widens ? make(float(), float()) : make(float(), BFloat16());

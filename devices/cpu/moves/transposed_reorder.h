@@ -7,8 +7,9 @@
 
 namespace het::cpu {
 
-/// Reorders between planes and pixels, in float32 and bfloat16 in any mix: matrices are transposed
-/// in registers. Null for all other reorders, and for fewer than 16 planes or pixels.
+/// Reorders between planes and pixels, in float32 and bfloat16 in any mix, and of bytes: matrices
+/// are transposed in registers. Null for all other reorders, and for fewer than 16 planes or
+/// pixels.
 std::unique_ptr<Kernel> make_transposed_reorder(const TensorSpec& src, const TensorSpec& dst);
 
 }  // namespace het::cpu

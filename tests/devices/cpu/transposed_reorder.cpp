@@ -9,6 +9,7 @@
 #include "devices/cpu/onednn/onednn.h"
 #include "tests/devices/cpu/cpu_testing.h"
 #include "tests/devices/cpu/instruction_sets.h"
+#include "tests/guarded_memory.h"
 
 namespace het {
 namespace {
@@ -98,6 +99,40 @@ void expect_reorders() {
 
 TEST(CpuTransposedReorder, MovesEveryValue) {
   cpu_testing::on_each_instruction_set(expect_reorders);
+}
+
+/// Squares, lines and what is left of them, to rows that meet in the cache and others.
+TEST(CpuTransposedReorder, MovesEveryByte) {
+  cpu_testing::on_each_instruction_set([] {
+    for (const Shape& shape : {Shape{1, 16, 16}, Shape{2, 17, 3, 7}, Shape{1, 31, 5, 53},
+                               Shape{1, 4096, 40}, Shape{1, 40, 4096}, Shape{2, 100, 17, 33}}) {
+      for (const bool to_pixels : {false, true}) {
+        const TensorSpec planes{ElementType::Int8, shape, Format::Plain};
+        const TensorSpec pixels{ElementType::Int8, shape, Format::ChannelsLast};
+        const Tensor source =
+            guarded_copy(cpu_testing::random_bytes<int8_t>({physical_count(planes)}, 3));
+        const Tensor result = guarded_copy(*Tensor::allocate(source.desc()));
+        const auto kernel = to_pixels ? cpu::make_transposed_reorder(planes, pixels)
+                                      : cpu::make_transposed_reorder(pixels, planes);
+        ASSERT_NE(kernel, nullptr);
+        std::byte* const inputs[] = {source.bytes()};
+        std::byte* const outputs[] = {result.bytes()};
+        cpu::KernelArgs args;
+        args.inputs = inputs;
+        args.outputs = outputs;
+        ASSERT_TRUE(kernel->execute(args, nullptr).ok());
+        const int64_t channels = shape[1];
+        const int64_t count = source.element_count() / shape[0] / channels;
+        for (int64_t i = 0; i < source.element_count(); ++i) {
+          const int64_t image = i / (channels * count) * channels * count;
+          const int64_t rest = i - image;
+          const int64_t plane = image + rest % channels * count + rest / channels;
+          const int8_t* const from = source.data<int8_t>() + (to_pixels ? plane : i);
+          ASSERT_EQ(result.data<int8_t>()[to_pixels ? i : plane], *from) << to_string(shape);
+        }
+      }
+    }
+  });
 }
 
 TEST(CpuTransposedReorder, OthersAreRefused) {
