@@ -59,20 +59,34 @@ class MaxPoolKernel final : public Kernel {
   MaxPoolShape shape_;
 };
 
-/// The arrangement in which our loops run; nothing for bytes. Pictures of bfloat16 have the
-/// channels last, floats stay as they are unless they are plain. oneDNN's kernels start from the
-/// lowest number instead of -infinity and lose NaN; ours took less than half of their time for
-/// bfloat16 and a sixth to a quarter for floats with AVX2 (oneDNN 2.6).
-std::optional<Format> format_for_loops(ElementType type, Format home) {
-  if (type == ElementType::BFloat16) return Format::ChannelsLast;
-  if (type != ElementType::Float32) return std::nullopt;
+/// The arrangement in which our loops run. Pictures of bfloat16 and bytes have the channels last,
+/// floats stay as they are unless they are plain. oneDNN's kernels start from the lowest number
+/// instead of -infinity and lose NaN; ours took less than half of their time for bfloat16, a sixth
+/// to a quarter for floats with AVX2 (oneDNN 2.6), a sixth for bytes.
+Format format_for_loops(ElementType type, Format home) {
+  if (type != ElementType::Float32) return Format::ChannelsLast;
   return home == Format::Plain ? Format::ChannelsLast : home;
 }
 
-/// Maxima of pictures without dilations only.
+std::unique_ptr<Kernel> make_max_pool(const MaxPoolShape& shape, ElementType type) {
+  switch (type) {
+    case ElementType::BFloat16:
+      return std::make_unique<MaxPoolKernel<BFloat16>>(shape);
+    case ElementType::UInt8:
+      return std::make_unique<MaxPoolKernel<uint8_t>>(shape);
+    case ElementType::Int8:
+      return std::make_unique<MaxPoolKernel<int8_t>>(shape);
+    default:
+      return std::make_unique<MaxPoolKernel<float>>(shape);
+  }
+}
+
+/// Maxima of pictures without dilations only; of bytes with a few channels at least.
 std::optional<MaxPoolShape> max_pool_shape(const PoolingSpec& spec, Format format) {
+  constexpr int64_t kFewChannels = 16;
   if (spec.kind != PoolingSpec::Kind::Max || spec.src.shape.size() != 4 ||
-      spec.dilations != std::vector<int64_t>{1, 1}) {
+      spec.dilations != std::vector<int64_t>{1, 1} ||
+      (byte_width(spec.src.type) == 1 && spec.src.shape[1] < kFewChannels)) {
     return std::nullopt;
   }
   MaxPoolShape shape;
@@ -127,21 +141,15 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   spec.src = {type, src.desc().shape, Format::Plain};
   spec.dst = {type, dst.desc().shape, Format::Plain};
   if (spec.src.shape.size() == 3) add_height(spec);
-  const std::optional<Format> own = format_for_loops(type, builder.home(src).format);
-  if (const auto shape = own ? max_pool_shape(spec, *own) : std::nullopt) {
-    HET_ASSIGN(const TensorId in, builder.read(src, *own, type));
-    const TensorId out = builder.write(dst, {type, dst.desc().shape, *own});
-    std::unique_ptr<Kernel> kernel;
-    if (type == ElementType::BFloat16) {
-      kernel = std::make_unique<MaxPoolKernel<BFloat16>>(*shape);
-    } else {
-      kernel = std::make_unique<MaxPoolKernel<float>>(*shape);
-    }
-    builder.add_step(node, std::move(kernel), {in}, {out});
+  const Format own = format_for_loops(type, builder.home(src).format);
+  if (const auto shape = max_pool_shape(spec, own)) {
+    HET_ASSIGN(const TensorId in, builder.read(src, own, type));
+    const TensorId out = builder.write(dst, {type, dst.desc().shape, own});
+    builder.add_step(node, make_max_pool(*shape, type), {in}, {out});
     return true;
   }
   // What is left of floats (volumes, dilations) runs the reference, for the same reason.
-  if (own && is_max) return false;
+  if (is_max && !is_byte) return false;
   Format format = builder.home(src).format;
   Result<Primitive> primitive = make_in_format(spec, format);
   if (is_slow(primitive)) {

@@ -63,6 +63,25 @@ struct FloatOrder {
   }
 };
 
+/// Of bytes: uint8_t or int8_t.
+template <class Byte>
+struct ByteOrder {
+  using T = Byte;
+  static constexpr T kLeast = std::numeric_limits<T>::min();
+  template <class D>
+  static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
+    return hn::LoadU(d, from);
+  }
+  template <class D>
+  static HWY_INLINE void store(D d, hn::Vec<D> best, T* to) {
+    hn::StoreU(best, d, to);
+  }
+  template <class V>
+  static HWY_INLINE V larger(V a, V b) {
+    return hn::Max(a, b);
+  }
+};
+
 /// The part of a window that lies in the picture.
 struct Taps {
   int64_t first;
@@ -172,6 +191,16 @@ void pool_float_rows(const MaxPoolShape& shape, const float* src, int64_t begin,
   pool_rows_of<FloatOrder>(shape, src, begin, end, dst);
 }
 
+void pool_byte_rows(const MaxPoolShape& shape, const uint8_t* src, int64_t begin, int64_t end,
+                    uint8_t* dst) {
+  pool_rows_of<ByteOrder<uint8_t>>(shape, src, begin, end, dst);
+}
+
+void pool_signed_rows(const MaxPoolShape& shape, const int8_t* src, int64_t begin, int64_t end,
+                      int8_t* dst) {
+  pool_rows_of<ByteOrder<int8_t>>(shape, src, begin, end, dst);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace het::cpu
 HWY_AFTER_NAMESPACE();
@@ -181,6 +210,8 @@ namespace het::cpu {
 
 HWY_EXPORT(pool_rows);
 HWY_EXPORT(pool_float_rows);
+HWY_EXPORT(pool_byte_rows);
+HWY_EXPORT(pool_signed_rows);
 
 void max_pool_rows(const MaxPoolShape& shape, const BFloat16* src, int64_t begin, int64_t end,
                    BFloat16* dst) {
@@ -191,6 +222,16 @@ void max_pool_rows(const MaxPoolShape& shape, const BFloat16* src, int64_t begin
 void max_pool_rows(const MaxPoolShape& shape, const float* src, int64_t begin, int64_t end,
                    float* dst) {
   HWY_DYNAMIC_DISPATCH(pool_float_rows)(shape, src, begin, end, dst);
+}
+
+void max_pool_rows(const MaxPoolShape& shape, const uint8_t* src, int64_t begin, int64_t end,
+                   uint8_t* dst) {
+  HWY_DYNAMIC_DISPATCH(pool_byte_rows)(shape, src, begin, end, dst);
+}
+
+void max_pool_rows(const MaxPoolShape& shape, const int8_t* src, int64_t begin, int64_t end,
+                   int8_t* dst) {
+  HWY_DYNAMIC_DISPATCH(pool_signed_rows)(shape, src, begin, end, dst);
 }
 
 }  // namespace het::cpu

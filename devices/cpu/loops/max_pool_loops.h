@@ -28,5 +28,9 @@ void max_pool_rows(const MaxPoolShape& shape, const BFloat16* src, int64_t begin
                    BFloat16* dst);
 void max_pool_rows(const MaxPoolShape& shape, const float* src, int64_t begin, int64_t end,
                    float* dst);
+void max_pool_rows(const MaxPoolShape& shape, const uint8_t* src, int64_t begin, int64_t end,
+                   uint8_t* dst);
+void max_pool_rows(const MaxPoolShape& shape, const int8_t* src, int64_t begin, int64_t end,
+                   int8_t* dst);
 
 }  // namespace het::cpu

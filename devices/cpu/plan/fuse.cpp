@@ -132,10 +132,11 @@ Status fuse(Model& model, bool int8, bool keep_non_finite) {
   HET_TRY(compute_in_float32(model));
   HET_TRY(run_rewrites(model, {lower_qlinear}));
   if (int8) {
-    HET_TRY(run_rewrites(model, {split_fake_quantize, move_quantisation, move_channel_quantisation,
-                                 quantise_products, fold_int8_affine, fuse_gated_activations,
-                                 fuse_int8_activations, fuse_int8_sums, fuse_requantisation,
-                                 quantise_operators, map_bytes, drop_expand, fuse_byte_attention}));
+    HET_TRY(run_rewrites(
+        model, {split_fake_quantize, move_quantisation, fold_padding, move_channel_quantisation,
+                quantise_products, fold_int8_affine, fuse_gated_activations, fuse_int8_activations,
+                fuse_int8_sums, fuse_requantisation, quantise_operators, map_bytes, drop_expand,
+                fuse_byte_attention}));
   }
   HET_TRY(run_rewrites(model, {fuse_fake_quantisation, fold_dequantized_constants, fold_padding,
                                fold_space_to_depth, drop_expand, lower_attention, fuse_attention,

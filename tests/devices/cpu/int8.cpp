@@ -352,6 +352,55 @@ TEST_F(CpuInt8, PoolsWhoseIndicesNobodyReads) {
   EXPECT_EQ(count_type(compare_steps(), "DequantizeLinear"), 0u);
 }
 
+/// With numbers that a byte says exactly, or those in front of QuantizeLinear.
+TEST_F(CpuInt8, PadsWorkOnBytes) {
+  const auto pad = [&](Value* x, const char* mode, float value) {
+    std::vector<Value*> inputs = {x, maker_.ints({0, 0, 1, 2, 0, 0, 2, 0})};
+    if (mode == std::string("constant") && value != 0.0f) inputs.push_back(scale(value));
+    return maker_.op("Pad", inputs, make_attributes({{"mode", std::string(mode)}}));
+  };
+  for (const auto& [mode, value] : {std::pair{"constant", 0.0f},
+                                    {"constant", 0.5f},
+                                    {"constant", 0.51f},
+                                    {"constant", -100.0f},
+                                    {"reflect", 0.0f},
+                                    {"edge", 0.0f}}) {
+    SCOPED_TRACE(testing::Message() << mode << ' ' << value);
+    maker_ = ModelMaker();
+    Value* x = stored_input({1, 16, 7, 9}, 0.25f, 131);
+    Value* pool = maker_.op("MaxPool", {pad(x, mode, value)},
+                            make_attributes({{"kernel_shape", Ints{2, 2}}}));
+    maker_.output(quantise(pool, 0.25f, 131));
+    const auto rows = compare_steps();
+    // In front of QuantizeLinear any number is a byte, between floats what a byte says exactly.
+    EXPECT_EQ(count_type(rows, "DequantizeLinear"), 0u);
+    EXPECT_EQ(count_type(rows, "QuantizeLinear"), 0u);
+    maker_ = ModelMaker();
+    x = stored_input({1, 16, 7, 9}, 0.25f, 131);
+    maker_.output(maker_.op("Relu", {pad(x, mode, value)}));
+    compare_steps(0.0f);
+  }
+}
+
+TEST_F(CpuInt8, PadsOfZerosGoIntoConvolutions) {
+  for (const int zero_point : {0, 131}) {
+    maker_ = ModelMaker();
+    Value* x = stored_input({1, 16, 7, 9}, 0.02f, zero_point);
+    Value* padded = maker_.op("Pad", {x, maker_.ints({0, 0, 1, 1, 0, 0, 1, 1})});
+    Value* stored = dequantise(quantise(padded, 0.02f, zero_point), 0.02f, zero_point);
+    for (const unsigned seed : {5u, 6u}) {
+      // The second one is behind a Pad of its own.
+      Value* read =
+          seed == 5 ? stored : maker_.op("Pad", {x, maker_.ints({0, 0, 1, 0, 0, 0, 0, 1})});
+      maker_.output(
+          quantise(maker_.op("Conv", {read, weights({24, 16, 3, 3}, 0, seed)}), 0.05f, 120));
+    }
+    const auto rows = compare_steps();
+    EXPECT_EQ(count_type(rows, "Int8Conv"), 2u);
+    EXPECT_EQ(count_type(rows, "Pad"), zero_point == 0 ? 0u : 2u);
+  }
+}
+
 TEST_F(CpuInt8, QuantisationInFrontOfAConcatenation) {
   Value* x = stored_input({1, 32, 9, 8}, 0.02f, 128);
   Value* a = maker_.op("Conv", {x, weights({16, 32, 1, 1}, 0)});

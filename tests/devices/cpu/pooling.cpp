@@ -1,4 +1,4 @@
-/// Maxima of float pictures in the formats that our own loops take.
+/// Maxima of pictures in the formats that our own loops take.
 
 #include <limits>
 #include <string_view>
@@ -27,8 +27,8 @@ class CpuMaxPool : public CpuTest {
             {{5, 5}, {1, 3}, {2, 2, 2, 2}},    {{1, 4}, {1, 5}, {0, 0, 0, 0}}};
   }
 
-  /// Adds every window over x, and the maximum of the picture.
-  static size_t add_outputs(ModelMaker& maker, Value* x) {
+  /// Adds every window over x.
+  static size_t add_windows(ModelMaker& maker, Value* x) {
     for (const Window& window : windows()) {
       maker.output(maker.op("MaxPool", {x},
                             make_attributes({{"kernel_shape", window.kernel},
@@ -36,8 +36,12 @@ class CpuMaxPool : public CpuTest {
                                              {"pads", window.pads},
                                              {"ceil_mode", window.ceil_mode}})));
     }
+    return windows().size();
+  }
+  /// And the maximum of the picture.
+  static size_t add_outputs(ModelMaker& maker, Value* x) {
     maker.output(maker.op("GlobalMaxPool", {x}));
-    return windows().size() + 1;
+    return add_windows(maker, x) + 1;
   }
 
   static size_t count_own(const std::vector<ProfileRow>& rows) {
@@ -66,6 +70,17 @@ TEST_F(CpuMaxPool, FloatsWithChannelsLast) {
                         make_attributes({{"perm", Ints{0, 3, 1, 2}}}));
     const size_t count = add_outputs(maker, x);
     EXPECT_EQ(count_own(compare(maker.model(), 0.0f)), count);
+  }
+}
+
+TEST_F(CpuMaxPool, Bytes) {
+  for (const ElementType type : {ElementType::UInt8, ElementType::Int8}) {
+    for (const int64_t channels : {5, 16, 43, 64, 150}) {
+      ModelMaker maker;
+      const size_t count = add_windows(maker, maker.input({2, channels, 13, 17}, type));
+      const size_t own = count_own(compare(maker.model(), 0.0f));
+      EXPECT_EQ(own, channels < 16 ? 0 : count) << to_string(type) << ' ' << channels;
+    }
   }
 }
 

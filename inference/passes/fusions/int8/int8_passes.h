@@ -27,8 +27,8 @@ Status restore_dequantisation(Model& model);
 /// DequantizeLinear. With limits per channel only in front of depthwise convolutions.
 Status split_fake_quantize(Model& model);
 
-/// Reshape, Transpose, Slice, Split, MaxPool, Resize to nearest neighbours and whatever else only
-/// chooses values work on bytes:
+/// Reshape, Transpose, Slice, Split, Pad, MaxPool, Resize to nearest neighbours and whatever else
+/// only chooses values work on bytes:
 /// DequantizeLinear in front of them moves behind, QuantizeLinear behind them moves in front, and
 /// pairs that meet cancel out.
 Status move_quantisation(Model& model);

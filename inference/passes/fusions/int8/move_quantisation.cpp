@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "inference/ops/windows/resize.h"
 #include "inference/passes/fusions/int8/int8_passes.h"
@@ -30,6 +31,41 @@ bool picks_pixels(const Node& node) {
          settings->coordinates != ResizeCoordinates::TfCropAndResize;
 }
 
+/// What a Pad fills with; nothing where that is not known, or no number of this type.
+std::optional<float> fill_of(const Node& pad) {
+  const Value* fill = pad.input(2);
+  if (fill == nullptr) return 0.0f;
+  if (!fill->is_constant() || fill->desc().type != ElementType::Float32 ||
+      fill->constant().element_count() != 1) {
+    return std::nullopt;
+  }
+  return fill->constant().values<float>()[0];
+}
+
+/// The byte that a number is stored as.
+int64_t stored_as(float number, const StoredValue& steps) {
+  const bool is_signed = steps.type() == ElementType::Int8;
+  const float byte = std::nearbyint(number / steps.scale) + static_cast<float>(steps.zero);
+  return static_cast<int64_t>(
+      std::clamp(byte, is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f));
+}
+
+/// True for what a byte says exactly.
+bool is_stored_exactly(float number, const StoredValue& steps) {
+  return static_cast<float>(stored_as(number, steps) - steps.zero) * steps.scale == number;
+}
+
+/// The inputs of a Pad of bytes: what it fills with, stored.
+void set_fill(Model& model, const Node& pad, const StoredValue& steps,
+              std::vector<Value*>& inputs) {
+  const auto byte = stored_as(*fill_of(pad), steps);
+  if (inputs.size() < 3) inputs.resize(3, nullptr);
+  inputs[2] =
+      model.add_constant(pad.name() + "/fill", steps.type() == ElementType::Int8
+                                                   ? Tensor::scalar(static_cast<int8_t>(byte))
+                                                   : Tensor::scalar(static_cast<uint8_t>(byte)));
+}
+
 bool is_mover(const Model& model, const Node& node) {
   if (!node.domain().empty() || is_detached(node) || node.outputs().empty() ||
       node.output() == nullptr || !has_one_result(model, node) ||
@@ -41,6 +77,7 @@ bool is_mover(const Model& model, const Node& node) {
   // A larger value stays larger when it is stored: its limits and rounding are monotonous.
   if (type == "MaxPool") return node.input(0)->desc().shape.size() == 4;
   if (type == "Resize") return picks_pixels(node);
+  if (type == "Pad") return fill_of(node).has_value() && !std::isnan(*fill_of(node));
   return type == "Concat" || std::ranges::find(kMovers, type) != kMovers.end();
 }
 
@@ -104,6 +141,10 @@ void sink(Model& model, Node& node) {
     steps = src;
     inputs[i] = src->stored;
   }
+  if (node.op_type() == "Pad") {
+    if (!is_stored_exactly(*fill_of(node), *steps)) return;
+    set_fill(model, node, *steps, inputs);
+  }
   const Node& old = *node.input(0)->producer();
   Value* moved = on_bytes(model, node, std::move(inputs), steps->type());
   model.replace_uses(node.output(), dequantised_like(model, old, node.name() + "/dequantised",
@@ -133,6 +174,7 @@ void hoist(Model& model, Node& quantise) {
     model.set_desc(made->output(), {dst->type(), real->desc().shape, Layout::Plain});
     inputs[i] = made->output();
   }
+  if (node->op_type() == "Pad") set_fill(model, *node, *dst, inputs);
   Value* moved = on_bytes(model, *node, std::move(inputs), dst->type());
   model.replace_uses(dst->stored, moved);
   detach(model, quantise);
