@@ -233,6 +233,18 @@ TEST_F(GpuInt8, ResizesOfBytes) {
   EXPECT_EQ(count_type(rows, "DequantizeLinear"), 0u);
 }
 
+TEST_F(GpuInt8, PadsOfBytes) {
+  Value* x = stored_input({1, 16, 7, 9}, 0.25f, 131);
+  for (const char* mode : {"constant", "edge"}) {
+    Value* padded = maker_.op("Pad", {x, maker_.ints({0, 0, 1, 2, 0, 0, 2, 0})},
+                              make_attributes({{"mode", std::string(mode)}}));
+    maker_.output(quantise(padded, 0.25f, 131));
+  }
+  const auto rows = compare_steps();
+  EXPECT_EQ(count_type(rows, "QuantizeLinear"), 0u);
+  EXPECT_EQ(count_type(rows, "Pad"), 2u);
+}
+
 TEST_F(GpuInt8, SplitsOfBytes) {
   Value* x = stored_input({1, 16, 4, 6}, 0.02f, 131);
   const auto parts =
