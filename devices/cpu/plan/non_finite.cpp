@@ -106,8 +106,8 @@ constexpr std::string_view kKeepFinite[] = {"Add",
 
 /// Those of this project that passes make: products, their copies and attention.
 constexpr std::string_view kKeepFiniteOfHet[] = {
-    "Attention",    "ChannelGather", "ChannelShuffle", "Conv",       "ConvTranspose",
-    "FakeQuantize", "Gemm",          "Int8Conv",       "Int8MatMul", "MatMul", "RoundedConv"};
+    "Attention", "ChannelGather", "ChannelShuffle", "Conv",   "ConvTranspose", "FakeQuantize",
+    "Gemm",      "Int8Conv",      "Int8MatMul",     "MatMul", "RoundedConv"};
 
 bool may_leave_finite(const ElementwiseInstruction& step, const ElementwiseNode& node) {
   switch (step.kind) {
