@@ -32,6 +32,11 @@ struct TensorSpec {
 
 std::string to_string(const TensorSpec& spec);
 
+/// True for what quantised values are stored in.
+inline bool is_byte(ElementType type) {
+  return type == ElementType::UInt8 || type == ElementType::Int8;
+}
+
 /// Dimensions of the memory, outermost first, padding included; dense row-major.
 std::vector<int64_t> physical_dims(const TensorSpec& spec);
 /// Elements in memory, padding included.

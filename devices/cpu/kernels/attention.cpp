@@ -43,10 +43,6 @@ struct Matrices {
   }
 };
 
-bool is_byte(ElementType type) {
-  return type == ElementType::Int8 || type == ElementType::UInt8;
-}
-
 /// The zero point of bytes that are turned into those of the other sign.
 int32_t turned_zero(const Matrices& bytes, ElementType type, ElementType wanted) {
   if (type == wanted) return bytes.zero;

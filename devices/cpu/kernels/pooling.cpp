@@ -86,7 +86,7 @@ std::optional<MaxPoolShape> max_pool_shape(const PoolingSpec& spec, Format forma
   constexpr int64_t kFewChannels = 16;
   if (spec.kind != PoolingSpec::Kind::Max || spec.src.shape.size() != 4 ||
       spec.dilations != std::vector<int64_t>{1, 1} ||
-      (byte_width(spec.src.type) == 1 && spec.src.shape[1] < kFewChannels)) {
+      (is_byte(spec.src.type) && spec.src.shape[1] < kFewChannels)) {
     return std::nullopt;
   }
   MaxPoolShape shape;
@@ -115,8 +115,7 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
   const Value& dst = *node.output();
   const bool is_max = node.op_type() == "MaxPool" || node.op_type() == "GlobalMaxPool";
   ElementType type = src.desc().type;
-  const bool is_byte = type == ElementType::UInt8 || type == ElementType::Int8;
-  if (type != ElementType::Float32 && !(is_byte && is_max)) return false;
+  if (type != ElementType::Float32 && !(is_byte(type) && is_max)) return false;
   if (node.outputs().size() > 1 && builder.is_read(*node.output(1))) return false;
   if (builder.home(src).type == ElementType::BFloat16) type = ElementType::BFloat16;
   HET_ASSIGN(const PoolAttributes pool, pool_attributes(node, src.desc().shape));
@@ -149,7 +148,7 @@ Result<bool> plan_pooling(PlanBuilder& builder, const Node& node) {
     return true;
   }
   // What is left of floats (volumes, dilations) runs the reference, for the same reason.
-  if (is_max && !is_byte) return false;
+  if (is_max && !is_byte(type)) return false;
   Format format = builder.home(src).format;
   Result<Primitive> primitive = make_in_format(spec, format);
   if (is_slow(primitive)) {

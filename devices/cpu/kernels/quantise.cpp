@@ -14,10 +14,6 @@ namespace {
 
 constexpr int64_t kQuantiseGrain = 16 * 1024;
 
-bool is_byte(ElementType type) {
-  return type == ElementType::UInt8 || type == ElementType::Int8;
-}
-
 std::optional<ByteScale> byte_scale(const Node& node, size_t index, ElementType type) {
   const auto constant = constant_scale(node, index);
   if (!constant || !constant->per_tensor() || !is_byte(type)) return std::nullopt;

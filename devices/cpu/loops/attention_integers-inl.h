@@ -117,13 +117,10 @@ void multiply_integer_panel(int64_t rows, int64_t columns, ElementType product, 
 /// Sums of a packed matrix's columns: those of a row of ones with it.
 void sum_byte_columns(int64_t words, int64_t columns, bool emulates_quads, const std::byte* packed,
                       int32_t* sums) {
-  alignas(64) static constexpr std::array<int8_t, 4> kOnes = {1, 1, 1, 1};
   for (int64_t first = 0; first < columns; first += kAttentionPanel) {
     const SumTag d;
     SumVector low = hn::Zero(d), high = hn::Zero(d);
-    int32_t ones;
-    std::memcpy(&ones, kOnes.data(), sizeof(ones));
-    const auto x = hn::Set(d, ones);
+    const auto x = hn::Set(d, 0x01010101);
     for (int64_t i = 0; i < words; ++i, packed += kAttentionPanel * 4) {
       const auto* word = reinterpret_cast<const int32_t*>(packed);
       const auto a = hn::Load(d, word), b = hn::Load(d, word + kAttentionLanes);

@@ -13,10 +13,6 @@
 namespace het::cpu {
 namespace {
 
-bool is_byte(ElementType type) {
-  return type == ElementType::UInt8 || type == ElementType::Int8;
-}
-
 bool is_convolution(const Node& node) {
   return node.op_type() == "Int8Conv";
 }
