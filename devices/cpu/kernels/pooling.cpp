@@ -62,7 +62,7 @@ class MaxPoolKernel final : public Kernel {
 /// The arrangement in which our loops run. Pictures of bfloat16 and bytes have the channels last,
 /// floats stay as they are unless they are plain. oneDNN's kernels start from the lowest number
 /// instead of -infinity and lose NaN; ours took less than half of their time for bfloat16, a sixth
-/// to a quarter for floats with AVX2 (oneDNN 2.6), a sixth for bytes.
+/// to a quarter for floats with AVX2 (oneDNN 2.6), a tenth for bytes with AVX-512.
 Format format_for_loops(ElementType type, Format home) {
   if (type != ElementType::Float32) return Format::ChannelsLast;
   return home == Format::Plain ? Format::ChannelsLast : home;

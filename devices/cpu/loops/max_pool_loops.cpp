@@ -46,9 +46,10 @@ struct BFloat16Order {
   }
 };
 
-struct FloatOrder {
-  using T = float;
-  static constexpr T kLeast = -std::numeric_limits<float>::infinity();
+/// Values that lie in memory as they are compared.
+template <class Value>
+struct PlainOrder {
+  using T = Value;
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
     return hn::LoadU(d, from);
@@ -57,6 +58,10 @@ struct FloatOrder {
   static HWY_INLINE void store(D d, hn::Vec<D> best, T* to) {
     hn::StoreU(best, d, to);
   }
+};
+
+struct FloatOrder : PlainOrder<float> {
+  static constexpr float kLeast = -std::numeric_limits<float>::infinity();
   template <class V>
   static HWY_INLINE V larger(V a, V b) {
     return max_or_nan(a, b);
@@ -65,17 +70,8 @@ struct FloatOrder {
 
 /// Of bytes: uint8_t or int8_t.
 template <class Byte>
-struct ByteOrder {
-  using T = Byte;
-  static constexpr T kLeast = std::numeric_limits<T>::min();
-  template <class D>
-  static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
-    return hn::LoadU(d, from);
-  }
-  template <class D>
-  static HWY_INLINE void store(D d, hn::Vec<D> best, T* to) {
-    hn::StoreU(best, d, to);
-  }
+struct ByteOrder : PlainOrder<Byte> {
+  static constexpr Byte kLeast = std::numeric_limits<Byte>::min();
   template <class V>
   static HWY_INLINE V larger(V a, V b) {
     return hn::Max(a, b);
