@@ -33,8 +33,8 @@ Status lower_fake_quantize(Model& model);
 /// Transpose behind it.
 Status fold_dequantized_constants(Model& model);
 
-/// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it, also of
-/// bytes whose zero point is 0 with a DequantizeLinear between.
+/// Pad with zeros along spatial dimensions becomes padding of the convolution that reads it, also
+/// of bytes whose zero point is 0 with a DequantizeLinear between.
 Status fold_padding(Model& model);
 
 /// A convolution over the even and odd rows and columns of a picture of few channels, concatenated
