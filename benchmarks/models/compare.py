@@ -2,7 +2,7 @@
 """Speed of us, OpenVINO and ONNX Runtime on the same models and inputs, measured alternately in one run.
 
     compare.py BUILD [--list former|tuning|test] [--precisions f32,bf16,int8_ort,int8_nncf] [--models PATTERN] [--quick] [--rounds 5] [--seconds 1.5]
-               [--crowd N] [--others SHARE] [--unrest RATIO] [--out FOLDER] [--minutes 30] [--anew] [--results FILE] [--data ../shared/data] [--exporters build-exporters]
+               [--modes latency,throughput] [--crowd N] [--decoder] [--others SHARE] [--unrest RATIO] [--out FOLDER] [--minutes 30] [--anew] [--results FILE] [--data ../shared/data] [--exporters build-exporters]
                [--venv DIR | --python EXE --openvino-python EXE]
 
 Each row is kept in FOLDER/progress.jsonl. No row is begun after so many minutes; the next run of the same build and options goes on with
@@ -12,7 +12,6 @@ BUILD has been configured with -Dtests=true or -Dbenchmarks=true (it needs tools
 told, too). README.md says what is measured.
 """
 import argparse
-import contextlib
 import csv
 import datetime
 import fnmatch
@@ -25,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent))
 import machine  # noqa: E402  (beside this file)
+import neighbours  # noqa: E402
 import other_programs  # noqa: E402
 import peers  # noqa: E402  (beside this folder)
 import recorded  # noqa: E402
@@ -35,19 +35,7 @@ from chart import write_chart  # noqa: E402
 from measurement import MODES, measure  # noqa: E402
 from progress import Progress  # noqa: E402
 
-FIGURES = ("latency_ms", "fps", "read_ms", "compile_ms", "measured_ms", "first_ms", "rise_kib")
-
-
-@contextlib.contextmanager
-def crowd(count):
-    """Processes that do nothing but want a core each."""
-    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
+FIGURES = ("latency_ms", "p90_ms", "p99_ms", "fps", "read_ms", "compile_ms", "measured_ms", "first_ms", "rise_kib")
 
 
 def parse_arguments():
@@ -60,6 +48,8 @@ def parse_arguments():
     parser.add_argument("--models", default="*", help="pattern of model names")
     parser.add_argument("--precisions", help="f32 and bf16, and of the halves int8_ort and int8_nncf; the former list's quantised models are always there (default: all)")
     parser.add_argument("--crowd", type=int, default=0, help="so many other processes want a core for themselves meanwhile")
+    parser.add_argument("--decoder", action="store_true", help="a process that decodes a 1080p H.264 stream at its rate meanwhile (needs gst-launch-1.0, x264enc and avdec_h264)")
+    parser.add_argument("--modes", default=",".join(MODES), help="latency, throughput (default: both)")
     parser.add_argument("--others", type=float, default=1, help="share of the cores' time that other programs may take; a row in which they take more is not kept (default: it is told)")
     parser.add_argument("--unrest", type=float, default=float("inf"), help="rows whose rounds of an engine are further apart (slowest over fastest) are "
                         "measured a second time, and the quieter one counts")
@@ -74,6 +64,9 @@ def parse_arguments():
     arguments = parser.parse_args()
     arguments.rounds = arguments.rounds or (2 if arguments.quick else 5)
     arguments.seconds = arguments.seconds or (0.6 if arguments.quick else 1.5)
+    arguments.modes = [mode for mode in MODES if mode in arguments.modes.split(",")]
+    if not arguments.modes:
+        parser.error(f"--modes: {', '.join(MODES)}")
     allowed = ["f32", "bf16"] + ([] if arguments.list == "former" else ["int8_ort", "int8_nncf"])
     arguments.precisions = arguments.precisions.split(",") if arguments.precisions else allowed
     unknown = [p for p in arguments.precisions if p not in allowed]
@@ -103,7 +96,7 @@ def measure_cell(cell, model_list, arguments, pythons):
         return {"row": {"list": cell.list, "model": cell.name, "type": cell.type, "engines": [], "not_made": str(reason)}, "rounds": [], "settings": {}}
     files = model_list.write_inputs(model, arguments.out / "inputs" / model.name)
     others = other_programs.Share()
-    with crowd(arguments.crowd):
+    with neighbours.beside(arguments):
         measured = measure(model, files, cell.precision, arguments, pythons, arguments.out)
     rounds, settings = [], {}
     for mode in MODES:
@@ -143,6 +136,9 @@ def print_summary(rows, peaks, arguments):
     if row_list.worst(rows):
         print("", *tables.columns(tables.SUMMARY_HEAD, [tables.summary_cells(s) for s in row_list.summarise(rows, peaks)]), sep="\n")
         print("", *tables.columns(tables.WORST_HEAD, [tables.worst_cells(cell, peaks) for cell in row_list.worst(rows)]), "", sep="\n")
+    tails = row_list.tail_means(rows)
+    if tails:
+        print("latency's percentiles, speed over the better peer, geometric mean: " + ", ".join(f"{name} {mean:.3f} ({count} models)" for name, (count, mean) in tails.items()))
     print(*row_list.failure_lines(rows), sep="\n")
     if arguments.list == "former":
         ratios = []
@@ -160,7 +156,7 @@ def write_results(arguments, progress, peaks, found):
     versions = {engine: modes[mode]["version"].split("-")[0] for entry in found for engine, modes in entry["settings"].items() if engine != "hetero" for mode in modes}
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip() or "?"
     run = {"date": datetime.date.today().isoformat(), "commit": commit, "library": progress.key["library"][:12], "rounds": arguments.rounds, "seconds": arguments.seconds,
-           "crowd": arguments.crowd, "system": machine.release(), "peers": versions}
+           "crowd": arguments.crowd, "decoder": arguments.decoder, "system": machine.release(), "peers": versions}
     results = result_files.read(arguments.results)
     told = result_files.merge(results, machine.describe(arguments.cores), peaks, arguments.list, run, [entry["row"] for entry in found])
     result_files.write(arguments.results, results)

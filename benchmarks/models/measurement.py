@@ -49,7 +49,8 @@ def run_ours(model, files, mode, precision, arguments):
         # Again with the choices that are stored now.
         stored = parse(execute_ours(arguments.build, our_command(arguments.build, model, files, mode, precision, arguments, None, cache, 0.01)))
     return {"read_ms": stored["read_ms"], "compile_ms": stored["compile_ms"], "first_ms": stored["read_ms"] + stored["compile_ms"] + stored["first_inference_ms"],
-            "measured_ms": printed["compile_ms"], "rise_kib": stored["rise_bytes"] / 1024, "latency_ms": printed["latency_ms"]["median"], "fps": printed["throughput_fps"],
+            "measured_ms": printed["compile_ms"], "rise_kib": stored["rise_bytes"] / 1024, "latency_ms": printed["latency_ms"]["median"],
+            "p90_ms": printed["latency_ms"]["p90"], "p99_ms": printed["latency_ms"]["p99"], "fps": printed["throughput_fps"],
             "settings": {name: printed["properties"][name] for name in SETTINGS}}
 
 
@@ -129,7 +130,7 @@ def measure(model, files, precision, arguments, pythons, work):
     folder = work / "outputs"
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        for number, mode in itertools.product(range(arguments.rounds), MODES):
+        for number, mode in itertools.product(range(arguments.rounds), arguments.modes):
             for engine in engines[number % len(engines):] + engines[:number % len(engines)]:
                 if mode in failures.get(engine, {}):
                     continue

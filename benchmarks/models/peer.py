@@ -7,7 +7,7 @@
     precision  f32 or bf16, of what is not quantised; ONNX Runtime has f32 only
     cores, seconds; outputs: a folder for output_<k>.npy, or null
 
-Prints a JSON object: read_ms, compile_ms, first_ms, latency_ms (median), fps, rise_kib, settings.
+Prints a JSON object: read_ms, compile_ms, first_ms, latency_ms (median), p90_ms, p99_ms, fps, rise_kib, settings.
 """
 import json
 import pathlib
@@ -32,6 +32,12 @@ def repeat(run, seconds):
         run()
         times.append(1e3 * (time.perf_counter() - start))
     return times
+
+
+def latencies(times):
+    """Of single runs, by the nearest rank, as `hetero bench` takes percentiles."""
+    ordered = sorted(times)
+    return {"latency_ms": statistics.median(ordered), **{f"p{share}_ms": ordered[-(-share * len(ordered) // 100) - 1] for share in (90, 99)}}
 
 
 def save(folder, arrays):
@@ -84,7 +90,7 @@ def openvino(request, inputs):
             first.infer(share_outputs=True)
 
         repeat(run, 0.2)
-        result["latency_ms"] = statistics.median(repeat(run, request["seconds"]))
+        result.update(latencies(repeat(run, request["seconds"])))
     for name in ("INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT", "EXECUTION_MODE_HINT", "ENABLE_CPU_PINNING"):
         settings[name] = str(compiled.get_property(name))
     return result, {"version": ov.get_version(), **settings}
@@ -137,7 +143,7 @@ def onnxruntime(request, inputs):
             result["fps"] = sum(counts) / (time.perf_counter() - start)
     else:
         repeat(run, 0.2)
-        result["latency_ms"] = statistics.median(repeat(run, request["seconds"]))
+        result.update(latencies(repeat(run, request["seconds"])))
     return result, {"version": ort.__version__, "sessions": str(len(sessions)), "intra_op_num_threads": str(options.intra_op_num_threads),
                     "graph_optimization_level": str(options.graph_optimization_level)}
 

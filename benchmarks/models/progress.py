@@ -31,7 +31,7 @@ def read_lines(file):
 class Progress:
     """Rows by list, model and type, in FOLDER/progress.jsonl. A row is measured as a whole: ours and the peers' take turns."""
 
-    OPTIONS = ("rounds", "seconds", "crowd", "cores")
+    OPTIONS = ("rounds", "seconds", "modes", "crowd", "decoder", "cores")
 
     def __init__(self, arguments):
         self.until = time.monotonic() + 60 * arguments.minutes

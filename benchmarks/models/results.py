@@ -24,7 +24,7 @@ def merge(results, machine, peaks, list_name, run, new):
     before = results["lists"].get(list_name)
     kept = {}
     if before:
-        same = all(before["run"].get(key) == run.get(key) for key in ("library", "rounds", "seconds", "crowd", "peers"))
+        same = all((before["run"].get(key) or 0) == (run.get(key) or 0) for key in ("library", "rounds", "seconds", "crowd", "decoder", "peers"))
         if same:
             kept = {(row["model"], row["type"]): row for row in before["rows"] if architectures.is_of(list_name, row["model"])}
         else:

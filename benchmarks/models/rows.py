@@ -12,6 +12,8 @@ FLOOR, NEAR_PEAK = 0.93, 0.9
 TOLERANCES = {"f32": 1e-3, "bf16": 5e-2, "int8": 1e-1, "int8_ort": 1e-1, "int8_nncf": 1e-1}
 # What other programs may take of the cores before a row counts as disturbed.
 QUIET = 0.05
+# Percentiles of the latency.
+TAILS = ("p90", "p99")
 LOADS = ("compile", "empty", "first", "rise")
 
 
@@ -54,6 +56,7 @@ def make_row(list_name, model, kind, measured, others):
         row["multiply_adds"] = measured["multiply_adds"]
     for mode, field in MODES.items():
         row[mode] = {engine: [short(r[field]) for r in rounds] for engine, rounds in results[mode].items() if rounds}
+    row["tails"] = {name: {engine: [short(r[name + "_ms"]) for r in rounds] for engine, rounds in results["latency"].items() if rounds} for name in TAILS}
     row["loads"] = loads(results["latency"])
     row["differences"] = {engine: short(d) if math.isfinite(d) else "not finite alike" for engine, d in differences.items() if not isinstance(d, str)}
     row["distances"] = {name: short(d) if not isinstance(d, str) and math.isfinite(d) else "not alike" for name, d in measured["distances"].items()}
@@ -117,6 +120,21 @@ def round_means(ratios, rows, mode):
     count = min(min(len(ours), len(theirs)) for ours, theirs in pairs)
     means = [geometric_mean([(ours[k] / theirs[k]) ** sign for ours, theirs in pairs]) for k in range(count)]
     return min(means), max(means)
+
+
+def tail_means(rows):
+    """{percentile: (models, geometric mean over them of the better peer's median over ours)}, for those that have one."""
+    found = {}
+    for name in TAILS:
+        speeds = []
+        for row in rows:
+            middle = medians(row.get("tails", {}), name)
+            peer = better(middle, False)
+            if peer and "hetero" in middle:
+                speeds.append(middle[peer] / middle["hetero"])
+        if speeds:
+            found[name] = (len(speeds), geometric_mean(speeds))
+    return found
 
 
 def summarise(rows, peaks):

@@ -3,7 +3,6 @@
 // the best of many runs with weights in the third-level cache; * marks what the static rule takes.
 // With bf16 values lie channels last in bfloat16, with stride2 sizes are those of the results.
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,7 @@
 
 #include "devices/cpu/formats/cache_size.h"
 #include "devices/cpu/products/winograd.h"
+#include "devices/cpu/threads/parallel.h"
 #include "inference/tensors/buffer.h"
 
 namespace het::cpu {
@@ -92,12 +92,14 @@ Result<std::unique_ptr<Kernel>> make_direct(const ConvolutionSpec& spec, const T
 /// caches.
 void sweep_caches() {
   const auto per_thread = static_cast<size_t>(2 * second_level_bytes());
-  static std::vector<char> content(per_thread * static_cast<size_t>(omp_get_max_threads()), 1);
-#pragma omp parallel
-  {
-    const auto first = per_thread * static_cast<size_t>(omp_get_thread_num());
-    for (size_t i = 0; i < per_thread; i += 64) content[first + i] += 1;
-  }
+  const int team = team_size();
+  static std::vector<char> content(per_thread * static_cast<size_t>(team), 1);
+  parallel_for(team, 1, [&](int64_t begin, int64_t end) {
+    for (auto k = per_thread * static_cast<size_t>(begin);
+         k < per_thread * static_cast<size_t>(end); k += 64) {
+      content[k] += 1;
+    }
+  });
 }
 
 /// Microseconds of the fastest of the runs that fit into a while.
@@ -175,7 +177,7 @@ int run(int argc, char** argv) {
     --argc;
     ++argv;
   }
-  omp_set_num_threads(argc > 1 ? std::max(std::atoi(argv[1]), 1) : 1);
+  start_team(argc > 1 ? std::max(std::atoi(argv[1]), 1) : 1);
   std::vector<Layer> layers;
   for (int i = 2; i < argc; ++i) {
     Layer layer = {};

@@ -224,7 +224,6 @@ CpuCompiledModel::CpuCompiledModel(const Model& original, const Model& prepared,
       profiled_(property_boolean(properties_, "PERF_COUNT")),
       budgets_(device.budgets),
       sparing_(budgets_->sparing(settings_.spare_cores)),
-      spin_limit_(device.spin_limit),
       streams_(std::move(streams)) {}
 
 Result<std::string> CpuCompiledModel::get_property(std::string_view name) const {

@@ -48,7 +48,6 @@ class CpuCompiledModel final : public CompiledModel {
     return {sparing_, budgets_->all(), settings_.threads_per_stream};
   }
   /// After an execution, on the stream's thread.
-  void observe_team() const { spin_limit_->observe_team(); }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
@@ -96,7 +95,6 @@ class CpuCompiledModel final : public CompiledModel {
   bool profiled_ = false;
   std::shared_ptr<CoreBudgets> budgets_;
   CoreBudget* sparing_;  ///< of budgets_; null without SPARE_CORES
-  std::shared_ptr<SpinLimit> spin_limit_;
   std::unique_ptr<StreamExecutor> streams_;
 };
 

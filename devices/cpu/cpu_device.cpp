@@ -79,7 +79,7 @@ bool shapes_are_known(const Model& model) {
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(Topology topology)
-      : parts_{std::move(topology), machine_description(), nullptr, std::make_shared<SpinLimit>()} {
+      : parts_{std::move(topology), machine_description(), nullptr} {
     parts_.budgets = std::make_shared<CoreBudgets>(parts_.topology.max_threads);
   }
 

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "devices/cpu/threads/pin_thread.h"
 #include "devices/cpu/threads/stack_phase.h"
+#include "devices/cpu/threads/team.h"
 #include "inference/base/probes.h"
 #include "inference/devices/stopwatch.h"
 
@@ -23,11 +23,21 @@ CpuRequest::CpuRequest(CpuCompiledModel& model)
       staged_inputs_(model.inputs().size()),
       staged_outputs_(model.outputs().size()) {}
 
-void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
+void CpuRequest::begin(RequestIo& io, CompletionSink& sink) {
   io_ = &io;
   sink_ = &sink;
   cancelled_.store(false, std::memory_order_relaxed);
+}
+
+void CpuRequest::start(RequestIo& io, CompletionSink& sink) {
+  begin(io, sink);
   model_.streams().submit(*this);
+}
+
+void CpuRequest::start_here(RequestIo& io, CompletionSink& sink) {
+  begin(io, sink);
+  // A thread with a team is a stream's.
+  if (has_team() || !model_.streams().run_here(*this)) model_.streams().submit(*this);
 }
 
 void CpuRequest::run(size_t stream) {
@@ -35,7 +45,6 @@ void CpuRequest::run(size_t stream) {
   {
     const CoreLease lease = model_.lease_cores();
     status = execute(stream);
-    model_.observe_team();
   }
   // The request may be started again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
@@ -44,6 +53,7 @@ void CpuRequest::run(size_t stream) {
 
 Status CpuRequest::execute(size_t stream) {
   pin_team();
+  const AtWorkScope at_work;
   const RunnablePlan* plan = &model_.plan();
   if (model_.profiled()) rows_ = plan->profile_rows();
   const Stopwatch watch;

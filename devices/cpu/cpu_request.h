@@ -17,10 +17,12 @@ class CpuRequest final : public DeviceRequest, private StreamJob {
   explicit CpuRequest(CpuCompiledModel& model);
 
   void start(RequestIo& io, CompletionSink& sink) override;
+  void start_here(RequestIo& io, CompletionSink& sink) override;
   void cancel() override { cancelled_.store(true, std::memory_order_relaxed); }
   std::vector<ProfileRow> profiling() const override { return rows_; }
 
  private:
+  void begin(RequestIo& io, CompletionSink& sink);
   void run(size_t stream) override;
   /// Of run_steps().
   enum class Outcome : uint8_t {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "devices/cpu/threads/core_budget.h"
-#include "devices/cpu/threads/spin_limit.h"
 #include "inference/machine/topology.h"
 
 namespace het::cpu {
@@ -14,7 +13,6 @@ struct DeviceParts {
   Topology topology;
   std::string machine;  ///< what choices and packed weights depend on, beside the settings
   std::shared_ptr<CoreBudgets> budgets;
-  std::shared_ptr<SpinLimit> spin_limit;
 };
 
 }  // namespace het::cpu

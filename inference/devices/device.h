@@ -90,6 +90,9 @@ class HET_API DeviceRequest {
   /// thread the device calls io.preprocess_pending() first unless it consumes images itself, reads
   /// io.input(i), writes io.output(i) (or replaces outputs that are sized at run time).
   virtual void start(RequestIo& io, CompletionSink& sink) = 0;
+  /// The same for a caller that does nothing but wait for the end: the calling thread may do the
+  /// work and return when it is done.
+  virtual void start_here(RequestIo& io, CompletionSink& sink) { start(io, sink); }
   /// Asks a running execution to end early with Cancelled; completion still arrives.
   virtual void cancel() {}
   /// Rows of the last execution; empty without PERF_COUNT. Called only while not running.

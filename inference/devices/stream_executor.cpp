@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -12,11 +13,19 @@ namespace het {
 /// Shared with the threads, so that one that outlives the executor (see the destructor) still finds
 /// its queue.
 struct StreamExecutor::State {
+  enum class Stream : uint8_t {
+    Busy,
+    Free,
+    Lent,  ///< to run_here()
+  };
+
   std::mutex mutex;  ///< protects everything below; taken alone
   std::condition_variable work_or_stop;
   std::condition_variable started;
   StreamJob* first = nullptr;
   StreamJob* last = nullptr;
+  std::vector<Stream> streams;
+  std::function<bool(size_t stream, const std::function<void()>& work)> as_guest;
   size_t started_threads = 0;
   bool stopping = false;
 };
@@ -29,6 +38,8 @@ Result<std::unique_ptr<StreamExecutor>> StreamExecutor::create(
     return error(StatusCode::InvalidArgument, "cannot start '{}' with 0 streams: use at least 1",
                  options.thread_name);
   std::unique_ptr<StreamExecutor> executor(new StreamExecutor);
+  executor->state_->streams.assign(options.streams, State::Stream::Busy);
+  executor->state_->as_guest = options.as_guest;
   executor->threads_.reserve(options.streams);
   for (size_t stream = 0; stream < options.streams; ++stream) {
     try {
@@ -68,14 +79,41 @@ StreamExecutor::~StreamExecutor() {
   }
 }
 
+bool StreamExecutor::run_here(StreamJob& job) {
+  if (!state_->as_guest || getpid() != process_) return false;
+  const std::shared_ptr<State> state = state_;
+  size_t stream = 0;
+  {
+    const std::lock_guard lock(state->mutex);
+    const auto free = std::ranges::find(state->streams, State::Stream::Free);
+    if (state->first != nullptr || free == state->streams.end()) return false;
+    *free = State::Stream::Lent;
+    stream = static_cast<size_t>(free - state->streams.begin());
+  }
+  const bool done = state->as_guest(stream, [&] { job.run(stream); });
+  {
+    const std::lock_guard lock(state->mutex);
+    state->streams[stream] = State::Stream::Free;
+    if (state->first == nullptr && !state->stopping) return done;
+  }
+  // A thread that was woken for a job while its stream was lent has gone to sleep again.
+  state->work_or_stop.notify_all();
+  return done;
+}
+
 void StreamExecutor::submit(StreamJob& job) {
   {
     std::lock_guard lock(state_->mutex);
     job.next_ = nullptr;
     (state_->last ? state_->last->next_ : state_->first) = &job;
     state_->last = &job;
+    if (std::ranges::count(state_->streams, State::Stream::Lent) == 0) {
+      state_->work_or_stop.notify_one();
+    } else {
+      // The one that is woken may be that of a lent stream.
+      state_->work_or_stop.notify_all();
+    }
   }
-  state_->work_or_stop.notify_one();
 }
 
 void StreamExecutor::work(const std::shared_ptr<State>& state, const StreamExecutorOptions& options,
@@ -88,7 +126,12 @@ void StreamExecutor::work(const std::shared_ptr<State>& state, const StreamExecu
   ++state->started_threads;
   state->started.notify_one();
   while (true) {
-    state->work_or_stop.wait(lock, [&] { return state->first != nullptr || state->stopping; });
+    state->streams[stream] = State::Stream::Free;
+    state->work_or_stop.wait(lock, [&] {
+      return state->streams[stream] != State::Stream::Lent &&
+             (state->first != nullptr || state->stopping);
+    });
+    state->streams[stream] = State::Stream::Busy;
     StreamJob* job = state->first;
     if (job == nullptr) return;
     state->first = job->next_;

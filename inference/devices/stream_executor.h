@@ -17,8 +17,8 @@ namespace het {
 /// a job belongs to its request, lives until run() has returned and is queued once at a time.
 class HET_API StreamJob {
  public:
-  /// Does the work on the thread of stream `stream`; must not throw. It may submit jobs, itself
-  /// included.
+  /// Does the work on the thread of stream `stream`, or in its place; must not throw. It may submit
+  /// jobs, itself included.
   virtual void run(size_t stream) = 0;
 
  protected:
@@ -36,6 +36,10 @@ struct StreamExecutorOptions {
   std::string thread_name = "stream";
   /// Runs once on every stream's thread before its first job: pins the thread, sizes its team.
   std::function<void(size_t stream)> on_thread_start;
+  /// Calls `work` on a thread that is none of the executor's, with what on_thread_start has given
+  /// stream `stream`; false, without calling it, where that cannot be. Empty: run_here() never
+  /// does.
+  std::function<bool(size_t stream, const std::function<void()>& work)> as_guest;
 };
 
 /// The streams of a device: long-lived threads that take jobs from one queue, first come first
@@ -53,6 +57,10 @@ class HET_API StreamExecutor {
   size_t stream_count() const { return threads_.size(); }
   /// Queues the job for the next free stream and returns. The job must outlive its run.
   void submit(StreamJob& job);
+  /// Runs the job on the calling thread, in the place of a stream that has nothing to do, and
+  /// returns when it is done: nobody has to wake up for it. False, and nothing was done, where no
+  /// stream is free.
+  bool run_here(StreamJob& job);
 
  private:
   struct State;

@@ -144,11 +144,18 @@ Result<Tensor> InferRequest::tensor(std::string_view port) const {
 }
 
 Status InferRequest::infer() {
-  HET_TRY(start_async());
+  HET_TRY(begin_execution());
+  request_->start_here(io_, *this);
   return wait();
 }
 
 Status InferRequest::start_async() {
+  HET_TRY(begin_execution());
+  request_->start(io_, *this);
+  return {};
+}
+
+Status InferRequest::begin_execution() {
   {
     std::lock_guard lock(mutex_);
     if (running_) {
@@ -161,7 +168,6 @@ Status InferRequest::start_async() {
     task_.begin(this, ++starts_);
   }
   io_.note_start();
-  request_->start(io_, *this);
   return {};
 }
 

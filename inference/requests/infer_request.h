@@ -77,6 +77,8 @@ class HET_API InferRequest final : private CompletionSink {
  private:
   InferRequest(std::shared_ptr<CompiledModel> model, std::unique_ptr<DeviceRequest> request,
                RequestIo io);
+  /// Fails while one is running.
+  Status begin_execution();
   void complete(Status status) override;
   Status check_idle(std::string_view action) const;
   void report_spans();

@@ -33,7 +33,7 @@ elif sys.argv[1] == "query":
     print(json.dumps({"multiply_adds": 2e9}))
 elif sys.argv[1] == "bench":
     names = ["INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT", "EXECUTION_MODE_HINT", "OPTIMAL_NUMBER_OF_INFER_REQUESTS"]
-    print(json.dumps({"read_ms": 1, "compile_ms": 2, "first_inference_ms": 3, "rise_bytes": 4096, "latency_ms": {"median": 10}, "throughput_fps": 150, "properties": {n: "" for n in names}}))
+    print(json.dumps({"read_ms": 1, "compile_ms": 2, "first_inference_ms": 3, "rise_bytes": 4096, "latency_ms": {"median": 10, "p90": 12, "p99": 20}, "throughput_fps": 150, "properties": {n: "" for n in names}}))
 """
 PEER = """#!/usr/bin/env python3
 import json, os, sys
@@ -87,7 +87,7 @@ def crash_in_one_mode():
             file.write_text(text.replace("/usr/bin/env python3", sys.executable))
             file.chmod(0o755)
         model = types.SimpleNamespace(name="m", file=folder / "m.onnx", inputs=[types.SimpleNamespace(name="x", shape=[1, 2])])
-        arguments = argparse.Namespace(build=folder, rounds=2, seconds=0.1, cores=2)
+        arguments = argparse.Namespace(build=folder, rounds=2, seconds=0.1, cores=2, modes=list(measurement.MODES))
         pythons = dict.fromkeys(("openvino", "onnxruntime"), folder / "peer")
         measured = measurement.measure(model, {"x": folder / "x.npy"}, "f32", arguments, pythons, folder)
     found = row_list.make_row("tuning", "m", "f32", measured, 0.0)
@@ -216,7 +216,7 @@ def progress_():
         cell = types.SimpleNamespace(list="tuning", name="m", type="f32")
 
         def resumed(**changed):
-            options = {"build": folder, "out": folder / "out", "minutes": 1, "anew": False, "rounds": 2, "seconds": 0.1, "crowd": 0, "cores": 2, "others": 1, "unrest": float("inf"), **changed}
+            options = {"build": folder, "out": folder / "out", "minutes": 1, "anew": False, "rounds": 2, "seconds": 0.1, "crowd": 0, "decoder": False, "modes": ["latency"], "cores": 2, "others": 1, "unrest": float("inf"), **changed}
             return progress.Progress(argparse.Namespace(**options))
 
         assert resumed().find(cell) is None

@@ -1,4 +1,3 @@
-#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -78,7 +77,7 @@ class AttentionKernel final : public Kernel {
     has_mask_ = !attributes.get_ints("mask_strides").empty();
     if (has_mask_) mask_ = Matrices::of(attributes, "mask");
     blocks_ = (queries_ + attention_rows() - 1) / attention_rows();
-    team_ = omp_get_max_threads();
+    team_ = team_size();
     // Many matrices, or as many for each thread: one thread packs and reads a matrix.
     constexpr int64_t kManyForThread = 8;
     whole_ = matrices_ % team_ == 0 || matrices_ >= kManyForThread * team_;
@@ -97,13 +96,11 @@ class AttentionKernel final : public Kernel {
     const int64_t packed = shape_.keys * (shape_.depth + shape_.columns);
     std::byte* const team =
         args.scratch + static_cast<size_t>(whole_ ? team_ : matrices_) * packed_bytes_;
-    const auto scratch = [&] {
-      return team + static_cast<size_t>(omp_get_thread_num()) * block_bytes_;
-    };
+    const auto scratch = [&] { return team + static_cast<size_t>(team_part()) * block_bytes_; };
     if (whole_) {
       parallel_for(matrices_, kAttentionGrain / (packed * queries_),
                    [&](int64_t begin, int64_t end) {
-                     const auto thread = static_cast<size_t>(omp_get_thread_num());
+                     const auto thread = static_cast<size_t>(team_part());
                      std::byte* const own = args.scratch + thread * packed_bytes_;
                      for (int64_t i = begin; i < end; ++i) {
                        pack(args, i, own);

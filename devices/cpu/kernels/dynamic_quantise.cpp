@@ -1,4 +1,3 @@
-#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +19,7 @@ constexpr int64_t kRangeGrain = 16 * 1024;
 class DynamicQuantiseKernel final : public Kernel {
  public:
   explicit DynamicQuantiseKernel(int64_t count)
-      : count_(count), slots_(std::clamp<int64_t>(count / kRangeGrain, 1, omp_get_max_threads())) {}
+      : count_(count), slots_(std::clamp<int64_t>(count / kRangeGrain, 1, team_size())) {}
   std::string_view implementation() const override { return "own_simd"; }
   size_t scratch_bytes() const override { return static_cast<size_t>(slots_) * sizeof(ValueRange); }
   Status execute(const KernelArgs& args, KernelState*) const override {

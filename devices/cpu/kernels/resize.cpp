@@ -94,8 +94,7 @@ class ResizeKernel final : public Kernel {
     const int64_t row = x_.out * lanes_;
     parallel_for(planes_ * y_.out, std::max<int64_t>(8192 / std::max<int64_t>(row, 1), 1),
                  [&](int64_t begin, int64_t end) {
-                   float* own =
-                       scratch + static_cast<size_t>(omp_get_thread_num()) * scratch_floats();
+                   float* own = scratch + static_cast<size_t>(team_part()) * scratch_floats();
                    std::array<const T*, kMostTaps> kept{};
                    for (int64_t k = begin; k < end; ++k) {
                      const T* plane = src + k / y_.out * y_.in * x_.in * lanes_;
@@ -239,7 +238,7 @@ bool is_shown_larger(const Value& src, const Value& dst) {
 template <class T>
 std::unique_ptr<Kernel> make_kernel(int64_t planes, int64_t lanes, Axis y, Axis x) {
   return std::make_unique<ResizeKernel<T>>(planes, lanes, std::move(y), std::move(x),
-                                           static_cast<size_t>(omp_get_max_threads()));
+                                           static_cast<size_t>(team_size()));
 }
 
 Result<bool> plan_resize(PlanBuilder& builder, const Node& node) {

@@ -17,7 +17,7 @@ template <class T>
 class TopKKernel final : public Kernel {
  public:
   TopKKernel(AxisSplit split, int64_t k, bool largest)
-      : split_(split), k_(k), flip_(largest ? 0u : 0xffffffffu), team_(omp_get_max_threads()) {}
+      : split_(split), k_(k), flip_(largest ? 0u : 0xffffffffu), team_(team_size()) {}
 
   std::string_view implementation() const override { return "own"; }
   size_t scratch_bytes() const override {
@@ -31,7 +31,7 @@ class TopKKernel final : public Kernel {
     auto* scratch = reinterpret_cast<uint64_t*>(args.scratch);
     const int64_t grain = std::max<int64_t>(4096 / split_.length, 1);
     parallel_for(split_.outer * split_.inner, grain, [&](int64_t begin, int64_t end) {
-      uint64_t* keys = scratch + omp_get_thread_num() * split_.length;
+      uint64_t* keys = scratch + team_part() * split_.length;
       for (int64_t row = begin; row < end; ++row) {
         const int64_t outer = row / split_.inner;
         const int64_t inner = row % split_.inner;

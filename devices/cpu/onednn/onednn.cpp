@@ -9,7 +9,9 @@
 #include "devices/cpu/onednn/blocked_layout.h"
 #include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/onednn/onednn_version.h"
+#include "devices/cpu/threads/openmp_calls.h"
 #include "devices/cpu/threads/parallel.h"
+#include "inference/base/log.h"
 #include "inference/readers/mapped_file.h"
 
 namespace het::cpu {
@@ -300,9 +302,25 @@ const memory::desc* Primitive::desc(int argument) const {
   return nullptr;
 }
 
+bool onednn_runs_on_teams() {
+  static const bool done = [] {
+    const bool on_teams = run_regions_on_teams(reinterpret_cast<const void*>(&dnnl_version));
+    if (!on_teams) {
+      log(LogLevel::Warning,
+          "this oneDNN was not built with GNU OpenMP: it has threads of its own beside device "
+          "CPU's");
+    }
+    return on_teams;
+  }();
+  return done;
+}
+
 const dnnl::engine& cpu_engine() {
   // Never destroyed: compiled models may outlive the end of main().
-  static const auto* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  static const auto* const engine = [] {
+    (void)onednn_runs_on_teams();
+    return new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return *engine;
 }
 

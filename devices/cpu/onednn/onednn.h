@@ -125,6 +125,9 @@ std::unique_ptr<Kernel> make_primitive_kernel(Primitive primitive,
                                               std::vector<PrimitiveOperand> operands,
                                               std::optional<size_t> sum_input = std::nullopt);
 
+/// Whether what oneDNN shares among threads is shared by the calling thread's team
+/// (threads/team.h). False for one that was built without GNU OpenMP.
+bool onednn_runs_on_teams();
 /// True where oneDNN computes with bfloat16 on this processor.
 bool has_bfloat16();
 /// True where the processor itself has instructions for it.

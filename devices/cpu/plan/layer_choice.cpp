@@ -1,6 +1,5 @@
 #include "devices/cpu/plan/layer_measuring.h"
 
-#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,11 +28,11 @@ class CacheSweeper {
  public:
   CacheSweeper()
       : per_thread_(static_cast<size_t>(second_level_bytes())),
-        content_(per_thread_ / sizeof(int) * static_cast<size_t>(omp_get_max_threads()), 1) {}
+        content_(per_thread_ / sizeof(int) * static_cast<size_t>(team_size()), 1) {}
 
   void sweep() {
     const auto count = static_cast<int64_t>(content_.size());
-    parallel_for(count, count / omp_get_max_threads(), [this](int64_t begin, int64_t end) {
+    parallel_for(count, count / team_size(), [this](int64_t begin, int64_t end) {
       constexpr int64_t kLine = 64 / sizeof(int);
       for (int64_t i = begin; i < end; i += kLine) content_[static_cast<size_t>(i)] += 1;
     });
@@ -118,7 +117,7 @@ bool has_candidate(const LayerChoice& layer, const std::string& name) {
 }  // namespace
 
 std::string choice_key(std::string_view what) {
-  return fmt::format("{} threads:{}", what, omp_get_max_threads());
+  return fmt::format("{} threads:{}", what, team_size());
 }
 
 Result<Tensor> weights_for_measuring(const Shape& shape) {

@@ -1,9 +1,9 @@
 #include "devices/cpu/plan/planner.h"
 
-#include <omp.h>
-
 #include <algorithm>
+#include <functional>
 #include <future>
+#include <memory>
 #include <new>
 
 #include "devices/cpu/onednn/onednn.h"
@@ -11,8 +11,8 @@
 #include "devices/cpu/plan/fuse.h"
 #include "devices/cpu/plan/layer_measuring.h"
 #include "devices/cpu/plan/precision_choice.h"
-#include "devices/cpu/threads/pin_thread.h"
 #include "devices/cpu/threads/subnormals.h"
+#include "devices/cpu/threads/team.h"
 #include "inference/base/log.h"
 
 namespace het::cpu {
@@ -145,14 +145,26 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
   StreamExecutorOptions options;
   options.streams = settings.streams;
   options.thread_name = "CPU";
-  options.on_thread_start = [settings](size_t stream) {
-    if (settings.flush_subnormals) flush_subnormals();  // the team's threads inherit it
-    omp_set_dynamic(0);
-    omp_set_max_active_levels(1);
-    const TeamPlaces& places = settings.places[stream];
-    omp_set_num_threads(static_cast<int>(places.size()));
-    set_team_places(places);
+  const auto teams = std::make_shared<std::vector<Team*>>(settings.streams);
+  options.on_thread_start = [settings, teams](size_t stream) {
+    if (settings.flush_subnormals) {
+      // For the thread's life; the team's threads inherit it.
+      thread_local const SubnormalsScope subnormals;
+    }
+    start_team(settings.places[stream]);
+    (*teams)[stream] = own_team();
   };
+  if (onednn_runs_on_teams()) {
+    options.as_guest = [settings, teams](size_t stream, const std::function<void()>& work) {
+      Team& team = *(*teams)[stream];
+      if (!is_pinned(team)) return false;
+      std::optional<SubnormalsScope> subnormals;
+      if (settings.flush_subnormals) subnormals.emplace();
+      const GuestScope guest(team);
+      work();
+      return true;
+    };
+  }
   return StreamExecutor::create(options);
 }
 

@@ -73,7 +73,7 @@ class DepthwiseKernel final : public Kernel {
         unit_work_(shape.n * shape.channels * shape.oh * shape.ow * shape.taps() /
                    std::max<int64_t>(units_, 1)),
         scratch_floats_(static_cast<size_t>(depthwise_scratch_floats(shape))),
-        team_(static_cast<size_t>(omp_get_max_threads())),
+        team_(static_cast<size_t>(team_size())),
         name_(std::string(shape.multiplies_pairs ? "own_dw_pairs_" : "own_dw_") + simd_target()) {}
 
   std::string_view implementation() const override { return name_; }
@@ -83,9 +83,8 @@ class DepthwiseKernel final : public Kernel {
   Status execute(const KernelArgs& args, KernelState*) const override {
     parallel_for(units_, kDepthwiseGrain / std::max<int64_t>(unit_work_, 1),
                  [&](int64_t begin, int64_t end) {
-                   float* const scratch =
-                       reinterpret_cast<float*>(args.scratch) +
-                       static_cast<size_t>(omp_get_thread_num()) * scratch_floats_;
+                   float* const scratch = reinterpret_cast<float*>(args.scratch) +
+                                          static_cast<size_t>(team_part()) * scratch_floats_;
                    run_depthwise(shape_, args.inputs[0], weights_.data(), bias_.data(), ops_, begin,
                                  end, scratch, args.outputs[0]);
                  });

@@ -108,7 +108,7 @@ class FinishedKernel final : public Kernel {
         rows_(rows),
         strip_(strip),
         src_row_bytes_(src_row_bytes),
-        team_(strip < rows ? omp_get_max_threads() : 1),
+        team_(strip < rows ? team_size() : 1),
         values_bytes_(whole_lines(static_cast<size_t>(strip * finish_.channels()) * sizeof(float))),
         slot_bytes_(values_bytes_ + whole_lines(product_->scratch_bytes())) {}
 
@@ -184,7 +184,7 @@ class FinishedKernel final : public Kernel {
 }  // namespace
 
 int64_t finished_strip(int64_t rows, int64_t channels) {
-  const int64_t team = omp_get_max_threads();
+  const int64_t team = team_size();
   if (rows < team * kFewRows) return rows;
   const int64_t fitting =
       second_level_bytes() / 4 / (channels * static_cast<int64_t>(sizeof(float)));

@@ -1,7 +1,5 @@
 #include "devices/cpu/products/gemm.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "devices/cpu/formats/cache_size.h"
@@ -59,7 +57,7 @@ class GemmKernel final : public Kernel {
   size_t scratch_bytes() const override { return gemm_rows_count(shape_) * sizeof(float); }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const int64_t team = omp_get_max_threads();
+    const int64_t team = team_size();
     int64_t strips = (shape_.m * shape_.k * kFloat + strip_bytes() - 1) / strip_bytes();
     if (strips >= team) {
       // Every thread packs the rows that it multiplies.

@@ -1,7 +1,5 @@
 #include "devices/cpu/products/pointwise.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <string>
 
@@ -37,7 +35,7 @@ class PointwiseKernel final : public Kernel {
   std::string_view implementation() const override { return name_; }
 
   Status execute(const KernelArgs& args, KernelState*) const override {
-    const int64_t team = omp_get_max_threads();
+    const int64_t team = team_size();
     const int64_t strips = strips_of(team);
     if (shape_.n * strips < team && shape_.panels() > 1) {
       for (int64_t n = 0; n < shape_.n; ++n) {

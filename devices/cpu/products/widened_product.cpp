@@ -43,7 +43,7 @@ constexpr int64_t kOfAResult = 16;
 int64_t useful_team(const Int8Shape& shape) {
   const int64_t results = shape.n * shape.groups * shape.oc * shape.oh * shape.ow;
   const int64_t work = results * (shape.depth() + kOfAResult);
-  return std::clamp<int64_t>(work / kWidenedGrain, 1, omp_get_max_threads());
+  return std::clamp<int64_t>(work / kWidenedGrain, 1, team_size());
 }
 
 /// How the rows of the result are cut into strips, and what the threads of a team share out.

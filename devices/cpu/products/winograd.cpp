@@ -1,7 +1,5 @@
 #include "devices/cpu/products/winograd.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -118,7 +116,7 @@ class WinogradKernel final : public Kernel {
  public:
   WinogradKernel(const WinogradShape& shape, const FusedTail& tail)
       : shape_(shape),
-        team_(omp_get_max_threads()),
+        team_(team_size()),
         sets_(cut_tiles(shape, team_)),
         src_count_(winograd_src_count(shape, sets_.largest)),
         products_count_(winograd_products_count(shape, sets_.largest)),

@@ -2,8 +2,6 @@
 
 #include "devices/cpu/moves/channel_gather.h"
 
-#include <omp.h>
-
 #include <numeric>
 
 #include "inference/passes/fusions/passes.h"
@@ -62,9 +60,8 @@ void check_gather(ElementType type, Format format, const Ints& channels, const I
     }
   }
   const auto kernel = cpu::make_channel_gather(ChannelSources{channels, spec(channels[0])}, picked);
-  const int before = omp_get_max_threads();
   for (const int team : {1, 2, 3}) {
-    omp_set_num_threads(team);
+    const cpu_testing::TeamScope scope(team);
     std::vector<T> got(wanted.size(), T{7});
     std::byte* outputs[] = {reinterpret_cast<std::byte*>(got.data())};
     cpu::KernelArgs args;
@@ -73,7 +70,6 @@ void check_gather(ElementType type, Format format, const Ints& channels, const I
     EXPECT_TRUE(kernel->execute(args, nullptr).ok());
     EXPECT_EQ(got, wanted) << to_string(to) << " on " << team << " threads";
   }
-  omp_set_num_threads(before);
 }
 
 TEST(CpuChannelGather, TakesChannelsOfSeveralValuesInEveryFormat) {

@@ -340,8 +340,7 @@ TEST_F(CpuExport, NoContentDoesHarm) {
   const auto compiled = compile(maker.model(), {{"INFERENCE_NUM_THREADS", "1"}});
   const std::string file = exported(*compiled);
   const Json manifest = manifest_of(file);
-  DeviceParts parts{*read_topology(), manifest["machine"], std::make_shared<CoreBudgets>(2),
-                    std::make_shared<SpinLimit>()};
+  DeviceParts parts{*read_topology(), manifest["machine"], std::make_shared<CoreBudgets>(2)};
   const std::vector<Tensor> inputs = random_inputs(maker.model());
   std::mt19937 random(11);
   int survived = 0;

@@ -2,8 +2,6 @@
 
 #include "devices/cpu/formats/small_work.h"
 
-#include <omp.h>
-
 #include <map>
 
 #include "devices/cpu/onednn/onednn.h"
@@ -19,18 +17,7 @@ namespace {
 using cpu_testing::CpuTest;
 using cpu_testing::make_attributes;
 using cpu_testing::ModelMaker;
-
-/// The calling thread is one of a team of this size while this lives.
-class TeamScope {
- public:
-  explicit TeamScope(int team) : before_(omp_get_max_threads()) { omp_set_num_threads(team); }
-  ~TeamScope() { omp_set_num_threads(before_); }
-  TeamScope(const TeamScope&) = delete;
-  TeamScope& operator=(const TeamScope&) = delete;
-
- private:
-  int before_;
-};
+using cpu_testing::TeamScope;
 
 class CpuSmallWork : public CpuTest {
  protected:
@@ -75,7 +62,7 @@ TEST_F(CpuSmallWork, StepsOfAPlan) {
   const cpu::Plan plan = plan_of(maker.model());
   std::map<std::string, bool> alone;
   for (const cpu::Step& step : plan.steps) alone[step.node_name] = step.alone;
-  EXPECT_EQ(omp_get_max_threads(), 2);
+  EXPECT_EQ(cpu::team_size(), 2);
   for (const auto& [name, wanted] : std::map<std::string, bool>{{x->producer()->name(), false},
                                                                 {x->name() + "/reorder", false},
                                                                 {y->producer()->name(), true},
@@ -91,7 +78,7 @@ class TeamKernel final : public cpu::Kernel {
   explicit TeamKernel(int& team) : team_(team) {}
   std::string_view implementation() const override { return "test"; }
   Status execute(const cpu::KernelArgs&, cpu::KernelState*) const override {
-    team_ = omp_get_max_threads();
+    team_ = cpu::team_size();
     return {};
   }
 

@@ -1,5 +1,4 @@
 // 3x3 convolutions with stride 2 in models. The kernel itself is tested in winograd.cpp.
-#include <omp.h>
 
 #include <algorithm>
 #include <cstring>

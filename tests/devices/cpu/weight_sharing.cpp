@@ -306,7 +306,7 @@ TEST_F(CpuWeightSharing, OneFileANode) {
     TopologySource place;
     place.synthetic = machine;
     place.max_threads = 2;
-    const DeviceParts parts{*read_topology(place), "a machine", nullptr, nullptr};
+    const DeviceParts parts{*read_topology(place), "a machine", nullptr};
     const Properties properties = sharing({{"WEIGHT_SHARING", mode}});
     const StreamSettings settings = *stream_settings(properties, parts.topology);
     return fs::path(ModelStore::create(source, properties, settings, parts)->path())

@@ -2,7 +2,6 @@
 #include "devices/cpu/loops/simd_target.h"
 
 #include <hwy/targets.h>
-#include <omp.h>
 
 #include <cstring>
 #include <functional>
@@ -178,11 +177,8 @@ Tensor source(const WinogradShape& s, bool wide) {
 
 class Winograd : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override { omp_set_num_threads(GetParam().threads); }
-  void TearDown() override { omp_set_num_threads(team_); }
-
  private:
-  int team_ = omp_get_max_threads();
+  const cpu_testing::TeamScope team_{GetParam().threads};
 };
 
 // The last has more tiles than a set and more channels than are transformed at a time.

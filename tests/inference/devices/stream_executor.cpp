@@ -7,10 +7,12 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -141,6 +143,80 @@ TEST(StreamExecutor, AForkedChildOnlyForgetsIt) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+}
+
+/// Remembers the thread that it ran on.
+class ThreadJob final : public StreamJob {
+ public:
+  void run(size_t stream) override {
+    ran_on = std::this_thread::get_id();
+    of_stream = stream;
+  }
+  std::thread::id ran_on;
+  size_t of_stream = 99;
+};
+
+StreamExecutorOptions with_guests(std::atomic<bool>& may) {
+  StreamExecutorOptions options{.streams = 2};
+  options.as_guest = [&may](size_t, const std::function<void()>& work) {
+    if (!may) return false;
+    work();
+    return true;
+  };
+  return options;
+}
+
+TEST(StreamExecutor, RunsAJobOnTheCallingThreadWhereAStreamIsFree) {
+  std::atomic<bool> may{true};
+  const auto executor = StreamExecutor::create(with_guests(may));
+  ASSERT_TRUE(executor) << executor.error().message();
+  ThreadJob job;
+  EXPECT_TRUE((*executor)->run_here(job));
+  EXPECT_EQ(job.ran_on, std::this_thread::get_id());
+  EXPECT_LT(job.of_stream, 2u);
+
+  may = false;
+  ThreadJob refused;
+  EXPECT_FALSE((*executor)->run_here(refused));
+  EXPECT_EQ(refused.of_stream, 99u);
+
+  GatedJob first;
+  GatedJob second;
+  (*executor)->submit(first);
+  (*executor)->submit(second);
+  first.started.wait(0);
+  second.started.wait(0);
+  may = true;
+  EXPECT_FALSE((*executor)->run_here(job)) << "both streams are busy";
+  first.open();
+  second.open();
+}
+
+TEST(StreamExecutor, RunsNothingOnTheCallingThreadUnlessItIsToldHow) {
+  const auto executor = StreamExecutor::create({.streams = 1});
+  ThreadJob job;
+  EXPECT_FALSE((*executor)->run_here(job));
+}
+
+/// Guests and queued jobs at once: each runs once, and none is forgotten.
+TEST(StreamExecutor, LentStreamsDoNotLoseJobs) {
+  std::atomic<bool> may{true};
+  std::vector<CountingJob> jobs(20);
+  const auto executor = StreamExecutor::create(with_guests(may));
+  ASSERT_TRUE(executor);
+  std::atomic<bool> ends{false};
+  std::thread guest([&] {
+    while (!ends) {
+      ThreadJob job;
+      (*executor)->run_here(job);
+    }
+  });
+  for (int run = 1; run <= 500; ++run) {
+    for (CountingJob& job : jobs) (*executor)->submit(job);
+    for (CountingJob& job : jobs) job.wait_for(run);
+  }
+  ends = true;
+  guest.join();
 }
 
 }  // namespace

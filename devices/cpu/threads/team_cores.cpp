@@ -1,0 +1,203 @@
+#include "devices/cpu/threads/team_cores.h"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "devices/cpu/threads/spin.h"
+#include "inference/base/log.h"
+
+namespace het::cpu {
+namespace {
+
+/// How long processor time must stand still; it is counted in nanoseconds.
+constexpr std::chrono::microseconds kLook{5};
+/// A thread that has just been moved has not run yet.
+constexpr std::chrono::microseconds kBetweenMoves{200};
+/// Processors that masks have room for.
+constexpr int kMostProcessors = 8192;
+
+struct FreeSet {
+  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+};
+using CpuSet = std::unique_ptr<cpu_set_t, FreeSet>;
+const size_t kSetBytes = CPU_ALLOC_SIZE(kMostProcessors);
+
+CpuSet empty_set() {
+  CpuSet set(CPU_ALLOC(kMostProcessors));
+  if (set != nullptr) CPU_ZERO_S(kSetBytes, set.get());
+  return set;
+}
+
+/// Sorted; none where the system does not say.
+std::vector<int> affinity(int thread) {
+  const CpuSet set = empty_set();
+  if (set == nullptr || sched_getaffinity(thread, kSetBytes, set.get()) != 0) return {};
+  std::vector<int> processors;
+  for (int k = 0; k < kMostProcessors; ++k) {
+    if (CPU_ISSET_S(static_cast<size_t>(k), kSetBytes, set.get())) processors.push_back(k);
+  }
+  return processors;
+}
+
+bool set_affinity(int thread, const std::vector<int>& processors) {
+  const CpuSet set = empty_set();
+  if (set == nullptr) return false;
+  for (const int k : processors) CPU_SET_S(static_cast<size_t>(k), kSetBytes, set.get());
+  return sched_setaffinity(thread, kSetBytes, set.get()) == 0;
+}
+
+/// Nanoseconds that a thread has run; -1 where the system does not say. The clock's number follows
+/// from the thread's as the kernel's include/linux/posix-timers.h has it.
+int64_t processor_time(int thread) {
+  constexpr clockid_t kPerThreadRunTime = 6;
+  timespec time;
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) |
+                                            static_cast<unsigned>(kPerThreadRunTime));
+  if (clock_gettime(clock, &time) != 0) return -1;
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+TeamCores::TeamCores(const TeamPlaces& places)
+    : threads_(std::max<size_t>(places.size(), 1)), everywhere_(affinity(0)) {
+  for (size_t k = 0; k < places.size(); ++k) {
+    threads_[k].place = places[k];
+    std::ranges::sort(threads_[k].place);
+  }
+  threads_[0].id = ::gettid();
+  threads_[0].bound = everywhere_;
+}
+
+void TeamCores::enter(size_t thread) {
+  const std::lock_guard lock(mutex_);
+  Member& member = threads_[thread];
+  member.id = ::gettid();
+  member.bound = affinity(0);  // that of thread 0, which has started it
+  bring_home(member);
+}
+
+void TeamCores::take_places() {
+  if (takes_places_.load(std::memory_order_relaxed) || takes_places_.exchange(true)) return;
+  const std::lock_guard lock(mutex_);
+  for (Member& member : threads_) {
+    if (host_ == 0 || &member != &threads_[0]) bring_home(member);
+  }
+}
+
+const std::vector<int>& TeamCores::home_of(const Member& member) const {
+  return takes_places_ && !member.place.empty() ? member.place : everywhere_;
+}
+
+void TeamCores::bring_home(Member& member) {
+  const std::vector<int>& home = home_of(member);
+  if (member.id != 0 && !stays_ && member.bound != home) bind(member, home);
+}
+
+void TeamCores::guest_comes() {
+  thread_local const int id = ::gettid();
+  const std::vector<int> here = {sched_getcpu()};
+  const std::lock_guard lock(mutex_);
+  Member& caller = threads_[0];
+  host_ = caller.id.exchange(id);
+  for (size_t k = 1; takes_places_ && k < threads_.size(); ++k) {
+    if (threads_[k].place != here) continue;
+    std::swap(threads_[k].place, caller.place);
+    bring_home(threads_[k]);
+  }
+}
+
+void TeamCores::guest_leaves() {
+  send_home(0);
+  const std::lock_guard lock(mutex_);
+  threads_[0].id = std::exchange(host_, 0);
+  bring_home(threads_[0]);
+}
+
+bool TeamCores::bind(Member& member, const std::vector<int>& processors) {
+  if (!set_affinity(member.id, processors)) {
+    if (!stays_.exchange(true)) {
+      log(LogLevel::Warning, "a thread of device CPU could not be bound to processor {}",
+          processors.empty() ? -1 : processors.front());
+    }
+    return false;
+  }
+  member.bound = processors;
+  return true;
+}
+
+bool TeamCores::stands_still(size_t thread) const {
+  const int id = threads_[thread].id.load(std::memory_order_relaxed);
+  if (id == 0 || stays_.load(std::memory_order_relaxed)) return false;
+  const int64_t before = processor_time(id);
+  if (before < 0) return false;
+  spin_for(kLook, [] { return false; });
+  return processor_time(id) == before;
+}
+
+bool TeamCores::may_move(const Member& member) {
+  const auto now = std::chrono::steady_clock::now();
+  if (stays_.load() || member.id == 0 || now - moved_ < kBetweenMoves) return false;
+  const bool is_guest = host_ != 0 && &member == &threads_[0];
+  if (!is_guest && affinity(member.id) != member.bound) {
+    log(LogLevel::Info,
+        "the processors of a thread of device CPU were changed from outside; the "
+        "team's threads stay where they are put");
+    stays_ = true;
+    return false;
+  }
+  moved_ = now;
+  return true;
+}
+
+bool TeamCores::lend(size_t thread) {
+  const std::lock_guard lock(mutex_);
+  Member& member = threads_[thread];
+  if (!may_move(member) || !bind(member, {sched_getcpu()})) return false;
+  member.away = true;
+  some_away_ = true;
+  return true;
+}
+
+bool TeamCores::swap_with_caller(size_t helper) {
+  const std::lock_guard lock(mutex_);
+  Member& caller = threads_[0];
+  Member& own = threads_[helper];
+  if (!may_move(caller)) return false;
+  const std::vector<int> here = {sched_getcpu()};
+  if (host_ != 0) {
+    guest_bound_ = affinity(caller.id);
+    if (!set_affinity(caller.id, here)) return false;
+  } else if (!bind(caller, here)) {
+    return false;
+  }
+  if (takes_places_) std::swap(caller.place, own.place);
+  caller.away = true;
+  own.away = true;
+  some_away_ = true;
+  return true;
+}
+
+void TeamCores::send_home(size_t thread) {
+  const std::lock_guard lock(mutex_);
+  Member& member = threads_[thread];
+  if (!member.away.exchange(false)) return;
+  if (host_ != 0 && thread == 0) {
+    set_affinity(member.id, guest_bound_);
+  } else {
+    bring_home(member);
+  }
+}
+
+void TeamCores::send_all_home() {
+  if (!some_away_.load(std::memory_order_relaxed)) return;
+  some_away_ = false;
+  for (size_t k = 0; k < threads_.size(); ++k) send_home(k);
+}
+
+}  // namespace het::cpu
