@@ -46,7 +46,7 @@ if request["engine"] == "onnxruntime":
 if request["outputs"]:
     os.makedirs(request["outputs"])
     numpy.save(request["outputs"] + "/output_0.npy", numpy.array([0, 4, 9.0]))
-print(json.dumps({"read_ms": 1, "compile_ms": 4, "first_ms": 12, "rise_kib": 8, "latency_ms": 15, "fps": 100, "settings": {"version": "1"}}))
+print(json.dumps({"read_ms": 1, "compile_ms": 4, "first_ms": 12, "rise_kib": 8, "latency_ms": 15, "p90_ms": 15, "p99_ms": 30, "fps": 100, "settings": {"version": "1"}}))
 """
 
 
@@ -93,6 +93,9 @@ def crash_in_one_mode():
     found = row_list.make_row("tuning", "m", "f32", measured, 0.0)
     assert found["latency"] == {"hetero": [10, 10], "openvino": [15, 15]}, found
     assert found["throughput"] == {"hetero": [150, 150]}, found
+    assert found["tails"] == {"p90": {"hetero": [12, 12], "openvino": [15, 15]}, "p99": {"hetero": [20, 20], "openvino": [30, 30]}}, found
+    tails = row_list.tail_means([found, row("no tails", [(1, 2, 3)])])
+    assert tails == {"p90": (1, 15 / 12), "p99": (1, 30 / 20)}, tails
     assert abs(found["differences"]["openvino"] - 1 / 9) < 1e-4 and found["distances"] == {} and "says_nothing" not in found, found
     assert row_list.speed(found, "latency")[::3] == (1.5, "openvino") and row_list.speed(found, "throughput") is None
     lines = row_list.failure_lines([found])

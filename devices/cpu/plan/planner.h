@@ -43,7 +43,7 @@ inline constexpr std::string_view kKeepsNonFinite = "keeps NaN and infinities";
 /// Time that one compile may spend on measuring.
 inline constexpr double kMeasuringSeconds = 2.0;
 
-/// Starts the streams of a compile: every thread sizes its OpenMP team once.
+/// Starts the streams of a compile: every thread gets its team.
 Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& settings);
 
 /// Plans a prepared model on a thread of `streams`, because oneDNN chooses by the size of the

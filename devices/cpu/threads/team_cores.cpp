@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "devices/cpu/threads/spin.h"
@@ -18,39 +19,6 @@ namespace {
 constexpr std::chrono::microseconds kLook{5};
 /// A thread that has just been moved has not run yet.
 constexpr std::chrono::microseconds kBetweenMoves{200};
-/// Processors that masks have room for.
-constexpr int kMostProcessors = 8192;
-
-struct FreeSet {
-  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
-};
-using CpuSet = std::unique_ptr<cpu_set_t, FreeSet>;
-const size_t kSetBytes = CPU_ALLOC_SIZE(kMostProcessors);
-
-CpuSet empty_set() {
-  CpuSet set(CPU_ALLOC(kMostProcessors));
-  if (set != nullptr) CPU_ZERO_S(kSetBytes, set.get());
-  return set;
-}
-
-/// Sorted; none where the system does not say.
-std::vector<int> affinity(int thread) {
-  const CpuSet set = empty_set();
-  if (set == nullptr || sched_getaffinity(thread, kSetBytes, set.get()) != 0) return {};
-  std::vector<int> processors;
-  for (int k = 0; k < kMostProcessors; ++k) {
-    if (CPU_ISSET_S(static_cast<size_t>(k), kSetBytes, set.get())) processors.push_back(k);
-  }
-  return processors;
-}
-
-bool set_affinity(int thread, const std::vector<int>& processors) {
-  const CpuSet set = empty_set();
-  if (set == nullptr) return false;
-  for (const int k : processors) CPU_SET_S(static_cast<size_t>(k), kSetBytes, set.get());
-  return sched_setaffinity(thread, kSetBytes, set.get()) == 0;
-}
-
 /// Nanoseconds that a thread has run; -1 where the system does not say. The clock's number follows
 /// from the thread's as the kernel's include/linux/posix-timers.h has it.
 int64_t processor_time(int thread) {
@@ -65,10 +33,10 @@ int64_t processor_time(int thread) {
 }  // namespace
 
 TeamCores::TeamCores(const TeamPlaces& places)
-    : threads_(std::max<size_t>(places.size(), 1)), everywhere_(affinity(0)) {
+    : threads_(std::max<size_t>(places.size(), 1)),
+      everywhere_(ProcessorSet::of_thread(0).value_or(ProcessorSet())) {
   for (size_t k = 0; k < places.size(); ++k) {
-    threads_[k].place = places[k];
-    std::ranges::sort(threads_[k].place);
+    threads_[k].place = ProcessorSet(places[k]);
   }
   threads_[0].id = ::gettid();
   threads_[0].bound = everywhere_;
@@ -78,7 +46,8 @@ void TeamCores::enter(size_t thread) {
   const std::lock_guard lock(mutex_);
   Member& member = threads_[thread];
   member.id = ::gettid();
-  member.bound = affinity(0);  // that of thread 0, which has started it
+  // That of the thread which has started it.
+  member.bound = ProcessorSet::of_thread(0).value_or(ProcessorSet());
   bring_home(member);
 }
 
@@ -90,18 +59,18 @@ void TeamCores::take_places() {
   }
 }
 
-const std::vector<int>& TeamCores::home_of(const Member& member) const {
+const ProcessorSet& TeamCores::home_of(const Member& member) const {
   return takes_places_ && !member.place.empty() ? member.place : everywhere_;
 }
 
 void TeamCores::bring_home(Member& member) {
-  const std::vector<int>& home = home_of(member);
+  const ProcessorSet& home = home_of(member);
   if (member.id != 0 && !stays_ && member.bound != home) bind(member, home);
 }
 
 void TeamCores::guest_comes() {
   thread_local const int id = ::gettid();
-  const std::vector<int> here = {sched_getcpu()};
+  const ProcessorSet here = ProcessorSet::of(sched_getcpu());
   const std::lock_guard lock(mutex_);
   Member& caller = threads_[0];
   host_ = caller.id.exchange(id);
@@ -119,11 +88,11 @@ void TeamCores::guest_leaves() {
   bring_home(threads_[0]);
 }
 
-bool TeamCores::bind(Member& member, const std::vector<int>& processors) {
-  if (!set_affinity(member.id, processors)) {
+bool TeamCores::bind(Member& member, const ProcessorSet& processors) {
+  if (!processors.bind_thread(member.id)) {
     if (!stays_.exchange(true)) {
-      log(LogLevel::Warning, "a thread of device CPU could not be bound to processor {}",
-          processors.empty() ? -1 : processors.front());
+      log(LogLevel::Warning, "a thread of device CPU could not be bound to its processors: {}",
+          std::strerror(errno));
     }
     return false;
   }
@@ -144,7 +113,7 @@ bool TeamCores::may_move(const Member& member) {
   const auto now = std::chrono::steady_clock::now();
   if (stays_.load() || member.id == 0 || now - moved_ < kBetweenMoves) return false;
   const bool is_guest = host_ != 0 && &member == &threads_[0];
-  if (!is_guest && affinity(member.id) != member.bound) {
+  if (!is_guest && ProcessorSet::of_thread(member.id) != member.bound) {
     log(LogLevel::Info,
         "the processors of a thread of device CPU were changed from outside; the "
         "team's threads stay where they are put");
@@ -158,7 +127,7 @@ bool TeamCores::may_move(const Member& member) {
 bool TeamCores::lend(size_t thread) {
   const std::lock_guard lock(mutex_);
   Member& member = threads_[thread];
-  if (!may_move(member) || !bind(member, {sched_getcpu()})) return false;
+  if (!may_move(member) || !bind(member, ProcessorSet::of(sched_getcpu()))) return false;
   member.away = true;
   some_away_ = true;
   return true;
@@ -169,10 +138,10 @@ bool TeamCores::swap_with_caller(size_t helper) {
   Member& caller = threads_[0];
   Member& own = threads_[helper];
   if (!may_move(caller)) return false;
-  const std::vector<int> here = {sched_getcpu()};
+  const ProcessorSet here = ProcessorSet::of(sched_getcpu());
   if (host_ != 0) {
-    guest_bound_ = affinity(caller.id);
-    if (!set_affinity(caller.id, here)) return false;
+    guest_bound_ = ProcessorSet::of_thread(caller.id).value_or(everywhere_);
+    if (!here.bind_thread(caller.id)) return false;
   } else if (!bind(caller, here)) {
     return false;
   }
@@ -188,7 +157,7 @@ void TeamCores::send_home(size_t thread) {
   Member& member = threads_[thread];
   if (!member.away.exchange(false)) return;
   if (host_ != 0 && thread == 0) {
-    set_affinity(member.id, guest_bound_);
+    guest_bound_.bind_thread(member.id);
   } else {
     bring_home(member);
   }

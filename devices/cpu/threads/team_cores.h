@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "devices/cpu/threads/processor_set.h"
 #include "devices/cpu/threads/stream_placement.h"
 
 namespace het::cpu {
@@ -60,23 +61,23 @@ class TeamCores {
  private:
   struct Member {
     std::atomic<int> id{0};  ///< the system's; 0 before it has started
-    std::vector<int> place;  ///< its own; empty: wherever the process may run
-    std::vector<int> bound;  ///< where it may run now
+    ProcessorSet place;      ///< its own; empty: wherever the process may run
+    ProcessorSet bound;      ///< where it may run now
     std::atomic<bool> away{false};
   };
 
   /// Where `member` belongs while it is not away.
-  const std::vector<int>& home_of(const Member& member) const;
+  const ProcessorSet& home_of(const Member& member) const;
   void bring_home(Member& member);
-  bool bind(Member& member, const std::vector<int>& processors);
+  bool bind(Member& member, const ProcessorSet& processors);
   bool may_move(const Member& member);
 
   std::vector<Member> threads_;
-  std::vector<int> everywhere_;  ///< where the calling thread may run when the team starts
-  std::mutex mutex_;             ///< protects places and bounds; taken alone
+  ProcessorSet everywhere_;  ///< where the calling thread may run when the team starts
+  std::mutex mutex_;         ///< protects places and bounds; taken alone
   std::atomic<bool> takes_places_{false};
-  int host_ = 0;                  ///< the thread that a guest stands for; 0 without one
-  std::vector<int> guest_bound_;  ///< where a guest that is away may run otherwise
+  int host_ = 0;              ///< the thread that a guest stands for; 0 without one
+  ProcessorSet guest_bound_;  ///< where a guest that is away may run otherwise
   std::atomic<bool> some_away_{false};
   std::atomic<bool> stays_{false};
   std::chrono::steady_clock::time_point moved_;
