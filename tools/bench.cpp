@@ -134,6 +134,9 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "What would be gained if these nodes took no time: names and operator types")
       ->allow_extra_args(false);
   command->add_option("-i", o->inputs, "FILE or NAME:FILE (.npy or a picture), random otherwise");
+  command->add_option("--frames", o->frames,
+                      "FORMAT:WIDTHxHEIGHT (NV12:1920x1080): every inference converts such a "
+                      "picture first, as in a pipeline");
   add_preparation_options(*command, o->preparation);
   command->add_option("--infer_precision", o->precision, "f32, bf16, f16 or dynamic");
   command->add_flag("--pc", o->counters, "Print the time of every node");

@@ -27,6 +27,7 @@ struct BenchOptions {
   int64_t iterations = 0;
   int rounds = 5;
   std::vector<std::string> inputs;  ///< FILE or NAME:FILE, .npy or a picture
+  std::string frames;               ///< FORMAT:WIDTHxHEIGHT
   PreparationOptions preparation;
   std::string precision;
   std::optional<std::string> cache_dir;

@@ -6,12 +6,9 @@
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
-#include <random>
 
 #include "inference/decoders/model_proc.h"
 #include "tools/model_source.h"
-#include "tools/npy.h"
-#include "tools/picture_file.h"
 
 namespace het {
 namespace {
@@ -45,79 +42,6 @@ int64_t batch_items(const Model& model, const BenchOptions& options) {
     }
   }
   return 1;
-}
-
-/// Random values of a fixed seed: 0..255 for 8-bit types, 0..1 for floats, 0..1 for other integers.
-void fill_random(Tensor& tensor, std::mt19937& generator) {
-  std::uniform_real_distribution<float> unit(0.0f, 1.0f);
-  const auto fill = [&]<class T>(T, float top) {
-    for (T& value : tensor.values<T>()) value = static_cast<T>(unit(generator) * top);
-  };
-  switch (tensor.type()) {
-    case ElementType::Float32:
-      return fill(float{}, 1.0f);
-    case ElementType::Float64:
-      return fill(double{}, 1.0f);
-    case ElementType::Float16:
-      return fill(Float16(0.0f), 1.0f);
-    case ElementType::BFloat16:
-      return fill(BFloat16(0.0f), 1.0f);
-    case ElementType::UInt8:
-      return fill(uint8_t{}, 255.0f);
-    case ElementType::Int8:
-      return fill(int8_t{}, 127.0f);
-    case ElementType::Int32:
-      return fill(int32_t{}, 255.0f);
-    case ElementType::Int64:
-      return fill(int64_t{}, 255.0f);
-    default:
-      std::fill_n(tensor.bytes(), tensor.size_bytes(), std::byte{0});
-  }
-}
-
-/// One "FILE" or "NAME:FILE" of -i, bound to its port.
-struct GivenInput {
-  size_t port = 0;
-  std::string file;
-};
-
-Result<std::vector<GivenInput>> given_inputs(const BenchOptions& options,
-                                             const CompiledModel& model) {
-  std::vector<GivenInput> given;
-  for (const std::string& text : options.inputs) {
-    const size_t colon = text.rfind(':');  // names may hold one too
-    if (colon == std::string::npos) {
-      given.push_back({0, text});
-      continue;
-    }
-    HET_ASSIGN(const size_t port, model.input_index(text.substr(0, colon)));
-    given.push_back({port, text.substr(colon + 1)});
-  }
-  return given;
-}
-
-Status fill_inputs(InferRequest& request, const std::vector<GivenInput>& given) {
-  std::mt19937 generator(1);
-  for (size_t i = 0; i < request.compiled_model().inputs().size(); ++i) {
-    Tensor tensor = request.input(i);
-    fill_random(tensor, generator);
-  }
-  for (const GivenInput& input : given) {
-    if (input.file.size() > 4 && input.file.substr(input.file.size() - 4) == ".npy") {
-      HET_ASSIGN(Tensor tensor, read_npy(input.file));
-      HET_TRY(request.set_input(input.port, std::move(tensor)));
-      continue;
-    }
-    const Port& port = request.compiled_model().inputs()[input.port];
-    if (!port.preprocess) {
-      return error(StatusCode::InvalidArgument, "input '{}' {} takes no picture", port.name,
-                   to_string(port.desc));
-    }
-    HET_ASSIGN(const Image image, read_picture(input.file));
-    Tensor tensor = request.input(input.port);
-    HET_TRY(preprocess(image, image.full(), *port.preprocess, tensor));
-  }
-  return {};
 }
 
 /// Executions that a trace shows.
@@ -188,6 +112,7 @@ class BenchSession::Drive {
     session_.collect_rows(w);
     worker.request->set_callback([this, w](const Status& status) { ended(w, status); });
     worker.started = Clock::now();
+    HET_TRY(session_.frames_.put(*worker.request));
     return worker.request->start_async();
   }
 
@@ -242,7 +167,7 @@ Status BenchSession::compile(Core& core, const Model& model) {
   result_.batch = batch_items(model, options_);
   const Clock::time_point start = Clock::now();
   std::unique_ptr<Model> with_pictures;
-  if (!options_.inputs.empty()) {
+  if (!options_.inputs.empty() || !options_.frames.empty()) {
     with_pictures = model.clone();
     HET_TRY(apply_preprocess(ModelProc(), *with_pictures));
   }
@@ -265,11 +190,13 @@ Status BenchSession::make_requests() {
     count = std::max(1, std::atoi(optimal.c_str()));
   }
   result_.requests = count;
-  HET_ASSIGN(const std::vector<GivenInput> given, given_inputs(options_, *compiled_));
+  HET_ASSIGN(const BenchInputs inputs, BenchInputs::create(options_, *compiled_));
+  frames_ = inputs.frames();
   workers_.resize(static_cast<size_t>(count));
   for (Worker& worker : workers_) {
     HET_ASSIGN(worker.request, compiled_->create_infer_request());
-    HET_TRY(fill_inputs(*worker.request, given));
+    HET_TRY(inputs.fill(*worker.request));
+    HET_TRY(frames_.put(*worker.request));
   }
   const Clock::time_point start = Clock::now();
   HET_TRY(workers_[0].request->infer());
@@ -304,6 +231,7 @@ Status BenchSession::drive_sync(double seconds, int64_t iterations) {
   for (int64_t done = 0;
        iterations > 0 ? done < iterations : milliseconds_since(begin) < seconds * 1000.0; ++done) {
     const Clock::time_point start = Clock::now();
+    HET_TRY(frames_.put(*worker.request));
     HET_TRY(worker.request->infer());
     worker.inferences.push_back({milliseconds_since(begin), milliseconds_since(start)});
     collect_rows(0);

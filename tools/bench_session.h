@@ -8,6 +8,7 @@
 #include "inference/core.h"
 #include "inference/requests/infer_request.h"
 #include "tools/bench.h"
+#include "tools/bench_inputs.h"
 #include "tools/spread.h"
 
 namespace het {
@@ -56,6 +57,7 @@ class BenchSession {
   const BenchOptions options_;
   BenchResult result_;
   std::shared_ptr<CompiledModel> compiled_;
+  BenchFrames frames_;
   std::vector<Worker> workers_;
 };
 

@@ -275,6 +275,18 @@ def bench_json(hetero):
 
 
 @case
+def bench_frames(hetero):
+    one = ("bench", hetero.detector, "-niter", 5, "-nthreads", 1, "-api", "sync", "-json")
+    large = json.loads(hetero.run(*one, "--frames", "BGR:3840x2160").stdout)["latency_ms"]["median"]
+    small = json.loads(hetero.run(*one, "--frames", "320x192").stdout)["latency_ms"]["median"]
+    assert large > small, f"rows of a larger picture take longer to read: {large} ms, {small} ms"
+    hetero.run("bench", hetero.detector, "-niter", 5, "-b", 3, "--frames", "I420:64x64")
+    for text in ("64", "64x", "x64", "NV12:64x64x", "NV12:0x64"):
+        expect(hetero.run("bench", hetero.detector, "--frames", text, status=2).stderr, "WIDTHxHEIGHT")
+    expect(hetero.run("bench", hetero.detector, "--frames", "XY12:64x64", status=2).stderr, "'XY12'")
+
+
+@case
 def bench_models(hetero):
     classifier = hetero.detector.replace("scene_detector", "scene_attributes")
     with tempfile.TemporaryDirectory() as folder:
