@@ -18,6 +18,11 @@ class ProcessorSet {
   }
   static ProcessorSet of(int processor) { return ProcessorSet(std::span(&processor, 1)); }
 
+  bool has(int processor) const {
+    const auto k = static_cast<size_t>(processor);
+    return processor >= 0 && k < kMostProcessors &&
+           (words_[k / kWordBits] >> k % kWordBits & 1) != 0;
+  }
   bool empty() const { return *this == ProcessorSet(); }
   bool operator==(const ProcessorSet&) const = default;
 

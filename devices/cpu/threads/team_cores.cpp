@@ -65,7 +65,17 @@ const ProcessorSet& TeamCores::home_of(const Member& member) const {
 
 void TeamCores::bring_home(Member& member) {
   const ProcessorSet& home = home_of(member);
-  if (member.id != 0 && !stays_ && member.bound != home) bind(member, home);
+  if (member.id != 0 && member.bound != home && is_where_put(member)) bind(member, home);
+}
+
+bool TeamCores::is_where_put(const Member& member) {
+  if (!stays_ && ProcessorSet::of_thread(member.id) != member.bound) {
+    log(LogLevel::Info,
+        "the processors of a thread of device CPU were changed from outside; the "
+        "team's threads stay where they are put");
+    stays_ = true;
+  }
+  return !stays_;
 }
 
 void TeamCores::guest_comes() {
@@ -109,25 +119,42 @@ bool TeamCores::stands_still(size_t thread) const {
   return processor_time(id) == before;
 }
 
-bool TeamCores::may_move(const Member& member) {
+bool TeamCores::are_where_put() {
+  // Of one whose new processors are those that it has on loan nothing can be seen.
+  return std::ranges::all_of(threads_, [this](const Member& member) {
+    const bool is_guest = host_ != 0 && &member == &threads_[0];
+    return is_guest || member.id == 0 || is_where_put(member);
+  });
+}
+
+bool TeamCores::may_move_now() {
   const auto now = std::chrono::steady_clock::now();
-  if (stays_.load() || member.id == 0 || now - moved_ < kBetweenMoves) return false;
-  const bool is_guest = host_ != 0 && &member == &threads_[0];
-  if (!is_guest && ProcessorSet::of_thread(member.id) != member.bound) {
-    log(LogLevel::Info,
-        "the processors of a thread of device CPU were changed from outside; the "
-        "team's threads stay where they are put");
-    stays_ = true;
-    return false;
-  }
+  if (stays_.load() || now - moved_ < kBetweenMoves) return false;
   moved_ = now;
-  return true;
+  return are_where_put();
+}
+
+bool TeamCores::move(Member& member, int processor) {
+  if (member.id == 0 || !may_move_now()) return false;
+  return bind(member, ProcessorSet::of(processor));
+}
+
+bool TeamCores::move_guest(int processor) {
+  const int guest = threads_[0].id;
+  if (!may_move_now()) return false;
+  // Moved twice, it has one processor already.
+  if (!threads_[0].away) guest_bound_ = ProcessorSet::of_thread(guest).value_or(ProcessorSet());
+  if (!guest_bound_.has(processor)) return false;
+  guest_put_ = ProcessorSet::of(processor);
+  return guest_put_.bind_thread(guest);
 }
 
 bool TeamCores::lend(size_t thread) {
   const std::lock_guard lock(mutex_);
   Member& member = threads_[thread];
-  if (!may_move(member) || !bind(member, ProcessorSet::of(sched_getcpu()))) return false;
+  const bool moved =
+      host_ != 0 && thread == 0 ? move_guest(sched_getcpu()) : move(member, sched_getcpu());
+  if (!moved) return false;
   member.away = true;
   some_away_ = true;
   return true;
@@ -137,14 +164,8 @@ bool TeamCores::swap_with_caller(size_t helper) {
   const std::lock_guard lock(mutex_);
   Member& caller = threads_[0];
   Member& own = threads_[helper];
-  if (!may_move(caller)) return false;
-  const ProcessorSet here = ProcessorSet::of(sched_getcpu());
-  if (host_ != 0) {
-    guest_bound_ = ProcessorSet::of_thread(caller.id).value_or(everywhere_);
-    if (!here.bind_thread(caller.id)) return false;
-  } else if (!bind(caller, here)) {
-    return false;
-  }
+  const bool moved = host_ != 0 ? move_guest(sched_getcpu()) : move(caller, sched_getcpu());
+  if (!moved) return false;
   if (takes_places_) std::swap(caller.place, own.place);
   caller.away = true;
   own.away = true;
@@ -155,9 +176,9 @@ bool TeamCores::swap_with_caller(size_t helper) {
 void TeamCores::send_home(size_t thread) {
   const std::lock_guard lock(mutex_);
   Member& member = threads_[thread];
-  if (!member.away.exchange(false)) return;
+  if (!member.away.exchange(false) || !are_where_put()) return;
   if (host_ != 0 && thread == 0) {
-    guest_bound_.bind_thread(member.id);
+    if (ProcessorSet::of_thread(member.id) == guest_put_) guest_bound_.bind_thread(member.id);
   } else {
     bring_home(member);
   }

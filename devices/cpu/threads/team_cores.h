@@ -70,7 +70,15 @@ class TeamCores {
   const ProcessorSet& home_of(const Member& member) const;
   void bring_home(Member& member);
   bool bind(Member& member, const ProcessorSet& processors);
-  bool may_move(const Member& member);
+  /// False when the threads stay where they are put, as they do once somebody else has moved
+  /// `member`.
+  bool is_where_put(const Member& member);
+  bool are_where_put();
+  bool may_move_now();
+  /// False when it may not be moved.
+  bool move(Member& member, int processor);
+  /// The same for a guest, which moves among the processors that it has been given only.
+  bool move_guest(int processor);
 
   std::vector<Member> threads_;
   ProcessorSet everywhere_;  ///< where the calling thread may run when the team starts
@@ -78,6 +86,7 @@ class TeamCores {
   std::atomic<bool> takes_places_{false};
   int host_ = 0;              ///< the thread that a guest stands for; 0 without one
   ProcessorSet guest_bound_;  ///< where a guest that is away may run otherwise
+  ProcessorSet guest_put_;    ///< where it was moved to
   std::atomic<bool> some_away_{false};
   std::atomic<bool> stays_{false};
   std::chrono::steady_clock::time_point moved_;
