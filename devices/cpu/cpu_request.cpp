@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "devices/cpu/threads/parallel.h"
 #include "devices/cpu/threads/stack_phase.h"
 #include "devices/cpu/threads/team.h"
 #include "inference/base/probes.h"
@@ -9,6 +10,16 @@
 
 namespace het::cpu {
 namespace {
+
+/// The stream's team for loops that the core has.
+class TeamLoop final : public ParallelLoop {
+ public:
+  void run(int64_t count, int64_t grain, void (*body)(void* data, int64_t begin, int64_t end),
+           void* data) const override {
+    parallel_for(count, grain, [&](int64_t begin, int64_t end) { body(data, begin, end); });
+  }
+};
+constexpr TeamLoop kTeamLoop;
 
 bool is_dense_host(const Tensor& tensor) {
   return !tensor.empty() && tensor.bytes() != nullptr && tensor.is_dense();
@@ -57,7 +68,7 @@ Status CpuRequest::execute(size_t stream) {
   const RunnablePlan* plan = &model_.plan();
   if (model_.profiled()) rows_ = plan->profile_rows();
   const Stopwatch watch;
-  HET_TRY(io_->preprocess_pending(model_.inputs()));
+  HET_TRY(io_->preprocess_pending(model_.inputs(), &kTeamLoop));
   if (model_.profiled()) watch.stop(rows_[0]);
   HET_TRY(bind_ports());
   PlanExecution* execution = &plan->execution(stream);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "inference/base/parallel_loop.h"
 #include "inference/base/status.h"
 #include "inference/base/visibility.h"
 #include "inference/tensors/image.h"
@@ -75,7 +76,8 @@ HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 /// host tensor `dst` in one pass over the target: the levels of
 /// preprocess_reference(), normalised in float. The ROI is clipped to the picture; an empty one is
 /// an error. Image memory without a host address is mapped for the call. Thread-safe; uses the
-/// calling thread only and, from its second call with the same sizes on, allocates nothing.
+/// calling thread and those of `loop`, if there is one, and, from a thread's second call with the
+/// same sizes on, allocates nothing. The result does not depend on the loop.
 ///
 /// The definition: each source pixel becomes a colour of whole levels 0..255, then colours are
 /// interpolated and rounded to levels again: what users of OpenCV's cvtColor and resize get.
@@ -89,7 +91,7 @@ HET_API Status validate(const PreprocessDesc& desc, const TensorDesc& tensor);
 ///   the shown part of the ROI, whose borders are repeated: crop first, then resize.
 /// - Normalised as PreprocessDesc says; UInt8 is rounded (half to even) and clamped.
 HET_API Status preprocess(const Image& image, const Rect& roi, const PreprocessDesc& desc,
-                          Tensor& dst, int64_t batch_index = 0);
+                          Tensor& dst, int64_t batch_index = 0, const ParallelLoop* loop = nullptr);
 
 /// The same by plain loops over the definition: what preprocess() is compared with.
 HET_API Status preprocess_reference(const Image& image, const Rect& roi, const PreprocessDesc& desc,

@@ -1,5 +1,7 @@
 #include "inference/requests/request_io.h"
 
+#include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace het {
@@ -29,18 +31,38 @@ void RequestIo::note_begin() {
   times_.converted = times_.begun;
 }
 
-Status RequestIo::preprocess_pending(const std::vector<Port>& ports) {
+Status RequestIo::preprocess_input(const Port& port, size_t index, const ParallelLoop* loop) {
+  const std::vector<ImageRegion>& images = images_[index];
+  std::mutex mutex;  // protects the status, the first that is none of success
+  Status status;
+  const auto convert = [&](size_t item, const ParallelLoop* helpers) {
+    const ImageRegion& one = images[item];
+    if (one.image.plane_count == 0) return;  // this batch item keeps its content
+    Status converted = preprocess(one.image, one.roi, *port.preprocess, inputs_[index],
+                                  static_cast<int64_t>(item), helpers);
+    if (converted.ok()) return;
+    const std::lock_guard lock(mutex);
+    if (status.ok()) status = std::move(converted);
+  };
+  // Several pictures are shared as wholes, one by its rows.
+  if (images.size() == 1) {
+    convert(0, loop);
+  } else {
+    run_loop(loop, static_cast<int64_t>(images.size()), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t item = begin; item < end; ++item) convert(static_cast<size_t>(item), nullptr);
+    });
+  }
+  return status.ok() ? status : status.with_context(fmt::format("input '{}'", port.name));
+}
+
+Status RequestIo::preprocess_pending(const std::vector<Port>& ports, const ParallelLoop* loop) {
   note_begin();
   Status status;
   for (size_t i = 0; i < images_.size(); ++i) {
     std::vector<ImageRegion>& images = images_[i];
-    for (size_t b = 0; b < images.size() && status.ok(); ++b) {
-      if (images[b].image.plane_count == 0) continue;  // this batch item keeps its content
-      times_.had_pictures = true;
-      status = preprocess(images[b].image, images[b].roi, *ports[i].preprocess, inputs_[i],
-                          static_cast<int64_t>(b));
-      if (!status.ok()) status = status.with_context(fmt::format("input '{}'", ports[i].name));
-    }
+    times_.had_pictures |= std::ranges::any_of(
+        images, [](const ImageRegion& one) { return one.image.plane_count != 0; });
+    if (status.ok() && !images.empty()) status = preprocess_input(ports[i], i, loop);
     images.clear();  // lets go of the pictures, also after a failure
   }
   if (times_.had_pictures && times_.begun != SpanTime()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "inference/base/frame_span.h"
+#include "inference/base/parallel_loop.h"
 #include "inference/base/status.h"
 #include "inference/base/visibility.h"
 #include "inference/devices/device.h"
@@ -63,10 +64,12 @@ class HET_API RequestIo {
   void note_begin();
 
   /// Converts all waiting host pictures with the ports' PreprocessDesc and lets go of them. The
-  /// device calls it on its own thread.
-  Status preprocess_pending(const std::vector<Port>& ports);
+  /// device calls it on its own thread; `loop`: others that help.
+  Status preprocess_pending(const std::vector<Port>& ports, const ParallelLoop* loop = nullptr);
 
  private:
+  Status preprocess_input(const Port& port, size_t index, const ParallelLoop* loop);
+
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
   std::vector<std::vector<ImageRegion>> images_;

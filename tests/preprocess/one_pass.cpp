@@ -4,6 +4,8 @@
 
 #include <malloc.h>
 
+#include <algorithm>
+#include <cstring>
 #include <thread>
 
 #include "inference/preprocess/preprocess.h"
@@ -67,6 +69,42 @@ TEST_P(OnePass, EveryTypeLayoutModeAndColorOrder) {
       }
     }
   }
+}
+
+/// Gives each part to a thread, the last one first.
+class Threads final : public ParallelLoop {
+ public:
+  void run(int64_t count, int64_t grain, void (*body)(void* data, int64_t begin, int64_t end),
+           void* data) const override {
+    const int64_t parts = std::clamp<int64_t>(count / grain, 1, 5);
+    ran_parts = parts;
+    for (int64_t part = parts; part-- > 0;) {
+      std::thread(body, data, count * part / parts, count * (part + 1) / parts).join();
+    }
+  }
+  mutable int64_t ran_parts = 0;
+};
+
+TEST_P(OnePass, PartsGiveTheSameBytes) {
+  const Image image = noise_picture(GetParam(), 640, 363, 7);
+  for (const ResizeMode mode : kModes) {
+    PreprocessDesc desc = normalised();
+    desc.resize = mode;
+    Tensor expected = picture_tensor(desc, ElementType::Float32, 416, 416);
+    Tensor actual = picture_tensor(desc, ElementType::Float32, 416, 416);
+    const Rect roi{3, 5, 600, 351};
+    ASSERT_TRUE(preprocess(image, roi, desc, expected).ok());
+    const Threads threads;
+    ASSERT_TRUE(preprocess(image, roi, desc, actual, 0, &threads).ok());
+    EXPECT_GE(threads.ran_parts, 2);
+    EXPECT_EQ(std::memcmp(expected.bytes(), actual.bytes(), expected.size_bytes()), 0)
+        << describe(image, roi, desc, actual);
+  }
+  const Image small = noise_picture(GetParam(), 64, 36, 7);
+  Tensor tensor = picture_tensor(normalised(), ElementType::Float32, 72, 72);
+  const Threads threads;
+  ASSERT_TRUE(preprocess(small, small.full(), normalised(), tensor, 0, &threads).ok());
+  EXPECT_EQ(threads.ran_parts, 1) << "not worth another thread";
 }
 
 TEST_P(OnePass, ABorderIsPadding) {

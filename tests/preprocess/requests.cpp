@@ -19,6 +19,11 @@ using ::testing::HasSubstr;
 using Implementation = Status (*)(const Image&, const Rect&, const PreprocessDesc&, Tensor&,
                                   int64_t);
 
+Status alone(const Image& image, const Rect& roi, const PreprocessDesc& desc, Tensor& dst,
+             int64_t batch_index) {
+  return preprocess(image, roi, desc, dst, batch_index);
+}
+
 class Requests : public ::testing::TestWithParam<Implementation> {
  protected:
   Status run(const Image& image, const Rect& roi, Tensor& tensor, int64_t batch_index = 0) const {
@@ -174,7 +179,7 @@ TEST_P(Requests, SurfaceThatCannotBeMapped) {
 std::string name_of_implementation(const ::testing::TestParamInfo<Implementation>& info) {
   return info.index == 0 ? "OnePass" : "Reference";
 }
-INSTANTIATE_TEST_SUITE_P(Both, Requests, ::testing::Values(&preprocess, &preprocess_reference),
+INSTANTIATE_TEST_SUITE_P(Both, Requests, ::testing::Values(&alone, &preprocess_reference),
                          name_of_implementation);
 
 struct RefusedTensor {
