@@ -7,7 +7,7 @@
 // until a stream ends. With --stall the first stream's sink then holds a frame for that long while
 // the others are counted, and afterwards they are counted once more for `seconds`.
 // Prints one JSON object: per phase its seconds, the process' CPU seconds and the frames of each
-// stream; and the numbers of the property `stats` of the first stream's elements.
+// stream; and by kind of element the numbers of the property `stats` in the first stream.
 #include <gst/gst.h>
 #include <sys/resource.h>
 
@@ -162,12 +162,13 @@ nlohmann::json measure(const Streams& streams, double seconds) {
   return {{"seconds", wall}, {"cpu_seconds", cpu_seconds() - cpu}, {"frames", std::move(frames)}};
 }
 
-/// The numbers of an element's `stats`.
-void add_stats(GstElement* element, nlohmann::json& numbers) {
+/// The numbers of an element's `stats`, under the name of its kind.
+void add_stats(GstElement* element, nlohmann::json& kinds) {
   if (!g_object_class_find_property(G_OBJECT_GET_CLASS(element), "stats")) return;
   GstStructure* stats = nullptr;
   g_object_get(element, "stats", &stats, nullptr);
   if (!stats) return;
+  nlohmann::json& numbers = kinds[GST_OBJECT_NAME(gst_element_get_factory(element))];
   for (int i = 0; i < gst_structure_n_fields(stats); ++i) {
     const char* name = gst_structure_nth_field_name(stats, static_cast<guint>(i));
     guint64 value = 0;
@@ -177,16 +178,16 @@ void add_stats(GstElement* element, nlohmann::json& numbers) {
 }
 
 nlohmann::json stats_of(const Stream& stream) {
-  nlohmann::json numbers = nlohmann::json::object();
+  nlohmann::json kinds = nlohmann::json::object();
   GstIterator* elements = gst_bin_iterate_recurse(GST_BIN(stream.pipeline));
   GValue item = G_VALUE_INIT;
   while (gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
-    add_stats(GST_ELEMENT(g_value_get_object(&item)), numbers);
+    add_stats(GST_ELEMENT(g_value_get_object(&item)), kinds);
     g_value_reset(&item);
   }
   g_value_unset(&item);
   gst_iterator_free(elements);
-  return numbers;
+  return kinds;
 }
 
 }  // namespace
