@@ -51,6 +51,6 @@ void in_slots(int64_t team, int64_t count, const Body& body) {
 }
 
 /// Constants from here on are packed by the whole team.
-inline constexpr size_t kSharedPackingBytes = size_t{16} << 20;
+inline constexpr size_t kSharedPackingBytes = size_t{1} << 20;
 
 }  // namespace het::cpu
