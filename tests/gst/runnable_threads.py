@@ -2,7 +2,7 @@
 """How many threads of an application want a core at the same time, on two cores: a decoder with threads, two models,
 and what the application does to every frame with OpenCV, an OpenMP team of its own and, with --torch,
 PyTorch. With what docs/performance.md says to set they are as many as the cores and at most one that hands results over;
-without, those of the CPU device are.
+without, those of the CPU device are one more, of three models.
 
 Usage: runnable_threads.py SOURCE_ROOT OPENMP_USER [--torch]. Exit status 77 means skipped, with the reason printed.
 """
@@ -22,10 +22,13 @@ SECONDS = 2.0
 ATTEMPTS = 5
 OTHERS = 0.3
 # Results are decoded on the thread that computed them, while the next model computes already. Threads that a team has woken at its
-# end count, too, until they got a core to fall asleep on: with libgomp 14 some more of them than with 12. Two models that share nothing
-# have four threads in more than half of all samples, 3.4 to 3.7 in the mean; two that share the cores 2.4 to 3.1.
+# end count, too, until they got a core to fall asleep on.
 MEDIAN_TOLERANCE = 1.0
 MEAN_TOLERANCE = 1.25
+# Models that leave no core may have a thread more than cores. Three that share nothing have 5.3 to 5.6 threads in the mean, half of the
+# samples 6; three that share the cores 3.6 to 3.9 and 4.
+MODELS_ALONE = 3
+ONE_MORE = 1.0
 ADVISED = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 
 
@@ -75,7 +78,8 @@ def application(video, models, openmp_user, torch, settings):
     if settings == "alone":  # nothing but the models takes long
         source = "videotestsrc pattern=black ! video/x-raw,format=I420,width=320,height=192"
     detect = f"heterodetect device=CPU model={models}/scene_detector.onnx model-proc={models}/scene_detector.json {properties}"
-    pipeline = Gst.parse_launch(f"{source} ! {detect} ! {detect} ! fakesink name=sink sync=false")
+    count = MODELS_ALONE if settings == "alone" else 2
+    pipeline = Gst.parse_launch(f"{source} ! {' ! '.join([detect] * count)} ! fakesink name=sink sync=false")
     pipeline.get_by_name("sink").get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, on_frame)
     pipeline.set_state(Gst.State.PLAYING)
     if pipeline.get_state(60 * Gst.SECOND)[0] != Gst.StateChangeReturn.SUCCESS:
@@ -151,13 +155,13 @@ def observe(arguments, settings):
     return samples, own, others, told
 
 
-def describe(what, samples, own, others, told):
+def describe(what, samples, own, others, told, more=0.0):
     counts = sorted(len(names) for names in samples)
     mean, median = sum(counts) / len(counts), counts[len(counts) // 2]
     each = collections.Counter(name for names in samples for name in names)
     parts = ", ".join(f"{name} {number / len(samples):.2f}" for name, number in each.most_common(6))
     print(f"{what}: mean {mean:.2f}, median {median}, most {counts[-1]} ({own:.2f} cores, others {others:.2f}; {told}; {parts})", flush=True)
-    return median <= CORES + MEDIAN_TOLERANCE and mean <= CORES + MEAN_TOLERANCE
+    return median <= CORES + more + MEDIAN_TOLERANCE and mean <= CORES + more + MEAN_TOLERANCE
 
 
 def ours(samples):
@@ -165,16 +169,16 @@ def ours(samples):
     return [[name for name in names if name.startswith("CPU.")] for names in samples]
 
 
-def holds(what, measure):
-    """Whether one of some attempts keeps to the cores; None where other programs have them."""
+def holds(what, measure, more=0.0):
+    """Whether one of some attempts keeps to the cores and `more` threads; None where other programs have them."""
     failed = False
     for _ in range(ATTEMPTS):
         samples, own, others, told = measure()
-        if describe(what, samples, own, others, told):
+        if describe(what, samples, own, others, told, more):
             return True
         failed = failed or others <= OTHERS
     if failed:
-        print(f"FAILED: {what}: more threads than {CORES} cores want to run")
+        print(f"FAILED: {what}: more threads want to run than {CORES} cores allow")
         return False
     print(f"skipped: {what}: other programs took more than {OTHERS} cores")
     return None
@@ -210,7 +214,7 @@ def main():
             return ours(samples), own, others, told
 
         passed = [holds("as advised, all", lambda: observe(arguments, "advised")),
-                  holds("two models as they come, the CPU device's", ours_alone)]
+                  holds("three models as they come, the CPU device's", ours_alone, ONE_MORE)]
     return 1 if False in passed else 77 if None in passed else 0
 
 

@@ -124,7 +124,8 @@ class PlanJob final : public StreamJob {
   std::unique_ptr<CoreLease> begin_measuring() {
     std::unique_ptr<CoreLease> lease;
     if (choosing_.budget != nullptr) {
-      lease = std::make_unique<CoreLease>(*choosing_.budget, settings_.threads_per_stream);
+      // With the one more that there is, so that a team of all cores has them for itself.
+      lease = std::make_unique<CoreLease>(*choosing_.budget, settings_.threads_per_stream + 1);
     }
     pin_team();
     return lease;

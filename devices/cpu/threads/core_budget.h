@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -10,33 +9,44 @@
 namespace het::cpu {
 
 /// Threads that may compute at the same time in all compiled models of a device, so that several
-/// models do not slow each other down by more threads than there are cores. Thread-safe.
+/// models do not slow each other down by many more threads than there are cores. Thread-safe.
 class CoreBudget {
  public:
-  /// `threads` of at least 1.
-  explicit CoreBudget(size_t threads);
+  /// `threads` of at least 1. Strict: never more. Otherwise one more, and whoever finds one thread
+  /// free gets all that it asks for: at a change from one model to another the kernel has a thread
+  /// at hand, where the next one would have to wake first, and cores that a team leaves idle are
+  /// used.
+  enum class Kind : uint8_t { Strict, Filled };
+  CoreBudget(size_t threads, Kind kind);
   CoreBudget(const CoreBudget&) = delete;
   CoreBudget& operator=(const CoreBudget&) = delete;
 
-  /// Waits, first come first served, until this many threads are free (at most all of them). Takes
-  /// no lock while there are enough for everybody.
+  /// Waits, first come first served, until there are threads for so many (at most all of them).
   void acquire(size_t threads);
   /// Gives back what acquire() took with the same number.
   void release(size_t threads);
 
-  size_t threads() const { return static_cast<size_t>(all_); }
+  /// All but the one more.
+  size_t threads() const { return static_cast<size_t>(all_ - (kind_ == Kind::Filled ? 1 : 0)); }
 
  private:
+  struct Waiter {
+    int64_t threads = 0;
+    bool has_them = false;
+    std::condition_variable changed;
+    Waiter* next = nullptr;  ///< in turn
+  };
+
   int64_t cut(size_t threads) const;
+  /// Under mutex_.
   bool try_take(int64_t threads);
 
+  const Kind kind_;
   const int64_t all_;
-  std::atomic<int64_t> free_;
-  std::atomic<int64_t> waiting_{0};
-  std::mutex mutex_;  ///< protects the turns; taken alone
-  std::condition_variable changed_;
-  uint64_t next_turn_ = 0;
-  uint64_t served_turn_ = 0;
+  std::mutex mutex_;  ///< protects the members below; taken alone
+  int64_t free_;
+  Waiter* first_ = nullptr;
+  Waiter* last_ = nullptr;
 };
 
 /// What the models of a device draw on: a budget for all, and one for those that leave the same
@@ -45,7 +55,7 @@ class CoreBudget {
 class CoreBudgets {
  public:
   /// `threads` of at least 1.
-  explicit CoreBudgets(size_t threads) : all_(threads) {}
+  explicit CoreBudgets(size_t threads) : all_(threads, CoreBudget::Kind::Filled) {}
 
   CoreBudget& all() { return all_; }
   /// For as long as this lives; null where no core is left to others.
