@@ -45,9 +45,10 @@ def elementary_stream(video, copies, folder):
     return stream
 
 
-def decoder(stream):
-    """Frames of a file of elementary_stream()."""
-    return f"filesrc location={stream} ! h264parse ! avdec_h264"
+def decoder(stream, endless=False):
+    """Frames of a file of elementary_stream(), endless again and again."""
+    source = f"multifilesrc location={stream} loop=true" if endless else f"filesrc location={stream}"
+    return f"{source} ! h264parse ! avdec_h264"
 
 
 def detector(model, model_proc, config):

@@ -44,7 +44,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--precision", default="f32")
-    parser.add_argument("--copies", type=int, default=20, help="how often the video is repeated")
     options = parser.parse_args()
     precision = f"INFERENCE_PRECISION_HINT={options.precision}"
 
@@ -52,10 +51,10 @@ def main():
         return [*plays.detector(options.model, options.model_proc, config), *plays.behind_the_detector(*options.classifier, config)]
 
     with tempfile.TemporaryDirectory() as folder:
-        video = plays.elementary_stream(options.video, options.copies, pathlib.Path(folder))
+        video = plays.elementary_stream(options.video, 1, pathlib.Path(folder))
 
         def description(elements):
-            return " ! ".join([plays.decoder(video), *elements, "fakesink name=sink"])
+            return " ! ".join([plays.decoder(video, endless=True), *elements, "fakesink name=sink"])
 
         elements = stages(f"PERFORMANCE_HINT=THROUGHPUT,{precision}")
         names = ["decoding", *(element.split(" ")[0] for element in elements)]
