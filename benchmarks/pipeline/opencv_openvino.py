@@ -5,7 +5,7 @@
                        [--csv FILE] [--venv DIR]
 
 VIDEO holds H.264, MODEL is a detector with DetectionOutput or a YOLOX. Each round plays, for each number of streams, once ours
-    filesrc ! h264parse ! avdec_h264 ! heterodetect model-instance-id=shared ! fakesink        (a pipeline a stream)
+    filesrc ! h264parse ! avdec_h264 ! heterodetect model-instance-id=detector ! fakesink        (a pipeline a stream)
 and once the peer (peer_pipeline.py, peer_stages.py): a thread a stream with cv2.VideoCapture and cv2.resize, one AsyncInferQueue with as
 many requests as OpenVINO wants in THROUGHPUT mode, its preprocessing for type and layout, boxes in numpy and cv2.dnn.NMSBoxes; in an
 order that turns. With --classifier ours goes on, behind heterodetect, with
