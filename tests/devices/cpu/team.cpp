@@ -428,7 +428,8 @@ TEST(CpuOpenMpRegions, OfAThreadWithATeamRunOnIt) {
     expect_regions(1);
     expect_regions(2);
     expect_regions(3);
-    static std::atomic<int> in_part{0};
+    static std::atomic<int> in_part;
+    in_part = 0;
     std::array<openmp_thread, 3> seen{};
     openmp_regions(3, seen.data(), [] { in_part += cpu::is_in_part() ? 1 : 0; });
     EXPECT_EQ(in_part, 3);
