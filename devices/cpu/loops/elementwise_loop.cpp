@@ -45,6 +45,7 @@ struct Source {
 
 template <size_t N>
 struct Block {
+  HWY_ATTR Block() {}  // g++ makes AArch64's implicit ones for another instruction set
   V v[N];
 };
 
