@@ -124,7 +124,7 @@ class PlanJob final : public StreamJob {
   std::unique_ptr<CoreLease> begin_measuring() {
     std::unique_ptr<CoreLease> lease;
     if (choosing_.budget != nullptr) {
-      // With the one more that there is, so that a team of all cores has them for itself.
+      // With the one more that there is: beside a team of all cores nobody begins meanwhile.
       lease = std::make_unique<CoreLease>(*choosing_.budget, settings_.threads_per_stream + 1);
     }
     pin_team();

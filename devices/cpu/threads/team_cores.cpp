@@ -176,10 +176,11 @@ bool TeamCores::swap_with_caller(size_t helper) {
 void TeamCores::send_home(size_t thread) {
   const std::lock_guard lock(mutex_);
   Member& member = threads_[thread];
-  if (!member.away.exchange(false) || !are_where_put()) return;
+  if (!member.away.exchange(false)) return;
   if (host_ != 0 && thread == 0) {
+    // Whatever has become of the team's own threads.
     if (ProcessorSet::of_thread(member.id) == guest_put_) guest_bound_.bind_thread(member.id);
-  } else {
+  } else if (are_where_put()) {
     bring_home(member);
   }
 }

@@ -73,6 +73,7 @@ class TeamCores {
   /// False when the threads stay where they are put, as they do once somebody else has moved
   /// `member`.
   bool is_where_put(const Member& member);
+  /// The same of all but a guest.
   bool are_where_put();
   bool may_move_now();
   /// False when it may not be moved.

@@ -206,6 +206,16 @@ std::vector<int> processors_of(pid_t thread) {
   return found;
 }
 
+/// body(processors of this process) on a thread of its own; skips where there is one only.
+template <class Body>
+void on_two_processors(const Body& body) {
+  on_own_thread([&] {
+    const std::vector<int> everywhere = processors_of(0);
+    if (everywhere.size() < 2) GTEST_SKIP() << "one processor only";
+    body(everywhere);
+  });
+}
+
 void put(pid_t thread, const std::vector<int>& processors) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -248,9 +258,7 @@ void on_own_thread(const Body& body) {
 }
 
 TEST(CpuTeamCores, AThreadIsLentTheCallersCoreAndGoesHome) {
-  on_own_thread([] {
-    const std::vector<int> everywhere = processors_of(0);
-    if (everywhere.size() < 2) GTEST_SKIP() << "one processor only";
+  on_two_processors([](const std::vector<int>& everywhere) {
     cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
     const Helper helper(cores, false);
     EXPECT_EQ(processors_of(helper.id()), everywhere) << "places are not taken yet";
@@ -269,9 +277,7 @@ TEST(CpuTeamCores, AThreadIsLentTheCallersCoreAndGoesHome) {
 }
 
 TEST(CpuTeamCores, TheCallerAndAHelperSwapPlaces) {
-  on_own_thread([] {
-    const std::vector<int> everywhere = processors_of(0);
-    if (everywhere.size() < 2) GTEST_SKIP() << "one processor only";
+  on_two_processors([](const std::vector<int>& everywhere) {
     cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
     cores.take_places();
     pid_t helper = 0;
@@ -323,9 +329,7 @@ TEST(CpuTeamCores, OneWhoSleepsStandsStillAndOneWhoRunsDoesNot) {
 }
 
 TEST(CpuTeamCores, AGuestIsNotBoundAndHelpersMakeRoomForIt) {
-  on_own_thread([] {
-    const std::vector<int> everywhere = processors_of(0);
-    if (everywhere.size() < 2) GTEST_SKIP() << "one processor only";
+  on_two_processors([](const std::vector<int>& everywhere) {
     cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
     const pid_t host = ::gettid();
     cores.take_places();
@@ -362,9 +366,7 @@ TEST(CpuTeamCores, AGuestIsNotBoundAndHelpersMakeRoomForIt) {
 }
 
 TEST(CpuTeamCores, WhoWasMovedFromOutsideStays) {
-  on_own_thread([] {
-    const std::vector<int> everywhere = processors_of(0);
-    if (everywhere.size() < 2) GTEST_SKIP() << "one processor only";
+  on_two_processors([](const std::vector<int>& everywhere) {
     cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
     const Helper helper(cores, false);
     cores.take_places();
@@ -378,9 +380,7 @@ TEST(CpuTeamCores, WhoWasMovedFromOutsideStays) {
 }
 
 TEST(CpuTeamCores, WhoWasMovedFromOutsideWhileItWasAwayStays) {
-  on_own_thread([] {
-    const std::vector<int> everywhere = processors_of(0);
-    if (everywhere.size() < 2) GTEST_SKIP() << "one processor only";
+  on_two_processors([](const std::vector<int>& everywhere) {
     cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
     const Helper helper(cores, false);
     cores.take_places();
@@ -390,8 +390,10 @@ TEST(CpuTeamCores, WhoWasMovedFromOutsideWhileItWasAwayStays) {
     EXPECT_EQ(processors_of(helper.id()), everywhere);
     EXPECT_TRUE(cores.stays());
   });
-  on_own_thread([] {
-    const std::vector<int> everywhere = processors_of(0);
+}
+
+TEST(CpuTeamCores, AGuestThatIsAwayKeepsWhatItWasGivenFromOutside) {
+  on_two_processors([](const std::vector<int>& everywhere) {
     cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
     on_own_thread([&] {
       put(0, everywhere);
@@ -403,6 +405,25 @@ TEST(CpuTeamCores, WhoWasMovedFromOutsideWhileItWasAwayStays) {
       put(0, {everywhere[1]});
       cores.guest_leaves();
       EXPECT_EQ(processors_of(0), std::vector<int>{everywhere[1]});
+    });
+  });
+}
+
+TEST(CpuTeamCores, AGuestThatIsAwayGoesHomeThoughAHelperWasMovedFromOutside) {
+  on_two_processors([](const std::vector<int>& everywhere) {
+    cpu::TeamCores cores({{everywhere[0]}, {everywhere[1]}});
+    const Helper helper(cores, false);
+    cores.take_places();
+    on_own_thread([&] {
+      put(0, everywhere);
+      cores.guest_comes();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::thread([&] { EXPECT_TRUE(cores.swap_with_caller(1)); }).join();
+      put(helper.id(), everywhere);
+      cores.send_home(1);
+      EXPECT_TRUE(cores.stays());
+      cores.guest_leaves();
+      EXPECT_EQ(processors_of(0), everywhere);
     });
   });
 }
