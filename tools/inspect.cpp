@@ -8,19 +8,15 @@
 #include "devices/register_devices.h"
 #include "inference/base/new_file.h"
 #include "inference/decoders/descriptors/model_proc_text.h"
-#include "inference/decoders/readings/graph_readings.h"
+#include "inference/inspection/inspection.h"
 #include "inference/vision_model.h"
 #include "tools/commands.h"
 #include "tools/inspect/annotate.h"
 #include "tools/inspect/modelinfo_file.h"
-#include "tools/inspect/report.h"
 #include "tools/picture_file.h"
 
 namespace het {
 namespace {
-
-/// Sides of pictures where neither the model nor the user says them: what most detectors take.
-constexpr int kUnknownSide = 640;
 
 struct InspectOptions {
   std::string model;
@@ -51,7 +47,7 @@ VisionModelSettings settings_of(const InspectOptions& options) {
 Status look_at_picture(Core& core, const InspectOptions& options, Inspection& inspection) {
   HET_ASSIGN(const Image image, read_picture(options.image));
   VisionModelSettings settings = settings_of(options);
-  if (inspection.size_is_a_guess) settings.unknown_side = kUnknownSide;
+  settings.unknown_side = inspection.guessed_side;
   HET_ASSIGN(const auto model, VisionModel::load(core, settings));
   HET_ASSIGN(const auto request, model->compiled().create_infer_request());
   HET_TRY(model->set_picture(*request, image, image.full()));
@@ -62,28 +58,6 @@ Status look_at_picture(Core& core, const InspectOptions& options, Inspection& in
   if (inspection.picture.empty())
     inspection.picture = std::filesystem::path(options.model).stem().string() + "-inspected.png";
   return write_annotated_picture(inspection.picture, image, inspection.found);
-}
-
-std::vector<std::string> warnings_of(const Inspection& inspection) {
-  const ModelReading& reading = inspection.reading;
-  std::vector<std::string> warnings;
-  if (!reading.choice) {
-    const Alternative* const likeliest = inspection.likeliest();
-    warnings.push_back(likeliest == nullptr
-                           ? std::string("no converter reads such outputs")
-                           : "how results are read is not certain; a descriptor that is written "
-                             "here names " +
-                                 likeliest->converter + ", which fits");
-  }
-  if (reading.assumed && reading.assumed->is_guess)
-    warnings.push_back("how pictures get in is a guess: \"input_preproc\": [" +
-                       to_text(reading.picture.preproc) + "]");
-  if (inspection.size_is_a_guess)
-    warnings.push_back(
-        fmt::format("the model leaves the size of pictures open; {0}x{0} is taken where it does, "
-                    "--width and --height say another",
-                    kUnknownSide));
-  return warnings;
 }
 
 /// With what onnxinference will do differently on stderr.
@@ -98,35 +72,9 @@ Status write_modelinfo(Core& core, const InspectOptions& options, const Inspecti
 
 Result<bool> inspect(const InspectOptions& options) {
   const std::shared_ptr<Core> core = het::core();
-  VisionModelSettings settings = settings_of(options);
-  Result<ModelReading> reading = read_vision_model(*core, settings);
-  bool size_is_a_guess = false;
-  if (!reading) {
-    settings.unknown_side = kUnknownSide;
-    Result<ModelReading> sized = read_vision_model(*core, settings);
-    size_is_a_guess = sized.has_value();
-    if (sized) reading = std::move(sized);
-  }
-  if (!reading) return Failure(std::move(reading.error()));
-  Inspection inspection{.path = options.model, .reading = std::move(*reading)};
-  inspection.size_is_a_guess = size_is_a_guess;
-  const ModelReading& known = inspection.reading;
-  inspection.tensors = tensor_group(*known.model, known.metadata, known.choice, known.input_ports,
-                                    known.output_ports);
-  DecoderConfig entry = known.metadata.output;
-  entry.converter.clear();
-  if (!known.labels.empty()) entry.labels = known.labels;
-  entry = completed_by_graph(entry, *known.model, known.input_ports, known.output_ports);
-  inspection.alternatives =
-      alternatives_for(entry, known.input_ports, known.output_ports,
-                       likely_converters(*known.model, known.input_ports, known.output_ports));
-  if (known.choice) {
-    std::erase_if(inspection.alternatives, [&](const Alternative& alternative) {
-      return alternative.converter == known.choice->configs.front().converter;
-    });
-  }
-  inspection.warnings = warnings_of(inspection);
-  if (!options.image.empty() && known.choice) HET_TRY(look_at_picture(*core, options, inspection));
+  HET_ASSIGN(Inspection inspection, inspect_model(*core, settings_of(options)));
+  if (!options.image.empty() && inspection.reading.choice)
+    HET_TRY(look_at_picture(*core, options, inspection));
   if (!options.model_proc.empty())
     HET_TRY(write_new_file(options.model_proc, to_text(described(inspection))));
   if (!options.model_info.empty()) HET_TRY(write_modelinfo(*core, options, inspection));

@@ -14,7 +14,7 @@ import sys
 
 from districts import district_problem
 
-FOLDERS = ["inference", "devices", "hetero", "hetinference", "gst", "pipelines", "tools", "serving", "benchmarks", "examples", "tests", "docs", "packaging"]
+FOLDERS = ["inference", "devices", "hetero", "hetinference", "gst", "pipelines", "python", "tools", "serving", "benchmarks", "examples", "tests", "docs", "packaging"]
 BANNED = re.compile(r"(^|[_/.-])(manager|helper|helpers|util|utils|common|misc|engine|backend|blob|network|info)([_./-]|$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 
@@ -56,7 +56,7 @@ OURS = {
     "tools/": ("inference/", "devices/register_devices.h"),
     # Rooms for what comes (docs/decisions/0011-districts.md).
     "serving/": ("inference/", "devices/register_devices.h"),
-    "python/": ("inference/", "hetinference/"),
+    "python/": ("inference/", "devices/register_devices.h"),
     "packaging/": (),
     "examples/": ("inference/", "devices/register_devices.h", "hetinference/"),
     # Kernels and the planner are measured by themselves too.

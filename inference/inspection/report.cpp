@@ -1,10 +1,11 @@
-#include "tools/inspect/report.h"
+/// An Inspection as a descriptor, a text and JSON.
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "inference/decoders/descriptors/model_proc_text.h"
+#include "inference/inspection/inspection.h"
 
 namespace het {
 namespace {
@@ -103,7 +104,7 @@ ModelProc described(const Inspection& inspection) {
   ModelProc model_proc;
   for (const BoundInput& input : reading.inputs) {
     model_proc.inputs.push_back(input.preproc);
-    if (inspection.size_is_a_guess && input.index == reading.picture.index)
+    if (inspection.guessed_side > 0 && input.index == reading.picture.index)
       model_proc.inputs.back().shape = reading.model->inputs()[input.index].value->desc().shape;
   }
   if (reading.choice) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "inference/base/status.h"
+#include "inference/base/visibility.h"
 #include "inference/decoders/alternatives.h"
 #include "inference/decoders/exchange/tensor_groups.h"
 #include "inference/decoders/results.h"
@@ -10,12 +12,12 @@
 
 namespace het {
 
-/// What `hetero inspect` tells.
+/// How a model would be used on pictures, and why so: what `hetero inspect` tells.
 struct Inspection {
   std::string path;
   ModelReading reading;
-  bool size_is_a_guess = false;  ///< of pictures
-  TensorGroup tensors;           ///< what others call the outputs
+  int guessed_side = 0;  ///< of pictures, in pixels, where neither model nor user says it; else 0
+  TensorGroup tensors;   ///< what others call the outputs
   std::vector<Alternative> alternatives;
   std::vector<std::string> warnings;  ///< what somebody has to look at, with the remedy
   Results found;                      ///< on --image
@@ -27,14 +29,20 @@ struct Inspection {
   }
   /// Whether a person has to say something before the model can be used.
   bool needs_a_decision() const {
-    return !reading.choice || size_is_a_guess || (reading.assumed && reading.assumed->is_guess);
+    return !reading.choice || guessed_side > 0 || (reading.assumed && reading.assumed->is_guess);
   }
 };
 
-/// The descriptor that says what was decided; with nothing decided the likeliest.
-ModelProc described(const Inspection& inspection);
+/// Reads the model of the settings and tells what was decided; where the model leaves the size of
+/// pictures open, and the settings too, 640 is taken. Errors name the file or property at fault.
+HET_API Result<Inspection> inspect_model(Core& core, const VisionModelSettings& settings);
 
-std::string to_text(const Inspection& inspection);
-std::string to_json(const Inspection& inspection);
+/// The descriptor that says what was decided; with nothing decided the likeliest.
+HET_API ModelProc described(const Inspection& inspection);
+
+/// For people to read, a line an item.
+HET_API std::string to_text(const Inspection& inspection);
+/// One JSON object.
+HET_API std::string to_json(const Inspection& inspection);
 
 }  // namespace het

@@ -1,0 +1,78 @@
+#include "python/bindings/interpreter_end.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "python/bindings/gil.h"
+
+namespace het::python {
+namespace {
+
+struct Ends {
+  std::mutex mutex;  ///< protects the members below; taken alone
+  std::map<unsigned, std::function<void()>> all;
+  unsigned next = 1;
+};
+
+/// Never destroyed: requests may outlive static objects.
+Ends& ends() {
+  static Ends* const all = new Ends;
+  return *all;
+}
+
+std::atomic<bool> has_ended{false};
+
+std::atomic<bool> is_ending{false};
+
+void run_ends() {
+  is_ending.store(true, std::memory_order_release);
+  std::map<unsigned, std::function<void()>> all;
+  {
+    const std::lock_guard lock(ends().mutex);
+    all.swap(ends().all);
+  }
+  for (const auto& [number, end] : all) end();
+  has_ended.store(true, std::memory_order_release);
+  // For threads that have asked before and wait for the GIL.
+  without_gil([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+}
+
+}  // namespace
+
+bool python_is_there() {
+  return !has_ended.load(std::memory_order_acquire) && Py_IsInitialized() != 0;
+}
+
+bool python_is_ending() {
+  return is_ending.load(std::memory_order_acquire);
+}
+
+void watch_interpreter_end() {
+  py::module_::import("atexit").attr("register")(py::cpp_function(run_ends));
+}
+
+unsigned at_interpreter_end(std::function<void()> end) {
+  const std::lock_guard lock(ends().mutex);
+  const unsigned number = ends().next++;
+  ends().all.emplace(number, std::move(end));
+  return number;
+}
+
+void forget_at_interpreter_end(unsigned number) {
+  const std::lock_guard lock(ends().mutex);
+  ends().all.erase(number);
+}
+
+GilReleased::~GilReleased() {
+  const bool is_main_thread = ::getpid() == ::gettid();
+  while (!is_main_thread && !python_is_there()) ::pause();
+  PyEval_RestoreThread(state_);
+}
+
+}  // namespace het::python

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+
+namespace het::python {
+
+/// False once the interpreter ends: threads of ours must not ask for the GIL any more, which they
+/// would never get.
+bool python_is_there();
+
+/// True from the beginning of the interpreter's end on: nothing is started any more.
+bool python_is_ending();
+
+/// Registers with atexit what has to be over before the interpreter ends: executions that call back
+/// into Python. Call it once, when the module is imported.
+void watch_interpreter_end();
+
+/// Runs `end` at that time, with the GIL, unless it was taken back by then. Returns its number.
+unsigned at_interpreter_end(std::function<void()> end);
+void forget_at_interpreter_end(unsigned number);
+
+}  // namespace het::python

@@ -1,0 +1,18 @@
+"""Names of properties that can be called as OpenVINO's: name(), name(value)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["PropertyName"]
+
+
+class PropertyName(str):
+    """The name of a property. name() is the name itself, name(value) the pair for a configuration."""
+
+    __slots__ = ()
+
+    def __call__(self, *values: Any) -> Any:
+        if not values:
+            return str(self)
+        return str(self), values[0] if len(values) == 1 else values
