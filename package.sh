@@ -2,6 +2,7 @@
 # Debian packages of this commit, built in a chroot of the release that holds nothing but what they build from. Needs root.
 #   ./package.sh [--debian 12|13] [--output DIR]      default: this system's release, out/packages/debian12 (or 13)
 #   ./package.sh --repository DIR --key KEY           an apt repository, signed with a key of GnuPG, of the packages in out/packages
+#   ./package.sh --wheel [--python PYTHON] [--output DIR]   the Python package as sdist and wheel, here: /usr/bin/python3, out/wheels
 set -euo pipefail
 root=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/environment.sh
@@ -11,18 +12,21 @@ root=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=packaging/source.sh
 . "$root/packaging/source.sh"
 
-number='' output='' repository='' key=''
+number='' output='' repository='' key='' wheel='' python=''
 while [ $# -gt 0 ]; do
   case $1 in
-    --help | -h) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    --debian | --output | --repository | --key) [ $# -ge 2 ] || fail "$1 needs a value" ;;
-    *) fail "unknown option '$1'; usage: ./package.sh [--debian 12|13] [--output DIR] | --repository DIR --key KEY" ;;
+    --help | -h) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --wheel) wheel=yes; shift; continue ;;
+    --debian | --output | --repository | --key | --python) [ $# -ge 2 ] || fail "$1 needs a value" ;;
+    *) fail "unknown option '$1'; usage: ./package.sh [--debian 12|13] [--output DIR] | --repository DIR --key KEY |
+--wheel [--python PYTHON] [--output DIR]" ;;
   esac
   case $1 in
     --debian) number=$2 ;;
     --output) output=$2 ;;
     --repository) repository=$2 ;;
     --key) key=$2 ;;
+    --python) python=$2 ;;
   esac
   shift 2
 done
@@ -31,6 +35,11 @@ if [ -n "$repository" ]; then
   exec "$root/packaging/repository.sh" "$repository" "$key" "$root/out/packages"
 fi
 [ -z "$key" ] || fail "--key needs --repository"
+if [ -n "$wheel" ]; then
+  [ -z "$number" ] || fail "--wheel is for this system, without --debian"
+  exec "$root/packaging/wheel.sh" "${output:-$root/out/wheels}" "${python:-/usr/bin/python3}"
+fi
+[ -z "$python" ] || fail "--python needs --wheel"
 
 if [ -z "$number" ]; then
   number=$(debian_release)

@@ -12,7 +12,7 @@ import sys
 
 # Debian's machines have a compiler and ninja comes with meson; help2man only makes the manual.
 COMPILER = {"g++", "ninja-build"}
-PACKAGING = {"debhelper-compat", "dh-sequence-installsysusers", "help2man"}
+PACKAGING = {"debhelper-compat", "dh-sequence-installsysusers", "dh-sequence-python3", "help2man"}
 # Only tests and examples read pictures with it.
 EXAMPLES = {"libopencv-core-dev", "libopencv-imgproc-dev", "libopencv-imgcodecs-dev"}
 
