@@ -42,7 +42,9 @@ class Layout:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             other = Layout(other)
-        return self._text == other._text if isinstance(other, Layout) else NotImplemented
+        if not isinstance(other, Layout):
+            return NotImplemented
+        return self._text == other._text
 
     def __hash__(self) -> int:
         return hash(self._text)

@@ -6,7 +6,10 @@ import enum
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-from hetero._hetero import Model, ModelSteps, Type
+from numpy.typing import NDArray
+
+from hetero._hetero import Model, ModelSteps, Tensor, Type
+from hetero.argument_types import PortKey, ShapeLike, TypeLike
 from hetero.layout import Layout
 from hetero.shapes import to_dimensions
 
@@ -41,7 +44,7 @@ class InputTensorInfo:
         self.spatial: Optional[tuple[int, int]] = None
         self.color = ColorFormat.UNDEFINED
 
-    def set_element_type(self, type: Any) -> InputTensorInfo:
+    def set_element_type(self, type: TypeLike) -> InputTensorInfo:
         self.element_type = type if isinstance(type, Type) else Type(type)
         return self
 
@@ -49,7 +52,7 @@ class InputTensorInfo:
         self.layout = _layout(layout)
         return self
 
-    def set_shape(self, shape: Any) -> InputTensorInfo:
+    def set_shape(self, shape: ShapeLike) -> InputTensorInfo:
         self.shape = to_dimensions(shape)
         return self
 
@@ -62,9 +65,10 @@ class InputTensorInfo:
         self.color = ColorFormat(format)
         return self
 
-    def set_from(self, tensor: Any) -> InputTensorInfo:
+    def set_from(self, tensor: Union[Tensor, NDArray[Any]]) -> InputTensorInfo:
         """Type and shape of an array or Tensor."""
-        return self.set_element_type(getattr(tensor, "element_type", None) or tensor.dtype).set_shape(tensor.shape)
+        type: TypeLike = tensor.element_type if isinstance(tensor, Tensor) else tensor.dtype
+        return self.set_element_type(type).set_shape(tensor.shape)
 
 
 class PreProcessSteps:
@@ -77,7 +81,7 @@ class PreProcessSteps:
         self.steps.append((name, value))
         return self
 
-    def convert_element_type(self, type: Any = None) -> PreProcessSteps:
+    def convert_element_type(self, type: Optional[TypeLike] = None) -> PreProcessSteps:
         """None: the model's."""
         return self._add("type", None if type is None else type if isinstance(type, Type) else Type(type))
 
@@ -140,7 +144,7 @@ class OutputTensorInfo:
     def __init__(self) -> None:
         self.element_type: Optional[Type] = None
 
-    def set_element_type(self, type: Any) -> OutputTensorInfo:
+    def set_element_type(self, type: TypeLike) -> OutputTensorInfo:
         self.element_type = type if isinstance(type, Type) else Type(type)
         return self
 
@@ -151,7 +155,7 @@ class PostProcessSteps:
     def __init__(self, tensor: OutputTensorInfo) -> None:
         self._tensor = tensor
 
-    def convert_element_type(self, type: Any) -> PostProcessSteps:
+    def convert_element_type(self, type: TypeLike) -> PostProcessSteps:
         self._tensor.set_element_type(type)
         return self
 
@@ -177,11 +181,11 @@ class PrePostProcessor:
         self._inputs: dict[int, InputInfo] = {}
         self._outputs: dict[int, OutputInfo] = {}
 
-    def input(self, key: Union[int, str, None] = None) -> InputInfo:
+    def input(self, key: Optional[PortKey] = None) -> InputInfo:
         """By number or name; the only one. Raises NotFound, InvalidArgument."""
         return self._inputs.setdefault(self._model.input(key).index, InputInfo())
 
-    def output(self, key: Union[int, str, None] = None) -> OutputInfo:
+    def output(self, key: Optional[PortKey] = None) -> OutputInfo:
         return self._outputs.setdefault(self._model.output(key).index, OutputInfo())
 
     def build(self) -> Model:
@@ -190,8 +194,9 @@ class PrePostProcessor:
         for index, info in self._inputs.items():
             _Plan(self._model, index, info).apply(steps)
         for index, output in self._outputs.items():
-            if output.tensor().element_type is not None:
-                steps.set_output_type(index, output.tensor().element_type)
+            wanted = output.tensor().element_type
+            if wanted is not None:
+                steps.set_output_type(index, wanted)
         steps.build(self._model)
         return self._model
 
@@ -273,7 +278,8 @@ class _Plan:
                 size_now = wanted
             else:
                 if name in ("mean", "scale") and type_now.is_integral():
-                    raise ValueError(f"input '{self.name}': {name}() of a tensor of {type_now.get_type_name()}; convert_element_type() to f32 comes first")
+                    raise ValueError(f"input '{self.name}': {name}() of a tensor of {type_now.get_type_name()}; "
+                                     "convert_element_type() to f32 comes first")
                 done.append((name, value))
         to_layout(self.layout)
         to_type(self.model_type)

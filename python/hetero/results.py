@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Union
+from typing import Any, SupportsIndex, Union
+
+from numpy.typing import NDArray
 
 from hetero._hetero import ConstOutput
 
 __all__ = ["InferResult"]
 
 
-class InferResult(Mapping):
+class InferResult(Mapping[ConstOutput, NDArray[Any]]):
     """Numpy arrays by output: result[0], result[\"name\"], result[compiled_model.output(0)].
 
     Iterating gives the outputs (ConstOutput), as OpenVINO's results do.
@@ -18,11 +20,11 @@ class InferResult(Mapping):
 
     __slots__ = ("_arrays", "_ports")
 
-    def __init__(self, ports: tuple[ConstOutput, ...], arrays: list) -> None:
+    def __init__(self, ports: tuple[ConstOutput, ...], arrays: list[NDArray[Any]]) -> None:
         self._ports = ports
         self._arrays = arrays
 
-    def __getitem__(self, key: Union[int, str, ConstOutput]) -> Any:
+    def __getitem__(self, key: Union[SupportsIndex, str, ConstOutput]) -> NDArray[Any]:
         if isinstance(key, str):
             for port, array in zip(self._ports, self._arrays):
                 if port.any_name == key:
@@ -50,10 +52,10 @@ class InferResult(Mapping):
         """The names of each output."""
         return tuple(port.names for port in self._ports)
 
-    def to_dict(self) -> dict[ConstOutput, Any]:
+    def to_dict(self) -> dict[ConstOutput, NDArray[Any]]:
         return dict(zip(self._ports, self._arrays))
 
-    def to_tuple(self) -> tuple:
+    def to_tuple(self) -> tuple[NDArray[Any], ...]:
         """The arrays in the order of the outputs."""
         return tuple(self._arrays)
 

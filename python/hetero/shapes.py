@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, SupportsIndex, Union, overload
+from typing import Any, Optional, SupportsIndex, Union, overload
+
+from hetero.argument_types import DimensionLike, ShapeLike
 
 __all__ = ["Dimension", "PartialShape", "Shape", "to_dimensions"]
 
 
-class Shape(tuple):
+class Shape(tuple[int, ...]):
     """The dimensions of a tensor: a tuple of ints that also equals a list."""
 
     __slots__ = ()
 
-    def __new__(cls, dims: Any = ()) -> Shape:
+    def __new__(cls, dims: ShapeLike = ()) -> Shape:
         sizes = to_dimensions(dims)
         if any(size < 0 for size in sizes):
             raise ValueError(f"a Shape has no open dimensions: {dims!r}; use PartialShape")
-        return super().__new__(cls, sizes)
+        return tuple.__new__(cls, sizes)
 
     def __eq__(self, other: object) -> bool:
-        return tuple(self) == tuple(other) if isinstance(other, (tuple, list)) else NotImplemented
+        if not isinstance(other, (tuple, list)):
+            return NotImplemented
+        return tuple(self) == tuple(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -44,7 +48,7 @@ class Dimension:
 
     __slots__ = ("_size",)
 
-    def __init__(self, size: Any = -1, upper: int | None = None) -> None:
+    def __init__(self, size: DimensionLike = -1, upper: Optional[int] = None) -> None:
         self._size = _to_size(size) if upper is None or upper == size else -1
 
     @property
@@ -77,7 +81,9 @@ class Dimension:
         return self._size
 
     def __eq__(self, other: object) -> bool:
-        return self._size == int(other) if isinstance(other, (Dimension, int)) else NotImplemented
+        if not isinstance(other, (Dimension, int)):
+            return NotImplemented
+        return self._size == int(other)
 
     def __hash__(self) -> int:
         return hash(self._size)
@@ -92,12 +98,12 @@ class Dimension:
         return f"<Dimension: {self.to_string()}>"
 
 
-class PartialShape(Sequence):
+class PartialShape(Sequence[Dimension]):
     """A shape whose dimensions may be open: PartialShape([1, 3, -1, -1]), PartialShape(\"[1,3,?,?]\")."""
 
     __slots__ = ("_dims",)
 
-    def __init__(self, dims: Any) -> None:
+    def __init__(self, dims: ShapeLike) -> None:
         self._dims = tuple(Dimension(size) for size in to_dimensions(dims))
 
     @property
@@ -154,7 +160,7 @@ class PartialShape(Sequence):
         return f"<PartialShape: {self.to_string()}>"
 
 
-def to_dimensions(dims: Any) -> list[int]:
+def to_dimensions(dims: ShapeLike) -> list[int]:
     """Sizes of a shape in any form; -1 for open dimensions. Raises ValueError, TypeError."""
     if isinstance(dims, str):
         text = dims.strip()
@@ -166,7 +172,7 @@ def to_dimensions(dims: Any) -> list[int]:
     return [_to_size(dim) for dim in dims]
 
 
-def _to_size(dim: Any) -> int:
+def _to_size(dim: DimensionLike) -> int:
     if isinstance(dim, str):
         text = dim.strip()
         if text in ("?", "-1") or re.fullmatch(r"\d*\.\.\d*", text):

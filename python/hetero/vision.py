@@ -4,37 +4,49 @@ from __future__ import annotations
 
 import collections
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, Literal, Optional, TypeVar, Union, overload
 
 from hetero._hetero import CompiledModel, PendingResult, TrackerCore, VisionModelCore, VisionSettings
+from hetero.argument_types import Config, Path, PictureLike, Region, ShapeLike
 from hetero.vision_results import VisionResult
 
 __all__ = ["PendingVisionResult", "Tracker", "VisionModel", "inspect"]
 
-Path = Union[str, "os.PathLike[str]"]
-Region = Optional[Sequence[float]]
-PictureT = TypeVar("PictureT")
+Labels = Union[Path, list[str], tuple[str, ...], None]
+PictureT = TypeVar("PictureT", bound=PictureLike)
 
 
-def _settings(model: Path, device: str, options: Mapping[str, Any]) -> VisionSettings:
-    known = {"config": None, "labels": None, "model_proc": None, "preparation": None, "reshape": None, "width": 0, "height": 0,
-             "custom_library": None, "raw": False}
-    unknown = set(options) - set(known)
-    if unknown:
-        raise TypeError(f"unknown option '{sorted(unknown)[0]}'; there are {', '.join(sorted(known))}")
-    return VisionSettings(model, device, **{**known, **options})
+@overload
+def inspect(model: Path, device: str = "CPU", *, text: Literal[False] = False, config: Optional[Config] = None, labels: Labels = None,
+            model_proc: Optional[Path] = None, preparation: Optional[Config] = None, reshape: Optional[Mapping[str, ShapeLike]] = None,
+            width: int = 0, height: int = 0, custom_library: Optional[Path] = None, raw: bool = False) -> dict[str, Any]: ...
 
 
-def inspect(model: Path, device: str = "CPU", *, text: bool = False, **options: Any) -> Any:
+@overload
+def inspect(model: Path, device: str = "CPU", *, text: Literal[True], config: Optional[Config] = None, labels: Labels = None,
+            model_proc: Optional[Path] = None, preparation: Optional[Config] = None, reshape: Optional[Mapping[str, ShapeLike]] = None,
+            width: int = 0, height: int = 0, custom_library: Optional[Path] = None, raw: bool = False) -> str: ...
+
+
+def inspect(model: Path, device: str = "CPU", *, text: bool = False, config: Optional[Config] = None, labels: Labels = None,
+            model_proc: Optional[Path] = None, preparation: Optional[Config] = None, reshape: Optional[Mapping[str, ShapeLike]] = None,
+            width: int = 0, height: int = 0, custom_library: Optional[Path] = None, raw: bool = False) -> Union[str, dict[str, Any]]:
     """How pictures get into a model and how its results are read, why so, and what else fits, as a dict; with text=True as text.
 
-    It works for models, too, for which VisionModel wants to be told something first. options: those of VisionModel.
+    It works for models, too, for which VisionModel wants to be told something first. The other arguments are those of VisionModel.
     Raises NotFound, ParseError.
     """
-    told = _settings(model, device, options).inspect(not text)
-    return told if text else json.loads(told)
+    settings = VisionSettings(model, device, config, labels, model_proc, preparation, reshape, width, height, custom_library, raw)
+    return _told(settings, text)
+
+
+def _told(settings: VisionSettings, text: bool) -> Union[str, dict[str, Any]]:
+    told = settings.inspect(not text)
+    if text:
+        return told
+    found: dict[str, Any] = json.loads(told)
+    return found
 
 
 class PendingVisionResult:
@@ -63,19 +75,21 @@ class VisionModel:
     leave open has to be said (inspect() tells what). Threads may share it.
 
     device: "CPU", "GPU", "HETERO:GPU,CPU" ...
-    options: config, properties of the device; labels, a list of texts or the path of a file with one a line; model_proc, the path of a
-    descriptor in DL Streamer's format; preparation, keys of OpenVINO's model_info that win (resize_type, mean_values ...); reshape, shapes by
-    input name; width and height of the model's input in pixels, where it leaves them open; custom_library, a decoder of one's own; raw, True
-    for the outputs as they are (result.tensors).
+    config: properties of the device. labels: a list of texts, or the path of a file with one a line. model_proc: the path of a descriptor in
+    DL Streamer's format. preparation: keys of OpenVINO's model_info that win (resize_type, mean_values ...). reshape: shapes by input name.
+    width, height: of the model's input in pixels, where it leaves them open. custom_library: the path of a decoder of one's own.
+    raw: True for the outputs as they are (result.tensors).
     Raises NotFound, ParseError, NotSupported; InvalidArgument when something has to be said.
     """
 
-    def __init__(self, model: Path, device: str = "CPU", **options: Any) -> None:
-        self._settings = _settings(model, device, options)
+    def __init__(self, model: Path, device: str = "CPU", *, config: Optional[Config] = None, labels: Labels = None,
+                 model_proc: Optional[Path] = None, preparation: Optional[Config] = None, reshape: Optional[Mapping[str, ShapeLike]] = None,
+                 width: int = 0, height: int = 0, custom_library: Optional[Path] = None, raw: bool = False) -> None:
+        self._settings = VisionSettings(model, device, config, labels, model_proc, preparation, reshape, width, height, custom_library, raw)
         self._core = VisionModelCore(self._settings)
         self._labels = self._core.labels
 
-    def __call__(self, picture: Any, *, format: str = "", matrix: str = "bt601", full_range: bool = False, region: Region = None,
+    def __call__(self, picture: PictureLike, *, format: str = "", matrix: str = "bt601", full_range: bool = False, region: Region = None,
                  threshold: float = 0.0) -> VisionResult:
         """Runs the model on a picture and waits.
 
@@ -91,31 +105,39 @@ class VisionModel:
         raw = self._core.infer(picture, format, matrix, full_range, region, threshold)
         return VisionResult(raw, self._labels)
 
-    def start(self, picture: Any, *, format: str = "", matrix: str = "bt601", full_range: bool = False, region: Region = None,
+    def start(self, picture: PictureLike, *, format: str = "", matrix: str = "bt601", full_range: bool = False, region: Region = None,
               threshold: float = 0.0) -> PendingVisionResult:
         """The same without waiting. The picture must not change before the end."""
         pending = self._core.start(picture, format, matrix, full_range, region, threshold)
         return PendingVisionResult(pending, self._labels)
 
-    def stream(self, pictures: Iterable[PictureT], *, requests: int = 0, **how: Any) -> Iterator[tuple[PictureT, VisionResult]]:
+    def stream(self, pictures: Iterable[PictureT], *, requests: int = 0, format: str = "", matrix: str = "bt601",
+               full_range: bool = False, region: Region = None, threshold: float = 0.0) -> Iterator[tuple[PictureT, VisionResult]]:
         """Pairs of picture and result, in order, with several requests in flight: as many as the device wants, or `requests`.
 
-        how: what __call__() takes. The next pictures are fetched before a result is given out, so each has to have memory of its own.
+        The other arguments are those of __call__(). The next pictures are fetched before a result is given out, so each
+        has to have memory of its own.
         """
         count = requests or int(self.compiled_model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
         running: collections.deque[tuple[PictureT, PendingVisionResult]] = collections.deque()
         for picture in pictures:
-            running.append((picture, self.start(picture, **how)))
+            running.append((picture, self.start(picture, format=format, matrix=matrix, full_range=full_range, region=region,
+                                                 threshold=threshold)))
             if len(running) >= count:
                 first, pending = running.popleft()
                 yield first, pending.wait()
         for first, pending in running:
             yield first, pending.wait()
 
-    def inspect(self, *, text: bool = False) -> Any:
+    @overload
+    def inspect(self, *, text: Literal[False] = False) -> dict[str, Any]: ...
+
+    @overload
+    def inspect(self, *, text: Literal[True]) -> str: ...
+
+    def inspect(self, *, text: bool = False) -> Union[str, dict[str, Any]]:
         """How pictures get in and results are read, why so, and what else fits, as a dict; with text=True as text."""
-        told = self._settings.inspect(not text)
-        return told if text else json.loads(told)
+        return _told(self._settings, text)
 
     @property
     def labels(self) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 import numpy
+from numpy.typing import DTypeLike, NDArray
 
 from hetero._hetero import RawResults
 
@@ -18,11 +19,11 @@ _PACKED = numpy.dtype([("box", numpy.float32, (4,)), ("score", numpy.float32), (
 class Landmarks(NamedTuple):
     """Named points of an object."""
 
-    points: numpy.ndarray
+    points: NDArray[numpy.float32]
     """float32 [points, 2]: x and y in pixels of the picture."""
     names: list[str]
     """Empty or one per point."""
-    scores: numpy.ndarray
+    scores: NDArray[numpy.float32]
     """float32 in 0..1; empty or one per point."""
     connections: list[tuple[int, int]]
     """Numbers of points that a line joins."""
@@ -55,7 +56,7 @@ class Segmentation(NamedTuple):
     layer: str
     box: tuple[float, float, float, float]
     """x_min, y_min, x_max, y_max in pixels of the picture, over which class_ids is stretched."""
-    class_ids: numpy.ndarray
+    class_ids: NDArray[numpy.uint16]
     """uint16 [height, width]"""
     labels: list[str]
 
@@ -66,7 +67,7 @@ class NamedTensor(NamedTuple):
     attribute: str
     layer: str
     format: str
-    values: numpy.ndarray
+    values: NDArray[Any]
 
 
 class Picture(NamedTuple):
@@ -75,7 +76,7 @@ class Picture(NamedTuple):
     attribute: str
     format: str
     """GRAY8, RGB or BGR"""
-    pixels: numpy.ndarray
+    pixels: NDArray[numpy.uint8]
 
 
 class VisionResult:
@@ -91,7 +92,7 @@ class VisionResult:
         return self._raw.width, self._raw.height
 
     @functools.cached_property
-    def objects(self) -> numpy.ndarray:
+    def objects(self) -> NDArray[numpy.void]:
         """One row per object, a structured array.
 
         box: float32 [4], x_min, y_min, x_max, y_max in pixels of the picture, not clipped to it; score: float32 in 0..1; label_id: int32;
@@ -109,16 +110,18 @@ class VisionResult:
         return rows
 
     @property
-    def boxes(self) -> numpy.ndarray:
+    def boxes(self) -> NDArray[numpy.float32]:
         """float32 [objects, 4]"""
         return self.objects["box"]
 
     @property
-    def scores(self) -> numpy.ndarray:
+    def scores(self) -> NDArray[numpy.float32]:
+        """float32 [objects], in 0..1"""
         return self.objects["score"]
 
     @property
-    def labels(self) -> numpy.ndarray:
+    def labels(self) -> NDArray[numpy.str_]:
+        """Texts [objects], empty without labels."""
         return self.objects["label"]
 
     @functools.cached_property
@@ -127,7 +130,7 @@ class VisionResult:
         return self._raw.landmarks()
 
     @functools.cached_property
-    def masks(self) -> list[Optional[numpy.ndarray]]:
+    def masks(self) -> list[Optional[NDArray[numpy.float32]]]:
         """One per object: float32 [height, width], stretched over its box, at least 0.5 where the object is; None without."""
         return self._raw.masks()
 
@@ -156,7 +159,7 @@ class VisionResult:
     def pictures(self) -> list[Picture]:
         return self._raw.pictures()
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> numpy.ndarray:
+    def __array__(self, dtype: Optional[DTypeLike] = None, copy: Optional[bool] = None) -> NDArray[Any]:
         rows = self.objects if dtype is None else self.objects.astype(dtype)
         return rows.copy() if copy else rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 __all__ = ["PropertyName"]
 
@@ -11,6 +11,12 @@ class PropertyName(str):
     """The name of a property. name() is the name itself, name(value) the pair for a configuration."""
 
     __slots__ = ()
+
+    @overload
+    def __call__(self) -> str: ...
+
+    @overload
+    def __call__(self, value: Any, /, *more: Any) -> tuple[str, Any]: ...
 
     def __call__(self, *values: Any) -> Any:
         if not values:
