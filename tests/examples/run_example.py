@@ -12,8 +12,8 @@ split = sys.argv.index("--")
 patterns, command = sys.argv[1:split], sys.argv[split + 1:]
 done = subprocess.run(command, capture_output=True, text=True, timeout=240)
 print(done.stdout, done.stderr, sep="\n")
-if "No module named 'gi'" in done.stderr:
-    print("skipped: this Python has no gi (PyGObject)")
+if missing := re.search(r"No module named '(gi|cv2|numpy)'", done.stderr):
+    print(f"skipped: this Python has no {missing[1]}")
     sys.exit(77)
 if done.returncode != 0:
     sys.exit(f"{command[0]} ended with {done.returncode}")

@@ -65,7 +65,7 @@ OURS = {
 }
 
 # Tracked files that are no text: the demo's models, trained by pipelines/demo/train/, exports without weights, and pictures of pages.
-BINARIES = ("pipelines/demo/models/", "tests/exports/", "docs/demo.jpg", "docs/side_by_side.jpg", "docs/vpu_depth.png")
+BINARIES = ("pipelines/demo/models/", "tests/exports/", "docs/demo.jpg", "docs/side_by_side.jpg", "docs/vpu_depth.png", "examples/python/street.jpg")
 
 
 def tracked(root, *suffixes):
