@@ -50,7 +50,8 @@ for library in "$tree"/hetero.libs/*; do
   [ -z "$package" ] || install -D -m 644 "/usr/share/doc/$package/copyright" "$tree/hetero-$(project_version).dist-info/licenses/$package"
 done
 "$work/tools/bin/wheel" pack --dest-dir "$work" "$tree" >/dev/null
-mv "$sdist" "$work"/hetero-*.whl "$output"
-du -h -- "$output/$(basename "$sdist")"
-echo "To install: pip install $(cd "$work/repaired" && echo "$output"/hetero-*.whl)"
+wheel=$(echo "$work"/hetero-*.whl)
+mv "$sdist" "$wheel" "$output"
+(cd "$output" && du -h -- "$(basename "$sdist")" "$(basename "$wheel")")
+echo "To install: pip install $output/$(basename "$wheel")"
 echo "Wheel of $(project_version) for $("$python" --version): $output ($(($(date +%s) - started)) s)"
