@@ -68,9 +68,12 @@ def turn_priorities(core: hetero.Core, model: hetero.Model, devices: list[str]) 
 
 
 def measure_a_plan(core: hetero.Core, model: hetero.Model, device: str) -> hetero.CompiledModel:
-    """With HETERO_POLICY=latency devices and candidates are measured while the model is compiled; * marks what was chosen."""
+    """With HETERO_POLICY=latency devices and candidates are measured while the model is compiled; * marks what was chosen.
+
+    What was measured is kept in CACHE_DIR for the next time; without a folder it is measured here.
+    """
     print("5. A measured plan: HETERO_POLICY=latency")
-    compiled = core.compile_model(model, device, {"HETERO_POLICY": "latency"})
+    compiled = core.compile_model(model, device, {"HETERO_POLICY": "latency", "CACHE_DIR": ""})
     for line in str(compiled.get_property("HETERO_PLAN")).splitlines():
         print(f"  {line}")
     show(compiled)

@@ -9,7 +9,11 @@ Without arguments it looks at street.jpg with the demo's detector.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+
+# One line about a bad file is enough; OpenCV reads it when it is loaded.
+os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
 
 import cv2
 import hetero
@@ -26,7 +30,6 @@ def main() -> None:
     parser.add_argument("--output", default="found.png", help="the PNG to write")
     options = parser.parse_args()
 
-    cv2.setLogLevel(0)  # one line about a bad file, below, is enough
     picture = cv2.imread(options.picture)
     if picture is None:
         sys.exit(f"picture.py: '{options.picture}' is not there or not a picture that OpenCV reads")

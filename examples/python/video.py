@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import sys
 import time
 from collections.abc import Iterator
+
+# One line about a bad file is enough; OpenCV reads it when it is loaded.
+os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
 
 import cv2
 import hetero
@@ -72,7 +76,6 @@ def main() -> None:
     if not 0 <= options.threshold <= 1:
         parser.error(f"--threshold {options.threshold} is not in 0..1")
 
-    cv2.setLogLevel(0)  # one line about a bad file, below, is enough
     video = cv2.VideoCapture(options.video)
     if not video.isOpened():
         sys.exit(f"video.py: '{options.video}' is not there or not a video that OpenCV reads (./demo.sh makes out/demo/scene.mp4)")
