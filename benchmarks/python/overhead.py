@@ -13,6 +13,7 @@ import os
 import pathlib
 import shlex
 import statistics
+import sys
 import tempfile
 
 import sides
@@ -25,7 +26,10 @@ MODELS = {"16 numbers": ([1, 16], [1, 16]), "picture in": ([1, 3, 224, 224], [1,
 
 
 def write_model(file, in_shape, out_shape):
-    from onnx import TensorProto, helper, save
+    try:
+        from onnx import TensorProto, helper, save
+    except ImportError:
+        raise SystemExit(f"{sys.executable} has no onnx, which makes the models (Debian: python3-onnx, for /usr/bin/python3)") from None
 
     constants = [helper.make_tensor(name, TensorProto.INT64, [len(out_shape)], values) for name, values in (("starts", [0] * len(out_shape)), ("ends", out_shape))]
     first = [] if in_shape == out_shape else [helper.make_node("Slice", ["x", "starts", "ends"], ["first"])]
