@@ -87,7 +87,8 @@ py::list subgraphs(PythonCompiledModel& self) {
 void define_variables(py::module_& module) {
   py::class_<Variable> variable(module, "VariableState",
                                 "A variable that a stateful model keeps between executions.");
-  variable.def_property_readonly("name", [](const Variable& self) { return self.content.id; });
+  variable.def_property_readonly(
+      "name", [](const Variable& self) { return self.content.id; }, "Its name in the model.");
   variable.def_property_readonly(
       "state", [](const Variable& self) { return PythonTensor(self.content.value); },
       "A copy of what it was after the last execution.");
@@ -135,30 +136,38 @@ void define_compiled_models(py::module_& module) {
             py::arg("share_outputs") = false, py::kw_only(), py::arg("decode_strings") = true,
             "Runs a request of the model's own and waits; see InferRequest.infer(). Each thread "
             "that calls at the same time gets a request of its own.");
-  model.def("create_infer_request",
-            [](PythonCompiledModel& self) { return PythonRequest::create(self.handle()); });
+  model.def(
+      "create_infer_request",
+      [](PythonCompiledModel& self) { return PythonRequest::create(self.handle()); },
+      "A request with tensors of its own. One request per execution that is to run at the same "
+      "time.");
   model.def("infer_new_request", &infer_new_request, py::arg("inputs") = py::none(),
-            "Runs a new request and waits. The results are its memory, not copies.");
-  model.def_property_readonly("inputs", [](const PythonCompiledModel& self) {
-    return compiled_ports(self.handle(), true);
-  });
-  model.def_property_readonly("outputs", [](const PythonCompiledModel& self) {
-    return compiled_ports(self.handle(), false);
-  });
+            "Runs a new request and waits; see InferRequest.infer(). The results are its memory, "
+            "not copies.");
+  model.def_property_readonly(
+      "inputs", [](const PythonCompiledModel& self) { return compiled_ports(self.handle(), true); },
+      "A ConstOutput per input, in the order of the model.");
+  model.def_property_readonly(
+      "outputs",
+      [](const PythonCompiledModel& self) { return compiled_ports(self.handle(), false); },
+      "A ConstOutput per output, in the order of the model.");
   model.def(
       "input",
       [](const PythonCompiledModel& self, py::object key) {
         return CompiledPort{self.handle(), true, port_index(self.handle(), true, key)};
       },
-      py::arg("index") = py::none(), "The input with this number or name; the only one.");
+      py::arg("index") = py::none(),
+      "The input with this number or name; the only one. Raises NotFound, InvalidArgument.");
   model.def(
       "output",
       [](const PythonCompiledModel& self, py::object key) {
         return CompiledPort{self.handle(), false, port_index(self.handle(), false, key)};
       },
-      py::arg("index") = py::none());
+      py::arg("index") = py::none(),
+      "The output with this number or name; the only one. Raises NotFound, InvalidArgument.");
   model.def("get_property", &get_property, py::arg("property"),
-            "The value of a property, as bool, int, Type, list or text. Raises NotFound.");
+            "The value of a property, as bool, int, Type, list, text or a member of an enumeration "
+            "in hetero.properties. Raises InvalidArgument.");
   model.def("set_property", &set_property, py::arg("properties"),
             "Changes what may be changed after compiling. Raises NotSupported for the rest.");
   model.def("export_model", &export_model, py::arg("stream") = py::none(),

@@ -228,37 +228,49 @@ void define_cores(py::module_& module) {
                               "Reads models, knows the devices, compiles. All objects of a process "
                               "share one set of devices; threads may share an object.");
   core.def(py::init());
-  core.def("read_model", &read_model, py::arg("model"), py::arg("weights") = py::none(),
-           py::arg("config") = py::none(), py::kw_only(),
-           py::arg("overridden") = std::vector<std::string>(),
-           "Reads an ONNX or OpenVINO IR model: a path, bytes, a stream or an onnx.ModelProto; an "
-           "IR's weights are beside it, or given as bytes. overridden: names of ONNX initialisers "
-           "that become inputs. Raises NotFound, ParseError, with file and place.");
+  core.def(
+      "read_model", &read_model, py::arg("model"), py::arg("weights") = py::none(),
+      py::arg("config") = py::none(), py::kw_only(),
+      py::arg("overridden") = std::vector<std::string>(),
+      "Reads an ONNX or OpenVINO IR model: a path, bytes, an io.BytesIO or an onnx.ModelProto; an "
+      "IR's weights are beside it, or given as bytes. overridden: names of ONNX initialisers "
+      "that become inputs. Raises NotFound, ParseError, with file and place.");
   core.def("compile_model", &compile_model, py::arg("model"), py::arg("device_name") = py::none(),
            py::arg("config") = py::none(), py::kw_only(), py::arg("weights") = py::none(),
            "Prepares a Model, or what read_model() takes, for a device: \"CPU\", \"GPU\", "
            "\"HETERO:GPU,CPU\" ...; AUTO when none is told. config: properties as a dict or "
-           "tuples. Raises NotFound for a device or property, NotSupported naming every operator "
+           "tuples. Raises NotFound for a device, InvalidArgument for a property, NotSupported "
+           "naming every operator "
            "that the device refuses.");
   core.def("import_model", &import_model, py::arg("model_stream"), py::arg("device_name"),
            py::arg("config") = py::none(),
-           "What CompiledModel.export_model() wrote, as bytes or a stream.");
+           "What CompiledModel.export_model() wrote, as bytes or a stream that can be read. Raises "
+           "ParseError.");
   core.def("query_model", &query_model, py::arg("model"), py::arg("device_name"),
            py::arg("config") = py::none(),
-           "A dict from the names of supported operators to the devices that run them.");
-  core.def("explain_model", &explain_model, py::arg("model"), py::arg("device_name"),
-           py::arg("config") = py::none(),
-           "A hetero.NodeSupport per operator: the device, or the reason why not.");
+           "A dict from the names of supported operators to the devices that run them. Raises "
+           "NotFound.");
+  core.def(
+      "explain_model", &explain_model, py::arg("model"), py::arg("device_name"),
+      py::arg("config") = py::none(),
+      "A hetero.NodeSupport per operator: the device, or the reason why not. Raises NotFound.");
   core.def("set_property", &set_properties,
            "set_property(device_name, properties) or set_property(properties): defaults for models "
            "that are compiled later. Raises NotFound, InvalidArgument.");
   core.def("get_property", &property_of, py::arg("device_name"), py::arg("property"),
-           "The value of a device's property, as bool, int, Type, list or text.");
+           "The value of a device's property, as bool, int, Type, list, text or a member of an "
+           "enumeration in hetero.properties. Raises NotFound for a device, InvalidArgument for a "
+           "property.");
   core.def_property_readonly(
-      "available_devices", [](const PythonCore& self) { return self.core()->available_devices(); });
-  core.def("get_available_devices",
-           [](const PythonCore& self) { return self.core()->available_devices(); });
-  core.def("get_versions", &versions, py::arg("device_name"));
+      "available_devices", [](const PythonCore& self) { return self.core()->available_devices(); },
+      "Names of the devices of this machine: \"CPU\", \"GPU\" ...");
+  core.def(
+      "get_available_devices",
+      [](const PythonCore& self) { return self.core()->available_devices(); },
+      "Names of the devices of this machine: \"CPU\", \"GPU\" ...");
+  core.def("get_versions", &versions, py::arg("device_name"),
+           "A dict from the device to its hetero.Version: name of the device, version of the "
+           "library. Raises NotFound.");
   core.def("add_extension", &add_extension, py::arg("library_path"),
            "Loads a shared library with operators of one's own (inference/custom_operator.h).");
   core.def("add_device_library", &add_device_library, py::arg("library_path"),

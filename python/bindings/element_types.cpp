@@ -212,22 +212,42 @@ void define_type(py::module_& module) {
       "to_dtype", [](TypeName self) { return numpy_dtype(self.type); },
       "The numpy dtype that arrays of such tensors have: bf16 shows as uint16, 8-bit floats "
       "as uint8, types of less than a byte as packed uint8.");
-  type.def("get_type_name", [](TypeName self) { return short_name(self.type); });
-  type.def("to_string", [](TypeName self) { return short_name(self.type); });
-  type.def("is_real", [](TypeName self) {
-    return !is_integer(self.type) && bit_width(self.type) > 1 && self.type != ElementType::Bool;
-  });
-  type.def("is_integral",
-           [](TypeName self) { return is_integer(self.type) || self.type == ElementType::Bool; });
-  type.def("is_integral_number", [](TypeName self) { return is_integer(self.type); });
-  type.def("is_signed", [](TypeName self) { return is_signed(self.type); });
-  type.def("is_static", [](TypeName self) { return self.type != ElementType::Undefined; });
-  type.def("is_dynamic", [](TypeName self) { return self.type == ElementType::Undefined; });
+  type.def(
+      "get_type_name", [](TypeName self) { return short_name(self.type); },
+      "OpenVINO's name: \"f32\".");
+  type.def(
+      "to_string", [](TypeName self) { return short_name(self.type); },
+      "OpenVINO's name: \"f32\".");
+  type.def(
+      "is_real",
+      [](TypeName self) {
+        return !is_integer(self.type) && bit_width(self.type) > 1 && self.type != ElementType::Bool;
+      },
+      "Whether it is a floating-point type.");
+  type.def(
+      "is_integral",
+      [](TypeName self) { return is_integer(self.type) || self.type == ElementType::Bool; },
+      "Whether it is an integer type or boolean.");
+  type.def(
+      "is_integral_number", [](TypeName self) { return is_integer(self.type); },
+      "Whether it is an integer type.");
+  type.def(
+      "is_signed", [](TypeName self) { return is_signed(self.type); },
+      "Whether values may be negative.");
+  type.def(
+      "is_static", [](TypeName self) { return self.type != ElementType::Undefined; },
+      "Whether it is known before run time.");
+  type.def(
+      "is_dynamic", [](TypeName self) { return self.type == ElementType::Undefined; },
+      "Whether it is not known before run time.");
   type.def_property_readonly(
       "size", [](TypeName self) { return (bit_width(self.type) + 7) / 8; },
       "Bytes of one element, rounded up.");
-  type.def_property_readonly("bitwidth", [](TypeName self) { return bit_width(self.type); });
-  type.def_property_readonly("type_name", [](TypeName self) { return short_name(self.type); });
+  type.def_property_readonly(
+      "bitwidth", [](TypeName self) { return bit_width(self.type); }, "Bits of one element.");
+  type.def_property_readonly(
+      "type_name", [](TypeName self) { return short_name(self.type); },
+      "OpenVINO's name: \"f32\".");
   type.def("__eq__", [](TypeName self, py::object other) {
     return py::isinstance<TypeName>(other) && other.cast<TypeName>().type == self.type;
   });

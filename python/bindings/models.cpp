@@ -125,58 +125,73 @@ void define_models(py::module_& module) {
       "get_ops", [](const PythonModel& self) { return graph_nodes(self.graph()); },
       "Its operators, in an order in which they can run. Inputs, outputs and constants are "
       "no nodes.");
-  model.def("get_ordered_ops", [](const PythonModel& self) { return graph_nodes(self.graph()); });
-  model.def("get_friendly_name", [](const PythonModel& self) { return self.model().name(); });
-  model.def("set_friendly_name",
-            [](PythonModel& self, const std::string& name) { self.model().set_name(name); });
+  model.def(
+      "get_ordered_ops", [](const PythonModel& self) { return graph_nodes(self.graph()); },
+      "See get_ops().");
+  model.def(
+      "get_friendly_name", [](const PythonModel& self) { return self.model().name(); },
+      "Its name.");
+  model.def(
+      "set_friendly_name",
+      [](PythonModel& self, const std::string& name) { self.model().set_name(name); },
+      "Gives it another name.");
   model.def_property(
       "friendly_name", [](const PythonModel& self) { return self.model().name(); },
-      [](PythonModel& self, const std::string& name) { self.model().set_name(name); });
-  model.def("get_name", [](const PythonModel& self) { return self.model().name(); });
-  model.def_property_readonly("name", [](const PythonModel& self) { return self.model().name(); });
+      [](PythonModel& self, const std::string& name) { self.model().set_name(name); },
+      "Its name, which can be changed.");
+  model.def(
+      "get_name", [](const PythonModel& self) { return self.model().name(); }, "Its name.");
   model.def_property_readonly(
-      "inputs", [](const PythonModel& self) { return model_ports(self.graph(), true); });
+      "name", [](const PythonModel& self) { return self.model().name(); }, "Its name.");
   model.def_property_readonly(
-      "outputs", [](const PythonModel& self) { return model_ports(self.graph(), false); });
+      "inputs", [](const PythonModel& self) { return model_ports(self.graph(), true); },
+      "An Output per input, in their order.");
+  model.def_property_readonly(
+      "outputs", [](const PythonModel& self) { return model_ports(self.graph(), false); },
+      "An Output per output, in their order.");
   model.def(
       "input",
       [](const PythonModel& self, py::object key) {
         return ModelPort{self.graph(), true, port_index(self.graph(), true, key)};
       },
-      py::arg("index") = py::none(), "The input with this number or name; the only one.");
+      py::arg("index") = py::none(),
+      "The input with this number or name; the only one. Raises NotFound, InvalidArgument.");
   model.def(
       "output",
       [](const PythonModel& self, py::object key) {
         return ModelPort{self.graph(), false, port_index(self.graph(), false, key)};
       },
-      py::arg("index") = py::none());
+      py::arg("index") = py::none(),
+      "The output with this number or name; the only one. Raises NotFound, InvalidArgument.");
   model.def("reshape", &reshape_model, py::arg("shapes"),
             "Gives inputs other shapes: a shape for the only input, or a dict by name, number or "
             "port. Shapes are sequences, Shape, PartialShape or texts (\"[1,3,?,?]\"); -1 leaves a "
             "dimension open until run time. Raises ShapeMismatch when the rank differs.");
   model.def("is_dynamic", &is_open, "Whether a dimension of an input is open.");
-  model.def_property_readonly("dynamic", &is_open);
+  model.def_property_readonly("dynamic", &is_open, "Whether a dimension of an input is open.");
   model.def("get_rt_info", &metadata, py::arg("path") = py::none(),
             "Metadata of the model: all as a dict, or the text at a name (\"model_info.labels\") "
             "or path ([\"model_info\", \"labels\"]). Raises NotFound.");
-  model.def_property_readonly("rt_info",
-                              [](const PythonModel& self) { return metadata(self, py::none()); });
+  model.def_property_readonly(
+      "rt_info", [](const PythonModel& self) { return metadata(self, py::none()); },
+      "All metadata, as a dict of texts; a copy.");
   model.def(
       "has_rt_info",
       [](const PythonModel& self, py::object path) {
         return self.model().metadata().contains(metadata_key(path));
       },
-      py::arg("path"));
+      py::arg("path"), "Whether there is metadata at a name or path.");
   model.def(
       "set_rt_info",
       [](PythonModel& self, py::object value, py::object path) {
         self.model().metadata()[metadata_key(path)] = py::str(value).cast<std::string>();
       },
-      py::arg("obj"), py::arg("path"));
+      py::arg("obj"), py::arg("path"),
+      "Writes a text at a name or path; other values become texts.");
   model.def("add_outputs", &add_outputs, py::arg("outputs"),
             "Makes values outputs too, by their names, those of nodes with one output, or "
             "\"node:port\". Raises NotFound.");
-  model.def("clone", &copy_of);
+  model.def("clone", &copy_of, "A copy that can be changed by itself; the weights are shared.");
   model.def("__copy__", &copy_of);
   model.def("__deepcopy__", [](const PythonModel& self, py::dict) { return copy_of(self); });
   model.def("__repr__", [](const PythonModel& self) {

@@ -71,18 +71,21 @@ void define_information(py::module_& module) {
   });
   map.def("__len__", [](const NodeInformation& self) { return self.node->rt_info().size(); });
   map.def("__iter__", [](const NodeInformation& self) { return py::iter(py::cast(keys(self))); });
-  map.def("keys", &keys);
-  map.def("values",
-          [](const NodeInformation& self) { return py::list(as_dict(self).attr("values")()); });
-  map.def("items",
-          [](const NodeInformation& self) { return py::list(as_dict(self).attr("items")()); });
+  map.def("keys", &keys, "A list of the keys.");
+  map.def(
+      "values",
+      [](const NodeInformation& self) { return py::list(as_dict(self).attr("values")()); },
+      "A list of the texts.");
+  map.def(
+      "items", [](const NodeInformation& self) { return py::list(as_dict(self).attr("items")()); },
+      "A list of pairs of key and text.");
   map.def(
       "get",
       [](const NodeInformation& self, const std::string& key, py::object otherwise) {
         const auto found = self.node->rt_info().find(key);
         return found == self.node->rt_info().end() ? otherwise : py::str(found->second);
       },
-      py::arg("key"), py::arg("default") = py::none());
+      py::arg("key"), py::arg("default") = py::none(), "The text at a key, or the default.");
   map.def("__eq__", [](const NodeInformation& self, py::object other) {
     return py::isinstance<py::dict>(other) && as_dict(self).equal(other);
   });
@@ -130,31 +133,51 @@ std::vector<std::string> names(const std::vector<Value*>& values) {
 void define_nodes(py::module_& module) {
   define_information(module);
   py::class_<GraphNode> node(module, "Node", "One operator of a Model.");
-  node.def("get_friendly_name", [](const GraphNode& self) { return self.node->name(); });
-  node.def_property_readonly("friendly_name",
-                             [](const GraphNode& self) { return self.node->name(); });
-  node.def("get_name", [](const GraphNode& self) { return self.node->name(); });
-  node.def_property_readonly("name", [](const GraphNode& self) { return self.node->name(); });
+  node.def(
+      "get_friendly_name", [](const GraphNode& self) { return self.node->name(); },
+      "Its name in the model.");
+  node.def_property_readonly(
+      "friendly_name", [](const GraphNode& self) { return self.node->name(); },
+      "Its name in the model.");
+  node.def(
+      "get_name", [](const GraphNode& self) { return self.node->name(); },
+      "Its name in the model.");
+  node.def_property_readonly(
+      "name", [](const GraphNode& self) { return self.node->name(); }, "Its name in the model.");
   node.def(
       "get_type_name", [](const GraphNode& self) { return self.node->op_type(); },
       "The operator's name in ONNX, or in the domain \"het\" for those that ONNX lacks.");
-  node.def_property_readonly("domain", [](const GraphNode& self) { return self.node->domain(); });
-  node.def("get_rt_info", [](const GraphNode& self) {
-    return NodeInformation{self.graph, self.node};
-  });
-  node.def_property_readonly("rt_info", [](const GraphNode& self) {
-    return NodeInformation{self.graph, self.node};
-  });
+  node.def_property_readonly(
+      "domain", [](const GraphNode& self) { return self.node->domain(); },
+      "\"\" for ONNX's operators, \"het\" for those that ONNX lacks.");
+  node.def(
+      "get_rt_info",
+      [](const GraphNode& self) {
+        return NodeInformation{self.graph, self.node};
+      },
+      "Its runtime information, which can be changed: a mapping that writes to the node.");
+  node.def_property_readonly(
+      "rt_info",
+      [](const GraphNode& self) {
+        return NodeInformation{self.graph, self.node};
+      },
+      "See get_rt_info().");
   node.def(
       "set_rt_info",
       [](const GraphNode& self, py::object value, const std::string& key) {
         set_text({self.graph, self.node}, key, value);
       },
-      py::arg("obj"), py::arg("key"));
+      py::arg("obj"), py::arg("key"),
+      "Writes a text at a key; other values become texts. Raises InvalidArgument for an empty "
+      "one.");
   node.def("get_attributes", &attributes_of,
            "The attributes as a dict; graphs of If, Loop and Scan are left out.");
-  node.def("get_input_size", [](const GraphNode& self) { return self.node->inputs().size(); });
-  node.def("get_output_size", [](const GraphNode& self) { return self.node->outputs().size(); });
+  node.def(
+      "get_input_size", [](const GraphNode& self) { return self.node->inputs().size(); },
+      "Number of values that it reads.");
+  node.def(
+      "get_output_size", [](const GraphNode& self) { return self.node->outputs().size(); },
+      "Number of values that it computes.");
   node.def(
       "get_output_shape",
       [](const GraphNode& self, size_t index) {
@@ -165,22 +188,24 @@ void define_nodes(py::module_& module) {
         }
         return python_shape(desc.shape);
       },
-      py::arg("index") = 0);
+      py::arg("index") = 0,
+      "Shape of an output, by number. Raises NotFound, InvalidArgument when a dimension is open.");
   node.def(
       "get_output_partial_shape",
       [](const GraphNode& self, size_t index) {
         return python_partial_shape(output_of(self, index).shape);
       },
-      py::arg("index") = 0);
+      py::arg("index") = 0, "PartialShape of an output, by number. Raises NotFound.");
   node.def(
       "get_output_element_type",
       [](const GraphNode& self, size_t index) { return TypeName{output_of(self, index).type}; },
-      py::arg("index") = 0);
+      py::arg("index") = 0, "Type of an output's elements, by number. Raises NotFound.");
   node.def_property_readonly(
       "input_names", [](const GraphNode& self) { return names(self.node->inputs()); },
       "Names of the values read; \"\" for an omitted one.");
-  node.def_property_readonly("output_names",
-                             [](const GraphNode& self) { return names(self.node->outputs()); });
+  node.def_property_readonly(
+      "output_names", [](const GraphNode& self) { return names(self.node->outputs()); },
+      "Names of the values computed; \"\" for an omitted one.");
   node.def("__eq__", [](const GraphNode& self, py::object other) {
     return py::isinstance<GraphNode>(other) && other.cast<const GraphNode&>().node == self.node;
   });

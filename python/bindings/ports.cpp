@@ -48,28 +48,44 @@ py::set names_of(const std::string& name) {
 template <class PortType>
 void define_port(py::module_& module, const char* name, const char* doc) {
   py::class_<PortType> type(module, name, doc);
-  type.def_property_readonly("any_name", [](const PortType& self) { return name_of(self); });
-  type.def("get_any_name", [](const PortType& self) { return name_of(self); });
+  type.def_property_readonly(
+      "any_name", [](const PortType& self) { return name_of(self); }, "Its name.");
+  type.def(
+      "get_any_name", [](const PortType& self) { return name_of(self); }, "Its name.");
   type.def_property_readonly(
       "names", [](const PortType& self) { return names_of(name_of(self)); },
       "A set with the one name that the port has here.");
-  type.def("get_names", [](const PortType& self) { return names_of(name_of(self)); });
-  type.def_property_readonly("index", [](const PortType& self) { return self.index; });
-  type.def("get_index", [](const PortType& self) { return self.index; });
+  type.def(
+      "get_names", [](const PortType& self) { return names_of(name_of(self)); },
+      "A set with the one name that the port has here.");
+  type.def_property_readonly(
+      "index", [](const PortType& self) { return self.index; },
+      "Its number among the inputs or the outputs, from 0.");
+  type.def(
+      "get_index", [](const PortType& self) { return self.index; },
+      "Its number among the inputs or the outputs, from 0.");
   type.def_property_readonly(
       "shape",
       [](const PortType& self) { return closed_shape(name_of(self), desc_of(self).shape); },
       "Raises InvalidArgument when a dimension is open; see partial_shape.");
-  type.def("get_shape",
-           [](const PortType& self) { return closed_shape(name_of(self), desc_of(self).shape); });
-  type.def_property_readonly("partial_shape", [](const PortType& self) {
-    return python_partial_shape(desc_of(self).shape);
-  });
-  type.def("get_partial_shape",
-           [](const PortType& self) { return python_partial_shape(desc_of(self).shape); });
-  type.def_property_readonly("element_type",
-                             [](const PortType& self) { return TypeName{desc_of(self).type}; });
-  type.def("get_element_type", [](const PortType& self) { return TypeName{desc_of(self).type}; });
+  type.def(
+      "get_shape",
+      [](const PortType& self) { return closed_shape(name_of(self), desc_of(self).shape); },
+      "Raises InvalidArgument when a dimension is open; see get_partial_shape().");
+  type.def_property_readonly(
+      "partial_shape",
+      [](const PortType& self) { return python_partial_shape(desc_of(self).shape); },
+      "A PartialShape, in which dimensions may be open.");
+  type.def(
+      "get_partial_shape",
+      [](const PortType& self) { return python_partial_shape(desc_of(self).shape); },
+      "A PartialShape, in which dimensions may be open.");
+  type.def_property_readonly(
+      "element_type", [](const PortType& self) { return TypeName{desc_of(self).type}; },
+      "Type of its elements; Type.dynamic when it is not known before run time.");
+  type.def(
+      "get_element_type", [](const PortType& self) { return TypeName{desc_of(self).type}; },
+      "Type of its elements; Type.dynamic when it is not known before run time.");
   type.def("__eq__", [](const PortType& self, py::object other) {
     if (!py::isinstance<PortType>(other)) return false;
     const auto& port = other.cast<const PortType&>();

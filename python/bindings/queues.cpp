@@ -200,11 +200,14 @@ void define_queues(py::module_& module) {
   queue.def("is_ready", &Queue::is_ready, "Whether a request is idle.");
   queue.def("get_idle_request_id", &Queue::idle_request,
             "Waits for an idle request and returns its number; the next start_async() uses it.");
-  queue.def_property_readonly("userdata", [](const Queue& self) {
-    py::list list;
-    for (const auto& request : self.requests()) list.append(request->user_data);
-    return list;
-  });
+  queue.def_property_readonly(
+      "userdata",
+      [](const Queue& self) {
+        py::list list;
+        for (const auto& request : self.requests()) list.append(request->user_data);
+        return list;
+      },
+      "What was given to start_async(), by number of the request.");
   queue.def("__len__", [](const Queue& self) { return self.requests().size(); });
   queue.def("__iter__", [](const Queue& self) { return py::iter(as_list(self)); });
   queue.def(

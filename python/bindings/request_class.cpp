@@ -122,21 +122,29 @@ void define_tensor_access(py::class_<PythonRequest, RequestPointer>& request) {
       [](PythonRequest& self, py::object index) {
         return tensor_at(self, {true, port_index(self.model(), true, index)});
       },
-      py::arg("index") = py::none());
+      py::arg("index") = py::none(),
+      "The tensor of an input by number, name or port; of the only one. Raises NotFound, "
+      "InvalidArgument, Busy.");
   request.def(
       "get_output_tensor",
       [](PythonRequest& self, py::object index) {
         return tensor_at(self, {false, port_index(self.model(), false, index)});
       },
-      py::arg("index") = py::none());
+      py::arg("index") = py::none(),
+      "The tensor of an output by number, name or port; of the only one. It shows the request's "
+      "memory, which the next execution overwrites. Raises NotFound, InvalidArgument, Busy.");
   request.def(
       "set_input_tensor",
       [](PythonRequest& self, const py::args& arguments) { set_tensor_of(self, true, arguments); },
-      "set_input_tensor(tensor) or set_input_tensor(index, tensor)");
+      "Uses memory of the caller's for the only input, or for one by number, name or port: "
+      "set_input_tensor(tensor) or set_input_tensor(index, tensor). Raises ShapeMismatch, "
+      "NotFound, Busy.");
   request.def(
       "set_output_tensor",
       [](PythonRequest& self, const py::args& arguments) { set_tensor_of(self, false, arguments); },
-      "set_output_tensor(tensor) or set_output_tensor(index, tensor)");
+      "Lets the only output, or one by number, name or port, be written into memory of the "
+      "caller's: set_output_tensor(tensor) or set_output_tensor(index, tensor). Raises "
+      "InvalidArgument when it cannot be written or has gaps, ShapeMismatch, NotFound, Busy.");
   const auto set_all = [](PythonRequest& self, bool is_input, const py::dict& tensors) {
     for (const auto& [key, tensor] : tensors) {
       set_at(self, {is_input, port_index(self.model(), is_input, key)}, tensor);
@@ -145,25 +153,29 @@ void define_tensor_access(py::class_<PythonRequest, RequestPointer>& request) {
   request.def(
       "set_input_tensors",
       [set_all](PythonRequest& self, const py::dict& tensors) { set_all(self, true, tensors); },
-      py::arg("inputs"), "By number, name or port.");
+      py::arg("inputs"), "set_input_tensor() for several: a dict by number, name or port.");
   request.def(
       "set_output_tensors",
       [set_all](PythonRequest& self, const py::dict& tensors) { set_all(self, false, tensors); },
-      py::arg("outputs"), "By number, name or port.");
+      py::arg("outputs"), "set_output_tensor() for several: a dict by number, name or port.");
   request.def(
       "set_tensors",
       [](PythonRequest& self, const py::dict& tensors) {
         for (const auto& [key, tensor] : tensors) set_at(self, place_of(self, key), tensor);
       },
-      py::arg("inputs"), "By name or port.");
-  request.def_property_readonly("input_tensors",
-                                [](PythonRequest& self) { return tensors_of(self, true); });
-  request.def_property_readonly("output_tensors",
-                                [](PythonRequest& self) { return tensors_of(self, false); });
-  request.def_property_readonly("inputs",
-                                [](PythonRequest& self) { return tensors_of(self, true); });
-  request.def_property_readonly("outputs",
-                                [](PythonRequest& self) { return tensors_of(self, false); });
+      py::arg("inputs"), "set_tensor() for several: a dict by name or port.");
+  request.def_property_readonly(
+      "input_tensors", [](PythonRequest& self) { return tensors_of(self, true); },
+      "A Tensor per input, in the order of the model.");
+  request.def_property_readonly(
+      "output_tensors", [](PythonRequest& self) { return tensors_of(self, false); },
+      "A Tensor per output, in the order of the model.");
+  request.def_property_readonly(
+      "inputs", [](PythonRequest& self) { return tensors_of(self, true); },
+      "A Tensor per input, in the order of the model.");
+  request.def_property_readonly(
+      "outputs", [](PythonRequest& self) { return tensors_of(self, false); },
+      "A Tensor per output, in the order of the model.");
 }
 
 }  // namespace
@@ -184,7 +196,8 @@ void define_requests(py::module_& module) {
               "and what the device reports.");
   request.def("start_async", &start_async, py::arg("inputs") = py::none(),
               py::arg("userdata") = py::none(), py::arg("share_inputs") = false,
-              "Begins an execution and returns; see infer().");
+              "Begins an execution and returns; see infer() for the inputs. Raises Busy. userdata: "
+              "what the request's userdata is then.");
   request.def("wait", &PythonRequest::wait,
               "Waits for the end of the execution and its callback. Raises what the execution or "
               "the callback failed with. Ctrl-C ends the wait, not the execution.");
@@ -202,24 +215,33 @@ void define_requests(py::module_& module) {
       "memory, which the next execution overwrites.");
   request.def_property_readonly("latency", &PythonRequest::latency_ms,
                                 "Milliseconds that the last execution took.");
-  request.def_property_readonly("userdata",
-                                [](const PythonRequest& self) { return self.user_data; });
   request.def_property_readonly(
-      "model_inputs", [](const PythonRequest& self) { return compiled_ports(self.model(), true); });
-  request.def_property_readonly("model_outputs", [](const PythonRequest& self) {
-    return compiled_ports(self.model(), false);
-  });
-  request.def("get_compiled_model",
-              [](const PythonRequest& self) { return PythonCompiledModel(self.model()); });
+      "userdata", [](const PythonRequest& self) { return self.user_data; },
+      "What was given to start_async().");
+  request.def_property_readonly(
+      "model_inputs", [](const PythonRequest& self) { return compiled_ports(self.model(), true); },
+      "A ConstOutput per input of the model.");
+  request.def_property_readonly(
+      "model_outputs",
+      [](const PythonRequest& self) { return compiled_ports(self.model(), false); },
+      "A ConstOutput per output of the model.");
+  request.def(
+      "get_compiled_model",
+      [](const PythonRequest& self) { return py::cast(PythonCompiledModel(self.model())); },
+      "The model that it runs.");
   request.def("get_profiling_info", &profiling,
-              "What each node cost in the last execution, with PERF_COUNT=YES.");
-  request.def_property_readonly("profiling_info", &profiling);
+              "A hetero.ProfilingInfo per node: what it cost in the last execution, with "
+              "PERF_COUNT=YES. Raises Busy.");
+  request.def_property_readonly("profiling_info", &profiling, "See get_profiling_info().");
   request.def("query_state", &states,
               "The variables that a stateful model keeps for this request, as VariableState.");
-  request.def("reset_state", [](PythonRequest& self) {
-    self.idle_request("forget the state");
-    check(self.model()->get().reset_state(self.stream()));
-  });
+  request.def(
+      "reset_state",
+      [](PythonRequest& self) {
+        self.idle_request("forget the state");
+        check(self.model()->get().reset_state(self.stream()));
+      },
+      "Forgets the variables of a stateful model. Raises Busy.");
   request.def_property(
       "stream", [](const PythonRequest& self) { return self.stream(); }, &PythonRequest::set_stream,
       "Requests of one stream share the state of a stateful model, and run in the "

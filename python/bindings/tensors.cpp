@@ -215,26 +215,39 @@ void define_tensor(py::module_& module) {
       "data", [](py::object self) { return py::module_::import("numpy").attr("asarray")(self); },
       "A numpy array that shows the memory; what it cannot show is shown as Type.to_dtype() says.");
   tensor.def_property_readonly(
-      "element_type", [](const PythonTensor& self) { return TypeName{self.tensor().type()}; });
-  tensor.def("get_element_type",
-             [](const PythonTensor& self) { return TypeName{self.tensor().type()}; });
+      "element_type", [](const PythonTensor& self) { return TypeName{self.tensor().type()}; },
+      "Type of its elements.");
+  tensor.def(
+      "get_element_type", [](const PythonTensor& self) { return TypeName{self.tensor().type()}; },
+      "Type of its elements.");
   tensor.def_property_readonly(
-      "shape", [](const PythonTensor& self) { return python_shape(self.tensor().shape()); });
-  tensor.def("get_shape",
-             [](const PythonTensor& self) { return python_shape(self.tensor().shape()); });
+      "shape", [](const PythonTensor& self) { return python_shape(self.tensor().shape()); },
+      "A hetero.Shape: number of elements along each dimension.");
+  tensor.def(
+      "get_shape", [](const PythonTensor& self) { return python_shape(self.tensor().shape()); },
+      "A hetero.Shape: number of elements along each dimension.");
   tensor.def_property_readonly(
       "size", [](const PythonTensor& self) { return self.tensor().element_count(); },
       "Number of elements.");
-  tensor.def("get_size", [](const PythonTensor& self) { return self.tensor().element_count(); });
-  tensor.def_property_readonly("byte_size",
-                               [](const PythonTensor& self) { return self.tensor().size_bytes(); });
-  tensor.def("get_byte_size", [](const PythonTensor& self) { return self.tensor().size_bytes(); });
+  tensor.def(
+      "get_size", [](const PythonTensor& self) { return self.tensor().element_count(); },
+      "Number of elements.");
+  tensor.def_property_readonly(
+      "byte_size", [](const PythonTensor& self) { return self.tensor().size_bytes(); },
+      "Bytes of all elements.");
+  tensor.def(
+      "get_byte_size", [](const PythonTensor& self) { return self.tensor().size_bytes(); },
+      "Bytes of all elements.");
   tensor.def_property_readonly(
       "strides", [](const PythonTensor& self) { return py::tuple(py::cast(self.shown_strides())); },
       "Bytes between neighbours along each dimension.");
-  tensor.def("get_strides",
-             [](const PythonTensor& self) { return py::tuple(py::cast(self.shown_strides())); });
-  tensor.def("is_continuous", [](const PythonTensor&) { return true; });
+  tensor.def(
+      "get_strides",
+      [](const PythonTensor& self) { return py::tuple(py::cast(self.shown_strides())); },
+      "Bytes between neighbours along each dimension.");
+  tensor.def(
+      "is_continuous", [](const PythonTensor&) { return true; },
+      "True: elements lie row by row without gaps.");
   tensor.def(
       "copy_from",
       [](PythonTensor& self, py::object from) {
@@ -249,7 +262,9 @@ void define_tensor(py::module_& module) {
       [](const PythonTensor& self, PythonTensor& to) {
         copy_into(self.tensor(), to, "the destination");
       },
-      py::arg("destination"));
+      py::arg("destination"),
+      "Overwrites the elements of another Tensor of the same shape and type. Raises ShapeMismatch "
+      "otherwise, InvalidArgument when it is only to be read.");
   tensor.def("__copy__",
              [](const PythonTensor& self) { return PythonTensor(take(self.tensor().clone())); });
   tensor.def("__deepcopy__", [](const PythonTensor& self, py::dict) {

@@ -206,7 +206,7 @@ void define_vision(py::module_& module) {
   py::class_<Pending>(module, "PendingResult",
                       "A picture on its way through a VisionModel, from VisionModel.start().")
       .def("wait", &Pending::wait, "Waits for the end and returns the raw results.")
-      .def("is_done", &Pending::is_done);
+      .def("is_done", &Pending::is_done, "Whether the end has come.");
   py::class_<PythonVisionModel, std::shared_ptr<PythonVisionModel>>(
       module, "VisionModelCore", "What hetero.VisionModel is made of.")
       .def(py::init([](const VisionModelSettings& settings) {

@@ -59,7 +59,7 @@ class _SupportsSerialize(Protocol):
     def SerializeToString(self) -> bytes: ...  # noqa: N802
 
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, os.PathLike[str]]
 """Of a file or folder."""
 
 ArrayLike = Union[ReadableBuffer, SupportsDlpack, SupportsArray, SupportsArrayInterface, float, list[Any], tuple[Any, ...]]

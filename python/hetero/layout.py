@@ -20,9 +20,11 @@ class Layout:
 
     @property
     def empty(self) -> bool:
+        """Whether it says nothing."""
         return not self._text
 
     def has_name(self, name: str) -> bool:
+        """Whether a dimension has this letter."""
         return name.upper() in self._text
 
     def get_index_by_name(self, name: str) -> int:
@@ -33,6 +35,7 @@ class Layout:
         return index
 
     def to_string(self) -> str:
+        """As OpenVINO writes it: [N,C,H,W]."""
         return "[" + ",".join(self._text) + "]"
 
     def letters(self) -> str:

@@ -45,14 +45,17 @@ class InputTensorInfo:
         self.color = ColorFormat.UNDEFINED
 
     def set_element_type(self, type: TypeLike) -> InputTensorInfo:
+        """A Type, its name or a dtype of numpy. Raises TypeError."""
         self.element_type = type if isinstance(type, Type) else Type(type)
         return self
 
     def set_layout(self, layout: LayoutLike) -> InputTensorInfo:
+        """A letter per dimension: \"NHWC\". Raises ValueError."""
         self.layout = _layout(layout)
         return self
 
     def set_shape(self, shape: ShapeLike) -> InputTensorInfo:
+        """Its dimensions; -1 for open ones. Raises ValueError, TypeError."""
         self.shape = to_dimensions(shape)
         return self
 
@@ -62,6 +65,7 @@ class InputTensorInfo:
         return self
 
     def set_color_format(self, format: ColorFormat, sub_names: Sequence[str] = ()) -> InputTensorInfo:
+        """Order of its colours, from which convert_color() goes out."""
         self.color = ColorFormat(format)
         return self
 
@@ -90,6 +94,7 @@ class PreProcessSteps:
         return self._add("layout", None if layout is None else _layout(layout))
 
     def convert_color(self, format: ColorFormat) -> PreProcessSteps:
+        """To RGB or BGR; set_color_format() has to say from which."""
         return self._add("color", ColorFormat(format))
 
     def resize(self, algorithm: ResizeAlgorithm, height: Optional[int] = None, width: Optional[int] = None) -> PreProcessSteps:
@@ -116,6 +121,7 @@ class InputModelInfo:
         self.layout: Optional[Layout] = None
 
     def set_layout(self, layout: LayoutLike) -> InputModelInfo:
+        """A letter per dimension: \"NCHW\". Raises ValueError."""
         self.layout = _layout(layout)
         return self
 
@@ -129,12 +135,15 @@ class InputInfo:
         self._model = InputModelInfo()
 
     def tensor(self) -> InputTensorInfo:
+        """What the application gives."""
         return self._tensor
 
     def preprocess(self) -> PreProcessSteps:
+        """What is done to it."""
         return self._steps
 
     def model(self) -> InputModelInfo:
+        """What the model takes."""
         return self._model
 
 
@@ -145,6 +154,7 @@ class OutputTensorInfo:
         self.element_type: Optional[Type] = None
 
     def set_element_type(self, type: TypeLike) -> OutputTensorInfo:
+        """A Type, its name or a dtype of numpy. Raises TypeError."""
         self.element_type = type if isinstance(type, Type) else Type(type)
         return self
 
@@ -156,6 +166,7 @@ class PostProcessSteps:
         self._tensor = tensor
 
     def convert_element_type(self, type: TypeLike) -> PostProcessSteps:
+        """As tensor().set_element_type()."""
         self._tensor.set_element_type(type)
         return self
 
@@ -167,9 +178,11 @@ class OutputInfo:
         self._tensor = OutputTensorInfo()
 
     def tensor(self) -> OutputTensorInfo:
+        """What the application gets."""
         return self._tensor
 
     def postprocess(self) -> PostProcessSteps:
+        """What is done to it."""
         return PostProcessSteps(self._tensor)
 
 
@@ -186,6 +199,7 @@ class PrePostProcessor:
         return self._inputs.setdefault(self._model.input(key).index, InputInfo())
 
     def output(self, key: Optional[PortKey] = None) -> OutputInfo:
+        """By number or name; the only one. Raises NotFound, InvalidArgument."""
         return self._outputs.setdefault(self._model.output(key).index, OutputInfo())
 
     def build(self) -> Model:

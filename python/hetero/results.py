@@ -53,6 +53,7 @@ class InferResult(Mapping[ConstOutput, NDArray[Any]]):
         return tuple(port.names for port in self._ports)
 
     def to_dict(self) -> dict[ConstOutput, NDArray[Any]]:
+        """The arrays by output."""
         return dict(zip(self._ports, self._arrays))
 
     def to_tuple(self) -> tuple[NDArray[Any], ...]:

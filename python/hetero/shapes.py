@@ -53,10 +53,12 @@ class Dimension:
 
     @property
     def is_dynamic(self) -> bool:
+        """Whether it is open."""
         return self._size < 0
 
     @property
     def is_static(self) -> bool:
+        """Whether it has a size."""
         return self._size >= 0
 
     def get_length(self) -> int:
@@ -70,6 +72,7 @@ class Dimension:
 
     @property
     def min_length(self) -> int:
+        """0 for an open dimension."""
         return max(self._size, 0)
 
     @property
@@ -89,6 +92,7 @@ class Dimension:
         return hash(self._size)
 
     def to_string(self) -> str:
+        """The size, or ?."""
         return "?" if self._size < 0 else str(self._size)
 
     def __str__(self) -> str:
@@ -108,14 +112,17 @@ class PartialShape(Sequence[Dimension]):
 
     @property
     def is_dynamic(self) -> bool:
+        """Whether a dimension is open."""
         return any(dim.is_dynamic for dim in self._dims)
 
     @property
     def is_static(self) -> bool:
+        """Whether no dimension is open."""
         return not self.is_dynamic
 
     @property
     def rank(self) -> Dimension:
+        """Number of dimensions."""
         return Dimension(len(self._dims))
 
     def get_shape(self) -> Shape:
@@ -125,6 +132,7 @@ class PartialShape(Sequence[Dimension]):
     to_shape = get_shape
 
     def get_dimension(self, index: int) -> Dimension:
+        """By number; negative ones count from the end. Raises IndexError."""
         return self._dims[index]
 
     @overload
@@ -151,6 +159,7 @@ class PartialShape(Sequence[Dimension]):
         return hash(self._dims)
 
     def to_string(self) -> str:
+        """As OpenVINO writes it: [1,3,?,?]."""
         return "[" + ",".join(map(str, self._dims)) + "]"
 
     def __str__(self) -> str:

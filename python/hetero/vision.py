@@ -61,6 +61,7 @@ class PendingVisionResult:
         return VisionResult(self._pending.wait(), self._labels)
 
     def is_done(self) -> bool:
+        """Whether the end has come."""
         return self._pending.is_done()
 
 
@@ -141,6 +142,7 @@ class VisionModel:
 
     @property
     def labels(self) -> list[str]:
+        """Names of the classes, by label_id; empty where nothing tells them."""
         return self._labels
 
     @property
@@ -150,6 +152,7 @@ class VisionModel:
 
     @property
     def compiled_model(self) -> CompiledModel:
+        """The model behind it, for properties and requests of one's own."""
         return self._core.compiled_model
 
     def __repr__(self) -> str:

@@ -141,22 +141,27 @@ class VisionResult:
 
     @functools.cached_property
     def classifications(self) -> list[Classification]:
+        """Of the picture or region."""
         return self._raw.classifications()
 
     @functools.cached_property
     def keypoints(self) -> list[Keypoints]:
+        """Bodies, hands or faces by their points."""
         return self._raw.keypoints()
 
     @functools.cached_property
     def segmentations(self) -> list[Segmentation]:
+        """Classes of places."""
         return self._raw.segmentations()
 
     @functools.cached_property
     def tensors(self) -> list[NamedTensor]:
+        """Outputs that the application reads itself."""
         return self._raw.tensors()
 
     @functools.cached_property
     def pictures(self) -> list[Picture]:
+        """Pictures that the model made."""
         return self._raw.pictures()
 
     def __array__(self, dtype: Optional[DTypeLike] = None, copy: Optional[bool] = None) -> NDArray[Any]:

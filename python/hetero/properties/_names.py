@@ -19,6 +19,7 @@ class PropertyName(str):
     def __call__(self, value: Any, /, *more: Any) -> tuple[str, Any]: ...
 
     def __call__(self, *values: Any) -> Any:
+        """name() is the name as a str, name(value) the pair (name, value), name(a, b) the pair (name, (a, b))."""
         if not values:
             return str(self)
         return str(self), values[0] if len(values) == 1 else values

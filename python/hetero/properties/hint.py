@@ -12,17 +12,20 @@ __all__ = [
 
 
 class PerformanceMode(str, enum.Enum):
+    """LATENCY: one answer soon; THROUGHPUT: many in all; CUMULATIVE_THROUGHPUT: many in all, on all devices of AUTO."""
     LATENCY = "LATENCY"
     THROUGHPUT = "THROUGHPUT"
     CUMULATIVE_THROUGHPUT = "CUMULATIVE_THROUGHPUT"
 
 
 class ExecutionMode(str, enum.Enum):
+    """Narrower types where they are faster, or the model's own."""
     PERFORMANCE = "PERFORMANCE"
     ACCURACY = "ACCURACY"
 
 
 class Priority(str, enum.Enum):
+    """Of a model beside others on the device."""
     LOW = "LOW"
     MEDIUM = "MEDIUM"
     HIGH = "HIGH"
@@ -30,12 +33,14 @@ class Priority(str, enum.Enum):
 
 
 class SchedulingCoreType(str, enum.Enum):
+    """Cores of a hybrid processor."""
     ANY_CORE = "ANY_CORE"
     PCORE_ONLY = "PCORE_ONLY"
     ECORE_ONLY = "ECORE_ONLY"
 
 
 class ModelDistributionPolicy(str, enum.Enum):
+    """How HETERO spreads a model over devices; it refuses TENSOR_PARALLEL."""
     TENSOR_PARALLEL = "TENSOR_PARALLEL"
     PIPELINE_PARALLEL = "PIPELINE_PARALLEL"
 

@@ -8,6 +8,7 @@ __all__ = ["Num", "num"]
 
 
 class Num(str, enum.Enum):
+    """Numbers of streams that the device chooses."""
     AUTO = "AUTO"
     NUMA = "NUMA"
 
