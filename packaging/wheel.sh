@@ -46,7 +46,7 @@ tree=$(echo "$work"/hetero-*/)
 # With what Debian says of their licences.
 for library in "$tree"/hetero.libs/*; do
   name=$(basename "$library" | sed -E 's/-[0-9a-f]{8}\././')
-  package=$(dpkg-query -S "*/$name" 2>/dev/null | sed -n '1s/:.*//p')
+  package=$(dpkg-query -S "*/lib/$(uname -m)-linux-gnu/$name" 2>/dev/null | sed -n '1s/:.*//p')
   [ -z "$package" ] || install -D -m 644 "/usr/share/doc/$package/copyright" "$tree/hetero-$(project_version).dist-info/licenses/$package"
 done
 "$work/tools/bin/wheel" pack --dest-dir "$work" "$tree" >/dev/null
