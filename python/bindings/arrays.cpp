@@ -140,7 +140,8 @@ ArrayView view_array(py::handle object) {
   return view;
 }
 
-ArrayView view_array_as(py::handle object, ElementType type, const std::string& what) {
+ArrayView view_array_as(py::handle object, ElementType type, std::string_view what,
+                        std::string_view name) {
   ArrayView view = view_array(object);
   if (view.tensor.type() == type || type == ElementType::Undefined) return view;
   const py::module_ numpy = py::module_::import("numpy");
@@ -152,8 +153,9 @@ ArrayView view_array_as(py::handle object, ElementType type, const std::string& 
   if (shown_as_bits ||
       !numpy.attr("can_cast")(have.format, want.format, "same_kind").cast<bool>()) {
     raise(Status(StatusCode::ShapeMismatch,
-                 fmt::format("{} takes {}, not {}; convert it first, e.g. array.astype(...)", what,
-                             to_string(type), to_string(view.tensor.type()))));
+                 fmt::format("{}{} takes {}, not {}; convert it first, e.g. array.astype(...)",
+                             what, name.empty() ? "" : fmt::format(" '{}'", name), to_string(type),
+                             to_string(view.tensor.type()))));
   }
   const py::object array = numpy.attr("asarray")(py::cast(PythonTensor(view.tensor)));
   view = view_array(array.attr("astype")(numpy.attr("dtype")(want.format), "C"));

@@ -2,6 +2,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
+#include <string_view>
+
 #include "inference/tensors/tensor.h"
 
 namespace het::python {
@@ -26,8 +29,9 @@ ArrayView view_array(py::handle object);
 ArrayView view_strided(py::handle object);
 
 /// The same as elements of this type: a copy where they are of another, by numpy's rule
-/// 'same_kind'; `what` names the receiver in errors.
-ArrayView view_array_as(py::handle object, ElementType type, const std::string& what);
+/// 'same_kind'; `what` and `name` tell the receiver in errors: "input", "images".
+ArrayView view_array_as(py::handle object, ElementType type, std::string_view what,
+                        std::string_view name = {});
 
 /// Keeps a Python object until the last copy of the result is gone, on whichever thread that is.
 std::shared_ptr<void> keep_object(py::object object);

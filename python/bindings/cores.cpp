@@ -82,6 +82,7 @@ PythonModel read_content(const PythonCore& self, py::handle model, py::handle we
 
 PythonModel read_model(const PythonCore& self, py::object model, py::object weights,
                        py::object config, const std::vector<std::string>& overridden) {
+  if (model.is_none()) throw py::type_error("a model is a path, bytes, a stream or a ModelProto");
   if (is_content(model)) return read_content(self, model, weights, overridden);
   (void)to_properties(
       config);  // reading has no properties; a malformed one is an error all the same

@@ -175,8 +175,9 @@ Tensor from_dlpack(py::handle object) {
 void define_dlpack(py::class_<PythonTensor>& tensor) {
   tensor.def("__dlpack__", &lend,
              "A capsule that lends the memory to another library; see DLPack's Python protocol.");
-  tensor.def("__dlpack_device__",
-             [](const PythonTensor&) { return py::make_tuple(dlpack::kHost, 0); });
+  tensor.def("__dlpack_device__", [](const PythonTensor&) {
+    return py::make_tuple(static_cast<int>(dlpack::kHost), 0);
+  });
 }
 
 }  // namespace het::python

@@ -46,6 +46,15 @@ void raise(const Status& status) {
   throw py::error_already_set();
 }
 
+std::optional<py::dict> as_dict(py::handle object) {
+  if (py::isinstance<py::dict>(object)) return py::reinterpret_borrow<py::dict>(object);
+  static const py::handle mapping = imported("collections.abc", "Mapping");
+  if (!py::isinstance(object, mapping)) return std::nullopt;
+  py::dict copy;
+  for (const py::handle key : object) copy[key] = object[key];
+  return copy;
+}
+
 std::string path_text(py::handle path) {
   if (path.is_none()) return {};
   const py::module_ os = py::module_::import("os");

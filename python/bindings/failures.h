@@ -2,6 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,9 @@ T take(Result<T>&& result) {
 inline py::handle imported(const char* module, const char* name) {
   return py::object(py::module_::import(module).attr(name)).release();
 }
+
+/// A dict, or a copy of another mapping; nothing for other objects.
+std::optional<py::dict> as_dict(py::handle object);
 
 /// A path as the bytes that the system takes; None is empty. Raises TypeError for what is no path.
 std::string path_text(py::handle path);

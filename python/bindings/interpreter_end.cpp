@@ -39,8 +39,10 @@ void run_ends() {
   }
   for (const auto& [number, end] : all) end();
   has_ended.store(true, std::memory_order_release);
-  // For threads that have asked before and wait for the GIL.
-  without_gil([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  // Daemon threads that wait for the GIL come by and stay out.
+  for (int round = 0; round < 5; ++round) {
+    without_gil([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  }
 }
 
 }  // namespace
@@ -69,9 +71,14 @@ void forget_at_interpreter_end(unsigned number) {
   ends().all.erase(number);
 }
 
+void stay_out_of_the_end() {
+  if (::getpid() == ::gettid()) return;
+  PyEval_SaveThread();
+  for (;;) ::pause();
+}
+
 GilReleased::~GilReleased() {
-  const bool is_main_thread = ::getpid() == ::gettid();
-  while (!is_main_thread && !python_is_there()) ::pause();
+  while (!python_is_there() && ::getpid() != ::gettid()) ::pause();
   PyEval_RestoreThread(state_);
 }
 

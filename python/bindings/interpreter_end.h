@@ -11,6 +11,10 @@ bool python_is_there();
 /// True from the beginning of the interpreter's end on: nothing is started any more.
 bool python_is_ending();
 
+/// Does not return on threads other than the main one. For such as would go on working while the
+/// interpreter ends around them. With the GIL.
+void stay_out_of_the_end();
+
 /// Registers with atexit what has to be over before the interpreter ends: executions that call back
 /// into Python. Call it once, when the module is imported.
 void watch_interpreter_end();

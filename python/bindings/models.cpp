@@ -25,8 +25,8 @@ namespace {
 /// Model::reshape() keeps a dimension that is not told; in Python -1 opens it, as in OpenVINO.
 void reshape_model(PythonModel& self, py::object shapes) {
   std::map<std::string, Shape> wanted;
-  if (py::isinstance<py::dict>(shapes)) {
-    for (const auto& [key, shape] : py::reinterpret_borrow<py::dict>(shapes)) {
+  if (const std::optional<py::dict> by_key = as_dict(shapes)) {
+    for (const auto& [key, shape] : *by_key) {
       const size_t index = port_index(self.graph(), true, key);
       wanted[self.model().inputs()[index].value->name()] = to_shape(shape);
     }

@@ -50,7 +50,7 @@ std::vector<std::string> keys(const NodeInformation& self) {
   return all;
 }
 
-py::dict as_dict(const NodeInformation& self) {
+py::dict contents(const NodeInformation& self) {
   py::dict dict;
   for (const auto& [key, value] : self.node->rt_info()) dict[py::str(key)] = value;
   return dict;
@@ -74,10 +74,10 @@ void define_information(py::module_& module) {
   map.def("keys", &keys, "A list of the keys.");
   map.def(
       "values",
-      [](const NodeInformation& self) { return py::list(as_dict(self).attr("values")()); },
+      [](const NodeInformation& self) { return py::list(contents(self).attr("values")()); },
       "A list of the texts.");
   map.def(
-      "items", [](const NodeInformation& self) { return py::list(as_dict(self).attr("items")()); },
+      "items", [](const NodeInformation& self) { return py::list(contents(self).attr("items")()); },
       "A list of pairs of key and text.");
   map.def(
       "get",
@@ -87,9 +87,9 @@ void define_information(py::module_& module) {
       },
       py::arg("key"), py::arg("default") = py::none(), "The text at a key, or the default.");
   map.def("__eq__", [](const NodeInformation& self, py::object other) {
-    return py::isinstance<py::dict>(other) && as_dict(self).equal(other);
+    return py::isinstance<py::dict>(other) && contents(self).equal(other);
   });
-  map.def("__repr__", [](const NodeInformation& self) { return py::repr(as_dict(self)); });
+  map.def("__repr__", [](const NodeInformation& self) { return py::repr(contents(self)); });
 }
 
 TensorDesc output_of(const GraphNode& self, size_t index) {

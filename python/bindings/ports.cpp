@@ -161,6 +161,12 @@ size_t port_index(const std::shared_ptr<CompiledHandle>& model, bool is_input, p
     return port_index(model, is_input, py::str(name_of(key.cast<const ModelPort&>())));
   }
   const std::vector<Port>& ports = is_input ? model->get().inputs() : model->get().outputs();
+  if (key.is_none() && ports.size() == 1) return 0;
+  if (PyLong_CheckExact(key.ptr())) {
+    const Py_ssize_t index = PyLong_AsSsize_t(key.ptr());
+    if (index >= 0 && static_cast<size_t>(index) < ports.size()) return static_cast<size_t>(index);
+    PyErr_Clear();
+  }
   std::vector<std::string> names;
   for (const Port& port : ports) names.push_back(port.name);
   return index_among(key, names, is_input);

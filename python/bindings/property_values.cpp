@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 #include <vector>
@@ -35,6 +36,14 @@ py::object integer(const std::string& text) {
 py::object enumerator(const char* module, const char* type, const std::string& text) {
   const py::object known = py::module_::import(module).attr(type);
   return known.attr("_value2member_map_").attr("get")(text, text);
+}
+
+/// Null where nothing is known of it. A compiled model has those of its device, which may be any.
+const PropertyDef* definition_of(std::string_view name, std::string_view device) {
+  if (const Result<const PropertyDef*> found = find_property(name, device)) return *found;
+  const auto table = property_table();
+  const auto row = std::ranges::find(table, name, &PropertyDef::name);
+  return row == table.end() ? nullptr : &*row;
 }
 
 std::string joined(py::handle sequence) {
@@ -89,8 +98,8 @@ std::string property_value(py::handle object) {
 Properties to_properties(py::handle object) {
   Properties properties;
   if (object.is_none()) return properties;
-  if (py::isinstance<py::dict>(object)) {
-    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(object)) {
+  if (const std::optional<py::dict> by_name = as_dict(object)) {
+    for (const auto& [key, value] : *by_name) {
       add(properties, key, value);
     }
   } else if (py::isinstance<py::list>(object)) {
@@ -102,14 +111,12 @@ Properties to_properties(py::handle object) {
 }
 
 py::object python_value(std::string_view name, std::string_view device, const std::string& value) {
-  const Result<const PropertyDef*> found = find_property(name, device);
-  const PropertyDef* const def = found ? *found : nullptr;
+  const PropertyDef* const def = definition_of(name, device);
   const std::string_view known = def != nullptr ? def->name : name;
   if (known == "SUPPORTED_PROPERTIES" || known == "OPTIMIZATION_CAPABILITIES" ||
-      known == "AVAILABLE_DEVICES") {
+      known == "AVAILABLE_DEVICES" || known == "EXECUTION_DEVICES") {
     return py::cast(words(value, ", "));
   }
-  if (known == "EXECUTION_DEVICES") return py::cast(words(value, ","));
   if (known.starts_with("RANGE_FOR_")) {
     py::list numbers;
     for (const std::string& word : words(value, ", ")) numbers.append(integer(word));

@@ -65,14 +65,13 @@ py::list tensors_of(PythonRequest& self, bool is_input) {
   return tensors;
 }
 
-/// set_input_tensor(tensor) or set_input_tensor(index, tensor), and the same of outputs.
-void set_tensor_of(PythonRequest& self, bool is_input, const py::args& arguments) {
-  if (arguments.empty() || arguments.size() > 2) {
-    throw py::type_error("it takes a tensor, or a number and a tensor");
+/// Tensors of ports by number, name or port.
+void set_all(PythonRequest& self, bool is_input, py::handle tensors) {
+  const std::optional<py::dict> by_key = as_dict(tensors);
+  if (!by_key) throw py::type_error("several tensors are told by a dict");
+  for (const auto& [key, tensor] : *by_key) {
+    set_at(self, {is_input, port_index(self.model(), is_input, key)}, tensor);
   }
-  const py::object key = arguments.size() == 2 ? py::object(arguments[0]) : py::none();
-  set_at(self, {is_input, port_index(self.model(), is_input, key)},
-         arguments[arguments.size() - 1]);
 }
 
 py::object infer(PythonRequest& self, py::object inputs, bool share_inputs, bool share_outputs,
@@ -133,35 +132,42 @@ void define_tensor_access(py::class_<PythonRequest, RequestPointer>& request) {
       py::arg("index") = py::none(),
       "The tensor of an output by number, name or port; of the only one. It shows the request's "
       "memory, which the next execution overwrites. Raises NotFound, InvalidArgument, Busy.");
-  request.def(
-      "set_input_tensor",
-      [](PythonRequest& self, const py::args& arguments) { set_tensor_of(self, true, arguments); },
-      "Uses memory of the caller's for the only input, or for one by number, name or port: "
-      "set_input_tensor(tensor) or set_input_tensor(index, tensor). Raises ShapeMismatch, "
-      "NotFound, Busy.");
-  request.def(
-      "set_output_tensor",
-      [](PythonRequest& self, const py::args& arguments) { set_tensor_of(self, false, arguments); },
-      "Lets the only output, or one by number, name or port, be written into memory of the "
-      "caller's: set_output_tensor(tensor) or set_output_tensor(index, tensor). Raises "
-      "InvalidArgument when it cannot be written or has gaps, ShapeMismatch, NotFound, Busy.");
-  const auto set_all = [](PythonRequest& self, bool is_input, const py::dict& tensors) {
-    for (const auto& [key, tensor] : tensors) {
-      set_at(self, {is_input, port_index(self.model(), is_input, key)}, tensor);
-    }
-  };
+  for (const bool is_input : {true, false}) {
+    const char* const name = is_input ? "set_input_tensor" : "set_output_tensor";
+    const char* const doc =
+        is_input
+            ? "Uses memory of the caller's for the only input, or for one by number, name or "
+              "port. Raises ShapeMismatch, NotFound, Busy."
+            : "Lets the only output, or one by number, name or port, be written into memory of "
+              "the caller's. Raises InvalidArgument when it cannot be written or has gaps, "
+              "ShapeMismatch, NotFound, Busy.";
+    request.def(
+        name,
+        [is_input](PythonRequest& self, py::object tensor) {
+          set_at(self, {is_input, port_index(self.model(), is_input, py::none())}, tensor);
+        },
+        py::arg("tensor"), doc);
+    request.def(
+        name,
+        [is_input](PythonRequest& self, py::object index, py::object tensor) {
+          set_at(self, {is_input, port_index(self.model(), is_input, index)}, tensor);
+        },
+        py::arg("index"), py::arg("tensor"), doc);
+  }
   request.def(
       "set_input_tensors",
-      [set_all](PythonRequest& self, const py::dict& tensors) { set_all(self, true, tensors); },
+      [](PythonRequest& self, py::object tensors) { set_all(self, true, tensors); },
       py::arg("inputs"), "set_input_tensor() for several: a dict by number, name or port.");
   request.def(
       "set_output_tensors",
-      [set_all](PythonRequest& self, const py::dict& tensors) { set_all(self, false, tensors); },
+      [](PythonRequest& self, py::object tensors) { set_all(self, false, tensors); },
       py::arg("outputs"), "set_output_tensor() for several: a dict by number, name or port.");
   request.def(
       "set_tensors",
-      [](PythonRequest& self, const py::dict& tensors) {
-        for (const auto& [key, tensor] : tensors) set_at(self, place_of(self, key), tensor);
+      [](PythonRequest& self, py::object tensors) {
+        const std::optional<py::dict> by_key = as_dict(tensors);
+        if (!by_key) throw py::type_error("several tensors are told by a dict");
+        for (const auto& [key, tensor] : *by_key) set_at(self, place_of(self, key), tensor);
       },
       py::arg("inputs"), "set_tensor() for several: a dict by name or port.");
   request.def_property_readonly(

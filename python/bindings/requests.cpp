@@ -30,6 +30,12 @@ constexpr size_t kLargeInput = size_t{1} << 18;
 /// The request whose callback this thread is in.
 thread_local const PythonRequest* calling_back = nullptr;
 
+/// A daemon thread is not told that its execution ended with the interpreter.
+void check_execution(const Status& status) {
+  if (!status.ok() && python_is_ending() && calling_back == nullptr) stay_out_of_the_end();
+  check(status);
+}
+
 bool is_main_thread() {
   return ::getpid() == ::gettid();
 }
@@ -97,6 +103,8 @@ InferRequest& PythonRequest::idle_request(const char* action) {
 void PythonRequest::begin(const char* action) {
   check_usable(action);
   if (python_is_ending()) {
+    // A daemon thread; an exception would reach it in the middle of the interpreter's end.
+    if (calling_back == nullptr) stay_out_of_the_end();
     raise(Status(StatusCode::Cancelled, "the interpreter is ending; nothing is started any more"));
   }
   callback_failure_ = py::none();
@@ -106,8 +114,8 @@ void PythonRequest::begin(const char* action) {
 
 void PythonRequest::set_inputs(py::handle inputs, bool share) {
   if (inputs.is_none()) return;
-  if (py::isinstance<py::dict>(inputs)) {
-    for (const auto& [key, array] : py::reinterpret_borrow<py::dict>(inputs)) {
+  if (const std::optional<py::dict> by_key = as_dict(inputs)) {
+    for (const auto& [key, array] : *by_key) {
       set_input(port_index(model_, true, key), array, share);
     }
   } else if (py::isinstance<py::list>(inputs) || py::isinstance<py::tuple>(inputs)) {
@@ -124,7 +132,7 @@ void PythonRequest::set_inputs(py::handle inputs, bool share) {
 void PythonRequest::set_input(size_t index, py::handle array, bool share) {
   check_usable("set an input");
   const Port& port = model_->get().inputs()[index];
-  const ArrayView view = view_array_as(array, port.desc.type, fmt::format("input '{}'", port.name));
+  const ArrayView view = view_array_as(array, port.desc.type, "input", port.name);
   if (share) {
     check(request_->set_input(index, view.tensor));
     return;
@@ -169,7 +177,7 @@ void PythonRequest::infer() {
   }
   const int64_t last = latency_ns_.load(std::memory_order_relaxed);
   const bool is_short = last >= 0 && last <= std::chrono::nanoseconds(kShort).count();
-  if (is_main_thread() && !is_short) {
+  if (!is_short && is_main_thread()) {
     start();
     try {
       wait_for_end();
@@ -180,10 +188,10 @@ void PythonRequest::infer() {
       });
       throw;
     }
-    check(without_gil([this] { return request_->wait(); }));
+    check_execution(without_gil([this] { return request_->wait(); }));
   } else {
     begin("run");
-    check(without_gil([this] { return request_->infer(); }));
+    check_execution(without_gil([this] { return request_->infer(); }));
   }
   raise_callback_failure();
 }
@@ -209,7 +217,7 @@ void PythonRequest::wait() {
     raise(Status(StatusCode::Busy, "a request cannot wait for itself in its own callback"));
   }
   wait_for_end();
-  check(without_gil([this] { return request_->wait(); }));
+  check_execution(without_gil([this] { return request_->wait(); }));
   raise_callback_failure();
 }
 
@@ -226,7 +234,7 @@ bool PythonRequest::wait_for(int64_t timeout) {
     return is_running() && left > milliseconds(0);
   });
   if (is_running()) return false;
-  check(without_gil([this] { return request_->wait(); }));
+  check_execution(without_gil([this] { return request_->wait(); }));
   raise_callback_failure();
   return true;
 }
