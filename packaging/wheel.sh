@@ -11,7 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 output=$(cd "$1" && pwd) python=$2
 require build long
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "$python is no Python 3.9 or later"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "$python is no Python 3.11 or later"
 commit rev-parse -q --verify HEAD >/dev/null || fail "$root is no git clone; an sdist is made of a commit"
 [ -z "$(commit status --porcelain --untracked-files=no)" ] ||
   echo "Changes that are not committed are left out: $(commit status --porcelain --untracked-files=no | wc -l) file(s)" >&2
