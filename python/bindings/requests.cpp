@@ -48,8 +48,9 @@ std::shared_ptr<PythonRequest> PythonRequest::create(std::shared_ptr<CompiledHan
   std::unique_ptr<InferRequest> request =
       take(without_gil([&] { return model->get().create_infer_request(); }));
   std::shared_ptr<PythonRequest> made(new PythonRequest(std::move(model), std::move(request)));
-  // State belongs to a request, as in OpenVINO.
-  made->set_stream(fmt::format("python-{}", ++count));
+  // State belongs to a request, as in OpenVINO, and goes with it.
+  made->own_stream_ = fmt::format("python-{}", ++count);
+  made->set_stream(made->own_stream_);
   const std::weak_ptr<PythonRequest> weak = made;
   made->end_number_ = at_interpreter_end([weak] {
     const std::shared_ptr<PythonRequest> self = weak.lock();
@@ -76,10 +77,20 @@ PythonRequest::~PythonRequest() {
     request_.release();  // its threads are those of another process
   } else if (is_inside_callback()) {
     // It cannot wait for itself here.
-    std::thread([last = std::move(request_), model = model_]() mutable { last.reset(); }).detach();
+    std::thread([last = std::move(request_), model = model_, stream = own_stream_]() mutable {
+      last.reset();
+      (void)model->get().reset_state(stream);
+    }).detach();
   } else {
-    without_gil([this] { request_.reset(); });
+    without_gil([this] {
+      request_.reset();
+      forget_own_state();
+    });
   }
+}
+
+void PythonRequest::forget_own_state() {
+  (void)model_->get().reset_state(own_stream_);
 }
 
 bool PythonRequest::is_inside_callback() const {

@@ -76,6 +76,7 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   void on_end(const Status& status);
   void call_back(const std::shared_ptr<PythonRequest>& self, const Status& status);
   void become_idle(const Status& status);
+  void forget_own_state();
   /// Waits for the end, interruptibly.
   void wait_for_end();
 
@@ -83,6 +84,7 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   std::unique_ptr<InferRequest> request_;
   std::vector<Tensor> own_inputs_;  ///< what arrays are copied into
   std::string stream_;
+  std::string own_stream_;  ///< what no other request has
   py::object callback_ = py::none();
   py::object callback_data_ = py::none();
   py::object callback_failure_ = py::none();

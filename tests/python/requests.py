@@ -356,6 +356,13 @@ class States(unittest.TestCase):
         one.reset_state()
         self.assertEqual([array.tolist() for array in one.infer(inputs).values()], [array.tolist() for array in first])
         del second
+        for _ in range(3000):  # more than a model keeps states of
+            compiled.infer_new_request(inputs)
+        one.stream = other.stream = "shared"
+        again = [array.copy() for array in one.infer(inputs).values()]
+        other.infer(inputs)
+        self.assertEqual([array.tolist() for array in again], [array.tolist() for array in first])
+        self.assertEqual(one.stream, "shared")
 
 
 if __name__ == "__main__":
