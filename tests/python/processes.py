@@ -33,7 +33,9 @@ class Programs(unittest.TestCase):
             x, ones = np.zeros((2, 3), np.float32), np.ones(64, np.float32)
         """
         text = textwrap.dedent(prologue) + textwrap.dedent(program)
-        return subprocess.Popen([sys.executable, "-c", text], cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # From 3.12 on Python warns of fork() with threads.
+        command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", text]
+        return subprocess.Popen(command, cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run_program(self, program, status=0, timeout=60):
         started = self.start(program)
