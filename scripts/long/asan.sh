@@ -10,7 +10,8 @@ cd "$root"
 
 require build demo check
 # Loops for this processor alone: the others' would not run, and take half of the build.
-configure build-asan -Dtests=true -Ddispatch=native -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=address,undefined -Db_lundef=false
+# g++ with sanitizers says that it does not unroll some loops.
+configure build-asan -Dtests=true -Ddispatch=native -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Dwerror=false -Db_sanitize=address,undefined -Db_lundef=false
 pieces_begin "$root/build-asan/pieces"
 piece_build build-asan
 # What PoCL has compiled for the tests of ./check.sh, if they have run here: its compiler takes many times as long under this allocator.
