@@ -44,7 +44,6 @@ class Queue {
   void clear_objects() { const std::vector<py::object> gone = std::exchange(wrappers_, {}); }
 
  private:
-  bool is_inside_callback() const;
   /// Raises what an execution or callback has failed with, the first of them.
   void raise_failures();
   void wait_for_idle(size_t count);
@@ -87,11 +86,6 @@ Queue::~Queue() {
   for (const auto& request : requests_) request->set_idle_hook({});
 }
 
-bool Queue::is_inside_callback() const {
-  return std::any_of(requests_.begin(), requests_.end(),
-                     [](const auto& request) { return request->is_inside_callback(); });
-}
-
 void Queue::wait_for_idle(size_t count) {
   wait_interruptibly([&] {
     std::unique_lock lock(mutex_);
@@ -115,7 +109,7 @@ void Queue::raise_failures() {
 
 size_t Queue::idle_request() {
   check(model_->check_process());
-  if (is_inside_callback()) {
+  if (PythonRequest::is_calling_back(*model_)) {
     if (!is_ready()) {
       raise(Status(StatusCode::Busy,
                    "every request of the queue is running, and a callback that waits for one keeps "
@@ -155,7 +149,7 @@ void Queue::start_async(py::object inputs, py::object user_data, bool share_inpu
 
 void Queue::wait_all() {
   check(model_->check_process());
-  if (is_inside_callback()) {
+  if (PythonRequest::is_calling_back(*model_)) {
     raise(Status(StatusCode::Busy, "a callback cannot wait for the execution that it belongs to"));
   }
   wait_for_idle(requests_.size());

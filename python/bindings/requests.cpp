@@ -72,11 +72,13 @@ PythonRequest::PythonRequest(std::shared_ptr<CompiledHandle> model,
 }
 
 PythonRequest::~PythonRequest() {
-  forget_at_interpreter_end(end_number_);
   if (!model_->is_here()) {
     request_.release();  // its threads are those of another process
-  } else if (is_inside_callback()) {
-    // It cannot wait for itself here.
+    return;
+  }
+  forget_at_interpreter_end(end_number_);
+  if (calling_back != nullptr) {
+    // It may need this very thread to end.
     std::thread([last = std::move(request_), model = model_, stream = own_stream_]() mutable {
       last.reset();
       (void)model->get().reset_state(stream);
@@ -95,6 +97,28 @@ void PythonRequest::forget_own_state() {
 
 bool PythonRequest::is_inside_callback() const {
   return calling_back == this;
+}
+
+bool PythonRequest::is_calling_back(const CompiledHandle& model) {
+  return calling_back != nullptr && calling_back->model_.get() == &model;
+}
+
+void PythonRequest::check_may_wait() const {
+  if (is_inside_callback() || (is_calling_back(*model_) && is_running())) raise_waiting();
+}
+
+void PythonRequest::raise_waiting() {
+  raise(Status(StatusCode::Busy,
+               "a callback cannot wait for an execution of its own model: it may keep the thread "
+               "that the execution needs; start_async() can be called there"));
+}
+
+void PythonRequest::set_idle_hook(std::function<void(const Status&)> hook) {
+  // The one before may be about to return.
+  without_gil([this] {
+    while (in_hook_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+  });
+  idle_hook_ = std::move(hook);
 }
 
 void PythonRequest::check_usable(const char* action) const {
@@ -181,11 +205,7 @@ void PythonRequest::set_output(size_t index, py::handle array) {
 }
 
 void PythonRequest::infer() {
-  if (is_inside_callback()) {
-    raise(Status(StatusCode::Busy,
-                 "a request cannot wait for itself in its own callback; "
-                 "start_async() can be called there"));
-  }
+  if (is_calling_back(*model_)) raise_waiting();
   const int64_t last = latency_ns_.load(std::memory_order_relaxed);
   const bool is_short = last >= 0 && last <= std::chrono::nanoseconds(kShort).count();
   if (!is_short && is_main_thread()) {
@@ -224,9 +244,7 @@ void PythonRequest::wait_for_end() {
 
 void PythonRequest::wait() {
   check(model_->check_process());
-  if (is_inside_callback()) {
-    raise(Status(StatusCode::Busy, "a request cannot wait for itself in its own callback"));
-  }
+  check_may_wait();
   wait_for_end();
   check_execution(without_gil([this] { return request_->wait(); }));
   raise_callback_failure();
@@ -234,9 +252,7 @@ void PythonRequest::wait() {
 
 bool PythonRequest::wait_for(int64_t timeout) {
   check(model_->check_process());
-  if (is_inside_callback()) {
-    raise(Status(StatusCode::Busy, "a request cannot wait for itself in its own callback"));
-  }
+  check_may_wait();
   const steady_clock::time_point end =
       steady_clock::now() + milliseconds(std::clamp<int64_t>(timeout, 0, int64_t{1} << 40));
   wait_interruptibly([&] {
@@ -292,8 +308,10 @@ void PythonRequest::call_back(const std::shared_ptr<PythonRequest>& self, const 
 }
 
 void PythonRequest::become_idle(const Status& status) {
+  in_hook_.fetch_add(1, std::memory_order_acq_rel);
   in_use_.fetch_sub(1, std::memory_order_acq_rel);
   if (idle_hook_) idle_hook_(status);
+  in_hook_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void PythonRequest::raise_callback_failure() {

@@ -55,11 +55,14 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   /// For a queue: callback(request, user_data) at the end of every execution without a failure.
   void set_queue_callback(py::object callback);
   /// Called when the request is idle again, on a device's thread, perhaps with the GIL.
-  void set_idle_hook(std::function<void(const Status&)> hook) { idle_hook_ = std::move(hook); }
+  /// The request must be idle.
+  void set_idle_hook(std::function<void(const Status&)> hook);
   /// Raises what a callback has raised since it was last asked.
   void raise_callback_failure();
   /// Whether the calling thread is in a callback of this request.
   bool is_inside_callback() const;
+  /// Whether it is in one of any request of this model: it must not wait for another one then.
+  static bool is_calling_back(const CompiledHandle& model);
 
   py::object user_data = py::none();
   const std::string& stream() const { return stream_; }
@@ -73,6 +76,8 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   /// Marks the request as running, so that nobody touches it; raises Busy.
   void begin(const char* action);
   void check_usable(const char* action) const;
+  void check_may_wait() const;
+  [[noreturn]] static void raise_waiting();
   void on_end(const Status& status);
   void call_back(const std::shared_ptr<PythonRequest>& self, const Status& status);
   void become_idle(const Status& status);
@@ -93,6 +98,7 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   bool is_queue_job_ = false;
   std::atomic<int> in_use_{0};  ///< executions whose callbacks have not returned, and copies
   std::function<void(const Status&)> idle_hook_;
+  std::atomic<int> in_hook_{0};  ///< calls of the hook that have not returned
   std::chrono::steady_clock::time_point started_;
   std::atomic<int64_t> latency_ns_{-1};
   unsigned end_number_ = 0;

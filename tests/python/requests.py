@@ -207,6 +207,28 @@ class Running(unittest.TestCase):
         request.wait()
         self.assertEqual(len(errors), 3)
 
+    def test_callback_that_waits_for_another_request(self):
+        """Of the same model, which may need the very thread of the callback: told, not hung."""
+        one_stream = hetero.Core().compile_model(small_models.add_one(), "CPU", {"NUM_STREAMS": 1})
+        other_model = hetero.Core().compile_model(small_models.add_one(), "CPU", {"NUM_STREAMS": 1})
+        request, other = one_stream.create_infer_request(), [one_stream.create_infer_request()]
+        told, found = [], []
+
+        def wait(_):
+            other[0].start_async(self.x)
+            for call in (other[0].wait, lambda: other[0].wait_for(1000), lambda: one_stream(self.x)):
+                try:
+                    call()
+                except Busy as error:
+                    told.append(str(error))
+            other.clear()
+            found.append(other_model(self.x)[0][0, 0])
+        request.set_callback(wait)
+        request.start_async(self.x)
+        request.wait()
+        self.assertGreaterEqual(len(told), 1)
+        self.assertEqual(found, [1])
+
     def test_request_that_goes_while_it_runs(self):
         for _ in range(5):
             request = self.slow.create_infer_request()
