@@ -2,6 +2,7 @@
 import datetime
 import gc
 import threading
+import time
 import types
 import unittest
 import weakref
@@ -316,6 +317,35 @@ class Threads(unittest.TestCase):
                 np.testing.assert_allclose(compiled(x)[0], small_models.chain_of(x), rtol=1e-5)
         failures = self.run_all([lambda seed=seed: work(seed) for seed in range(6)])
         self.assertEqual(failures, [])
+
+    def test_others_go_on_meanwhile(self):
+        """Whatever waits or computes lets go of the GIL: a loop of Python goes on beside it."""
+        core = hetero.Core()
+        slow = core.compile_model(small_models.slow(HALF_A_SECOND), "REF")
+        ones = np.ones(64, np.float32)
+        request = slow.create_infer_request()
+        queue = hetero.AsyncInferQueue(slow, 1)
+
+        def wait():
+            request.start_async(ones)
+            request.wait()
+
+        def wait_for():
+            request.start_async(ones)
+            request.wait_for(100000)
+
+        def wait_all():
+            queue.start_async(ones)
+            queue.start_async(ones)
+            queue.wait_all()
+        for work in (lambda: request.infer(ones), lambda: slow(ones), wait, wait_for, wait_all):
+            counted = 0
+            thread = threading.Thread(target=work)
+            thread.start()
+            while thread.is_alive():
+                time.sleep(0.001)
+                counted += 1
+            self.assertGreater(counted, 20)
 
     def test_a_request_of_many(self):
         """One wins, others are told; nothing is mixed."""
