@@ -40,7 +40,7 @@ def main() -> None:
         text = f"{found['label']} {found['score']:.2f}"
         print(f"{text} at {x_min},{y_min} to {x_max},{y_max}")
         cv2.rectangle(picture, (x_min, y_min), (x_max, y_max), (0, 255, 255), 2)
-        corner = min(max(x_min, 0), picture.shape[1] - 90), max(y_min - 5, 12)
+        corner = min(max(x_min, 0), picture.shape[1] - 110), max(y_min - 5, 12)
         cv2.putText(picture, text, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 255, 255), 1, cv2.LINE_AA)
     if not cv2.imwrite(options.output, picture):
         sys.exit(f"picture.py: cannot write '{options.output}'")
