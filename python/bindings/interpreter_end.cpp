@@ -29,6 +29,7 @@ Ends& ends() {
 std::atomic<bool> has_ended{false};
 
 std::atomic<bool> is_ending{false};
+std::atomic<int> threads_aside{0};
 
 void run_ends() {
   is_ending.store(true, std::memory_order_release);
@@ -38,6 +39,11 @@ void run_ends() {
     all.swap(ends().all);
   }
   for (const auto& [number, end] : all) end();
+  without_gil([] {
+    while (threads_aside.load(std::memory_order_acquire) > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
   has_ended.store(true, std::memory_order_release);
   // Daemon threads that wait for the GIL come by and stay out.
   for (int round = 0; round < 5; ++round) {
@@ -57,6 +63,19 @@ bool python_is_ending() {
 
 void watch_interpreter_end() {
   py::module_::import("atexit").attr("register")(py::cpp_function(run_ends));
+}
+
+void run_aside(std::function<void()> work) {
+  if (!python_is_there()) return;
+  threads_aside.fetch_add(1, std::memory_order_acq_rel);
+  std::thread([work = std::move(work)]() mutable {
+    {
+      const GilHeld held;
+      work();
+      work = {};
+    }
+    threads_aside.fetch_sub(1, std::memory_order_acq_rel);
+  }).detach();
 }
 
 unsigned at_interpreter_end(std::function<void()> end) {

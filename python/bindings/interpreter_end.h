@@ -19,6 +19,10 @@ void stay_out_of_the_end();
 /// into Python. Call it once, when the module is imported.
 void watch_interpreter_end();
 
+/// Runs `work` with the GIL on a thread of its own, for which the interpreter's end waits; not at
+/// all once that has come.
+void run_aside(std::function<void()> work);
+
 /// Runs `end` at that time, with the GIL, unless it was taken back by then. Returns its number.
 unsigned at_interpreter_end(std::function<void()> end);
 void forget_at_interpreter_end(unsigned number);

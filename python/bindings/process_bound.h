@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inference/base/status.h"
+#include "python/bindings/gil.h"
 
 namespace het::python {
 
@@ -30,11 +31,15 @@ class ProcessBound {
                  "this object was made before fork(), and its threads stayed in the other process; "
                  "make it in this one, or start processes by multiprocessing's method 'spawn'");
   }
+  /// Lets go of the GIL meanwhile: threads that are waited for may want it.
   void reset() {
-    if (is_here()) {
-      pointer_ = Pointer();
-    } else if (pointer_) {
+    if (!pointer_) return;
+    if (!is_here()) {
       new Pointer(std::move(pointer_));  // left to the end of the process, on purpose
+    } else if (PyGILState_Check() != 0) {
+      without_gil([this] { pointer_ = Pointer(); });
+    } else {
+      pointer_ = Pointer();
     }
   }
   const Pointer& get() const { return pointer_; }

@@ -23,6 +23,14 @@
 namespace het::python {
 namespace {
 
+/// What devices' threads tell of a queue, which may have gone by then.
+struct QueueState {
+  std::mutex mutex;  ///< protects the members below; taken alone, and never before the GIL
+  std::condition_variable changed;
+  std::deque<size_t> idle;
+  std::vector<Status> failures;
+};
+
 /// Requests that are started as they become idle. Used with the GIL, which it lets go of while it
 /// waits; idle requests are told by devices' threads, without it.
 class Queue {
@@ -51,10 +59,7 @@ class Queue {
   std::vector<std::shared_ptr<PythonRequest>> requests_;
   std::vector<py::object> wrappers_;  ///< of the requests: through them callbacks are collected
   std::shared_ptr<CompiledHandle> model_;
-  std::mutex mutex_;  ///< protects the members below; taken alone, and never before the GIL
-  std::condition_variable changed_;
-  std::deque<size_t> idle_;
-  std::vector<Status> failures_;
+  const std::shared_ptr<QueueState> state_ = std::make_shared<QueueState>();
 };
 
 Queue::Queue(const PythonCompiledModel& model, size_t jobs) : model_(model.handle()) {
@@ -66,30 +71,30 @@ Queue::Queue(const PythonCompiledModel& model, size_t jobs) : model_(model.handl
   for (size_t i = 0; i < jobs; ++i) {
     requests_.push_back(PythonRequest::create(model_));
     wrappers_.push_back(py::cast(requests_.back()));
-    idle_.push_back(i);
-    requests_.back()->set_idle_hook([this, i](const Status& status) {
-      const std::lock_guard lock(mutex_);
-      idle_.push_back(i);
-      if (!status.ok()) failures_.push_back(status);
-      // Under the lock: whoever waits may destroy the queue right after it.
-      changed_.notify_all();
+    state_->idle.push_back(i);
+    requests_.back()->set_idle_hook([state = state_, i](const Status& status) {
+      const std::lock_guard lock(state->mutex);
+      state->idle.push_back(i);
+      if (!status.ok()) state->failures.push_back(status);
+      state->changed.notify_all();
     });
   }
 }
 
 Queue::~Queue() {
-  if (!model_->is_here()) return;
+  // In a callback it cannot wait; executions then end with their requests.
+  if (!model_->is_here() || PythonRequest::is_calling_back(*model_)) return;
   without_gil([this] {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return idle_.size() == requests_.size(); });
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return state_->idle.size() == requests_.size(); });
   });
-  for (const auto& request : requests_) request->set_idle_hook({});
 }
 
 void Queue::wait_for_idle(size_t count) {
   wait_interruptibly([&] {
-    std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, kSignalSlice, [&] { return idle_.size() >= count; });
+    std::unique_lock lock(state_->mutex);
+    return !state_->changed.wait_for(lock, kSignalSlice,
+                                     [&] { return state_->idle.size() >= count; });
   });
 }
 
@@ -97,8 +102,8 @@ void Queue::raise_failures() {
   for (const auto& request : requests_) request->raise_callback_failure();
   std::vector<Status> failures;
   {
-    const std::lock_guard lock(mutex_);
-    failures.swap(failures_);
+    const std::lock_guard lock(state_->mutex);
+    failures.swap(state_->failures);
   }
   if (failures.empty()) return;
   std::string more;
@@ -119,8 +124,8 @@ size_t Queue::idle_request() {
     wait_for_idle(1);
     raise_failures();
   }
-  const std::lock_guard lock(mutex_);
-  return idle_.empty() ? 0 : idle_.front();
+  const std::lock_guard lock(state_->mutex);
+  return state_->idle.empty() ? 0 : state_->idle.front();
 }
 
 void Queue::start_async(py::object inputs, py::object user_data, bool share_inputs) {
@@ -128,10 +133,10 @@ void Queue::start_async(py::object inputs, py::object user_data, bool share_inpu
   for (;;) {
     idle_request();
     // Another thread of Python may have taken it meanwhile.
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) continue;
-    index = idle_.front();
-    idle_.pop_front();
+    const std::lock_guard lock(state_->mutex);
+    if (state_->idle.empty()) continue;
+    index = state_->idle.front();
+    state_->idle.pop_front();
     break;
   }
   PythonRequest& request = *requests_[index];
@@ -140,9 +145,9 @@ void Queue::start_async(py::object inputs, py::object user_data, bool share_inpu
     request.user_data = std::move(user_data);
     request.start();
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_front(index);
-    changed_.notify_all();
+    const std::lock_guard lock(state_->mutex);
+    state_->idle.push_front(index);
+    state_->changed.notify_all();
     throw;
   }
 }
@@ -157,8 +162,8 @@ void Queue::wait_all() {
 }
 
 bool Queue::is_ready() {
-  const std::lock_guard lock(mutex_);
-  return !idle_.empty();
+  const std::lock_guard lock(state_->mutex);
+  return !state_->idle.empty();
 }
 
 void Queue::set_callback(py::object callback) {

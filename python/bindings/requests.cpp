@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "python/bindings/arrays.h"
@@ -47,7 +46,8 @@ std::shared_ptr<PythonRequest> PythonRequest::create(std::shared_ptr<CompiledHan
   check(model->check_process());
   std::unique_ptr<InferRequest> request =
       take(without_gil([&] { return model->get().create_infer_request(); }));
-  std::shared_ptr<PythonRequest> made(new PythonRequest(std::move(model), std::move(request)));
+  std::shared_ptr<PythonRequest> made(new PythonRequest(std::move(model), std::move(request)),
+                                      destroy);
   // State belongs to a request, as in OpenVINO, and goes with it.
   made->own_stream_ = fmt::format("python-{}", ++count);
   made->set_stream(made->own_stream_);
@@ -77,22 +77,19 @@ PythonRequest::~PythonRequest() {
     return;
   }
   forget_at_interpreter_end(end_number_);
-  if (calling_back != nullptr) {
-    // It may need this very thread to end.
-    std::thread([last = std::move(request_), model = model_, stream = own_stream_]() mutable {
-      last.reset();
-      (void)model->get().reset_state(stream);
-    }).detach();
-  } else {
-    without_gil([this] {
-      request_.reset();
-      forget_own_state();
-    });
-  }
+  without_gil([this] {
+    request_.reset();
+    (void)model_->get().reset_state(own_stream_);
+  });
 }
 
-void PythonRequest::forget_own_state() {
-  (void)model_->get().reset_state(own_stream_);
+void PythonRequest::destroy(PythonRequest* request) {
+  if (calling_back == nullptr) {
+    delete request;
+  } else {
+    // Its execution may need this very thread to end.
+    run_aside([request] { delete request; });
+  }
 }
 
 bool PythonRequest::is_inside_callback() const {
@@ -111,14 +108,6 @@ void PythonRequest::raise_waiting() {
   raise(Status(StatusCode::Busy,
                "a callback cannot wait for an execution of its own model: it may keep the thread "
                "that the execution needs; start_async() can be called there"));
-}
-
-void PythonRequest::set_idle_hook(std::function<void(const Status&)> hook) {
-  // The one before may be about to return.
-  without_gil([this] {
-    while (in_hook_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
-  });
-  idle_hook_ = std::move(hook);
 }
 
 void PythonRequest::check_usable(const char* action) const {
@@ -308,10 +297,8 @@ void PythonRequest::call_back(const std::shared_ptr<PythonRequest>& self, const 
 }
 
 void PythonRequest::become_idle(const Status& status) {
-  in_hook_.fetch_add(1, std::memory_order_acq_rel);
   in_use_.fetch_sub(1, std::memory_order_acq_rel);
   if (idle_hook_) idle_hook_(status);
-  in_hook_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void PythonRequest::raise_callback_failure() {

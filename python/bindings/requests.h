@@ -55,8 +55,8 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   /// For a queue: callback(request, user_data) at the end of every execution without a failure.
   void set_queue_callback(py::object callback);
   /// Called when the request is idle again, on a device's thread, perhaps with the GIL.
-  /// The request must be idle.
-  void set_idle_hook(std::function<void(const Status&)> hook);
+  /// For a request that has not been started yet.
+  void set_idle_hook(std::function<void(const Status&)> hook) { idle_hook_ = std::move(hook); }
   /// Raises what a callback has raised since it was last asked.
   void raise_callback_failure();
   /// Whether the calling thread is in a callback of this request.
@@ -72,6 +72,8 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   void clear_objects();
 
  private:
+  /// Aside where the calling thread must not wait for the execution.
+  static void destroy(PythonRequest* request);
   PythonRequest(std::shared_ptr<CompiledHandle> model, std::unique_ptr<InferRequest> request);
   /// Marks the request as running, so that nobody touches it; raises Busy.
   void begin(const char* action);
@@ -81,7 +83,6 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   void on_end(const Status& status);
   void call_back(const std::shared_ptr<PythonRequest>& self, const Status& status);
   void become_idle(const Status& status);
-  void forget_own_state();
   /// Waits for the end, interruptibly.
   void wait_for_end();
 
@@ -98,7 +99,6 @@ class PythonRequest : public std::enable_shared_from_this<PythonRequest> {
   bool is_queue_job_ = false;
   std::atomic<int> in_use_{0};  ///< executions whose callbacks have not returned, and copies
   std::function<void(const Status&)> idle_hook_;
-  std::atomic<int> in_hook_{0};  ///< calls of the hook that have not returned
   std::chrono::steady_clock::time_point started_;
   std::atomic<int64_t> latency_ns_{-1};
   unsigned end_number_ = 0;

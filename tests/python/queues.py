@@ -157,6 +157,22 @@ class Queue(unittest.TestCase):
             del queue
         self.assertEqual(called, list(range(10)))
 
+    def test_queue_that_goes_in_its_callback(self):
+        for _ in range(20):
+            box = [hetero.AsyncInferQueue(self.compiled, 3)]
+            ended = threading.Event()
+
+            def let_go(request, data, box=box, ended=ended):
+                box.clear()
+                ended.set()
+            box[0].set_callback(let_go)
+            try:
+                for _ in range(3):
+                    box[0].start_async(self.x)
+            except IndexError:
+                pass  # it has gone
+            self.assertTrue(ended.wait(20))
+
     def test_request_outlives_its_queue(self):
         queue = hetero.AsyncInferQueue(self.compiled, 2)
         request = queue[0]
