@@ -23,7 +23,7 @@ def concerns_us(kind, block):
     if kind == "asan":
         if re.search(r"(Direct|Indirect) leak of", block):
             return bool(OURS.search(block)) and "Direct leak" in block
-        return bool(re.search(r"ERROR: AddressSanitizer|runtime error:", block))
+        return bool(re.search(r"ERROR: AddressSanitizer: (?!detected memory leaks)|CHECK failed|runtime error:", block))
     if re.search(r"(definitely|possibly) lost in loss record", block):
         return bool(OURS.search(block)) and "definitely lost" in block
     return bool(re.search(r"^(Invalid (read|write|free)|Mismatched free|Jump to the invalid)", block, re.MULTILINE)) and bool(OURS.search(block))
