@@ -1,6 +1,7 @@
 #include "python/bindings/ports.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
