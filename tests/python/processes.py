@@ -35,7 +35,12 @@ class Programs(unittest.TestCase):
         text = textwrap.dedent(prologue) + textwrap.dedent(program)
         # From 3.12 on Python warns of fork() with threads.
         command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", text]
-        return subprocess.Popen(command, cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Where this test runs in the background, SIGINT is ignored, which children inherit.
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            return subprocess.Popen(command, cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def run_program(self, program, status=0, timeout=60):
         started = self.start(program)
@@ -124,7 +129,7 @@ class Programs(unittest.TestCase):
 
     def test_signal_handlers_run(self):
         self.interrupt("""
-            signal.signal(signal.SIGINT, lambda *_: (print("my handler"), os._exit(0)))
+            signal.signal(signal.SIGINT, lambda *_: (print("my handler", flush=True), os._exit(0)))
             request = compiled("slow", "REF").create_infer_request()
             request.start_async(ones)
             print("waiting", flush=True)
