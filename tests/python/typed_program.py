@@ -50,7 +50,7 @@ def best_scores(model: ov.CompiledModel, pictures: list[NDArray[numpy.uint8]]) -
 def describe(detector: ov.VisionModel, picture: PictureLike) -> list[str]:
     """A line per object that lives."""
     found = ov.Tracker().update(detector(picture, region=(0, 0, 160, 96), threshold=0.2))
-    return [f"{label} {score:.2f} at {box[0]:.0f},{box[1]:.0f}" for label, score, box in zip(found.labels, found.scores, found.boxes)]
+    return [f"{row['label']} {row['score']:.2f} at {row['box'][0]:.0f},{row['box'][1]:.0f}" for row in found]
 
 
 def main(path: pathlib.Path, descriptor: pathlib.Path) -> None:
