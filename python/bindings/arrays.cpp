@@ -95,14 +95,6 @@ ArrayView view_exotic(py::handle array) {
 
 }  // namespace
 
-std::shared_ptr<void> keep_object(py::object object) {
-  return {object.release().ptr(), [](void* kept) {
-            if (kept == nullptr || !python_is_there()) return;
-            const GilHeld held;
-            Py_DECREF(static_cast<PyObject*>(kept));
-          }};
-}
-
 ArrayView view_strided(py::handle object) {
   if (py::isinstance<PythonTensor>(object)) {
     const auto& own = object.cast<const PythonTensor&>();

@@ -33,7 +33,4 @@ ArrayView view_strided(py::handle object);
 ArrayView view_array_as(py::handle object, ElementType type, std::string_view what,
                         std::string_view name = {});
 
-/// Keeps a Python object until the last copy of the result is gone, on whichever thread that is.
-std::shared_ptr<void> keep_object(py::object object);
-
 }  // namespace het::python

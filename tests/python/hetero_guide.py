@@ -1,5 +1,6 @@
 """What OpenVINO's guide of heterogeneous execution does in Python, step by step."""
 import os
+import tempfile
 import unittest
 
 import numpy as np
@@ -80,7 +81,6 @@ class Guide(unittest.TestCase):
     def test_visualisation(self):
         os.environ["OPENVINO_HETERO_VISUALIZE"] = "1"
         before = os.getcwd()
-        import tempfile
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             try:

@@ -10,8 +10,8 @@ import unittest
 
 import small_models
 
-#: Rounds of the slow model that take many seconds.
-LONG = 1 << 40
+#: Rounds of the slow model that take many seconds: the most that a Loop may have.
+LONG = 1 << 24
 
 
 class Programs(unittest.TestCase):
