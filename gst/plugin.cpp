@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include "gst/bindings/frame_access.h"
 #include "gst/elements/gstheteroattachroi.h"
 #include "gst/elements/gstheteroclassify.h"
 #include "gst/elements/gstheterodetect.h"
@@ -18,6 +19,7 @@
 
 static gboolean plugin_init(GstPlugin* plugin) {
   het::gst::connect_log();
+  het::gst::offer_frame_access(plugin);
   gboolean any = FALSE;
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);

@@ -48,4 +48,15 @@ std::vector<std::string> json_messages(GstBuffer* buffer) {
   return messages;
 }
 
+bool remove_json_message(GstBuffer* buffer, std::string_view message) {
+  gpointer state = nullptr;
+  GstMeta* meta = nullptr;
+  while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_HETERO_JSON_META_API_TYPE)) !=
+         nullptr) {
+    if (reinterpret_cast<GstHeteroJsonMeta*>(meta)->message == message)
+      return gst_buffer_remove_meta(buffer, meta) != FALSE;
+  }
+  return false;
+}
+
 }  // namespace het::gst

@@ -3,6 +3,7 @@
 #include <gst/gst.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// A JSON message about its buffer, as heterometaconvert writes it and heterometapublish sends it.
@@ -23,5 +24,8 @@ void add_json_message(GstBuffer* buffer, const std::string& message);
 
 /// In the order in which they were added.
 std::vector<std::string> json_messages(GstBuffer* buffer);
+
+/// Removes the first one with this text from a writable buffer; false where there is none.
+bool remove_json_message(GstBuffer* buffer, std::string_view message);
 
 }  // namespace het::gst

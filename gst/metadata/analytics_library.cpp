@@ -13,6 +13,7 @@ bool find_functions(AnalyticsLibrary& functions) {
   return HET_FIND(gst_analytics_cls_mtd_get_length) && HET_FIND(gst_analytics_cls_mtd_get_level) &&
          HET_FIND(gst_analytics_cls_mtd_get_mtd_type) &&
          HET_FIND(gst_analytics_cls_mtd_get_quark) && HET_FIND(gst_analytics_mtd_get_mtd_type) &&
+         HET_FIND(gst_analytics_mtd_get_size) &&
          HET_FIND(gst_analytics_od_mtd_get_confidence_lvl) &&
          HET_FIND(gst_analytics_od_mtd_get_location) &&
          HET_FIND(gst_analytics_od_mtd_get_mtd_type) &&

@@ -11,6 +11,7 @@ struct AnalyticsLibrary {
   decltype(&::gst_analytics_cls_mtd_get_mtd_type) gst_analytics_cls_mtd_get_mtd_type;
   decltype(&::gst_analytics_cls_mtd_get_quark) gst_analytics_cls_mtd_get_quark;
   decltype(&::gst_analytics_mtd_get_mtd_type) gst_analytics_mtd_get_mtd_type;
+  decltype(&::gst_analytics_mtd_get_size) gst_analytics_mtd_get_size;
   decltype(&::gst_analytics_od_mtd_get_confidence_lvl) gst_analytics_od_mtd_get_confidence_lvl;
   decltype(&::gst_analytics_od_mtd_get_location) gst_analytics_od_mtd_get_location;
   decltype(&::gst_analytics_od_mtd_get_mtd_type) gst_analytics_od_mtd_get_mtd_type;

@@ -2,6 +2,7 @@
 
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analytics_library.h"
@@ -249,6 +250,23 @@ guint AnalyticsRegion::own_record() {
   if (record == kNone)
     record = add_record(relations, {nullptr, is_of_others ? kOfOthers : object, 0, 0, 0, 0});
   return record;
+}
+
+void AnalyticsRegion::remove(GstBuffer* buffer) const {
+  const std::vector<guint> kept = without(relations, {object, record});
+  GstBuffer* rest = gst_buffer_new();
+  GstAnalyticsRelationMeta* copy = copy_mtds(buffer, relations, kept, rest);
+  // Records name their objects.
+  for (guint id = 0; id < kept.size(); ++id) {
+    GstAnalyticsMtd mtd{id, copy};
+    if (analytics().gst_analytics_mtd_get_mtd_type(&mtd) != record_type()) continue;
+    guint& named = record_of(copy, id)->object;
+    const auto place = std::find(kept.begin(), kept.end(), named);
+    if (place != kept.end()) named = static_cast<guint>(place - kept.begin());
+  }
+  gst_buffer_remove_meta(buffer, &relations->parent_instance);
+  gst_buffer_copy_into(buffer, rest, GST_BUFFER_COPY_META, 0, static_cast<gsize>(-1));
+  gst_buffer_unref(rest);
 }
 
 void AnalyticsRegion::add_params(GstStructure* params) {

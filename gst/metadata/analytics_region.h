@@ -62,6 +62,9 @@ struct AnalyticsRegion {
   std::optional<int> id() const;
   std::optional<int> parent_id() const;
   void set_parent(const AnalyticsRegion& parent) const;
+  /// With its record and what is related to it and to nothing else. GStreamer cannot take one Mtd
+  /// away, so the buffer gets the others anew, in their order.
+  void remove(GstBuffer* buffer) const;
   /// "classification" becomes a ClsMtd, too, and "object_id" the TrackingMtd.
   void add_params(GstStructure* params);
   /// The part of it that lies inside the picture.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace het::gst {
 
@@ -20,6 +21,14 @@ inline constexpr auto kNames = static_cast<GstAnalyticsRelTypes>(GST_ANALYTICS_R
 
 /// True for a class or a segmentation that belongs to nothing else in the frame.
 bool is_of_whole_picture(const GstAnalyticsMtd& mtd);
+
+/// The ids of all Mtds but these and what is related to them and to nothing else; objects always
+/// stay. Ids without an Mtd count as none.
+std::vector<guint> without(GstAnalyticsRelationMeta* relations, const std::vector<guint>& ids);
+
+/// Adds these Mtds of a buffer to another one, which has none, with the relations among them.
+GstAnalyticsRelationMeta* copy_mtds(GstBuffer* from, GstAnalyticsRelationMeta* relations,
+                                    const std::vector<guint>& ids, GstBuffer* to);
 
 struct BestClass {
   std::string label;

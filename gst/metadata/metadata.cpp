@@ -223,19 +223,11 @@ void read_foreign(const RegionMeta& region, int width, int height, FrameObject& 
     read_segmentation(found, width, height, object.tensors);
 }
 
-std::optional<int> read_object_id(const RegionMeta& region) {
-  for (const GList* link = region.params(); link; link = link->next) {
-    const auto* params = static_cast<const GstStructure*>(link->data);
-    if (gst_structure_has_name(params, kObjectId)) return number<int>(params, "id", G_TYPE_INT);
-  }
-  return region.track_id();
-}
-
 FrameObject read_object(const RegionMeta& region, int width, int height) {
   FrameObject object;
   object.rect = region.has_rect() ? region.rect() : Rect{0, 0, width, height};
   object.type = region.type();
-  object.object_id = read_object_id(region);
+  object.object_id = object_id(region);
   for (const GList* link = region.params(); link; link = link->next) {
     const auto* params = static_cast<const GstStructure*>(link->data);
     if (gst_structure_has_name(params, kDetection)) {
@@ -259,17 +251,28 @@ void add_region(GstBuffer* buffer, const Rect& rect, std::string_view type) {
   RegionMeta::add(buffer, form, rect, type, 1.0f);
 }
 
-void set_object_id(GstBuffer* buffer, int index, int id) {
-  std::optional<RegionMeta> region = RegionMeta::at(buffer, index);
-  if (!region) return;
-  for (const GList* link = region->params(); link; link = link->next) {
+std::optional<int> object_id(const RegionMeta& region) {
+  for (const GList* link = region.params(); link; link = link->next) {
+    const auto* params = static_cast<const GstStructure*>(link->data);
+    if (gst_structure_has_name(params, kObjectId)) return number<int>(params, "id", G_TYPE_INT);
+  }
+  return region.track_id();
+}
+
+void set_object_id(RegionMeta& region, int id) {
+  for (const GList* link = region.params(); link; link = link->next) {
     auto* params = static_cast<GstStructure*>(link->data);
     if (!gst_structure_has_name(params, kObjectId)) continue;
     gst_structure_set(params, "id", G_TYPE_INT, id, nullptr);
-    region->set_track_id(id);
+    region.set_track_id(id);
     return;
   }
-  region->add_params(gst_structure_new(kObjectId, "id", G_TYPE_INT, id, nullptr));
+  region.add_params(gst_structure_new(kObjectId, "id", G_TYPE_INT, id, nullptr));
+}
+
+void set_object_id(GstBuffer* buffer, int index, int id) {
+  if (std::optional<RegionMeta> region = RegionMeta::at(buffer, index))
+    set_object_id(*region, id);
 }
 
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
@@ -277,8 +280,7 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
   RegionMeta::Cursor cursor;
   for (int index = 0; const auto region = RegionMeta::next(buffer, cursor); ++index) {
     if (!region->has_rect()) continue;
-    regions.push_back(
-        {index, region->rect(), std::string(region->type()), read_object_id(*region)});
+    regions.push_back({index, region->rect(), std::string(region->type()), object_id(*region)});
   }
   return regions;
 }

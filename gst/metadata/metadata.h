@@ -109,7 +109,11 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
 /// the picture.
 void add_region(GstBuffer* buffer, const Rect& rect, std::string_view type);
 
-/// Says who the n-th region of a writable buffer is; replaces what was said before.
+/// Who a region is, from a tracker.
+std::optional<int> object_id(const RegionMeta& region);
+/// Says who a region of a writable buffer is; replaces what was said before.
+void set_object_id(RegionMeta& region, int id);
+/// The same for the n-th region.
 void set_object_id(GstBuffer* buffer, int index, int id);
 
 /// Reads the objects of a frame of this size back, in the order in which they were attached.

@@ -1,7 +1,5 @@
 #include "metadata_copy.h"
 
-#include <vector>
-
 #include "metadata_tensors.h"
 #include "region_meta.h"
 #include "scaled_rect.h"
@@ -93,6 +91,19 @@ RegionMeta add_copy(const RegionMeta& region, const GstVideoInfo& from_info, Gst
 }
 
 }  // namespace
+
+std::vector<GstStructure*> params_of_others(const RegionMeta& region, const GstVideoInfo& info) {
+  std::vector<GstStructure*> params;
+  GstBuffer* buffer = gst_buffer_new();
+  RegionMeta copy = add_copy(region, info, buffer, info, MetadataForm::RegionOfInterest);
+  copy_classes(region, copy);
+  copy_track(region, copy);
+  copy_segmentations(region, info, copy, info);
+  for (const GList* link = copy.params(); link; link = link->next)
+    params.push_back(gst_structure_copy(static_cast<const GstStructure*>(link->data)));
+  gst_buffer_unref(buffer);
+  return params;
+}
 
 int copy_regions(GstBuffer* from, const GstVideoInfo& from_info, GstBuffer* to,
                  const GstVideoInfo& to_info) {

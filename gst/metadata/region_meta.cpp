@@ -144,6 +144,20 @@ void RegionMeta::set_parent(GstBuffer* buffer, const RegionMeta* parent) {
   }
 }
 
+void RegionMeta::remove(GstBuffer* buffer) {
+  if constexpr (kHasAnalytics) {
+    if (region_of_interest_ == nullptr) return analytics_.remove(buffer);
+  }
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
+             buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto* other = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+    if (region_of_interest_->id > 0 && other->parent_id == region_of_interest_->id)
+      other->parent_id = -1;
+  }
+  gst_buffer_remove_meta(buffer, &region_of_interest_->meta);
+}
+
 void RegionMeta::add_params(GstStructure* params) {
   if constexpr (kHasAnalytics) {
     if (region_of_interest_ == nullptr) return analytics_.add_params(params);

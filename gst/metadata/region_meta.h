@@ -70,6 +70,11 @@ class RegionMeta {
   /// without an id gets one.
   void set_parent(GstBuffer* buffer, const RegionMeta* parent);
 
+  /// Takes the region off a (writable) buffer with all that belongs to it alone; what was found in
+  /// it stays, in the whole picture. Other handles of the buffer's regions are no longer valid, and
+  /// ids may be others.
+  void remove(GstBuffer* buffer);
+
   /// Takes the structure over. Params "classification" (label, confidence) and "object_id" (id) are
   /// told in the form's own way too, where it has one.
   void add_params(GstStructure* params);

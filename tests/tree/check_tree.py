@@ -56,7 +56,7 @@ OURS = {
     "tools/": ("inference/", "devices/register_devices.h"),
     # Rooms for what comes (docs/decisions/0011-districts.md).
     "serving/": ("inference/", "devices/register_devices.h"),
-    "python/": ("inference/", "devices/register_devices.h"),
+    "python/": ("inference/", "devices/register_devices.h", "gst/bindings/"),
     "packaging/": (),
     "examples/": ("inference/", "devices/register_devices.h", "hetinference/"),
     # Kernels and the planner are measured by themselves too.

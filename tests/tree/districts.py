@@ -17,7 +17,7 @@ DISTRICTS = {
     "devices/cpu": ["", "kernels", "plan", "moves", "products", "onednn", "loops", "formats", "threads"],
     "devices/gpu": ["", "kernels", "products", "plan", "memory", "programs", "opencl"],
     "hetero": ["", "explain", "multi", "batch", "placement", "planner", "execution", "split", "members"],
-    "gst": ["", "brokers", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
+    "gst": ["", "brokers", "bindings", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
     "serving/launch": ["main.cpp", "command", "supervise", "instance", "plan", ""],
 }
 
