@@ -91,7 +91,37 @@ void call_loader(PyObject* loader, const char* name) {
 /// The functions in the main interpreter; guarded by its GIL.
 PyObject* shared_loader = nullptr;
 
+/// A thread's state in the main interpreter, beyond its visits.
+class KeptState {
+ public:
+  ~KeptState() { drop(); }
+
+  void keep() {
+    if (state_ || PyGILState_GetThisThreadState()) return;
+    PyGILState_Ensure();
+    state_ = PyEval_SaveThread();
+  }
+
+  void drop() {
+    if (!state_) return;
+    PyThreadState* const state = std::exchange(state_, nullptr);
+    const Visit visit;
+    if (!visit.is_allowed() || is_python_finalizing() || !python_knows_forks()) return;
+    PyEval_RestoreThread(state);
+    PyGILState_Release(PyGILState_UNLOCKED);
+  }
+
+ private:
+  PyThreadState* state_ = nullptr;
+};
+
+thread_local KeptState kept_state;
+
 }  // namespace
+
+void keep_thread_state() {
+  kept_state.keep();
+}
 
 Result<std::unique_ptr<Interpreter>> Interpreter::open(InterpreterKind kind) {
 #if PY_VERSION_HEX < 0x030C0000
@@ -192,6 +222,8 @@ std::string Interpreter::end() {
 }
 
 Entered::Entered(const Interpreter& interpreter) : outer_(entered_state) {
+  // PyGILState would lead into the main interpreter.
+  if (interpreter.state_ != PyInterpreterState_Main() && !state_with_gil()) kept_state.drop();
   PyThreadState* const of_thread = PyGILState_GetThisThreadState();
   // PyGILState knows one state a thread, whatever its interpreter is.
   const bool fits = !of_thread || PyThreadState_GetInterpreter(of_thread) == interpreter.state_;

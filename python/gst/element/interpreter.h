@@ -45,6 +45,10 @@ class Interpreter {
   unsigned forks_ = 0;
 };
 
+/// Lets this thread keep the state that Python makes for a thread that it does not know, until the
+/// thread ends: making one for each frame takes several times as long as an empty callback.
+void keep_thread_state();
+
 /// This thread is in the interpreter, with its GIL, while it lives; inside a Visit. The thread may
 /// hold a GIL before, which it has again afterwards.
 class Entered {

@@ -140,6 +140,7 @@ Script::Verdict Script::call(GstBuffer* buffer, GstCaps* caps, const GstVideoInf
     return Verdict::Failed;
   }
   const unsigned forks = fork_count();
+  if (!interpreter_->is_own()) keep_thread_state();
   const Entered entered(*interpreter_);
   PyObject* const loader = interpreter_->loader();
   PyObject* const frame = loans_->lend(extension_, buffer, caps, info);
