@@ -43,8 +43,9 @@ FrameHandle::~FrameHandle() {
 
 void FrameHandle::set_format(GstCaps* caps, const GstVideoInfo* info) {
   gst_caps_replace(&caps_, caps);
-  has_info_ = info != nullptr;
-  if (info != nullptr) info_ = *info;
+  // GStreamer describes compressed video, too.
+  has_info_ = info != nullptr && GST_VIDEO_INFO_FORMAT(info) > GST_VIDEO_FORMAT_ENCODED;
+  if (has_info_) info_ = *info;
 }
 
 PyObject* FrameHandle::new_buffer_object() {
@@ -60,7 +61,7 @@ bool FrameHandle::check_writable() const {
                "this buffer is used in %d places, so that its metadata and pixels may not be "
                "changed; in a probe take it by 'with hetero.gst.GST_PAD_PROBE_INFO_BUFFER(info) as "
                "buffer:', in do_transform_ip() by 'with hetero.gst.TRANSFORM_IP_BUFFER(buffer):', "
-               "elsewhere make a copy of it",
+               "elsewhere change a copy of it (buffer.copy_deep())",
                GST_MINI_OBJECT_REFCOUNT_VALUE(buffer_));
   return false;
 }

@@ -73,16 +73,11 @@ PyObject* lend_buffer(PyObject*, PyObject* object) {
   GstBuffer* buffer = gst_buffer_of(object);
   if (buffer == nullptr) return nullptr;
   auto* boxed = reinterpret_cast<PyGBoxed*>(object);
-  if (boxed->free_on_dealloc == FALSE || GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) < 2) {
-    PyErr_SetString(
-        PyExc_RuntimeError,
-        "nobody else keeps this buffer meanwhile: TRANSFORM_IP_BUFFER is for the buffer "
-        "that do_transform_ip() gets");
-    return nullptr;
-  }
+  // One without a reference, as PyGObject gives vfuncs today, or with the only one is writable.
+  if (boxed->free_on_dealloc == FALSE || gst_buffer_is_writable(buffer)) Py_RETURN_FALSE;
   boxed->free_on_dealloc = FALSE;
   gst_buffer_unref(buffer);
-  Py_RETURN_NONE;
+  Py_RETURN_TRUE;
 }
 
 PyObject* give_buffer_back(PyObject*, PyObject* object) {

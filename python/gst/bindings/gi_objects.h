@@ -24,7 +24,8 @@ PyObject* new_gst_caps(GstCaps* caps);
 PyObject* new_gst_video_info(const GstVideoInfo& info);
 
 /// lend_buffer(buffer): takes the reference of a Gst.Buffer away, so that the buffer is writable
-/// while somebody else keeps it. give_buffer_back(buffer): undoes it.
+/// while somebody else keeps it; False where there was nothing to do. give_buffer_back(buffer):
+/// undoes it.
 PyObject* lend_buffer(PyObject* module, PyObject* buffer);
 PyObject* give_buffer_back(PyObject* module, PyObject* buffer);
 /// probe_buffer(info): the writable buffer of a Gst.PadProbeInfo as a Gst.Buffer without a

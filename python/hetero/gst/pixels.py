@@ -30,8 +30,8 @@ def one_array(planes: list[numpy.ndarray], format: str) -> tuple[numpy.ndarray, 
     if format not in STACKED:
         raise RuntimeError(f"pixels of the format {format} are no single array: take them by planes(), or put videoconvert before")
     width = planes[0].shape[1]
-    if any(plane.size % width != 0 for plane in planes):
-        raise RuntimeError(f"{format} with an odd width is no single array: take it by planes()")
+    if sum(plane.size for plane in planes) % width != 0:
+        raise RuntimeError(f"{format} of {width} x {planes[0].shape[0]} pixels is no single array: take it by planes()")
     base = planes[0].__array_interface__["data"][0]
     offset = 0
     for plane in planes:
@@ -41,7 +41,7 @@ def one_array(planes: list[numpy.ndarray], format: str) -> tuple[numpy.ndarray, 
     else:
         shape = (offset // width, width, 1)
         return numpy.lib.stride_tricks.as_strided(planes[0], shape, (width, 1, 1)), False
-    return numpy.concatenate([plane.reshape(-1, width, 1) for plane in planes]), True
+    return numpy.concatenate([plane.reshape(-1) for plane in planes]).reshape(-1, width, 1), True
 
 
 def write_back(image: numpy.ndarray, planes: list[numpy.ndarray]) -> None:

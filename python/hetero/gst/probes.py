@@ -26,10 +26,11 @@ def GST_PAD_PROBE_INFO_BUFFER(info: Any) -> Iterator[Any]:
 def TRANSFORM_IP_BUFFER(buffer: Any) -> Iterator[Any]:
     """with TRANSFORM_IP_BUFFER(buffer): the Gst.Buffer that do_transform_ip() got may be changed.
 
-    RuntimeError where nobody else keeps the buffer meanwhile.
+    The element must keep the buffer meanwhile, and nobody else may use it.
     """
-    _gst.lend_buffer(buffer)
+    is_lent = _gst.lend_buffer(buffer)
     try:
         yield buffer
     finally:
-        _gst.give_buffer_back(buffer)
+        if is_lent:
+            _gst.give_buffer_back(buffer)

@@ -40,9 +40,11 @@ class VideoFrame(_gst.VideoFrame):
         may_write = bool(int(flag) & pixels.WRITE)
         planes = pixels.planes_of(self, may_write)
         image, is_copy = pixels.one_array(planes, self.format)
-        yield image
-        if may_write and is_copy:
-            pixels.write_back(image, planes)
+        try:
+            yield image
+        finally:
+            if may_write and is_copy:
+                pixels.write_back(image, planes)
 
     @contextlib.contextmanager
     def planes(self, flag: Any = 1) -> Iterator[list[numpy.ndarray]]:
