@@ -23,21 +23,23 @@ def prepare(is_own):
     if is_own and "hetero" not in sys.modules:
         spec = importlib.util.find_spec("hetero")
         if spec is None or spec.submodule_search_locations is None:
-            raise _no_package("No module named 'hetero'")
+            raise _no_package(ModuleNotFoundError("No module named 'hetero'", name="hetero"))
         package = types.ModuleType("hetero")
         package.__path__ = list(spec.submodule_search_locations)
         sys.modules["hetero"] = package
     try:
         from hetero.gst import _gst, _gstgva
     except ImportError as failure:
-        raise _no_package(str(failure)) from failure
+        raise _no_package(failure) from failure
     _gstgva.install()
     return _gst
 
 
-def _no_package(reason):
-    return Refusal(f"Python {sys.version.split()[0]} ({sys.executable}) cannot import hetero.gst: {reason}; install python3-hetero and "
-                   "gstreamer1.0-hetero-python of the same version, or set PYTHONPATH=BUILD/python")
+def _no_package(failure):
+    needed = failure.name or "hetero"
+    advice = ("install python3-hetero and gstreamer1.0-hetero-python of the same version, or set PYTHONPATH=BUILD/python"
+              if needed.split(".")[0] == "hetero" else f"install {needed} for this Python")
+    return Refusal(f"Python {sys.version.split()[0]} ({sys.executable}) cannot import hetero.gst: {failure}; {advice}")
 
 
 def load(module_name, class_name, function_name, args, kwargs):
