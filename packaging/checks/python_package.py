@@ -4,6 +4,7 @@
 A picture through VisionModel, tensors on CPU beside the reference device. With FOLDER, the third-party libraries that the package has
 brought have to be mapped from there, and none of them from elsewhere. Needs numpy and Pillow.
 """
+import importlib
 import pathlib
 import re
 import sys
@@ -40,6 +41,19 @@ def tensors(models, picture):
     assert difference <= 1e-3, difference
 
 
+def pipelines():
+    """hetero.gst is a package of its own, and where it is missing that is told."""
+    if (pathlib.Path(hetero.__file__).parent / "gst").is_dir():
+        return
+    try:
+        importlib.import_module("hetero.gst")
+    except ModuleNotFoundError as failure:
+        print(failure)
+        assert failure.name == "hetero.gst" and "gstreamer1.0-hetero-python" in str(failure)
+    else:
+        raise AssertionError("hetero.gst was imported from nowhere")
+
+
 def main():
     models, picture = pathlib.Path(sys.argv[1]), numpy.asarray(Image.open(sys.argv[2]).convert("RGB"))
     print(f"hetero {hetero.get_version()} of {pathlib.Path(hetero.__file__).parent}, Python {sys.version.split()[0]}, numpy {numpy.__version__}")
@@ -48,6 +62,7 @@ def main():
     assert "CPU" in devices and "REF" in devices, devices
     objects(models, picture)
     tensors(models, picture)
+    pipelines()
     if len(sys.argv) > 3:
         folder = str(pathlib.Path(sys.argv[3]).resolve())
         mapped = [path for path in mapped_libraries() if pathlib.Path(path).name.startswith(LIBRARIES)]

@@ -15,8 +15,8 @@ RUNTIME = re.compile(r"ld-linux.*|lib(c|m|gcc_s|stdc\+\+|atomic|dl|pthread|rt|[a
 
 
 def without_version(name):
-    """libfoo-1.0.so.3 -> libfoo-1.0"""
-    return name.split(".so")[0]
+    """libfoo-1.0.so.3 -> libfoo-1.0; Python's has its version before the suffix: libpython3.11.so.1.0 -> libpython3"""
+    return re.sub(r"^libpython3\.\d+$", "libpython3", name.split(".so")[0])
 
 
 def needed(file):
