@@ -264,7 +264,7 @@ void AnalyticsRegion::remove(GstBuffer* buffer) const {
     const auto place = std::find(kept.begin(), kept.end(), named);
     if (place != kept.end()) named = static_cast<guint>(place - kept.begin());
   }
-  gst_buffer_remove_meta(buffer, &relations->parent_instance);
+  gst_buffer_remove_meta(buffer, reinterpret_cast<GstMeta*>(relations));
   gst_buffer_copy_into(buffer, rest, GST_BUFFER_COPY_META, 0, static_cast<gsize>(-1));
   gst_buffer_unref(rest);
 }

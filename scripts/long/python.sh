@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Python package alone, without the elements and their libraries, and its tests: for the Python of another Debian release, or another
-# Python of this system, which needs numpy, onnx and OpenCV.
+# The Python package and its tests: for the Python of another Debian release, or another Python of this system, which needs numpy, onnx and
+# OpenCV. Where that Python has PyGObject, too, with hetero.gst and the element heteropython; else without the elements and their libraries.
 #   ./check.sh --long python [PYTHON]       default: /usr/bin/python3; behind --debian NUMBER in that chroot
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,16 +12,25 @@ python=${1:-/usr/bin/python3}
 require build demo check
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 folder=${HET_CHECK_BUILD:-build-check}-python$version
-configure "$folder" -Dplugins=false -Dpython=enabled -Dpython-executable="$python"
+plugins=true
+"$python" -c 'import gi' 2>/dev/null || plugins=false
+configure "$folder" -Dplugins=$plugins -Dtests=false -Dexamples=false -Dpython=enabled -Dpython-executable="$python"
 build "$folder"
 export PYTHONPATH=$root/$folder/python PYTHONFAULTHANDLER=1 HET_SHARED_DATA=${HET_SHARED_DATA:-$root/../shared/data}
 export HETERO_GPU_ALLOW_CPU=1 POCL_CACHE_DIR=$root/$folder/pocl-cache
+export GST_PLUGIN_PATH=$root/$folder/gst:$root/$folder/python/gst/element GST_REGISTRY=$root/$folder/registry.bin
 failed=
 for test in tests/python/*.py; do
   name=$(basename "$test" .py)
   arguments=()
   case $name in
-    small_models | typed_program | stub_signatures) continue ;; # no tests
+    small_models | pipelines | element_rig | typed_program | stub_signatures) continue ;; # no tests
+    gst_* | element*)
+      if [ $plugins = false ]; then
+        echo "$name: skipped: $python has no PyGObject"
+        continue
+      fi
+      ;;
     memory_growth) arguments=(10000 --bytes) ;;
     typing_check) arguments=("$root" "$root/$folder/mypy-cache") ;;
   esac
