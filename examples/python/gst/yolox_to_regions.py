@@ -1,0 +1,45 @@
+"""Raw output of a detector as objects, for heteropython or gvapython: the tensors of heteroinference become regions.
+
+    gst-launch-1.0 filesrc location=out/demo/scene.mp4 ! decodebin \
+      ! heteroinference model=pipelines/demo/models/scene_detector.onnx model-proc=pipelines/demo/models/scene_detector.json \
+      ! heteropython module=examples/python/gst/yolox_to_regions.py class=YoloxToRegions \
+        kwarg='{"labels": ["car", "truck", "person", "bicycle", "ball"], "threshold": 0.5}' \
+      ! heterometaconvert ! heterometapublish file-path=out/regions.json file-format=json-lines ! fakesink
+
+heterodetect reads a YOLOX by itself; this is how a model is added that it does not read.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+from gstgva import VideoFrame
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from yolox_rows import YoloxRows
+
+
+class YoloxToRegions:
+    """labels: in the order of the model's classes; input_width, input_height: what the model takes, in pixels."""
+
+    def __init__(self, labels: list[str], threshold: float = 0.5, input_width: int = 320, input_height: int = 192) -> None:
+        self._labels = labels
+        self._threshold = threshold
+        self._input_size = input_width, input_height
+
+    def process_frame(self, frame: VideoFrame) -> bool:
+        picture = frame.video_info()
+        width, height = self._input_size
+        # The picture keeps its proportions and lies at the upper left of the input; what the input would be in pixels of the frame:
+        scale = max(picture.width / width, picture.height / height)
+        rows = YoloxRows(self._input_size, (round(width * scale), round(height * scale)))
+        for tensor in frame.tensors():
+            if tensor.layer_name() != "detections":
+                continue
+            for found in rows.read(tensor.data().reshape(tensor.dims()), self._threshold):
+                left, top, right, bottom = found.box
+                left, top = max(left, 0), max(top, 0)
+                right, bottom = min(right, picture.width), min(bottom, picture.height)
+                frame.add_region(left, top, right - left, bottom - top, self._labels[found.class_id], found.score)
+        return True
