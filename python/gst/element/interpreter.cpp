@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "python/gst/element/process_life.h"
@@ -65,6 +67,8 @@ PyThreadState* new_interpreter(InterpreterKind kind) {
   if (kind == InterpreterKind::OwnGil) {
     PyInterpreterConfig config{};
     config.allow_threads = 1;
+    // Threads that a function starts are daemons unless it says otherwise.
+    config.allow_daemon_threads = 1;
     config.check_multi_interp_extensions = 1;
     config.gil = PyInterpreterConfig_OWN_GIL;
     PyThreadState* state = nullptr;
@@ -87,6 +91,9 @@ void call_loader(PyObject* loader, const char* name) {
   if (!result) PyErr_WriteUnraisable(nullptr);
   Py_XDECREF(result);
 }
+
+/// Threads that are daemons have a second to end before their interpreter does.
+constexpr int kRounds = 100;
 
 /// The functions in the main interpreter; guarded by its GIL.
 PyObject* shared_loader = nullptr;
@@ -123,6 +130,26 @@ void keep_thread_state() {
   kept_state.keep();
 }
 
+std::unique_ptr<Interpreter> Interpreter::main() {
+  std::unique_ptr<Interpreter> interpreter(new Interpreter);
+  interpreter->state_ = PyInterpreterState_Main();
+  interpreter->forks_ = fork_count();
+  return interpreter;
+}
+
+void Interpreter::finish_main() {
+  // Not left again: no thread runs Python while the libraries of its extensions end.
+  new Entered(*main());
+  PyRun_SimpleString(
+      "import atexit, sys\n"
+      "atexit._run_exitfuncs()\n"
+      "for stream in (sys.stdout, sys.stderr):\n"
+      "    try:\n"
+      "        stream.flush()\n"
+      "    except Exception:\n"
+      "        pass\n");
+}
+
 Result<std::unique_ptr<Interpreter>> Interpreter::open(InterpreterKind kind) {
 #if PY_VERSION_HEX < 0x030C0000
   if (kind == InterpreterKind::OwnGil) {
@@ -132,7 +159,7 @@ Result<std::unique_ptr<Interpreter>> Interpreter::open(InterpreterKind kind) {
                  PY_VERSION);
   }
 #endif
-  HET_TRY(ensure_python());
+  HET_TRY(ensure_python(finish_main));
   if (!python_knows_forks()) {
     return error(StatusCode::NotSupported,
                  "Python cannot go on in process {}, which was forked while Python ran, but not by "
@@ -140,9 +167,7 @@ Result<std::unique_ptr<Interpreter>> Interpreter::open(InterpreterKind kind) {
                  "program",
                  getpid());
   }
-  std::unique_ptr<Interpreter> shared(new Interpreter);
-  shared->state_ = PyInterpreterState_Main();
-  shared->forks_ = fork_count();
+  std::unique_ptr<Interpreter> shared = main();
   const Entered entered(*shared);
   if (!watch_process()) return python_failure("registering for the end of Python");
   if (!shared_loader) {
@@ -195,15 +220,19 @@ std::string Interpreter::end() {
   PyThreadState* const state = std::exchange(own_state_, nullptr);
   const Visit visit;
   if (!visit.is_allowed() || forks_ != fork_count()) return "";
-  Interpreter shared;
-  shared.state_ = PyInterpreterState_Main();
-  const Entered entered(shared);
+  const std::unique_ptr<Interpreter> shared = main();
+  const Entered entered(*shared);
   PyThreadState* const before = PyEval_SaveThread();
   PyEval_RestoreThread(state);
   if (loader_) {
     call_loader(loader_, "end_threads");
     call_loader(loader_, "flush");
     Py_CLEAR(loader_);
+  }
+  for (int round = 0; round < kRounds && has_other_threads(state); ++round) {
+    PyEval_SaveThread();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    PyEval_RestoreThread(state);
   }
   if (has_other_threads(state)) {
     PyEval_SaveThread();

@@ -19,7 +19,8 @@ enum class InterpreterKind {
 class Interpreter {
  public:
   static Result<std::unique_ptr<Interpreter>> open(InterpreterKind kind);
-  /// Ends an interpreter of its own; a child after fork() only forgets it.
+  /// Ends an interpreter of its own; a child after fork() only forgets it. For threads of the
+  /// script it waits a moment.
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
@@ -36,6 +37,9 @@ class Interpreter {
  private:
   friend class Entered;
   Interpreter() = default;
+  /// The main one, without a loader.
+  static std::unique_ptr<Interpreter> main();
+  static void finish_main();
   Status start_own(InterpreterKind kind);
 
   PyInterpreterState* state_ = nullptr;

@@ -21,7 +21,9 @@ thread_local int own_visits = 0;
 std::atomic<unsigned> forks{0};
 std::atomic<unsigned> forks_of_python{0};
 
-pid_t starter = 0;  ///< written once, before the process can end
+// Written once, before the process can end.
+pid_t starter = 0;
+void (*finish_python)() = nullptr;
 
 /// The child has this thread alone.
 void note_fork() {
@@ -78,16 +80,7 @@ bool give_function(const char* module_name, const char* name, const char* keywor
 void end_process() {
   if (getpid() != starter || !Py_IsInitialized()) return;
   end_visits();
-  // Kept: no thread runs Python while the libraries of its extensions end.
-  PyGILState_Ensure();
-  PyRun_SimpleString(
-      "import atexit, sys\n"
-      "atexit._run_exitfuncs()\n"
-      "for stream in (sys.stdout, sys.stderr):\n"
-      "    try:\n"
-      "        stream.flush()\n"
-      "    except Exception:\n"
-      "        pass\n");
+  finish_python();
 }
 
 }  // namespace
@@ -129,8 +122,9 @@ bool watch_process() {
   return true;
 }
 
-void end_python_at_exit() {
+void finish_at_exit(void (*finish)()) {
   starter = getpid();
+  finish_python = finish;
   std::atexit(end_process);
 }
 

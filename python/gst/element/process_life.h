@@ -29,7 +29,7 @@ bool python_knows_forks();
 /// with an exception set.
 bool watch_process();
 
-/// Python's functions of atexit, at the end of this process; its children have no part in that.
-void end_python_at_exit();
+/// Calls `finish` when this process exits, once no visit is in progress; its children do not.
+void finish_at_exit(void (*finish)());
 
 }  // namespace het::python

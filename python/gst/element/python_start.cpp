@@ -63,7 +63,7 @@ PyStatus configure(PyConfig& config, const std::string& path) {
   return Py_InitializeFromConfig(&config);
 }
 
-Status start() {
+Status start(void (*finish)()) {
   make_symbols_global();
   // The locale is the application's.
   PyPreConfig before;
@@ -86,20 +86,20 @@ Status start() {
     return error(StatusCode::Internal, "starting Python {} as {} failed: {}", compiled_version(),
                  path, status.err_msg ? status.err_msg : "it wants to exit");
   }
-  end_python_at_exit();
+  finish_at_exit(finish);
   PyEval_SaveThread();
   return {};
 }
 
 }  // namespace
 
-Status ensure_python() {
+Status ensure_python(void (*finish)()) {
   HET_TRY(check_version());
   // Taken before Python is there, so never while the GIL is asked for.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (Py_IsInitialized()) return {};
-  return start();
+  return start(finish);
 }
 
 std::string python_in_words() {

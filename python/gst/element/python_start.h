@@ -7,8 +7,9 @@
 namespace het::python {
 
 /// Python runs in this process afterwards: the application's, or one that is started here, without
-/// signal handlers and for the rest of the process. Any thread; it may hold the GIL.
-Status ensure_python();
+/// signal handlers and for the rest of the process, at whose exit `finish` is called. Any thread;
+/// it may hold the GIL.
+Status ensure_python(void (*finish)());
 
 /// Its version and program, for a line in the log; with the GIL.
 std::string python_in_words();
