@@ -31,15 +31,17 @@ class YoloxToRegions:
     def process_frame(self, frame: VideoFrame) -> bool:
         picture = frame.video_info()
         width, height = self._input_size
-        # The picture keeps its proportions and lies at the upper left of the input; what the input would be in pixels of the frame:
+        # The picture keeps its proportions and lies in the middle of the input. In pixels of the frame:
         scale = max(picture.width / width, picture.height / height)
-        rows = YoloxRows(self._input_size, (round(width * scale), round(height * scale)))
+        input_size = round(width * scale), round(height * scale)
+        x_offset, y_offset = (input_size[0] - picture.width) / 2, (input_size[1] - picture.height) / 2
+        rows = YoloxRows(self._input_size, input_size)
         for tensor in frame.tensors():
             if tensor.layer_name() != "detections":
                 continue
             for found in rows.read(tensor.data().reshape(tensor.dims()), self._threshold):
-                left, top, right, bottom = found.box
-                left, top = max(left, 0), max(top, 0)
-                right, bottom = min(right, picture.width), min(bottom, picture.height)
-                frame.add_region(left, top, right - left, bottom - top, self._labels[found.class_id], found.score)
+                left, right = (min(max(x - x_offset, 0), picture.width) for x in found.box[::2])
+                top, bottom = (min(max(y - y_offset, 0), picture.height) for y in found.box[1::2])
+                if left < right and top < bottom:
+                    frame.add_region(left, top, right - left, bottom - top, self._labels[found.class_id], found.score)
         return True
