@@ -48,7 +48,7 @@ under_valgrind() {
 for test in tests/python/*.py; do
   name=$(basename "$test" .py)
   # These are no tests, or have their own processes of another build.
-  case $name in small_models | pipelines | element_rig | memory_growth | typed_program | typing_check | stub_signatures | gst_* | element*) continue ;; esac
+  case $name in small_models | pipelines | element_rig | memory_growth | typed_* | typing_check | stub_signatures | gst_* | element*) continue ;; esac
   # A child after fork() leaves its parent's objects on purpose.
   asan_leaks=detect_leaks=1
   [ "$name" != processes ] || asan_leaks=detect_leaks=0

@@ -1,6 +1,7 @@
 """Every public name of hetero, and every public method and property of its classes, says what it does: docstrings.py."""
 import importlib
 import inspect
+import pathlib
 import re
 import sys
 import unittest
@@ -10,6 +11,10 @@ import hetero
 MODULES = ["hetero", "hetero.argument_types", "hetero.exceptions", "hetero.layout", "hetero.placement", "hetero.preprocess", "hetero.profiling",
            "hetero.properties", "hetero.properties.device", "hetero.properties.hint", "hetero.properties.streams", "hetero.results", "hetero.shapes",
            "hetero.vision", "hetero.vision_results"]
+# A build without plugins has no hetero.gst, and says so where it is imported.
+HAS_GST = (pathlib.Path(hetero.__file__).parent / "gst").is_dir()
+if HAS_GST:
+    MODULES.append("hetero.gst")
 # pybind11 writes "name(self: Tensor, source: object) -> None" above what we say.
 SIGNATURE = re.compile(r"^(\d+\. )?\w*\(.*\)( -> .*)?$|^Overloaded function\.$")
 
@@ -77,6 +82,20 @@ class Docstrings(unittest.TestCase):
     def test_members(self):
         silent = [f"{owner}.{name}" for owner, value in public_classes() for name in silent_members(value)]
         self.assertEqual(silent, [], f"{len(silent)} members say nothing")
+
+    def test_gst(self):
+        if not HAS_GST:
+            with self.assertRaisesRegex(ModuleNotFoundError, "gstreamer1.0-hetero-python") as caught:
+                importlib.import_module("hetero.gst")
+            self.assertEqual(caught.exception.name, "hetero.gst")
+            return
+        package, extension = map(importlib.import_module, ("hetero.gst", "hetero.gst._gst"))
+        classes = [value for value in vars(extension).values() if isinstance(value, type)]
+        self.assertEqual(len(classes), 4)
+        self.assertEqual([f"{value.__name__}.{name}" for value in classes for name in silent_members(value)], [])
+        # What they inherit from the extension's, too.
+        for value in (package.VideoFrame, package.RegionOfInterest, package.Tensor):
+            self.assertEqual([name for name in dir(value) if not name.startswith("_") and not said(getattr(value, name))], [], value)
 
     def test_help(self):
         """help() shows what was said, not only signatures."""

@@ -1,15 +1,18 @@
-"""Arguments and results in _hetero.pyi are those that pybind11 tells in docstrings; mypy's stubtest does not see these."""
+"""Arguments and results in stubs are those that docstrings tell: pybind11's in _hetero, ours in gst/_gst. mypy's stubtest does not see these."""
 from __future__ import annotations
 
 import ast
 import inspect
 import pathlib
 import re
+import types
 
 import hetero._hetero
 
-# One line per overload: "name(self: hetero._hetero.Tensor, array: object, shared_memory: bool = False) -> None".
+# As pybind11 writes them, one line per overload: "name(self: hetero._hetero.Tensor, array: object, shared_memory: bool = False) -> None".
 SIGNATURE = re.compile(r"^(?:\d+\. )?(?P<name>\w*)(?P<rest>\(.*\) -> .+)$")
+# As we do: "add_tensor(tensor='tensor') -> Tensor", "label_id() -> int or None".
+OWN_SIGNATURE = re.compile(r"^(?P<name>\w+)\((?P<arguments>.*)\)(?: -> (?P<result>[^\n]+))?$", re.MULTILINE)
 EXACT = {"bool", "int", "float", "str", "bytes", "bytearray", "None"} | set(dir(hetero._hetero))
 CONTAINERS = {"list", "dict", "tuple", "set"}
 
@@ -92,8 +95,47 @@ def check_functions(prefix: str, owner: object, body: list[ast.stmt], is_method:
     return count, found
 
 
+def own_differences(where: str, doc: str, stub: ast.FunctionDef) -> list[str] | None:
+    """None where the docstring begins with no signature. Which arguments go by position alone is not told there."""
+    match = OWN_SIGNATURE.match(doc)
+    if match is None:
+        return None
+    told = re.sub(r"list of (\w+)", r"list[\1]", match["result"] or "None").replace(" or ", " | ")
+    real = ast.parse(f"def {match['name']}({match['arguments']}): ...").body[0]
+    assert isinstance(real, ast.FunctionDef)
+    names, there = all_names(stub)[1:], all_names(real)
+    found = [] if names == there else [f"{where}: arguments {names} in the stub, {there} in the extension"]
+    if defaults(stub) != defaults(real):
+        found.append(f"{where}: defaults {defaults(stub)} in the stub, {defaults(real)} in the extension")
+    returned = ast.unparse(stub.returns) if stub.returns else ""
+    # Modules, and which numbers a Rect has, are the stub's alone.
+    returned = re.sub(r"\w+\.(?=\w)|(?<=Rect)\[\w+\]", "", returned)
+    return found if returned in (told, "Self") else [*found, f"{where}: returns {returned} in the stub, {told} in the extension"]
+
+
+def all_names(function: ast.FunctionDef) -> list[str]:
+    """Of the arguments."""
+    return [argument.arg for argument in function.args.posonlyargs + function.args.args + function.args.kwonlyargs]
+
+
+def check_own(extension: types.ModuleType, stub: pathlib.Path) -> tuple[int, list[str]]:
+    """How many methods were compared, and what differs."""
+    count, found = 0, []
+    for owner in ast.parse(stub.read_text("utf-8")).body:
+        for method in owner.body if isinstance(owner, ast.ClassDef) and hasattr(extension, owner.name) else []:
+            if not isinstance(method, ast.FunctionDef):
+                continue
+            described = getattr(extension, owner.name)
+            # What makes an object is described by its class.
+            doc = (described if method.name == "__new__" else getattr(described, method.name, None)).__doc__ or ""
+            differing = own_differences(f"{owner.name}.{method.name}", doc, method)
+            if differing is not None:
+                count, found = count + 1, found + differing
+    return count, found
+
+
 def check(stub: pathlib.Path) -> tuple[int, list[str]]:
-    """How many functions were compared, and what differs."""
+    """How many functions of _hetero were compared, and what differs."""
     body = ast.parse(stub.read_text("utf-8")).body
     count, found = check_functions("", hetero._hetero, body, False)
     for statement in body:

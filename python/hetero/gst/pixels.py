@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Optional
 
 from hetero.gst import _gst
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy.typing import NDArray
 
 WRITE = 2
 """Of Gst.MapFlags."""
@@ -16,13 +16,13 @@ PACKED = ("RGB", "BGR", "RGBx", "BGRx", "RGBA", "BGRA", "xRGB", "xBGR", "ARGB", 
 STACKED = ("NV12", "NV21", "I420", "YV12")
 
 
-def planes_of(frame: _gst.VideoFrame, may_write: bool) -> list[numpy.ndarray]:
+def planes_of(frame: _gst.VideoFrame, may_write: bool) -> list[NDArray[Any]]:
     """One array a plane, each of which keeps the frame mapped as long as it lives."""
     import numpy  # only where it is needed: some interpreters cannot have it
     return [numpy.asarray(plane) for plane in frame._map(may_write)]
 
 
-def one_array(planes: list[numpy.ndarray], format: str) -> tuple[numpy.ndarray, bool]:
+def one_array(planes: list[NDArray[Any]], format: Optional[str]) -> tuple[NDArray[Any], bool]:
     """All planes as one array, and whether it is a copy of them."""
     import numpy
     if format in PACKED:
@@ -44,7 +44,7 @@ def one_array(planes: list[numpy.ndarray], format: str) -> tuple[numpy.ndarray, 
     return numpy.concatenate([plane.reshape(-1) for plane in planes]).reshape(-1, width, 1), True
 
 
-def write_back(image: numpy.ndarray, planes: list[numpy.ndarray]) -> None:
+def write_back(image: NDArray[Any], planes: list[NDArray[Any]]) -> None:
     """The pixels of one_array()'s copy into the frame."""
     rows = image.reshape(-1)
     start = 0

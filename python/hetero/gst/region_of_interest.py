@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Generic, NamedTuple, TypeVar
 
 from hetero.gst import _gst
 
-Rect = namedtuple("Rect", "x y w h")
-Rect.__doc__ = "A place in a picture: x, y of its upper left corner, w, h."
+_NumberT = TypeVar("_NumberT", int, float)
+
+
+class Rect(NamedTuple, Generic[_NumberT]):
+    """A place in a picture: x, y of its upper left corner, w, h."""
+
+    x: _NumberT
+    y: _NumberT
+    w: _NumberT
+    h: _NumberT
 
 
 class RegionOfInterest(_gst.RegionOfInterest):

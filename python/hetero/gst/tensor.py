@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from hetero.gst import _gst
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy.typing import NDArray
 
 _NUMPY_TYPES = {
     "FP16": "float16", "FP32": "float32", "FP64": "float64", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64",
@@ -63,7 +63,7 @@ class Tensor(_gst.Tensor):
         """Dimensions of the values; None without them."""
         return self["dims"]
 
-    def precision(self) -> PRECISION:
+    def precision(self) -> Tensor.PRECISION:
         """Type of the values; UNSPECIFIED without them."""
         try:
             return self.PRECISION(self["precision"])
@@ -74,7 +74,7 @@ class Tensor(_gst.Tensor):
         """'FP32', 'U8' ...; 'UNSPECIFIED' without values."""
         return self.precision().name
 
-    def layout(self) -> LAYOUT:
+    def layout(self) -> Tensor.LAYOUT:
         """Order of the dimensions; ANY where it is not told."""
         try:
             return self.LAYOUT(self["layout"])
@@ -85,7 +85,7 @@ class Tensor(_gst.Tensor):
         """'NCHW', 'NHWC', 'NC' or 'ANY'."""
         return self.layout().name
 
-    def data(self) -> Optional[numpy.ndarray]:
+    def data(self) -> Optional[NDArray[Any]]:
         """The values as a flat array of their type (bf16 as uint16), which cannot be written; reshape it by dims(). None without them."""
         content = self._bytes()
         kind = _NUMPY_TYPES.get(self.precision().name)

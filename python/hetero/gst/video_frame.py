@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from hetero.gst import _gst, gi_types, pixels
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy.typing import NDArray
 
 
 class VideoFrame(_gst.VideoFrame):
@@ -30,7 +30,7 @@ class VideoFrame(_gst.VideoFrame):
         return gi_types.gst_video().buffer_get_video_meta(self.buffer)
 
     @contextlib.contextmanager
-    def data(self, flag: Any = 1) -> Iterator[numpy.ndarray]:
+    def data(self, flag: Any = 1) -> Iterator[NDArray[Any]]:
         """with frame.data() as image: the pixels as one numpy array of uint8.
 
         (height, width, 3 or 4) for RGB, BGR and those with a fourth value, (height * 3 / 2, width, 1) for NV12 and I420, (height, width, 1)
@@ -47,7 +47,7 @@ class VideoFrame(_gst.VideoFrame):
                 pixels.write_back(image, planes)
 
     @contextlib.contextmanager
-    def planes(self, flag: Any = 1) -> Iterator[list[numpy.ndarray]]:
+    def planes(self, flag: Any = 1) -> Iterator[list[NDArray[Any]]]:
         """with frame.planes() as planes: the planes as numpy arrays of uint8, or uint16 for deeper formats.
 
         Each is (rows, columns, values of a pixel), with the frame's own gaps between rows, and never a copy.
