@@ -1,19 +1,19 @@
 """A script for heteropython and a program that reads what it has left, for mypy --strict: typed_gst_program.py. What it marks as errors has to be
-found."""
+found. PyGObject has no types."""
 from __future__ import annotations
 
 import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-import gi  # type: ignore[import]
+import gi
 import numpy
 from numpy.typing import NDArray
 
 from hetero.gst import GST_PAD_PROBE_INFO_BUFFER, Rect, RegionOfInterest, Tensor, VideoFrame
 
 gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # type: ignore[import]  # noqa: E402
+from gi.repository import Gst  # noqa: E402
 
 
 class Marker:
