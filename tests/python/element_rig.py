@@ -1,6 +1,7 @@
 """Scripts in a folder of their own, run by the element heteropython: on lines of gst-launch-1.0, in programs and in this process."""
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -49,14 +50,15 @@ class Scripts(unittest.TestCase):
         return path
 
     def start(self, command, **environment):
-        return subprocess.Popen(command, cwd=self.folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True)
+        return subprocess.Popen(command, cwd=self.folder, env={**os.environ, "PYTHONUNBUFFERED": "", **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, start_new_session=True)
 
     def end(self, started):
         try:
             out, err = started.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            started.kill()
+            # With its children, which have its pipes.
+            os.killpg(started.pid, signal.SIGKILL)
             self.fail(f"it hangs: {started.communicate()}")
         self.assertGreaterEqual(started.returncode, 0, f"it ended by a signal: {out}{err}")
         return started.returncode, out, err

@@ -139,7 +139,8 @@ std::unique_ptr<Interpreter> Interpreter::main() {
 
 void Interpreter::finish_main() {
   // Not left again: no thread runs Python while the libraries of its extensions end.
-  new Entered(*main());
+  static const Entered* const entered = new Entered(*main());
+  (void)entered;
   PyRun_SimpleString(
       "import atexit, sys\n"
       "atexit._run_exitfuncs()\n"

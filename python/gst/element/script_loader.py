@@ -27,12 +27,19 @@ def prepare(is_own):
         package = types.ModuleType("hetero")
         package.__path__ = list(spec.submodule_search_locations)
         sys.modules["hetero"] = package
+    if is_own and sys.version_info < (3, 12):
+        # There it ends the child by a fatal error.
+        os.fork = os.forkpty = _no_fork
     try:
         from hetero.gst import _gst, _gstgva
     except ImportError as failure:
         raise _no_package(failure) from failure
     _gstgva.install()
     return _gst
+
+
+def _no_fork():
+    raise RuntimeError(f"Python {sys.version.split()[0]} forks in its main interpreter only: set interpreter=shared")
 
 
 def _no_package(failure):

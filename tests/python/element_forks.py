@@ -1,0 +1,130 @@
+"""The element heteropython and fork(): children of a function, pools of processes, pipelines in children."""
+import os
+import sys
+import unittest
+
+from element_rig import FRAMES, Scripts
+
+ONCE = FRAMES.format(1) + "heteropython module=script.py {} ! fakesink"
+# From 3.12 on Python warns of fork() with threads.
+QUIET = {"PYTHONWARNINGS": "ignore"}
+
+
+class Children(Scripts):
+    #: Of what the child does: what its parent sees, and what is printed beside.
+    ENDS = {
+        "os._exit(7)": (7, ""),
+        "sys.exit(5)": (5, ""),
+        "sys.exit()": (0, ""),
+        "sys.exit('told')": (1, "told\n"),
+        "return": (0, ""),
+        "1 / 0": (1, "ZeroDivisionError: division by zero\n"),
+    }
+
+    def write_script(self, end):
+        self.write("script.py", f"""
+            import atexit, os, sys, time
+            atexit.register(print, "atexit")
+            def process_frame(frame):
+                child = os.fork()
+                if child == 0:
+                    print(sum(range(10)))
+                    {end}
+                print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """)
+
+    def test_they_end_as_they_would(self):
+        for end, (status, told) in self.ENDS.items():
+            with self.subTest(end=end):
+                self.write_script(end)
+                code, out, err = self.launch(ONCE.format(""), **QUIET)
+                # os._exit() leaves what was printed to the parent's copy alone.
+                printed = "" if end == "os._exit(7)" else "45\n"
+                self.assertEqual((code, out), (0, f"{printed}child {status}\natexit\n"), err)
+                self.assertEqual(err[-len(told):] if told else err, told)
+
+    def test_they_end_as_they_would_in_a_program(self):
+        self.write_script("sys.exit(5)")
+        self.assertEqual(self.program(f"print(run({ONCE.format('')!r}))", **QUIET), "45\nchild 5\neos\natexit\n")
+
+    def test_in_an_own_interpreter(self):
+        self.write_script("os._exit(7)")
+        _, out, err = self.launch(ONCE.format("interpreter=own"), **QUIET)
+        if sys.version_info < (3, 12):
+            self.assertRegex(err, r"RuntimeError: Python 3\S+ forks in its main interpreter only: set interpreter=shared \(script\.py, line 5, in ")
+        else:
+            self.assertEqual((out, err), ("child 7\natexit\n", ""))
+
+    def test_a_pool_of_processes(self):
+        self.write("work.py", "def square(x):\n    return x * x\n")
+        self.write("script.py", """
+            import multiprocessing
+            from work import square
+            def process_frame(frame):
+                with multiprocessing.get_context("fork").Pool(2) as pool:
+                    print(pool.map(square, range(5)))
+        """)
+        self.assertEqual(self.printed(ONCE.format(""), **QUIET), "[0, 1, 4, 9, 16]\n")
+
+    def test_a_program_is_started(self):
+        self.write("script.py", """
+            import subprocess
+            def process_frame(frame):
+                print(subprocess.run(["echo", "said"], capture_output=True, text=True, preexec_fn=lambda: None).stdout, end="")
+        """)
+        self.assertEqual(self.printed(ONCE.format(""), **QUIET), "said\n")
+
+
+class PipelinesOfChildren(Scripts):
+    # Of a process in which a streaming thread has ended, GLib waits for that thread in a child: this one stays.
+    PROGRAM = """
+        kept = Gst.parse_launch({line!r})
+        kept.set_state(Gst.State.PAUSED)
+        kept.get_state(30 * Gst.SECOND)
+        import ctypes
+        child = {fork}
+        if child == 0:
+            print("child:", run({line!r}), flush=True)
+            os._exit(0)
+        kept.set_state(Gst.State.NULL)
+        print("ends with", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.write("script.py", "def process_frame(frame):\n    print('frame', flush=True)\n")
+
+    def test_after_pythons_fork(self):
+        out = self.program(self.PROGRAM.format(line=ONCE.format(""), fork="os.fork()"), **QUIET)
+        self.assertEqual(out, "frame\nframe\nchild: eos\nends with 0\n")
+
+    def test_after_pythons_fork_in_a_function(self):
+        # Where the plugin has started Python.
+        self.write("script.py", f"""
+            import os
+            import gi
+            gi.require_version("Gst", "1.0")
+            from gi.repository import Gst
+            def process_frame(frame):
+                child = os.fork()
+                if child == 0:
+                    Gst.init(None)
+                    pipeline = Gst.parse_launch({ONCE.format("function=other")!r})
+                    pipeline.set_state(Gst.State.PLAYING)
+                    message = pipeline.get_bus().timed_pop_filtered(20 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+                    print(message and message.type.first_value_nick, flush=True)
+                    os._exit(0)
+                os.waitpid(child, 0)
+            def other(frame):
+                print("in the child", flush=True)
+        """)
+        self.assertEqual(self.printed(ONCE.format(""), **QUIET), "in the child\neos\n")
+
+    def test_after_another_fork_it_is_an_error(self):
+        out = self.program(self.PROGRAM.format(line=ONCE.format(""), fork="ctypes.CDLL(None).fork()"), **QUIET)
+        self.assertRegex(out, r"^frame\nchild: Python cannot go on in process \d+, which was forked while Python ran, but not by os\.fork\(\); "
+                              r".*\nends with 0\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
