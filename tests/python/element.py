@@ -157,11 +157,11 @@ class Frames(Scripts):
     def test_what_is_no_video_has_no_video_info(self):
         self.write("shown.py", """
             def process_frame(frame):
-                print(frame.video_info())
+                print(frame.video_info(), frame.caps.get_structure(0).get_name())
         """)
-        self.assertEqual(self.printed("audiotestsrc num-buffers=1 ! heteropython module=shown.py ! fakesink"), "None\n")
+        self.assertEqual(self.printed("audiotestsrc num-buffers=1 ! heteropython module=shown.py ! fakesink"), "None audio/x-raw\n")
         encoded = FRAMES.format(1) + "jpegenc ! heteropython module=shown.py ! fakesink"
-        self.assertEqual(self.printed(encoded), "None\n")
+        self.assertEqual(self.printed(encoded), "None image/jpeg\n")
 
     def test_caps_may_change(self):
         self.write("shown.py", "def process_frame(frame):\n    with frame.data() as pixels:\n        print(pixels.shape)\n")

@@ -13,7 +13,7 @@
  * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
  *   heterodetect model=pipelines/demo/models/scene_detector.onnx \
  *   model-proc=pipelines/demo/models/scene_detector.json ! \
- *   heteropython module=examples/python/element/count_objects.py class=Count \
+ *   heteropython module=examples/python/gst/count_objects.py class=Count \
  *   kwarg='{"every": 10}' ! fakesink
  * ]|
  */
