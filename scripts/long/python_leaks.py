@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-OURS = re.compile(r"_hetero\.cpython|_hetero\.abi|libhetinference|het::")
+OURS = re.compile(r"_hetero\.cpython|_hetero\.abi|_gst\.cpython|libgsthetero|libhetinference|het::")
 
 
 def blocks_of(kind, text):

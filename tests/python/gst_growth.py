@@ -1,12 +1,11 @@
 """Memory of hetero.gst and heteropython: frames and regions in every way that scripts use them, and no growth.
 
-    gst_growth.py [FRAMES]
-
-Without arguments 10,000 frames; each kind of callback runs as often, and the process may not grow by more than 2 MiB in all of its second half.
+10,000 frames of each kind of callback, in the second half of which the process may not grow by more than 2 MiB in all. With HET_SANITIZED set it
+is printed only: sanitizers keep freed memory.
 """
 import gc
+import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
@@ -15,6 +14,7 @@ from pipelines import Gst, play
 
 FRAMES = 10_000
 ALLOWED_KIB = 2048
+IS_CHECKED = not os.environ.get("HET_SANITIZED")
 
 SCRIPT = '''
 import numpy as np
@@ -117,10 +117,9 @@ class Growth(unittest.TestCase):
                 kib = self.grown(function, format)
                 print(f"{function} {format}: {kib} KiB in {FRAMES // 2} frames", flush=True)
                 total += max(kib, 0)
-        self.assertLess(total, ALLOWED_KIB)
+        if IS_CHECKED:
+            self.assertLess(total, ALLOWED_KIB)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        FRAMES = int(sys.argv.pop())
     small_models.main()

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -139,8 +141,8 @@ std::unique_ptr<Interpreter> Interpreter::main() {
 
 void Interpreter::finish_main() {
   // Not left again: no thread runs Python while the libraries of its extensions end.
-  static const Entered* const entered = new Entered(*main());
-  (void)entered;
+  alignas(Entered) static std::byte place[sizeof(Entered)];
+  new (place) Entered(*main());
   PyRun_SimpleString(
       "import atexit, sys\n"
       "atexit._run_exitfuncs()\n"
