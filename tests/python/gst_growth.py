@@ -56,13 +56,18 @@ def pixels(frame):
 
 def keep(frame):
     global kept
+    if kept is not None:
+        before, regions, image = kept
+        assert regions[-1].rect().w == 22 and regions[-1].tensors() is not None and int(image.max()) <= 255 and before.width == 64
     with frame.data() as image:
         kept = frame, frame.regions(), image
 
 
 def gi_objects(frame):
-    frame.buffer.pts, frame.caps.to_string(), frame.video_info().width, frame.video_meta()
     global kept
+    if isinstance(kept, type(frame.buffer)):
+        assert kept.get_size() == 64 * 48 * 3 and kept.pts < frame.buffer.pts
+    frame.buffer.pts, frame.caps.to_string(), frame.video_info().width, frame.video_meta()
     kept = frame.buffer
 
 

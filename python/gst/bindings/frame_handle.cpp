@@ -38,6 +38,7 @@ FrameHandle::~FrameHandle() {
   // Another handle may have come since, of a buffer in the same place.
   if (found != table_->end() && found->second.expired()) table_->erase(found);
   if (caps_ != nullptr) gst_caps_unref(caps_);
+  if (hold_ == Hold::Lent) give_up_wrapper();
   if (hold_ == Hold::Owned) gst_buffer_unref(buffer_);
 }
 
@@ -70,16 +71,18 @@ bool FrameHandle::end_loan() {
   if (hold_ != Hold::Lent) return true;
   hold_ = Hold::Owned;
   gst_buffer_ref(buffer_);
-  if (wrapper_) {
-    // Of a wrapper that nobody has kept nothing is left.
-    if (Py_REFCNT(wrapper_.get()) > 1) give_reference(wrapper_.get());
-    wrapper_ = Owned();
-  }
+  give_up_wrapper();
   if (written_mappings == 0) return true;
   PyErr_SetString(PyExc_RuntimeError,
                   "pixels that may be written were kept after the call; keep a copy of them "
                   "(array.copy()), as the frame goes on");
   return false;
+}
+
+void FrameHandle::give_up_wrapper() {
+  // One that nobody has kept needs no reference.
+  if (wrapper_ && Py_REFCNT(wrapper_.get()) > 1) give_reference(wrapper_.get());
+  wrapper_ = Owned();
 }
 
 void FrameHandle::forget_region(RegionObject* region) {

@@ -58,6 +58,8 @@ class FrameHandle {
 
  private:
   FrameHandle(std::shared_ptr<FrameTable> table, GstBuffer* buffer);
+  /// Of a lent frame: the Gst.Buffer may have been kept.
+  void give_up_wrapper();
 
   enum class Hold { Lent, Wrapped, Owned };
   std::shared_ptr<FrameTable> table_;

@@ -8,22 +8,31 @@ namespace {
 /// A mapped frame, which its planes share.
 class Mapping {
  public:
-  Mapping(std::shared_ptr<FrameHandle> frame, const GstVideoFrame& mapped, bool writable)
-      : frame_(std::move(frame)), mapped_(mapped), writable_(writable) {
+  Mapping(std::shared_ptr<FrameHandle> frame, bool writable)
+      : frame_(std::move(frame)), writable_(writable) {
     if (writable_) ++frame_->written_mappings;
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
-    gst_video_frame_unmap(&mapped_);
+    if (is_mapped_) gst_video_frame_unmap(&mapped_);
     if (writable_) --frame_->written_mappings;
+  }
+  /// Without the GIL. Without a reference of its own: the buffer stays writable, and the handle
+  /// keeps it.
+  bool map() {
+    const auto flags = static_cast<GstMapFlags>((writable_ ? GST_MAP_READWRITE : GST_MAP_READ) |
+                                                static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF));
+    is_mapped_ = gst_video_frame_map(&mapped_, frame_->info(), frame_->buffer(), flags) != FALSE;
+    return is_mapped_;
   }
   const GstVideoFrame& mapped() const { return mapped_; }
 
  private:
   std::shared_ptr<FrameHandle> frame_;
-  GstVideoFrame mapped_;
+  GstVideoFrame mapped_ = {};
   bool writable_;
+  bool is_mapped_ = false;
 };
 
 struct PlaneObject {
@@ -113,13 +122,10 @@ PyType_Spec plane_spec = {"hetero.gst._gst.Plane", sizeof(PlaneObject), 0,
 PyObject* map_pixels(const ModuleState& state, const std::shared_ptr<FrameHandle>& frame,
                      bool writable) {
   if (writable && !frame->check_writable()) return nullptr;
-  GstVideoFrame mapped;
-  // Without a reference of its own: the buffer stays writable, and the handle keeps it.
-  const auto flags = static_cast<GstMapFlags>((writable ? GST_MAP_READWRITE : GST_MAP_READ) |
-                                              static_cast<int>(GST_VIDEO_FRAME_MAP_FLAG_NO_REF));
-  gboolean done = FALSE;
+  const auto mapping = std::make_shared<Mapping>(frame, writable);
+  bool done = false;
   Py_BEGIN_ALLOW_THREADS;
-  done = gst_video_frame_map(&mapped, frame->info(), frame->buffer(), flags);
+  done = mapping->map();
   Py_END_ALLOW_THREADS;
   if (!done) {
     PyErr_Format(PyExc_RuntimeError,
@@ -129,7 +135,6 @@ PyObject* map_pixels(const ModuleState& state, const std::shared_ptr<FrameHandle
                  GST_VIDEO_INFO_HEIGHT(frame->info()), writable ? "writing" : "reading");
     return nullptr;
   }
-  const auto mapping = std::make_shared<Mapping>(frame, mapped, writable);
   const GstVideoInfo& info = mapping->mapped().info;
   const GstVideoFormatInfo* format = info.finfo;
   const guint count = GST_VIDEO_INFO_N_PLANES(&info);
