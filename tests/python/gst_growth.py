@@ -63,12 +63,16 @@ def keep(frame):
         kept = frame, frame.regions(), image
 
 
+buffers = []
+
+
 def gi_objects(frame):
-    global kept
-    if isinstance(kept, type(frame.buffer)):
-        assert kept.get_size() == 64 * 48 * 3 and kept.pts < frame.buffer.pts
+    # Those that came back to the source's pool would have later times.
+    times = [buffer.pts for buffer in buffers]
+    assert times == sorted(set(times)) and all(time < frame.pts for time in times), times
     frame.buffer.pts, frame.caps.to_string(), frame.video_info().width, frame.video_meta()
-    kept = frame.buffer
+    buffers.append(frame.buffer)
+    del buffers[:-8]
 
 
 def drop(frame):
