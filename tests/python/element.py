@@ -40,9 +40,9 @@ class Modules(Scripts):
     def test_equal_stems_are_two_modules(self):
         for folder in ("one", "two"):
             self.write(folder + "/same.py", f"def process_frame(frame):\n    print(__name__, {folder!r})\n")
-        line = FRAMES.format(1) + "heteropython module=one/same.py ! heteropython module=two/same.py ! heteropython module=two/same.py ! fakesink"
+        line = FRAMES.format(1) + "".join(f"heteropython module={folder}/same.py ! " for folder in ("one", "one", "two", "two")) + "fakesink"
         # Elements start from the sink on.
-        self.assertEqual(self.printed(line), "same_2 one\nsame two\nsame two\n")
+        self.assertEqual(self.printed(line), "same_2 one\nsame_2 one\nsame two\nsame two\n")
 
     def test_a_file_may_be_named_as_a_module_that_is_there(self):
         self.write("json.py", "def process_frame(frame):\n    import json\n    print(__name__, hasattr(json, 'dumps'))\n")
@@ -64,6 +64,7 @@ class Modules(Scripts):
         status, _, err = self.launch(line, VIRTUAL_ENV=venv)
         self.assertNotEqual(status, 0)
         self.assertIn("finds no module 'only_there'", err)
+        self.assertNotIn(venv, err)
 
     def test_scripts_for_gvapython_find_gstgva(self):
         self.write("a.py", "from gstgva import VideoFrame\ndef process_frame(frame):\n    print(isinstance(frame, VideoFrame))\n")

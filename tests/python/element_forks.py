@@ -18,12 +18,13 @@ class Children(Scripts):
         "sys.exit()": (0, ""),
         "sys.exit('told')": (1, "told\n"),
         "return": (0, ""),
+        "ctypes.CDLL(None).exit(4)": (4, ""),
         "1 / 0": (1, "ZeroDivisionError: division by zero\n"),
     }
 
     def write_script(self, end):
         self.write("script.py", f"""
-            import atexit, os, sys, time
+            import atexit, ctypes, os, sys
             atexit.register(print, "atexit")
             def process_frame(frame):
                 child = os.fork()
@@ -38,14 +39,29 @@ class Children(Scripts):
             with self.subTest(end=end):
                 self.write_script(end)
                 code, out, err = self.launch(ONCE.format(""), **QUIET)
-                # os._exit() leaves what was printed to the parent's copy alone.
-                printed = "" if end == "os._exit(7)" else "45\n"
+                # Without Python's end nothing is flushed.
+                printed = "" if "exit(7)" in end or "exit(4)" in end else "45\n"
                 self.assertEqual((code, out), (0, f"{printed}child {status}\natexit\n"), err)
                 self.assertEqual(err[-len(told):] if told else err, told)
 
     def test_they_end_as_they_would_in_a_program(self):
         self.write_script("sys.exit(5)")
         self.assertEqual(self.program(f"print(run({ONCE.format('')!r}))", **QUIET), "45\nchild 5\neos\natexit\n")
+
+    def test_those_of_another_thread_end_at_once(self):
+        self.write("script.py", "import time\ndef process_frame(frame):\n    time.sleep(1.9)\n")
+        out = self.program(f"""
+            pipeline = Gst.parse_launch({ONCE.format("")!r})
+            pipeline.set_state(Gst.State.PLAYING)
+            time.sleep(0.3)
+            begun = time.monotonic()
+            child = os.fork()
+            if child == 0:
+                sys.exit(3)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - begun < 1.5)
+            pipeline.set_state(Gst.State.NULL)
+        """, **QUIET)
+        self.assertEqual(out, "3 True\n")
 
     def test_in_an_own_interpreter(self):
         self.write_script("os._exit(7)")

@@ -1,10 +1,11 @@
 """The element heteropython from start to stop and beyond: threads, state changes, seeks, cycles, the end of the process, leaks."""
 import os
 import sys
+import textwrap
 import time
 import unittest
 
-from element_rig import FRAMES, Gst, Scripts
+from element_rig import FRAMES, PROLOGUE, Gst, Scripts
 
 LINE = FRAMES.format(5) + "heteropython module=script.py {} ! fakesink"
 KINDS = ["shared", "own"] + (["own-gil"] if sys.version_info >= (3, 12) else [])
@@ -17,6 +18,9 @@ class Stop(Scripts):
             with self.subTest(kind=kind):
                 status, out, err = self.launch(LINE.format("interpreter=" + kind))
                 self.assertEqual((status, out, err), (0, "seen\n" * 5, "told" * 5))
+                # It is written at the stop.
+                command = [sys.executable, "-c", textwrap.dedent(PROLOGUE) + f"run({LINE.format('interpreter=' + kind)!r})\nos._exit(0)"]
+                self.assertEqual(self.end(self.start(command)), (0, "seen\n" * 5, "told" * 5))
 
     def test_the_object_is_let_go_of_at_the_stop(self):
         self.write("script.py", """
@@ -33,6 +37,21 @@ class Stop(Scripts):
                     print("after", flush=True)
                 """)
                 self.assertEqual(out, "gone\neos\nafter\n")
+
+    def test_on_another_thread_than_the_start(self):
+        self.write("script.py", "def process_frame(frame):\n    print('seen')\n")
+        for kind in KINDS:
+            with self.subTest(kind=kind):
+                out = self.program(f"""
+                    pipeline = Gst.parse_launch({LINE.format("interpreter=" + kind)!r})
+                    for state in (Gst.State.PAUSED, Gst.State.NULL):
+                        thread = threading.Thread(target=pipeline.set_state, args=[state])
+                        thread.start()
+                        pipeline.get_state(30 * Gst.SECOND)
+                        thread.join()
+                    print("null")
+                """)
+                self.assertEqual(out, "seen\nnull\n")
 
     def test_functions_of_atexit_run_once(self):
         self.write("script.py", "import atexit\natexit.register(print, 'end')\ndef process_frame(frame): pass\n")
@@ -125,6 +144,43 @@ class Threads(Scripts):
         self.assertEqual(self.printed(line), "script\n" * 12)
 
 
+    def test_c_functions_that_take_the_gil_come_back_to_their_interpreter(self):
+        # Called with the GIL, as a PyDLL's are, they take it once more for the function that they are given.
+        self.write("script.py", """
+            import ctypes
+            order = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda a, b: print("called", flush=True) or 0)
+            def process_frame(*unused):
+                ctypes.PyDLL(None).qsort((ctypes.c_int * 2)(1, 2), 2, 4, order)
+            process_frame(None)
+            class Called:
+                process_frame = __del__ = process_frame
+        """)
+        for kind in KINDS:
+            with self.subTest(kind=kind):
+                line = FRAMES.format(1) + f"heteropython module=script.py class=Called interpreter={kind} ! fakesink"
+                self.assertEqual(self.printed(line), "called\n" * 3)
+                self.assertEqual(self.program(f"print(run({line!r}))"), "called\n" * 3 + "eos\n")
+
+    def test_a_thread_that_holds_a_gil_may_start_and_stop_an_element(self):
+        self.write("inner.py", "class Inner:\n    def __del__(self):\n        print('stopped')\n    def process_frame(self, frame): pass\n")
+        self.write("script.py", """
+            import ctypes
+            def process_frame(frame):
+                # Functions of a PyDLL are called with the GIL.
+                gst = ctypes.PyDLL("libgstreamer-1.0.so.0")
+                gst.gst_parse_launch.restype = ctypes.c_void_p
+                for kind in KINDS:
+                    element = ctypes.c_void_p(gst.gst_parse_launch(b"heteropython module=inner.py class=Inner interpreter=" + kind, None))
+                    print(gst.gst_element_set_state(element, 3), flush=True)
+                    gst.gst_element_set_state(element, 1)
+                    gst.gst_object_unref(element)
+        """.replace("KINDS", str([kind.encode() for kind in KINDS])))
+        for kind in KINDS:
+            with self.subTest(kind=kind):
+                out = self.printed(FRAMES.format(1) + f"heteropython module=script.py interpreter={kind} ! fakesink")
+                self.assertEqual(out, "1\nstopped\n" * len(KINDS))
+
+
 class Changes(Scripts):
     def test_null_while_a_function_runs(self):
         self.write("script.py", """
@@ -205,41 +261,60 @@ class Changes(Scripts):
 CYCLE_GROWTH = 9000
 
 
+#: Before a script's function that does WAIT: what Python's atexit finds of it. A short one has come back, and none begins.
+AT_EXIT = """
+    import time
+    inside, count = False, 0
+    def look(short):
+        before, was_inside = count, inside
+        time.sleep(0.3)
+        print("end", count > 0, count == before, was_inside != short)
+    def process_frame(frame):
+        global inside, count
+        inside, count = True, count + 1
+        WAIT
+        inside = False
+"""
+#: And whether it is short.
+WAITS = {"time.sleep(0.1)": True, "[i for i in range(10 ** 6)]": True, "time.sleep(50)": False}
+
+
 class End(Scripts):
     def test_the_application_ends_while_a_function_runs(self):
-        for wait in ("time.sleep(0.2)", "[i for i in range(10 ** 7)]", "time.sleep(50)"):
+        for wait, short in WAITS.items():
             with self.subTest(wait=wait):
-                self.write("script.py", f"import time\ndef process_frame(frame):\n    {wait}\n")
+                self.write("script.py", AT_EXIT.replace("WAIT", wait))
                 begun = time.monotonic()
+                # What is registered first is called last, after the element's.
                 out = self.program(f"""
-                    pipeline = Gst.parse_launch({LINE.format("")!r})
+                    import atexit
+                    atexit.register(lambda: sys.modules["script"].look({short}))
+                    pipeline = Gst.parse_launch({FRAMES.format(-1) + "heteropython module=script.py ! fakesink"!r})
                     pipeline.set_state(Gst.State.PLAYING)
                     time.sleep(0.3)
-                    print("ends")
                 """)
-                self.assertEqual(out, "ends\n")
+                self.assertEqual(out, "end True True True\n")
                 self.assertLess(time.monotonic() - begun, 20)
 
     def test_the_process_exits_while_a_function_runs(self):
-        for wait in ("time.sleep(0.1)", "sum(range(1000))", "time.sleep(50)"):
+        for wait, short in WAITS.items():
             for kind in KINDS:
                 with self.subTest(wait=wait, kind=kind):
                     # The main thread, which waits in C, exits in the handler of a signal.
-                    self.write("script.py", f"""
-                        import atexit, ctypes, os, threading, time
-                        atexit.register(print, "end")
-                        libc = ctypes.CDLL(None)
-                        libc.signal(10, libc.exit)
-                        def leave():
-                            time.sleep(0.5)
-                            libc.tgkill(os.getpid(), os.getpid(), 10)
-                        threading.Thread(target=leave, daemon=True).start()
-                        def process_frame(frame):
-                            {wait}
+                    self.write("script.py", AT_EXIT.replace("WAIT", wait) + f"""
+    import atexit, ctypes, os, threading
+    atexit.register(look, {short})
+    libc = ctypes.CDLL(None)
+    libc.signal(10, libc.exit)
+    def leave():
+        time.sleep(0.5)
+        libc.tgkill(os.getpid(), os.getpid(), 10)
+    threading.Thread(target=leave, daemon=True).start()
                     """)
                     begun = time.monotonic()
                     status, out, err = self.launch(FRAMES.format(-1) + f"heteropython module=script.py interpreter={kind} ! fakesink")
-                    self.assertEqual((status, out, err), (10, "end\n" if kind == "shared" else "", ""))
+                    # Interpreters of elements that were not stopped just end with the process.
+                    self.assertEqual((status, out, err), (10, "end True True True\n" if kind == "shared" else "", ""))
                     self.assertLess(time.monotonic() - begun, 20)
 
 

@@ -128,6 +128,16 @@ thread_local KeptState kept_state;
 
 }  // namespace
 
+void on_fitting_thread(InterpreterKind kind, const std::function<void()>& work) {
+  PyThreadState* const known = PyGILState_GetThisThreadState();
+  const bool fits = !known || (kind == InterpreterKind::Shared &&
+                               PyThreadState_GetInterpreter(known) == PyInterpreterState_Main());
+  if (fits) return work();
+  PyThreadState* const before = state_with_gil() ? PyEval_SaveThread() : nullptr;
+  std::thread(work).join();
+  if (before) PyEval_RestoreThread(before);
+}
+
 void keep_thread_state() {
   kept_state.keep();
 }
@@ -153,6 +163,10 @@ void Interpreter::finish_main() {
       "        pass\n");
 }
 
+Status Interpreter::start_python() {
+  return ensure_python(finish_main);
+}
+
 Result<std::unique_ptr<Interpreter>> Interpreter::open(InterpreterKind kind) {
 #if PY_VERSION_HEX < 0x030C0000
   if (kind == InterpreterKind::OwnGil) {
@@ -162,7 +176,7 @@ Result<std::unique_ptr<Interpreter>> Interpreter::open(InterpreterKind kind) {
                  PY_VERSION);
   }
 #endif
-  HET_TRY(ensure_python(finish_main));
+  HET_TRY(start_python());
   if (!python_knows_forks()) {
     return error(StatusCode::NotSupported,
                  "Python cannot go on in process {}, which was forked while Python ran, but not by "
@@ -223,15 +237,22 @@ std::string Interpreter::end() {
   PyThreadState* const state = std::exchange(own_state_, nullptr);
   const Visit visit;
   if (!visit.is_allowed() || forks_ != fork_count()) return "";
-  const std::unique_ptr<Interpreter> shared = main();
-  const Entered entered(*shared);
-  PyThreadState* const before = PyEval_SaveThread();
-  PyEval_RestoreThread(state);
+  std::string problem;
+  on_fitting_thread(InterpreterKind::Own, [&] { problem = end_own(state); });
+  return problem;
+}
+
+std::string Interpreter::end_own(PyThreadState* state) {
   if (loader_) {
+    const Entered entered(*this);
     call_loader(loader_, "end_threads");
     call_loader(loader_, "flush");
     Py_CLEAR(loader_);
   }
+  const std::unique_ptr<Interpreter> shared = main();
+  const Entered entered(*shared);
+  PyThreadState* const before = PyEval_SaveThread();
+  PyEval_RestoreThread(state);
   for (int round = 0; round < kRounds && has_other_threads(state); ++round) {
     PyEval_SaveThread();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -2,6 +2,7 @@
 
 #include <Python.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,8 @@ enum class InterpreterKind {
 /// Where scripts run. Thread-safe; the main one is never ended here.
 class Interpreter {
  public:
+  /// The process has Python afterwards.
+  static Status start_python();
   static Result<std::unique_ptr<Interpreter>> open(InterpreterKind kind);
   /// Ends an interpreter of its own; a child after fork() only forgets it. For threads of the
   /// script it waits a moment.
@@ -41,6 +44,7 @@ class Interpreter {
   static std::unique_ptr<Interpreter> main();
   static void finish_main();
   Status start_own(InterpreterKind kind);
+  std::string end_own(PyThreadState* state);
 
   PyInterpreterState* state_ = nullptr;
   /// The first state of a thread in an interpreter of its own, with which it is ended.
@@ -48,6 +52,10 @@ class Interpreter {
   PyObject* loader_ = nullptr;
   unsigned forks_ = 0;
 };
+
+/// Calls `work`, which enters an interpreter of this kind: on another thread where C functions that
+/// take the GIL by PyGILState would come into another interpreter on this one, and wait for ever.
+void on_fitting_thread(InterpreterKind kind, const std::function<void()>& work);
 
 /// Lets this thread keep the state that Python makes for a thread that it does not know, until the
 /// thread ends: making one for each frame takes several times as long as an empty callback.

@@ -44,6 +44,10 @@ const char* in_words(InterpreterKind kind) {
   return "";
 }
 
+ScriptFailure in_words(const Status& status) {
+  return {status.message(), "", status.code() == StatusCode::NotSupported};
+}
+
 /// What the function's result means; no value with an exception set.
 std::optional<Script::Verdict> verdict_of(PyObject* result, PyObject* loader,
                                           const std::string& function) {
@@ -68,19 +72,24 @@ tl::expected<std::unique_ptr<Script>, ScriptFailure> Script::open(const ScriptSe
   if (!visit.is_allowed()) {
     return tl::unexpected(ScriptFailure{"Python has ended in this process", "", false});
   }
-  auto interpreter = Interpreter::open(settings.interpreter);
-  if (!interpreter) {
-    const bool is_setting = interpreter.error().code() == StatusCode::NotSupported;
-    return tl::unexpected(ScriptFailure{interpreter.error().message(), "", is_setting});
+  if (const Status status = Interpreter::start_python(); !status.ok()) {
+    return tl::unexpected(in_words(status));
   }
   std::unique_ptr<Script> script(new Script);
-  script->interpreter_ = std::move(*interpreter);
-  ScriptFailure failure = script->load(settings);
-  if (!failure.message.empty()) {
-    script->close();
-    return tl::unexpected(std::move(failure));
-  }
+  script->kind_ = settings.interpreter;
+  ScriptFailure failure;
+  on_fitting_thread(settings.interpreter, [&] { failure = script->open_here(settings); });
+  if (!failure.message.empty()) return tl::unexpected(std::move(failure));
   return script;
+}
+
+ScriptFailure Script::open_here(const ScriptSettings& settings) {
+  auto interpreter = Interpreter::open(settings.interpreter);
+  if (!interpreter) return in_words(interpreter.error());
+  interpreter_ = std::move(*interpreter);
+  ScriptFailure failure = load(settings);
+  if (!failure.message.empty()) close_here();
+  return failure;
 }
 
 ScriptFailure Script::load(const ScriptSettings& settings) {
@@ -162,6 +171,13 @@ Script::Verdict Script::call(GstBuffer* buffer, GstCaps* caps, const GstVideoInf
 }
 
 std::string Script::close() {
+  if (!interpreter_) return "";
+  std::string problem;
+  on_fitting_thread(kind_, [&] { problem = close_here(); });
+  return problem;
+}
+
+std::string Script::close_here() {
   PyObject* const callable = std::exchange(callable_, nullptr);
   PyObject* const extension = std::exchange(extension_, nullptr);
   if (!interpreter_) return "";

@@ -57,9 +57,12 @@ class Script {
 
  private:
   Script() = default;
+  ScriptFailure open_here(const ScriptSettings& settings);
+  std::string close_here();
   ScriptFailure load(const ScriptSettings& settings);
   ScriptFailure use_extension();
 
+  InterpreterKind kind_ = InterpreterKind::Shared;
   std::unique_ptr<Interpreter> interpreter_;
   std::string module_;
   std::string function_;

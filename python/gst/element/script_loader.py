@@ -235,4 +235,11 @@ def flush():
 
 def end_threads():
     """Waits for threads that are no daemons, as Python does before it ends an interpreter."""
-    threading._shutdown()
+    for call in reversed(getattr(threading, "_threading_atexits", [])):
+        call()
+    while waited := [thread for thread in threading.enumerate()
+                     if not thread.daemon and thread is not threading.main_thread() and thread.ident != threading.get_ident()]:
+        for thread in waited:
+            thread.join()
+    # Python takes this thread for the one that has imported threading, and waits for that one otherwise.
+    threading.main_thread()._ident = threading.get_ident()
