@@ -49,8 +49,9 @@ class Scripts(unittest.TestCase):
             file.write(textwrap.dedent(text))
         return path
 
+    # Without files of bytecode: those of a script that was written anew within a second would do for it.
     def start(self, command, **environment):
-        return subprocess.Popen(command, cwd=self.folder, env={**os.environ, "PYTHONUNBUFFERED": "", **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        return subprocess.Popen(command, cwd=self.folder, env={**os.environ, "PYTHONUNBUFFERED": "", "PYTHONDONTWRITEBYTECODE": "1", **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, start_new_session=True)
 
     def end(self, started):

@@ -27,7 +27,7 @@ def prepare(is_own):
         package = types.ModuleType("hetero")
         package.__path__ = list(spec.submodule_search_locations)
         sys.modules["hetero"] = package
-    if is_own and sys.version_info < (3, 12):
+    if is_own:
         # There it ends the child by a fatal error.
         os.fork = os.forkpty = _no_fork
     try:
