@@ -245,8 +245,7 @@ std::string Interpreter::end() {
 std::string Interpreter::end_own(PyThreadState* state) {
   if (loader_) {
     const Entered entered(*this);
-    call_loader(loader_, "end_threads");
-    call_loader(loader_, "flush");
+    call_loader(loader_, "end");
     Py_CLEAR(loader_);
   }
   const std::unique_ptr<Interpreter> shared = main();

@@ -1,4 +1,5 @@
 """Part of the plugin heteropython, which holds this text and runs it once in each interpreter: finds a user's script and tells of its failures."""
+import atexit
 import importlib
 import importlib.machinery
 import importlib.util
@@ -233,13 +234,16 @@ def flush():
             pass
 
 
-def end_threads():
-    """Waits for threads that are no daemons, as Python does before it ends an interpreter."""
+def end():
+    """What Python does before it ends an interpreter: waits for threads that are no daemons, and calls the functions of atexit."""
     for call in reversed(getattr(threading, "_threading_atexits", [])):
         call()
     while waited := [thread for thread in threading.enumerate()
                      if not thread.daemon and thread is not threading.main_thread() and thread.ident != threading.get_ident()]:
         for thread in waited:
             thread.join()
+    # Python 3.14 flushes nothing after these.
+    atexit._run_exitfuncs()
+    flush()
     # Python takes this thread for the one that has imported threading, and waits for that one otherwise.
     threading.main_thread()._ident = threading.get_ident()
