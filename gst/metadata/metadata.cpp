@@ -271,8 +271,7 @@ void set_object_id(RegionMeta& region, int id) {
 }
 
 void set_object_id(GstBuffer* buffer, int index, int id) {
-  if (std::optional<RegionMeta> region = RegionMeta::at(buffer, index))
-    set_object_id(*region, id);
+  if (std::optional<RegionMeta> region = RegionMeta::at(buffer, index)) set_object_id(*region, id);
 }
 
 std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {

@@ -30,8 +30,16 @@ std::atomic<bool> has_ended{false};
 
 std::atomic<bool> is_ending{false};
 std::atomic<int> threads_aside{0};
+/// The thread that ends Python; mostly the process' first one, but exit() may be called by any.
+std::atomic<pid_t> ending_thread{0};
+
+bool is_ending_thread() {
+  const pid_t ending = ending_thread.load(std::memory_order_acquire);
+  return ::gettid() == (ending != 0 ? ending : ::getpid());
+}
 
 void run_ends() {
+  ending_thread.store(::gettid(), std::memory_order_release);
   is_ending.store(true, std::memory_order_release);
   std::map<unsigned, std::function<void()>> all;
   {
@@ -91,13 +99,13 @@ void forget_at_interpreter_end(unsigned number) {
 }
 
 void stay_out_of_the_end() {
-  if (::getpid() == ::gettid()) return;
+  if (is_ending_thread()) return;
   PyEval_SaveThread();
   for (;;) ::pause();
 }
 
 GilReleased::~GilReleased() {
-  while (!python_is_there() && ::getpid() != ::gettid()) ::pause();
+  while (!python_is_there() && !is_ending_thread()) ::pause();
   PyEval_RestoreThread(state_);
 }
 

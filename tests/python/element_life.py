@@ -318,6 +318,21 @@ class End(Scripts):
                     self.assertLess(time.monotonic() - begun, 20)
 
 
+    def test_a_thread_of_the_script_exits_the_process(self):
+        self.write("script.py", """
+            import ctypes, threading
+            import hetero
+            kept = hetero.Core()
+            def process_frame(frame):
+                if process_frame.frames == 0:
+                    threading.Thread(target=lambda: ctypes.CDLL(None).exit(7), daemon=True).start()
+                process_frame.frames += 1
+            process_frame.frames = 0
+        """)
+        status, out, err = self.launch(FRAMES.format(-1) + "heteropython module=script.py ! fakesink")
+        self.assertEqual((status, out, err), (7, "", ""))
+
+
 class Leaks(Scripts):
     def traced(self, line):
         status, out, err = self.launch(line, GST_TRACERS="leaks", GST_DEBUG="GST_TRACER:7", GST_DEBUG_NO_COLOR="1")
