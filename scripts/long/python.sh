@@ -12,10 +12,10 @@ python=${1:-/usr/bin/python3}
 require build demo check
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 folder=${HET_CHECK_BUILD:-build-check}-python$version
-plugins=true
-"$python" -c 'import gi' 2>/dev/null || plugins=false
+plugins=true targets=(python-package plugins)
+"$python" -c 'import gi' 2>/dev/null || plugins=false targets=(python-package)
 configure "$folder" -Dplugins=$plugins -Dtests=false -Dexamples=false -Dpython=enabled -Dpython-executable="$python"
-build "$folder"
+build "$folder" "${targets[@]}"
 export PYTHONPATH=$root/$folder/python PYTHONFAULTHANDLER=1 HET_SHARED_DATA=${HET_SHARED_DATA:-$root/../shared/data}
 export HETERO_GPU_ALLOW_CPU=1 POCL_CACHE_DIR=$root/$folder/pocl-cache
 export GST_PLUGIN_PATH=$root/$folder/gst:$root/$folder/python/gst/element GST_REGISTRY=$root/$folder/registry.bin
