@@ -1,12 +1,15 @@
 """The element heteropython: properties, modules, results, interpreters."""
+import json
 import os
 import re
 import subprocess
 import sys
 import unittest
 
+import small_models
 from element_rig import FRAMES, Gst, Scripts
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 COUNT = """
     count = 0
     def process_frame(frame):
@@ -262,14 +265,28 @@ class Documentation(Scripts):
             self.assertRegex(shown.stdout, rf"\(\d\): {nick} ")
 
     def test_the_example_runs(self):
-        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-        with open(os.path.join(root, "python/gst/element/gstheteropython.cpp")) as file:
+        with open(os.path.join(ROOT, "python/gst/element/gstheteropython.cpp")) as file:
             example = re.search(r"\|\[\n(.*?)\]\|", file.read(), re.S)[1]
         line = re.sub(r"(?m)^ \* ?", "", example).replace("\\\n", " ")
-        ran = subprocess.run(line, shell=True, cwd=root, capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
         self.assertRegex(ran.stdout, r"10 frames: .*\n20 frames: .*\n30 frames: ")
 
+    def test_the_guides_script(self):
+        with open(os.path.join(ROOT, "docs/python.md")) as file:
+            guide = file.read()
+        self.write("filter.py", re.search(r"(?m)^    class Filter:(?:\n|.)*?\n\n(?=\|)", guide)[0])
+        model = os.path.join(ROOT, "pipelines/demo/models/scene_detector")
+        line = (f"filesrc location={ROOT}/examples/python/street.jpg ! jpegdec ! videoconvert ! heterodetect model={model}.onnx model-proc={model}.json threshold=0.3 ! "
+                "heteropython module=filter.py class=Filter kwarg={limit} ! heterometaconvert ! heterometapublish file-path=/dev/stdout file-format=json-lines ! fakesink")
+        all_objects = json.loads(self.printed(line.replace("{limit}", '{\\"threshold\\":0}')))["objects"]
+        sure = [found for found in all_objects if found["detection"]["confidence"] >= 0.94]
+        self.assertLess(0, len(sure))
+        self.assertLess(len(sure), len(all_objects))
+        left = json.loads(self.printed(line.replace("{limit}", '{\\"threshold\\":0.94}')))["objects"]
+        self.assertEqual([found["detection"] for found in left], [found["detection"] for found in sure])
+        self.assertEqual(self.printed(line.replace("{limit}", '{\\"threshold\\":2}')), "")
+
 
 if __name__ == "__main__":
-    unittest.main()
+    small_models.main()

@@ -3,6 +3,7 @@ import os
 import re
 import unittest
 
+import small_models
 from element_rig import FRAMES, Gst, Scripts
 
 LINE = FRAMES.format(5) + "heteropython {} ! fakesink"
@@ -221,4 +222,4 @@ class Exceptions(Scripts):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    small_models.main()

@@ -1,6 +1,7 @@
 """The element heteropython and fork(): children of a function, pools of processes, pipelines in children."""
 import unittest
 
+import small_models
 from element_rig import FRAMES, Gst, Scripts
 
 ONCE = FRAMES.format(1) + "heteropython module=script.py {} ! fakesink"
@@ -174,4 +175,4 @@ class PipelinesOfChildren(Scripts):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    small_models.main()

@@ -5,6 +5,7 @@ import textwrap
 import time
 import unittest
 
+import small_models
 from element_rig import FRAMES, PROLOGUE, Gst, Scripts
 
 LINE = FRAMES.format(5) + "heteropython module=script.py {} ! fakesink"
@@ -361,4 +362,4 @@ class Leaks(Scripts):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    small_models.main()
