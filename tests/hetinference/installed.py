@@ -110,7 +110,7 @@ def main():
         pc = next(staged.rglob("hetinference-1.0.pc"))
         text = pc.read_text()
         assert str(folder) not in text and f"prefix={prefix}" in text, text
-        built = {pathlib.Path(file).name for file in json.loads(run("meson", "introspect", "--installed", BUILD)) if file.startswith(f"{BUILD}/gst/")}
+        built = {pathlib.Path(file).name for file in json.loads(run("meson", "introspect", "--installed", BUILD)) if pathlib.Path(file).name.startswith("libgst")}
         installed = {file.name for file in staged.rglob("gstreamer-1.0/*")}
         assert "libgsthetero.so" in installed and installed == built, f"plugins of the build: {built}, installed: {installed}"
         assert (staged / "include/hetinference/inference/core.h").exists()
