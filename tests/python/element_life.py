@@ -48,8 +48,8 @@ class Stop(Scripts):
                     for state in (Gst.State.PAUSED, Gst.State.NULL):
                         thread = threading.Thread(target=pipeline.set_state, args=[state])
                         thread.start()
-                        pipeline.get_state(30 * Gst.SECOND)
                         thread.join()
+                        pipeline.get_state(30 * Gst.SECOND)
                     print("null")
                 """)
                 self.assertEqual(out, "seen\nnull\n")
