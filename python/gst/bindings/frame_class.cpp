@@ -96,7 +96,10 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* regions(PyObject* self, PyObject*) {
+/// A list of what `append(region, list)` adds for each region of the frame, or for each of the
+/// whole picture; it returns false with an exception.
+template <class Append>
+PyObject* list_of_regions(PyObject* self, bool of_whole_picture, Append append) {
   const ModuleState& state = state_of(Py_TYPE(self));
   const std::shared_ptr<FrameHandle>& frame = as_frame(self).frame;
   Owned list(PyList_New(0));
@@ -104,25 +107,22 @@ PyObject* regions(PyObject* self, PyObject*) {
   for (size_t i = 0; list && i < metas.size(); ++i) {
     const Owned region(new_region(state, frame, metas[i], i));
     if (!region) return nullptr;
-    if (as_region(region.get()).content.is_whole_picture) continue;
-    if (PyList_Append(list.get(), region.get()) != 0) return nullptr;
+    if (as_region(region.get()).content.is_whole_picture != of_whole_picture) continue;
+    if (!append(region.get(), list.get())) return nullptr;
   }
   return list.release();
 }
 
+PyObject* regions(PyObject* self, PyObject*) {
+  return list_of_regions(self, false, [](PyObject* region, PyObject* list) {
+    return PyList_Append(list, region) == 0;
+  });
+}
+
 PyObject* tensors(PyObject* self, PyObject*) {
-  const ModuleState& state = state_of(Py_TYPE(self));
-  const std::shared_ptr<FrameHandle>& frame = as_frame(self).frame;
-  Owned list(PyList_New(0));
-  const std::vector<gst::RegionMeta> metas = frame_access().regions(frame->buffer());
-  for (size_t i = 0; list && i < metas.size(); ++i) {
-    const Owned region(new_region(state, frame, metas[i], i));
-    if (!region) return nullptr;
-    if (as_region(region.get()).content.is_whole_picture &&
-        !append_tensors(state, as_region(region.get()), list.get()))
-      return nullptr;
-  }
-  return list.release();
+  return list_of_regions(self, true, [&](PyObject* region, PyObject* list) {
+    return append_tensors(state_of(Py_TYPE(self)), as_region(region), list);
+  });
 }
 
 PyObject* add_tensor(PyObject* self, PyObject* arguments, PyObject* keywords) {

@@ -130,14 +130,8 @@ PyObject* bytes(PyObject* self, PyObject*) {
   return new_field_value(value);
 }
 
-PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name", nullptr};
-  PyObject* argument = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:Tensor", const_cast<char**>(names),
-                                   &argument))
-    return nullptr;
-  GstStructure* structure = new_params(state_of(type), argument);
-  if (structure == nullptr) return nullptr;
+/// Takes the structure over.
+PyObject* own_tensor(PyTypeObject* type, GstStructure* structure) {
   PyObject* self = type->tp_alloc(type, 0);
   if (self == nullptr) {
     gst_structure_free(structure);
@@ -145,6 +139,16 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   }
   as_tensor(self).structure = structure;
   return self;
+}
+
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  static const char* const names[] = {"name", nullptr};
+  PyObject* argument = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:Tensor", const_cast<char**>(names),
+                                   &argument))
+    return nullptr;
+  GstStructure* structure = new_params(state_of(type), argument);
+  return structure != nullptr ? own_tensor(type, structure) : nullptr;
 }
 
 void dealloc_tensor(PyObject* self) {
@@ -194,14 +198,7 @@ PyObject* new_tensor(const ModuleState& state, PyObject* region, size_t index) {
 }
 
 PyObject* new_tensor_of(const ModuleState& state, GstStructure* structure) {
-  PyTypeObject* type = state.tensor_class;
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self == nullptr) {
-    gst_structure_free(structure);
-    return nullptr;
-  }
-  as_tensor(self).structure = structure;
-  return self;
+  return own_tensor(state.tensor_class, structure);
 }
 
 GstStructure* new_params(const ModuleState& state, PyObject* argument) {
