@@ -8,10 +8,14 @@
 #include "gst/elements/gstheteroclassify.h"
 #include "gst/elements/gstheterodetect.h"
 #include "gst/elements/gstheterofpscounter.h"
+#include "gst/elements/gstheterofpsthrottle.h"
 #include "gst/elements/gstheteroinference.h"
 #include "gst/elements/gstheterometaaggregate.h"
 #include "gst/elements/gstheterometaconvert.h"
 #include "gst/elements/gstheterometapublish.h"
+#include "gst/elements/gstheterometapublishfile.h"
+#include "gst/elements/gstheterometapublishkafka.h"
+#include "gst/elements/gstheterometapublishmqtt.h"
 #include "gst/elements/gstheterotracer.h"
 #include "gst/elements/gstheterotrack.h"
 #include "gst/elements/gstheterowatermark.h"
@@ -30,7 +34,11 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
   any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometapublishfile, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometapublishkafka, plugin);
+  any |= GST_ELEMENT_REGISTER(heterometapublishmqtt, plugin);
   any |= GST_ELEMENT_REGISTER(heterofpscounter, plugin);
+  any |= GST_ELEMENT_REGISTER(heterofpsthrottle, plugin);
   any |= gst_hetero_tracer_register(plugin);
   return any;
 }

@@ -2,6 +2,7 @@
 
 #include <mosquitto.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
@@ -24,15 +25,16 @@ struct Broker {
   bool tls = false;
 };
 
-Result<Broker> parse_address(std::string address) {
+Result<Broker> parse_address(std::string address, bool tls) {
   Broker broker;
+  broker.tls = tls;
   if (const size_t scheme = address.find("://"); scheme != std::string::npos) {
     const std::string name = address.substr(0, scheme);
     if (name != "tcp" && name != "mqtt" && name != "ssl" && name != "mqtts") {
       return error(StatusCode::InvalidArgument,
                    "address has the scheme '{}'; tcp, mqtt, ssl and mqtts are valid", name);
     }
-    broker.tls = name == "ssl" || name == "mqtts";
+    broker.tls = tls || name == "ssl" || name == "mqtts";
     address.erase(0, scheme + 3);
   }
   if (broker.tls) broker.port = 8883;
@@ -74,7 +76,7 @@ class MqttSink final : public MessageSink {
 
   Status connect() {
     const PipeErrors pipe_errors;
-    HET_ASSIGN(const Broker broker, parse_address(settings_.address));
+    HET_ASSIGN(const Broker broker, parse_address(settings_.address, settings_.tls));
     if (settings_.topic.empty()) {
       return error(StatusCode::InvalidArgument,
                    "topic is empty; set it to where messages shall go");
@@ -89,13 +91,15 @@ class MqttSink final : public MessageSink {
       const auto text = [](const std::string& s) { return s.empty() ? nullptr : s.c_str(); };
       const int code = mosquitto_tls_set(
           client_, text(settings_.ca_file), settings_.ca_file.empty() ? "/etc/ssl/certs" : nullptr,
-          text(settings_.cert_file), text(settings_.key_file), nullptr);
+          text(settings_.cert_file), text(settings_.key_file), key_password);
       if (code != MOSQ_ERR_SUCCESS) {
         return error(StatusCode::InvalidArgument,
                      "TLS with tls-ca-file '{}', tls-cert-file '{}' and tls-key-file '{}': {}",
                      settings_.ca_file, settings_.cert_file, settings_.key_file,
                      mosquitto_strerror(code));
       }
+      mosquitto_tls_insecure_set(client_, !settings_.checks_host);
+      if (!settings_.checks_certificate) mosquitto_tls_opts_set(client_, 0, nullptr, nullptr);
     }
     mosquitto_reconnect_delay_set(client_, 1, settings_.reconnect_interval_s, true);
     mosquitto_connect_callback_set(client_, [](mosquitto*, void* self, int code) {
@@ -158,6 +162,15 @@ class MqttSink final : public MessageSink {
   }
 
  private:
+  /// OpenSSL asks for the password of the client's key; what does not fit is no answer.
+  static int key_password(char* buffer, int size, int, void* client) {
+    const auto* self = static_cast<MqttSink*>(mosquitto_userdata(static_cast<mosquitto*>(client)));
+    const std::string& password = self->settings_.key_password;
+    if (size < 0 || password.size() > static_cast<size_t>(size)) return 0;
+    std::copy(password.begin(), password.end(), buffer);
+    return static_cast<int>(password.size());
+  }
+
   Result<bool> publish(const std::string& message) {
     const PipeErrors pipe_errors;
     const int code =
