@@ -7,7 +7,7 @@ import pathlib
 
 DISTRICTS = {
     "inference": [
-        "inspection", "", "tracking", "decoders", "writers", "readers", "requests",
+        "inspection", "", "tracking", "motion", "decoders", "writers", "readers", "requests",
         # The bodies of If, Loop and Scan are models that passes prepare.
         ("passes", "ops"),
         "devices", "model", "preprocess", "tensors", "machine", "base",
