@@ -64,6 +64,15 @@ Results as_detection(const tracking::SupposedObject& supposed) {
 
 }  // namespace
 
+ResultAge FrameTracking::supposed_age(const GstBuffer* buffer) {
+  ResultAge age{++supposed_frames_, GST_CLOCK_TIME_NONE};
+  const GstClockTime now = GST_BUFFER_PTS(buffer);
+  if (GST_CLOCK_TIME_IS_VALID(now) && GST_CLOCK_TIME_IS_VALID(supposed_since_) &&
+      now >= supposed_since_)
+    age.time = now - supposed_since_;
+  return age;
+}
+
 void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
   const auto width = static_cast<float>(GST_VIDEO_INFO_WIDTH(&info));
   const auto height = static_cast<float>(GST_VIDEO_INFO_HEIGHT(&info));
@@ -78,8 +87,10 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
     Observation& seen = observations.emplace_back();
     seen.box = box_of(object, width, height);
     seen.label = object.type;
+    const bool has_confidence = object.detection && object.detection->confidence;
+    if (!has_confidence && tracking::takes_low_confidences(settings_.type)) seen.confidence = 1.0f;
     if (object.detection) {
-      seen.confidence = static_cast<float>(object.detection->confidence.value_or(0.0));
+      if (has_confidence) seen.confidence = static_cast<float>(*object.detection->confidence);
       seen.label_id = object.detection->label_id.value_or(0);
     }
     if (settings_.type == tracking::TrackerType::Reappearance) {
@@ -91,13 +102,19 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
   const bool is_passed = observations.empty() && is_marked_not_analysed(buffer);
   const tracking::TrackedFrame tracked =
       is_passed ? tracker_->pass() : tracker_->update(observations);
+  if (!observations.empty()) {
+    supposed_since_ = GST_BUFFER_PTS(buffer);
+    supposed_frames_ = 0;
+  }
   for (size_t i = 0; i < indices.size(); ++i) {
     if (tracked.ids[i] != tracking::kNoId) set_object_id(buffer, indices[i], tracked.ids[i]);
   }
   auto next = static_cast<int>(objects.size());
+  const ResultAge age = supposed_age(buffer);
   for (const tracking::SupposedObject& supposed : tracked.supposed) {
     // One that has left the picture gets no region.
-    if (attach_results(buffer, info, "", form_, {{-1, as_detection(supposed)}}) == 0) continue;
+    if (attach_results(buffer, info, "", form_, {{-1, as_detection(supposed)}}, &age) == 0)
+      continue;
     set_object_id(buffer, next++, supposed.id);
   }
 }

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "inference/tracking/tracker.h"
-#include "region_meta.h"
+#include "metadata.h"
 
 namespace het::gst {
 
@@ -16,17 +16,23 @@ class FrameTracking {
   FrameTracking(const tracking::TrackerSettings& settings)
       : settings_(settings), tracker_(tracking::create_tracker(settings)) {}
 
-  /// Gives the objects of a writable buffer their ids and adds regions for supposed ones.
+  /// Gives the objects of a writable buffer their ids and adds regions for supposed ones, whose
+  /// params have the age of the last observations (see attach_results()).
   void track(GstBuffer* buffer, const GstVideoInfo& info);
   void reset() { tracker_->reset(); }
   /// Objects so far that had no feature vector though the tracker looks for them.
   uint64_t without_feature() const { return without_feature_; }
 
  private:
+  /// Of what is supposed in the next frame that nobody looked into.
+  ResultAge supposed_age(const GstBuffer* buffer);
+
   tracking::TrackerSettings settings_;
   std::unique_ptr<tracking::Tracker> tracker_;
   MetadataForm form_ = default_metadata_form();  ///< in which regions came last
   uint64_t without_feature_ = 0;
+  GstClockTime supposed_since_ = GST_CLOCK_TIME_NONE;
+  guint supposed_frames_ = 0;
 };
 
 }  // namespace het::gst
