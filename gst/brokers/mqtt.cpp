@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "broker_queue.h"
-#include "gst/messages/pipe_errors.h"
+#include "gst/measuring/pipe_errors.h"
 
 namespace het::gst {
 namespace {

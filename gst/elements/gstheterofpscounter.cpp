@@ -6,6 +6,15 @@
  * Prints to standard output how many frames per second pass, every #interval seconds and at EOS.
  * All counters of a process with the same settings report together, one stream each.
  *
+ * Counters of several processes report together through a FIFO: those with write-pipe print nothing
+ * and tell the one with read-pipe of each frame, which counts their streams beside its own. It
+ * makes the FIFO and removes it, and needs no source; without one, EOS follows when the last
+ * process has left. Frames of the others wait until it is there. gvafpscounter's processes may take
+ * part.
+ *
+ *     gst-launch-1.0 heterofpscounter read-pipe=/tmp/fps ! fakesink
+ *     gst-launch-1.0 videotestsrc ! heterofpscounter write-pipe=/tmp/fps ! fakesink
+ *
  * ## Example
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=300 ! video/x-raw,width=320,height=180 ! \
@@ -19,12 +28,23 @@
 
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "gst/measuring/element_error.h"
 #include "gst/measuring/fps_meter.h"
+#include "gst/measuring/fps_pipe.h"
 
-enum { kPropInterval = 1, kPropStartingFrame, kPropAverageFps, kPropStdDev, kPropLatency };
+enum {
+  kPropInterval = 1,
+  kPropStartingFrame,
+  kPropAverageFps,
+  kPropStdDev,
+  kPropLatency,
+  kPropWritePipe,
+  kPropReadPipe
+};
 
 static constexpr char kDefaultInterval[] = "1";
 static constexpr guint64 kMaxInterval = 24 * 3600;
@@ -33,13 +53,18 @@ struct FpsCounterSettings {
   std::string interval = kDefaultInterval;
   guint starting_frame = 0;
   het::gst::FpsExtras extras;
+  std::string write_pipe;
+  std::string read_pipe;
 };
 
 /// Lives from start to stop.
 struct FpsCounterState {
-  std::shared_ptr<het::gst::FpsMeter> meter;  ///< protected by the object lock
-  std::string stream;                         ///< unique in the process
-  bool wants_age = false;                     ///< streaming thread, like the name
+  std::shared_ptr<het::gst::FpsMeter> meter;        ///< protected by the object lock
+  std::string stream;                               ///< unique in the process
+  bool wants_age = false;                           ///< streaming thread, like the name
+  std::shared_ptr<het::gst::FpsPipeWriter> writer;  ///< protected by the object lock; null: none
+  bool told_of_reader = false;                      ///< streaming thread: it has left
+  std::unique_ptr<het::gst::FpsPipeReader> reader;
 };
 
 struct GstHeteroFpsCounter {
@@ -70,6 +95,64 @@ static void print_line(const std::optional<std::string>& line) {
   std::fflush(stdout);
 }
 
+static std::shared_ptr<het::gst::FpsPipeWriter> writer_of(GstHeteroFpsCounter* self) {
+  GST_OBJECT_LOCK(self);
+  auto writer = self->state->writer;
+  GST_OBJECT_UNLOCK(self);
+  return writer;
+}
+
+/// Without a source nobody else would end the stream.
+static void end_without_source(GstHeteroFpsCounter* self) {
+  GstBaseTransform* base = GST_BASE_TRANSFORM(self);
+  if (gst_pad_is_linked(GST_BASE_TRANSFORM_SINK_PAD(base))) return;
+  GstPad* pad = GST_BASE_TRANSFORM_SRC_PAD(base);
+  gchar* id = gst_pad_create_stream_id(pad, GST_ELEMENT(self), nullptr);
+  gst_pad_push_event(pad, gst_event_new_stream_start(id));
+  g_free(id);
+  gst_pad_push_event(pad, gst_event_new_eos());
+}
+
+/// Streams of other processes, counted by `meter`; called on the reader's thread.
+static het::gst::FpsPipeReader::Listener pipe_listener(
+    GstHeteroFpsCounter* self, const std::shared_ptr<het::gst::FpsMeter>& meter) {
+  return {[meter](const std::string& stream) {
+            print_line(meter->frame(stream, std::chrono::steady_clock::now()));
+          },
+          [self, meter](const std::set<std::string>& streams) {
+            for (const std::string& stream : streams)
+              print_line(meter->end(stream, std::chrono::steady_clock::now()));
+            end_without_source(self);
+          },
+          [self](const het::Status& status) {
+            GST_ELEMENT_WARNING(self, RESOURCE, READ, ("%s", status.message().c_str()), (nullptr));
+          }};
+}
+
+static het::Status open_pipes(GstHeteroFpsCounter* self, const FpsCounterSettings& settings) {
+  FpsCounterState& state = *self->state;
+  if (!settings.write_pipe.empty() && !settings.read_pipe.empty()) {
+    return het::error(het::StatusCode::InvalidArgument,
+                      "write-pipe='{}' and read-pipe='{}' are both given; a counter either tells "
+                      "another one of its frames or hears of others' frames",
+                      settings.write_pipe, settings.read_pipe);
+  }
+  if (!settings.write_pipe.empty()) {
+    auto writer = het::gst::FpsPipeWriter::create(settings.write_pipe, GST_OBJECT_NAME(self));
+    if (!writer) return writer.error().with_context("write-pipe");
+    GST_OBJECT_LOCK(self);
+    state.writer = std::move(*writer);
+    GST_OBJECT_UNLOCK(self);
+  }
+  if (!settings.read_pipe.empty()) {
+    auto reader =
+        het::gst::FpsPipeReader::create(settings.read_pipe, pipe_listener(self, state.meter));
+    if (!reader) return reader.error().with_context("read-pipe");
+    state.reader = std::move(*reader);
+  }
+  return {};
+}
+
 static gboolean gst_hetero_fps_counter_start(GstBaseTransform* base) {
   auto* self = GST_HETERO_FPS_COUNTER(base);
   GST_OBJECT_LOCK(self);
@@ -86,28 +169,57 @@ static gboolean gst_hetero_fps_counter_start(GstBaseTransform* base) {
     return FALSE;
   }
   self->state->wants_age = settings.extras.latency;
+  self->state->told_of_reader = false;
   // The address keeps equal element names of different pipelines apart.
   self->state->stream = fmt::format("{}@{}", GST_OBJECT_NAME(self), static_cast<void*>(self));
+  const auto seconds = static_cast<unsigned>(interval);
+  // One that tells another process prints nothing, and counts for its own average only.
+  auto meter = settings.write_pipe.empty()
+                   ? het::gst::FpsMeter::shared(seconds, settings.starting_frame, settings.extras)
+                   : std::make_shared<het::gst::FpsMeter>(seconds, settings.starting_frame);
   GST_OBJECT_LOCK(self);
-  self->state->meter = het::gst::FpsMeter::shared(static_cast<unsigned>(interval),
-                                                  settings.starting_frame, settings.extras);
+  self->state->meter = std::move(meter);
   GST_OBJECT_UNLOCK(self);
-  return TRUE;
+  const het::Status opened = open_pipes(self, settings);
+  if (opened.ok()) return TRUE;
+  het::gst::post_error(GST_ELEMENT(self), opened);
+  GST_OBJECT_LOCK(self);
+  self->state->meter.reset();
+  GST_OBJECT_UNLOCK(self);
+  return FALSE;
+}
+
+static void end_stream(GstHeteroFpsCounter* self) {
+  const auto line = self->state->meter->end(self->state->stream, std::chrono::steady_clock::now());
+  if (!writer_of(self)) print_line(line);
 }
 
 static gboolean gst_hetero_fps_counter_stop(GstBaseTransform* base) {
   auto* self = GST_HETERO_FPS_COUNTER(base);
-  print_line(self->state->meter->end(self->state->stream, std::chrono::steady_clock::now()));
+  self->state->reader.reset();
+  end_stream(self);
   GST_OBJECT_LOCK(self);
   self->state->meter.reset();
+  self->state->writer.reset();
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
 
+static GstStateChangeReturn gst_hetero_fps_counter_change_state(GstElement* element,
+                                                                GstStateChange change) {
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    // A frame that waits for the reader would hold up the pads' deactivation.
+    if (const auto writer = writer_of(GST_HETERO_FPS_COUNTER(element))) writer->interrupt();
+  }
+  return GST_ELEMENT_CLASS(gst_hetero_fps_counter_parent_class)->change_state(element, change);
+}
+
 static gboolean gst_hetero_fps_counter_sink_event(GstBaseTransform* base, GstEvent* event) {
   auto* self = GST_HETERO_FPS_COUNTER(base);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
-    print_line(self->state->meter->end(self->state->stream, std::chrono::steady_clock::now()));
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) end_stream(self);
+  if (const auto writer = writer_of(self)) {
+    if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) writer->interrupt();
+    if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) writer->resume();
   }
   return GST_BASE_TRANSFORM_CLASS(gst_hetero_fps_counter_parent_class)->sink_event(base, event);
 }
@@ -126,8 +238,17 @@ static std::optional<double> age_ms(GstBuffer* buffer) {
 static GstFlowReturn gst_hetero_fps_counter_transform_ip(GstBaseTransform* base,
                                                          GstBuffer* buffer) {
   auto* self = GST_HETERO_FPS_COUNTER(base);
-  print_line(self->state->meter->frame(self->state->stream, std::chrono::steady_clock::now(),
-                                       self->state->wants_age ? age_ms(buffer) : std::nullopt));
+  FpsCounterState& state = *self->state;
+  const auto line = state.meter->frame(state.stream, std::chrono::steady_clock::now(),
+                                       state.wants_age ? age_ms(buffer) : std::nullopt);
+  const auto writer = writer_of(self);
+  if (!writer) print_line(line);
+  if (!writer || state.told_of_reader) return GST_FLOW_OK;
+  const het::Status told = writer->frame();
+  if (told.code() == het::StatusCode::Cancelled) return GST_FLOW_FLUSHING;
+  if (told.ok()) return GST_FLOW_OK;
+  state.told_of_reader = true;
+  GST_ELEMENT_WARNING(self, RESOURCE, WRITE, ("%s", told.message().c_str()), (nullptr));
   return GST_FLOW_OK;
 }
 
@@ -144,6 +265,10 @@ static void gst_hetero_fps_counter_set_property(GObject* object, guint id, const
     self->settings->extras.deviation = g_value_get_boolean(value);
   } else if (id == kPropLatency) {
     self->settings->extras.latency = g_value_get_boolean(value);
+  } else if (id == kPropWritePipe || id == kPropReadPipe) {
+    const char* text = g_value_get_string(value);
+    (id == kPropWritePipe ? self->settings->write_pipe : self->settings->read_pipe) =
+        text ? text : "";
   } else {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
@@ -162,6 +287,10 @@ static void gst_hetero_fps_counter_get_property(GObject* object, guint id, GValu
     g_value_set_boolean(value, self->settings->extras.deviation);
   } else if (id == kPropLatency) {
     g_value_set_boolean(value, self->settings->extras.latency);
+  } else if (id == kPropWritePipe) {
+    g_value_set_string(value, self->settings->write_pipe.c_str());
+  } else if (id == kPropReadPipe) {
+    g_value_set_string(value, self->settings->read_pipe.c_str());
   } else if (id == kPropAverageFps) {
     const double fps =
         self->state->meter
@@ -214,7 +343,20 @@ static void gst_hetero_fps_counter_class_init(GstHeteroFpsCounterClass* klass) {
                          "Frames per second of this stream since its first counted frame", 0.0f,
                          G_MAXFLOAT, 0.0f,
                          static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  g_object_class_install_property(
+      object_class, kPropWritePipe,
+      g_param_spec_string("write-pipe", "Write pipe",
+                          "Path of a FIFO: tell the counter that reads it of each frame, and print "
+                          "nothing; empty = none. Frames wait until it is read",
+                          "", flags));
+  g_object_class_install_property(
+      object_class, kPropReadPipe,
+      g_param_spec_string("read-pipe", "Read pipe",
+                          "Path of a FIFO: count the frames of other processes, too; it is made "
+                          "here and removed at the end; empty = none",
+                          "", flags));
   auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = gst_hetero_fps_counter_change_state;
   gst_element_class_set_static_metadata(element_class, "Frame rate counter", "Filter/Debug",
                                         "Prints frames per second of all streams of the process",
                                         "gst-hetero maintainers");

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "pipe_errors.h"
+#include "gst/measuring/pipe_errors.h"
 
 namespace het::gst {
 Result<std::unique_ptr<MessageFile>> MessageFile::open(const std::string& path,

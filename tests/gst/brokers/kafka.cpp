@@ -238,5 +238,15 @@ TEST(MessageKafka, TheElementSendsAMessageAFrame) {
   gst_structure_free(stats);
 }
 
+TEST(MessageKafka, TheSplitElementSendsAMessageAFrame) {
+  Cluster cluster;
+  PipelineRun run(
+      "videotestsrc num-buffers=20 ! heterometaconvert add-empty-results=true ! "
+      "heterometapublishkafka topic=frames address=" +
+      cluster.settings().address + " ! fakesink");
+  EXPECT_EQ(run.play().problem(), "");
+  EXPECT_EQ(cluster.read(20).size(), 20u);
+}
+
 }  // namespace
 }  // namespace het::gst_test

@@ -304,6 +304,56 @@ TEST(MessageMqtt, TheElementSignsInUnderItsName) {
   EXPECT_EQ(subscriber.received(), 20u) << "those of the other client were to be dropped";
 }
 
+TEST(MessageMqtt, AConfigFileWinsAndSaysHowTheBrokerIsChecked) {
+  ScratchFolder folder;
+  // An encrypted key for the client, a certificate for another host for the broker.
+  const auto make = [&](const std::string& name, const std::string& host, const char* key) {
+    return std::system(("openssl req -x509 -newkey rsa:2048 -days 2 -subj /CN=" + host +
+                        " -addext subjectAltName=DNS:" + host + " " + key + " -keyout " +
+                        folder.file(name + ".key") + " -out " + folder.file(name) + " 2>/dev/null")
+                           .c_str());
+  };
+  if (make("broker", "elsewhere", "-nodes") != 0 ||
+      make("client", "client", "-passout pass:key") != 0)
+    GTEST_SKIP() << "openssl is not installed";
+  Broker broker("allow_anonymous true\ncertfile " + folder.file("broker") + "\nkeyfile " +
+                folder.file("broker.key") + "\ncafile " + folder.file("client") +
+                "\nrequire_certificate true\n");
+  const auto problem = [&](const std::string& more, const std::string& attempts = "1") {
+    write_text(folder.file("mqtt.json"),
+               "{\"address\": \"127.0.0.1:" + std::to_string(broker.port()) +
+                   "\", \"topic\": \"frames\", \"client-id\": null, \"TLS\": true, "
+                   "\"max-connect-attempts\": " +
+                   attempts +
+                   ", \"max-reconnect-interval\": 1, "
+                   "\"ssl_client_certificate\": \"" +
+                   folder.file("client") + "\", \"ssl_private_key\": \"" +
+                   folder.file("client.key") + "\", \"ssl_private_key_pwd\": \"key\"" + more + "}");
+    PipelineRun run(
+        "videotestsrc num-buffers=20 ! heterometaconvert add-empty-results=true ! "
+        "heterometapublishmqtt address=absent:1 topic=none drain-timeout=60000 mqtt-config=" +
+        folder.file("mqtt.json") + " ! fakesink");
+    return run.play().problem();
+  };
+  const std::string authority = ", \"ssl_CA_certificate\": \"" + folder.file("broker") + "\"";
+  EXPECT_EQ(problem(authority + ", \"ssl_verify\": 0", "6"), "") << "the host is not checked";
+  EXPECT_NE(problem(authority), "") << "the certificate is elsewhere's";
+  EXPECT_NE(problem(", \"ssl_verify\": 0"), "") << "nobody known has signed it";
+  EXPECT_EQ(problem(", \"ssl_verify\": 0, \"ssl_enable_server_cert_auth\": 0"), "");
+}
+
+TEST(MessageMqtt, TheSplitElementNamesItsClient) {
+  Broker broker;
+  Subscriber subscriber(broker.port());
+  PipelineRun run(
+      "videotestsrc num-buffers=20 ! heterometaconvert add-empty-results=true ! "
+      "heterometapublishmqtt client-id=door topic=frames max-connect-attempts=6 "
+      "drain-timeout=60000 address=127.0.0.1:" +
+      std::to_string(broker.port()) + " ! fakesink");
+  EXPECT_EQ(run.play().problem(), "");
+  EXPECT_EQ(subscriber.wait_for(20), 20u);
+}
+
 TEST(MessageMqtt, TheElementWaitsForABrokerThatComesLater) {
   Broker broker;
   broker.stop();

@@ -1,12 +1,21 @@
 #include <gst/video/video.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <regex>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/gst/pipeline_run.h"
+#include "tests/gst/test_files.h"
 
 namespace het::gst_test {
 namespace {
@@ -109,6 +118,133 @@ TEST(HeteroFpsCounter, DeviationAndLatencyOnRequest) {
       << latency;
   EXPECT_GE(std::stod(match[1]), 10000.0);
   EXPECT_LE(std::stod(match[1]), 40000.0);
+}
+
+const std::string kFewFrames =
+    "videotestsrc num-buffers=40 ! video/x-raw,width=32,height=32,framerate=25/1 ! ";
+
+/// The processes are one here, with a pipeline each: what counts is the FIFO.
+TEST(HeteroFpsCounter, AReaderCountsTheFramesOfOthers) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("fps");
+  testing::internal::CaptureStdout();
+  std::string writers[2];
+  std::vector<std::thread> threads;
+  for (std::string& problem : writers) {
+    threads.emplace_back([&problem, &path] {
+      // The reader comes later.
+      PipelineRun run(kFewFrames + "heterofpscounter write-pipe=" + path + " ! fakesink");
+      problem = run.play().problem();
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  PipelineRun reader("heterofpscounter interval=1 read-pipe=" + path + " ! fakesink");
+  const Outcome outcome = reader.play(20);
+  for (std::thread& thread : threads) thread.join();
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(outcome.problem(), "") << "the last writer ends it";
+  EXPECT_EQ(writers[0] + writers[1], "");
+  EXPECT_TRUE(std::regex_search(text, std::regex("^FpsCounter\\(overall [0-9.]+sec\\): "
+                                                 "total=[0-9.]+ fps, number-streams=2, ")))
+      << text;
+  EXPECT_EQ(text.find("overall"), text.rfind("overall")) << "writers print nothing: " << text;
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(HeteroFpsCounter, EveryFrameOfAWriterArrivesInGvafpscountersForm) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("fps");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::string text;
+  std::thread reader([&] { text = read_text(path); });
+  PipelineRun run(kFewFrames + "heterofpscounter name=" + std::string(80, 'n') +
+                  " write-pipe=" + path + " ! fakesink");
+  EXPECT_EQ(run.play().problem(), "");
+  reader.join();
+  ASSERT_EQ(text.size(), 40u * 64u);
+  const std::string end = "n_" + std::to_string(getpid());
+  for (size_t begin = 0; begin < text.size(); begin += 64) {
+    const std::string name = text.substr(begin, 64).c_str();
+    EXPECT_EQ(name.size(), 63u);
+    EXPECT_TRUE(name.ends_with(end)) << name;
+  }
+}
+
+TEST(HeteroFpsCounter, AStopEndsTheWaitForAReader) {
+  const ScratchFolder folder;
+  PipelineRun run(kFewFrames + "heterofpscounter write-pipe=" + folder.file("fps") + " ! fakesink");
+  gst_element_set_state(run.pipeline(), GST_STATE_PLAYING);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto begin = std::chrono::steady_clock::now();
+  gst_element_set_state(run.pipeline(), GST_STATE_NULL);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  // Nobody has ever written, and the reader can be stopped, too.
+  PipelineRun reader("heterofpscounter read-pipe=" + folder.file("fps") + " ! fakesink");
+  gst_element_set_state(reader.pipeline(), GST_STATE_PLAYING);
+  gst_element_set_state(reader.pipeline(), GST_STATE_NULL);
+}
+
+TEST(HeteroFpsCounter, AReaderThatLeavesIsOneWarning) {
+  ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
+  const ScratchFolder folder;
+  const std::string path = folder.file("fps");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread reader([&] {
+    std::ifstream fifo(path);
+    char first = 0;
+    fifo.get(first);
+  });
+  PipelineRun run(
+      "videotestsrc is-live=true num-buffers=50 ! video/x-raw,width=32,height=32,framerate=100/1 ! "
+      "heterofpscounter name=fps write-pipe=" +
+      path + " ! fakesink");
+  const Outcome outcome = run.play(20);
+  reader.join();
+  EXPECT_EQ(outcome.problem(), "") << "frames go on";
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_NE(outcome.warnings[0].text.find("nobody reads the FIFO '" + path + "' any more"),
+            std::string::npos)
+      << outcome.warnings[0].text;
+}
+
+TEST(HeteroFpsCounter, WhatAForeignWriterSendsDoesNotBreakTheReader) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("fps");
+  testing::internal::CaptureStdout();
+  std::thread writer([&] {
+    while (!std::filesystem::exists(path)) std::this_thread::yield();
+    std::ofstream fifo(path, std::ios::binary);
+    for (int stream = 0; stream < 1100; ++stream) {
+      std::string message = "x\x1b[2J" + std::to_string(stream);
+      message.resize(64, '\0');
+      fifo.write(message.data(), 64);
+    }
+    fifo.write("half", 4);
+  });
+  PipelineRun reader("heterofpscounter name=fps read-pipe=" + path + " ! fakesink");
+  const Outcome outcome = reader.play(20);
+  writer.join();
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(outcome.problem(), "");
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_NE(outcome.warnings[0].text.find("more than 1024 streams"), std::string::npos);
+  EXPECT_NE(text.find("number-streams=1024"), std::string::npos) << text;
+}
+
+TEST(HeteroFpsCounter, WrongPipesAreOneError) {
+  const ScratchFolder folder;
+  write_text(folder.file("file"), "");
+  const std::pair<std::string, std::string> wrong[] = {
+      {"read-pipe=" + folder.file("file"), "is no FIFO"},
+      {"write-pipe=" + folder.file("file"), "is no FIFO"},
+      {"write-pipe=/absent/folder/fps", "cannot make the FIFO '/absent/folder/fps'"},
+      {"write-pipe=" + folder.file("a") + " read-pipe=" + folder.file("b"), "are both given"}};
+  for (const auto& [properties, words] : wrong) {
+    PipelineRun run(kFewFrames + "heterofpscounter name=fps " + properties + " ! fakesink");
+    const std::vector<PostedError> errors = run.play().errors_of("fps");
+    ASSERT_EQ(errors.size(), 1u) << properties;
+    EXPECT_NE(errors[0].text.find(words), std::string::npos) << errors[0].text;
+  }
 }
 
 }  // namespace
