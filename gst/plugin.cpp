@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 
 #include "gst/bindings/frame_access.h"
+#include "gst/elements/gstheteroanalytics.h"
 #include "gst/elements/gstheteroattachroi.h"
 #include "gst/elements/gstheteroclassify.h"
 #include "gst/elements/gstheterodetect.h"
@@ -28,6 +29,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heterodetect, plugin);
   any |= GST_ELEMENT_REGISTER(heteroclassify, plugin);
   any |= GST_ELEMENT_REGISTER(heteroinference, plugin);
+  any |= GST_ELEMENT_REGISTER(heteroanalytics, plugin);
   any |= GST_ELEMENT_REGISTER(heteroattachroi, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaaggregate, plugin);
   any |= GST_ELEMENT_REGISTER(heterotrack, plugin);

@@ -224,6 +224,12 @@ Rgb label_color(int label_id) {
   }
 }
 
+void draw_label(Canvas& canvas, TextRenderer& texts, const std::string& text, const Rect& place,
+                const Rgb& color, const OverlayStyle& wanted) {
+  draw_lines(canvas, texts, {text}, place, color,
+             style_for(canvas.width(), canvas.height(), wanted));
+}
+
 void draw_frame_text(Canvas& canvas, TextRenderer& texts, const std::string& text,
                      const OverlayStyle& wanted) {
   if (text.empty()) return;

@@ -16,6 +16,10 @@ namespace het::gst {
 void draw_objects(Canvas& canvas, TextRenderer* texts, const std::vector<FrameObject>& objects,
                   const OverlayStyle& style = {});
 
+/// Writes a line in a filled box above a place, or below it where the picture ends.
+void draw_label(Canvas& canvas, TextRenderer& texts, const std::string& text, const Rect& place,
+                const Rgb& color, const OverlayStyle& style);
+
 /// Writes a text of the whole frame where `style` has its place.
 void draw_frame_text(Canvas& canvas, TextRenderer& texts, const std::string& text,
                      const OverlayStyle& style);

@@ -182,6 +182,7 @@ static GstFlowReturn gst_hetero_meta_convert_transform_ip(GstBaseTransform* base
   frame.system_timestamp = system_timestamp(buffer, settings);
   if (settings.add_rtp_timestamp) frame.sender_time_ns = sender_time(buffer);
   frame.add_tensor_data = settings.add_tensor_data;
+  frame.zones = het::gst::read_zone_record(buffer);
   const guint64 time =
       base->segment.format == GST_FORMAT_TIME
           ? gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))

@@ -4,7 +4,8 @@
  * @short_description: draws results on video frames
  *
  * Draws the box, label, confidence, attributes, landmarks, keypoints and segmentation of each
- * object that a frame carries into the frame, in place and in its own format. Texts are UTF-8, in
+ * object that a frame carries into the frame, and the zones and tripwires that heteroanalytics
+ * leaves on it, in place and in its own format. Texts are UTF-8, in
  * any script that an installed font has; a character that none has is a box with its code, and what
  * is no UTF-8 a replacement character.
  *
@@ -32,8 +33,10 @@
 #include "gst/drawing/overlay.h"
 #include "gst/drawing/overlay_style.h"
 #include "gst/drawing/text_renderer.h"
+#include "gst/drawing/zone_overlay.h"
 #include "gst/measuring/element_error.h"
 #include "gst/metadata/metadata.h"
+#include "gst/metadata/zone_record.h"
 #include "pipeline_top.h"
 
 enum { kPropDevice = 1, kPropObb, kPropAverageFps, kPropConfig };
@@ -139,9 +142,11 @@ static GstFlowReturn gst_hetero_watermark_transform_frame_ip(GstVideoFilter* fil
   if (self->shows_average_fps) {
     text += (text.empty() ? "" : " ") + average_fps(GST_ELEMENT(filter));
   }
-  if (objects.empty() && text.empty()) return GST_FLOW_OK;
+  const het::gst::ZoneRecord zones = het::gst::read_zone_record(frame->buffer);
+  if (objects.empty() && text.empty() && zones.empty()) return GST_FLOW_OK;
   try {
     het::gst::Canvas canvas(*frame);
+    het::gst::draw_zones(canvas, self->texts, zones, style);
     het::gst::draw_objects(canvas, self->texts, objects, style);
     if (self->texts) het::gst::draw_frame_text(canvas, *self->texts, text, style);
   } catch (const std::exception& failure) {  // OpenCV reports by exceptions

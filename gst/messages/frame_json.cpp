@@ -41,6 +41,37 @@ json landmarks_to_json(const ObjectLandmarks& landmarks) {
   return points;
 }
 
+/// gvaanalytics' keys, and how long an object has been there.
+void add_places(const FrameObject& object, json& entry) {
+  for (const ObjectZone& zone : object.zones) {
+    entry["zone_violations"].push_back(zone.id);
+    if (!zone.enter_ns || !zone.dwell_ns) continue;
+    entry["zone_visits"].push_back(
+        {{"zone_id", zone.id}, {"enter_time", *zone.enter_ns}, {"dwell", *zone.dwell_ns}});
+  }
+  for (const ObjectCrossing& crossing : object.crossings) {
+    entry["tripwire_crossings"].push_back(
+        {{"tripwire_id", crossing.id}, {"direction", crossing.direction}});
+  }
+}
+
+json counts_to_json(const zones::ZoneCounts& counts) {
+  return {{"occupancy", counts.occupancy}, {"visits", counts.visits}};
+}
+
+json counts_to_json(const zones::TripwireCounts& counts) {
+  return {{"forward", counts.forward}, {"backward", counts.backward}};
+}
+
+template <class Shape>
+json shape_to_json(const char* id_key, const Shape& shape) {
+  json entry = counts_to_json(shape.total());
+  entry[id_key] = shape.id;
+  entry["classes"] = json::object();
+  for (const auto& [label, counts] : shape.counts) entry["classes"][label] = counts_to_json(counts);
+  return entry;
+}
+
 json object_to_json(const FrameObject& object) {
   json entry = {{"x", object.rect.x},
                 {"y", object.rect.y},
@@ -53,6 +84,7 @@ json object_to_json(const FrameObject& object) {
   if (object.detection) entry["detection"] = detection_to_json(*object.detection, object.type);
   if (object.landmarks) entry["landmarks"] = landmarks_to_json(*object.landmarks);
   add_tensor_summaries(object.tensors, entry);
+  add_places(object, entry);
   // An attribute that is called like a key above does not replace it.
   for (const ObjectAttribute& attribute : object.attributes) {
     entry.emplace(attribute.name, attribute_to_json(attribute));
@@ -78,6 +110,10 @@ std::string frame_to_json(const FrameDescription& frame, const std::vector<Frame
     json tags = json::parse(frame.tags_json, nullptr, /*allow_exceptions=*/false);
     if (!tags.is_discarded()) message["tags"] = std::move(tags);
   }
+  for (const ZoneRecord::Zone& zone : frame.zones.zones)
+    message["zones"].push_back(shape_to_json("zone_id", zone));
+  for (const ZoneRecord::Tripwire& line : frame.zones.tripwires)
+    message["tripwires"].push_back(shape_to_json("tripwire_id", line));
   for (const FrameObject& object : objects) {
     json entry = object_to_json(object);
     json tensors = frame.add_tensor_data ? tensors_to_json(object.tensors) : json::array();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gst/metadata/metadata.h"
+#include "gst/metadata/zone_record.h"
 #include "inference/base/status.h"
 
 namespace het::gst {
@@ -20,6 +21,7 @@ struct FrameDescription {
   std::string system_timestamp;            ///< ISO 8601; empty: left out
   std::optional<uint64_t> sender_time_ns;  ///< of an RTP sender, since 1970; empty: left out
   bool add_tensor_data = false;            ///< tensors with all their values
+  ZoneRecord zones;                        ///< what heteroanalytics has counted
 };
 
 /// One message with gvametaconvert's keys, sorted; `indent` as in json-indent (-1: one line).

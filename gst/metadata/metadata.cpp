@@ -14,6 +14,9 @@ constexpr char kDetection[] = "detection";
 constexpr char kLandmarks[] = "landmarks";
 constexpr char kClassification[] = "classification";
 constexpr char kObjectId[] = "object_id";
+constexpr char kZone[] = "zone";
+constexpr char kTripwire[] = "tripwire";
+constexpr char kAgeFrames[] = "age-frames";
 
 /// Whole pixels covered by a range of the picture: at least one where the range is not empty.
 void to_pixels(float low, float high, int limit, int* start, int* count) {
@@ -166,6 +169,22 @@ std::optional<ObjectLandmarks> read_landmarks(const GstStructure* params) {
   return landmarks;
 }
 
+/// False where it is neither a zone nor a crossing.
+bool read_places(const GstStructure* params, FrameObject& object) {
+  if (gst_structure_has_name(params, kZone)) {
+    const auto id = text(params, "zone_id");
+    if (!id) return false;
+    object.zones.push_back({*id, number<guint64>(params, "enter-time", G_TYPE_UINT64),
+                            number<guint64>(params, "dwell", G_TYPE_UINT64)});
+    return true;
+  }
+  if (!gst_structure_has_name(params, kTripwire)) return false;
+  const auto id = text(params, "tripwire_id");
+  if (!id) return false;
+  object.crossings.push_back({*id, number<int>(params, "direction", G_TYPE_INT).value_or(0)});
+  return true;
+}
+
 /// Any other structure with a label or a label id is an attribute; so those of other elements
 /// count.
 std::optional<ObjectAttribute> read_attribute(const GstStructure* params) {
@@ -185,7 +204,7 @@ void mark_age(GstBuffer* buffer, size_t earlier, const ResultAge& age) {
   for (size_t i = earlier; i < regions.size(); ++i) {
     for (const GList* link = regions[i].params(); link; link = link->next) {
       auto* params = static_cast<GstStructure*>(link->data);
-      gst_structure_set(params, "age-frames", G_TYPE_UINT, age.frames, nullptr);
+      gst_structure_set(params, kAgeFrames, G_TYPE_UINT, age.frames, nullptr);
       if (GST_CLOCK_TIME_IS_VALID(age.time)) {
         gst_structure_set(params, "age", G_TYPE_UINT64, age.time, nullptr);
       }
@@ -232,9 +251,10 @@ FrameObject read_object(const RegionMeta& region, int width, int height) {
     const auto* params = static_cast<const GstStructure*>(link->data);
     if (gst_structure_has_name(params, kDetection)) {
       object.detection = read_detection(params);
+      object.is_carried = gst_structure_has_field(params, kAgeFrames) != FALSE;
     } else if (gst_structure_has_name(params, kLandmarks)) {
       object.landmarks = read_landmarks(params);
-    } else if (read_tensors(params, object.tensors)) {
+    } else if (read_places(params, object) || read_tensors(params, object.tensors)) {
       continue;
     } else if (auto attribute = read_attribute(params)) {
       object.attributes.push_back(std::move(*attribute));

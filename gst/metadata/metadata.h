@@ -25,7 +25,7 @@
 ///   "object_id"       id: int, the same for the same object in all frames of a stream
 ///   "classification"  attribute_name, label (where known), model_name: string;
 ///                     label_id: int (absent for texts that were read); confidence: double
-/// and those of metadata_tensors.h.
+/// and those of metadata_tensors.h and zone_record.h.
 /// Attributes and tensors of a whole picture sit on a region of the picture's size whose type is
 /// empty. Objects, classes, segmentations and tracks that other elements attached as
 /// GstAnalyticsRelationMeta are read, too; classes and segmentations without an object are of the
@@ -71,6 +71,19 @@ struct ObjectLandmarks {
   std::vector<std::string> names;  ///< empty or one per point
 };
 
+/// A zone that an object is in; times are ns of stream time.
+struct ObjectZone {
+  std::string id;
+  std::optional<uint64_t> enter_ns;  ///< of objects with an id
+  std::optional<uint64_t> dwell_ns;
+};
+
+/// A tripwire that an object has crossed.
+struct ObjectCrossing {
+  std::string id;
+  int direction = 0;
+};
+
 /// Everything known about one object of a frame.
 struct FrameObject {
   Rect rect;
@@ -82,6 +95,9 @@ struct FrameObject {
   std::vector<ObjectAttribute> attributes;
   std::optional<ObjectLandmarks> landmarks;
   ObjectTensors tensors;
+  std::vector<ObjectZone> zones;
+  std::vector<ObjectCrossing> crossings;
+  bool is_carried = false;  ///< results of an earlier frame, or where a tracker supposes it
 };
 
 /// What stands for the whole picture is no object that was found.
