@@ -16,10 +16,9 @@
  * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
  *   heterodetect threshold=0.1 model=pipelines/demo/models/scene_detector.onnx \
  *   model-proc=pipelines/demo/models/scene_detector.json ! heterotrack ! \
- *   heteroanalytics
- * zones='[{"id":"left","points":[{"x":0,"y":0},{"x":320,"y":0},{"x":320,"y":360},{"x":0,"y":360}]}]'
- * \
- *   tripwires='[{"id":"middle","units":"relative","points":[{"x":0.5,"y":1},{"x":0.5,"y":0}]}]' ! \
+ *   heteroanalytics \
+ *   zones='[{"id":"left","type":"circle","center":{"x":160,"y":180},"radius":150}]' tripwires='[ \
+ *   {"id":"middle","units":"relative","points":[{"x":0.5,"y":1},{"x":0.5,"y":0}]}]' ! \
  *   heterowatermark ! heterometaconvert add-empty-results=true ! heterometapublish ! fakesink
  * ]|
  */

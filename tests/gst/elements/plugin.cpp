@@ -18,10 +18,10 @@ namespace het::gst_test {
 namespace {
 
 const std::vector<std::string> kElements{
-    "heterodetect",          "heteroclassify",        "heteroinference",   "heteroattachroi",
-    "heterometaaggregate",   "heterotrack",           "heterowatermark",   "heterometaconvert",
-    "heterometapublish",     "heterofpscounter",      "heterofpsthrottle", "heterometapublishfile",
-    "heterometapublishmqtt", "heterometapublishkafka"};
+    "heteroanalytics",       "heterodetect",          "heteroclassify",        "heteroinference",
+    "heteroattachroi",       "heterometaaggregate",   "heterotrack",           "heterowatermark",
+    "heterometaconvert",     "heterometapublish",     "heterofpscounter",      "heterofpsthrottle",
+    "heterometapublishfile", "heterometapublishmqtt", "heterometapublishkafka"};
 
 struct CommandResult {
   int status = -1;

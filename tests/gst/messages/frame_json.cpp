@@ -46,6 +46,23 @@ TEST(FrameJson, HasGvametaconvertsKeys) {
   EXPECT_EQ(frame_to_json(frame, {object}, -1), expected);
 }
 
+TEST(FrameJson, ZonesAndTripwiresHaveGvaanalyticsKeys) {
+  FrameObject object = dog();
+  object.zones = {{"yard", 100, 30}, {"street", std::nullopt, std::nullopt}};
+  object.crossings = {{"gate", -1}};
+  const json entry = json::parse(frame_to_json({}, {object}, -1))["objects"][0];
+  EXPECT_EQ(entry["zone_violations"], json({"yard", "street"}));
+  EXPECT_EQ(entry["zone_visits"],
+            json::parse(R"([{"zone_id":"yard","enter_time":100,"dwell":30}])"));
+  EXPECT_EQ(entry["tripwire_crossings"], json::parse(R"([{"tripwire_id":"gate","direction":-1}])"));
+  FrameDescription frame;
+  frame.zones.tripwires.emplace_back().id = "gate";
+  frame.zones.tripwires[0].counts["dog"] = {2, 1};
+  EXPECT_EQ(json::parse(frame_to_json(frame, {}, -1))["tripwires"],
+            json::parse(R"([{"tripwire_id":"gate","forward":2,"backward":1,
+                             "classes":{"dog":{"forward":2,"backward":1}}}])"));
+}
+
 TEST(FrameJson, ObjectsOfACascadeNameTheirParents) {
   FrameObject person = dog();
   person.region_id = 2;
