@@ -17,6 +17,7 @@
 #include "gst/elements/gstheterometapublishfile.h"
 #include "gst/elements/gstheterometapublishkafka.h"
 #include "gst/elements/gstheterometapublishmqtt.h"
+#include "gst/elements/gstheteromotiondetect.h"
 #include "gst/elements/gstheterotracer.h"
 #include "gst/elements/gstheterotrack.h"
 #include "gst/elements/gstheterowatermark.h"
@@ -33,6 +34,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   any |= GST_ELEMENT_REGISTER(heteroattachroi, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaaggregate, plugin);
   any |= GST_ELEMENT_REGISTER(heterotrack, plugin);
+  any |= GST_ELEMENT_REGISTER(heteromotiondetect, plugin);
   any |= GST_ELEMENT_REGISTER(heterowatermark, plugin);
   any |= GST_ELEMENT_REGISTER(heterometaconvert, plugin);
   any |= GST_ELEMENT_REGISTER(heterometapublish, plugin);

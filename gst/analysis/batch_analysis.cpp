@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gst/frames/frame_map.h"
+#include "gst/metadata/analysis_mark.h"
 #include "gst/metadata/batch_caps.h"
 #include "gst/metadata/tensor_caps.h"
 
@@ -183,7 +184,8 @@ Status BatchAnalysis::take_frame(size_t index, const std::shared_ptr<FrameBatch>
   }
   if (GST_BUFFER_IS_DISCONT(*place)) stream.interval.restart();
   plan.stream = index;
-  plan.analyse = stream.interval.is_due(interval);
+  plan.is_still = is_marked_still(*place);
+  plan.analyse = stream.interval.is_due(interval, plan.is_still);
   stream.interval.pass(plan.analyse, interval);
   plan.running_time =
       stream.segment.format == GST_FORMAT_TIME

@@ -60,7 +60,8 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
   HET_ASSIGN(analysis->class_thresholds_,
              ClassThresholds::parse(settings.threshold_per_class, *analysis->model_));
   CompiledModel& compiled = analysis->model_->compiled();
-  HET_ASSIGN(analysis->pictures_, PictureSource::create(settings.pre_process, *analysis->model_));
+  HET_ASSIGN(analysis->pictures_,
+             PictureSource::create(settings.pre_process, *analysis->model_, settings.scale_method));
   const guint items = std::max(settings.batch_size, 1u);
   HET_ASSIGN(const size_t requests, gst::request_count(compiled, settings.nireq * items));
   std::unique_ptr<StreamShare> share;
@@ -169,7 +170,8 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
       plan.reclassify_interval == 1 || plan.region == kInferenceRegionFullFrame;
   frame->skip_raw_tensors = plan.skip_raw_tensors;
   frame->is_analysed = plan.analyse;
-  frame->carries_results = !plan.analyse && plan.carry_results;
+  frame->carries_results = !plan.analyse && (plan.carry_results || plan.is_still);
+  frame->is_still = plan.is_still;
   frame->is_discontinuity = is_discontinuity;
   frame->started = std::chrono::steady_clock::now();
   if (place.batch) frame->arrived = frame->started = place.batch->arrived();
@@ -323,8 +325,8 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   if (frame.is_analysed) {
     memory.keep(frame.buffer, frame.info, found);
   } else if (frame.carries_results) {
-    const int carried =
-        memory.attach(&frame.buffer, frame.info, model_->compiled().name(), metadata_form_);
+    const int carried = memory.attach(&frame.buffer, frame.info, model_->compiled().name(),
+                                      metadata_form_, frame.is_still ? &found : nullptr);
     if (carried >= 0) stats_.frame_carried();
     objects += std::max(carried, 0);
   }

@@ -30,6 +30,7 @@ struct FramePlan {
   bool analyse = true;         ///< false: the frame passes without results
   bool finds_objects = false;  ///< a detector: what passes is marked as not analysed
   bool carry_results = true;   ///< ... or with those of the last analysed one
+  bool is_still = false;       ///< marked so: if it is not analysed, it gets those in any case
   bool after_gap = false;      ///< frames before this one were dropped: it leaves as DISCONT
   size_t stream = 0;           ///< among those of a batch
   InferenceRegion region = kInferenceRegionFullFrame;

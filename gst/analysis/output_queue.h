@@ -47,6 +47,7 @@ struct QueuedFrame {
   bool skip_raw_tensors = false;
   bool is_analysed = true;
   bool carries_results = false;  ///< of the last analysed frame, when it is not analysed itself
+  bool is_still = false;         ///< its regions are those of that frame
   bool is_discontinuity = false;
   std::chrono::steady_clock::time_point started;  ///< of the first job
 

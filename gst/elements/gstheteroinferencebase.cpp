@@ -14,6 +14,7 @@
 #include "gst/analysis/lateness.h"
 #include "gst/frames/frame_map.h"
 #include "gst/measuring/element_error.h"
+#include "gst/metadata/analysis_mark.h"
 #include "gst/metadata/batch_caps.h"
 #include "gst/metadata/tensor_caps.h"
 #include "pipeline_top.h"
@@ -152,7 +153,8 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   auto [plan, interval, qos, no_block, drop] = frame_settings(self, analysis);
   GstHeteroInferenceState& state = *self->state;
   if (GST_BUFFER_IS_DISCONT(buffer)) state.interval.restart();
-  const bool due = state.interval.is_due(interval);
+  plan.is_still = het::gst::is_marked_still(buffer);
+  const bool due = state.interval.is_due(interval, plan.is_still);
   // A live source does not wait.
   const bool would_wait = due && (no_block || (qos && state.live)) && !analysis.has_idle_request();
   const bool late = skip_late(self, analysis, buffer, qos, would_wait);

@@ -10,4 +10,9 @@ namespace het::gst {
 void mark_not_analysed(GstBuffer* buffer);
 bool is_marked_not_analysed(GstBuffer* buffer);
 
+/// Says of a writable buffer that nothing moves in it (heteromotiondetect's gate): inference
+/// elements behind do not analyse it, but give it their last results.
+void mark_still(GstBuffer* buffer);
+bool is_marked_still(GstBuffer* buffer);
+
 }  // namespace het::gst

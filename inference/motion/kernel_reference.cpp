@@ -41,7 +41,9 @@ void compare_row(const ComparedRow& row, int columns) {
     const int expected = std::max(std::min(lit + row.brighter, kTop) - row.darker, 0);
     const int difference = std::abs(now - expected);
     const bool is_still = difference <= row.threshold[x];
-    const int step = difference >> (is_still ? kStillShift : kMovingShift);
+    const bool follows = is_still || row.since[x] > kStopFrames;
+    const int step = follows ? difference >> kStillShift : 0;
+    row.since[x] = static_cast<uint8_t>(is_still ? 0 : std::min(row.since[x] + 1, 255));
     row.background[x] = static_cast<uint16_t>(now > expected ? expected + step : expected - step);
     row.changed[x] = is_still ? 0 : 255;
     const int quarters = std::min(difference >> (kLevelBits - 2), kMaxQuarters);

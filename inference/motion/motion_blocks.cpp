@@ -43,6 +43,7 @@ MotionBlocks::MotionBlocks(const MotionSettings& settings, int width, int height
     : settings_(settings), width_(width), height_(height), luma_(width, height) {
   const auto stride = static_cast<size_t>(luma_.stride());
   background_.resize(stride * static_cast<size_t>(luma_.height()));
+  since_.resize(background_.size());
   for (auto* row : {&gains_, &thresholds_, &quarters_, &counts_}) row->resize(stride);
   for (auto* row : {&changed_, &above_}) row->resize(stride + kColumnStep);
   lay_blocks();
@@ -160,6 +161,7 @@ void MotionBlocks::compare_block_row(int block_row, const LightChange& light) {
     compared.now = luma_.row(row);
     compared.background = background_.data() + int64_t{row} * luma_.stride();
     compared.changed = changed_.data();
+    compared.since = since_.data() + int64_t{row} * luma_.stride();
     kernels.compare_row(compared, luma_.stride());
     kernels.count_quads(above_.data(), changed_.data(), luma_.stride(), counts_.data());
     std::swap(above_, changed_);
@@ -221,11 +223,13 @@ void MotionBlocks::take_background(bool keep_moving) {
   for (int y = 0; y < luma_.height(); ++y) {
     const uint8_t* now = luma_.row(y);
     uint16_t* background = background_.data() + int64_t{y} * luma_.stride();
+    uint8_t* since = since_.data() + int64_t{y} * luma_.stride();
     const uint16_t* moved_before = frames_moved_.data() + static_cast<size_t>(y / block_) * columns;
     for (int x = 0; x < luma_.stride(); ++x) {
       const int column = std::min(x, luma_.width() - 1) / block_;
       if (keep_moving && moved_before[column] > 0) continue;
       background[x] = static_cast<uint16_t>(now[x] << kLevelBits);
+      since[x] = 0;
     }
   }
 }

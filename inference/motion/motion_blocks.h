@@ -63,6 +63,7 @@ class MotionBlocks {
   int light_frames_ = 0;  ///< in a row in which the light changed
   bool light_changed_ = false;
   std::vector<uint16_t> background_;
+  std::vector<uint8_t> since_;  ///< frames for which something has been in front of it
   std::vector<LightSample> samples_;
   float noise_ = 0.0f;  ///< levels by which most of the picture differs from its background
   BlockMask moving_;

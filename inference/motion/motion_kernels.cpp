@@ -95,6 +95,8 @@ void compare_row_simd(const ComparedRow& row, int columns) {
   const WordVec top = hn::Set(d, uint16_t{0xffff >> (16 - kGainBits)});
   const WordVec most = hn::Set(d, uint16_t{kMaxQuarters});
   const WordVec all = hn::Set(d, uint16_t{255});
+  const WordVec one = hn::Set(d, uint16_t{1});
+  const WordVec stop = hn::Set(d, uint16_t{kStopFrames});
   for (int x = 0; x < columns; x += lanes()) {
     const WordVec now = hn::ShiftLeft<kLevelBits>(load_bytes(row.now + x));
     const WordVec product =
@@ -106,9 +108,14 @@ void compare_row_simd(const ComparedRow& row, int columns) {
     const WordVec difference = hn::Or(up, down);  // one of them is 0
     const WordVec above = hn::SaturatedSub(difference, hn::LoadU(d, row.threshold + x));
     const auto is_still = hn::Eq(above, hn::Zero(d));
+    const WordVec before = load_bytes(row.since + x);
+    const WordVec since = hn::IfThenZeroElse(is_still, hn::Min(hn::Add(before, one), all));
+    store_bytes(since, row.since + x);
+    // Neither still nor there for long: 0.
+    const auto waits = hn::Eq(hn::SaturatedSub(before, stop), hn::Zero(d));
     const auto step = [&](WordVec by) HWY_ATTR {
-      return hn::IfThenElse(is_still, hn::ShiftRight<kStillShift>(by),
-                            hn::ShiftRight<kMovingShift>(by));
+      const WordVec follows = hn::ShiftRight<kStillShift>(by);
+      return hn::IfThenElse(is_still, follows, hn::IfThenZeroElse(waits, follows));
     };
     hn::StoreU(hn::Sub(hn::Add(expected, step(up)), step(down)), d, row.background + x);
     store_bytes(hn::IfThenZeroElse(is_still, all), row.changed + x);

@@ -14,9 +14,10 @@ inline constexpr int kGainBits = 14;
 /// A pixel's difference is summed in quarters of a level, and counts as no more than this: 512 of
 /// them fit into 16 bits.
 inline constexpr int kMaxQuarters = 127;
-/// The background follows by 1/8 of a difference where nothing moves, else by 1/64.
+/// The background follows by 1/8 of a difference, but not where something is in front of it ...
 inline constexpr int kStillShift = 3;
-inline constexpr int kMovingShift = 6;
+/// ... unless it has been there for as many frames.
+inline constexpr int kStopFrames = 100;
 
 /// One row beside its background.
 struct ComparedRow {
@@ -27,6 +28,7 @@ struct ComparedRow {
   const uint16_t* threshold = nullptr;  ///< of each column, in 256ths of a level
   uint16_t* background = nullptr;       ///< in 256ths; brought to the new light, then follows
   uint8_t* changed = nullptr;           ///< 255 where the difference is above the threshold, else 0
+  uint8_t* since = nullptr;             ///< frames in a row in which it was, up to 255
   uint16_t* quarters = nullptr;         ///< sums of differences, added to
 };
 

@@ -18,6 +18,8 @@ from sprites import ATTRIBUTES, CLASSES
 
 IGNORE_HIDDEN = 0.7   # hidden by more than this, by objects and the frame's border together
 IGNORE_SIDE = 8       # a side shorter than this many pixels (of a 640-pixel-wide frame)
+BUSY_PERIOD = 500     # frames; of each the last part is busy, where a scene is busy for a share of the time
+BUSY_TRACKS = 6       # objects that cross in that part
 
 
 def _deck(rng, names):
@@ -76,7 +78,7 @@ class Track:
 class Scene:
     """Frames and their objects, each a function of the seed and the index."""
 
-    def __init__(self, seed, width=640, height=384, frames=300, fps=30):
+    def __init__(self, seed, width=640, height=384, frames=300, fps=30, busy=1.0):
         self.seed, self.width, self.height, self.frames, self.fps = seed, width, height, frames, fps
         rng = np.random.default_rng([seed, 1])
         self.street = backdrop.street(rng, height, width)
@@ -91,6 +93,19 @@ class Scene:
                 track = Track(rng, next(labels), next(colours), start, width, height)
                 self.tracks.append(track)
                 start += track.length + int(rng.integers(0, 30))
+        if busy < 1:
+            self._gather(busy)
+
+    def _gather(self, busy):
+        """Moves the objects into that share of the time; all else goes on as before."""
+        rng = np.random.default_rng([self.seed, 3])
+        window = round(BUSY_PERIOD * busy)
+        periods = math.ceil(self.frames / BUSY_PERIOD)
+        self.tracks = self.tracks[:BUSY_TRACKS * periods]
+        for number, track in enumerate(self.tracks):
+            track.length = int(rng.integers(window * 3 // 5, window))
+            end = (number % periods + 1) * BUSY_PERIOD
+            track.start = end - window + int(rng.integers(0, window - track.length + 1))
 
     def render(self, index):
         """Frame `index` as BGR, and the list of its objects."""
@@ -200,6 +215,7 @@ def main():
     parser.add_argument("--frames", type=int, default=300)
     parser.add_argument("--size", default="640x384", help="WIDTHxHEIGHT, both multiples of 4")
     parser.add_argument("--fps", type=int, default=30)
+    parser.add_argument("--busy", type=float, default=1.0, help="share of the time in which there are objects, 0.1 to 1")
     parser.add_argument("--output", required=True, help="the MP4 (H.264) to write")
     parser.add_argument("--ground-truth", required=True, help="the JSON to write")
     parser.add_argument("--progress", action="store_true", help="a line \"DONE ALL\" for each frame on standard output")
@@ -207,7 +223,9 @@ def main():
     width, height = (int(v) for v in options.size.split("x"))
     if width % 4 or height % 4:
         parser.error("--size: both sides must be multiples of 4")
-    write(Scene(options.seed, width, height, options.frames, options.fps), options.output, options.ground_truth,
+    if not 0.1 <= options.busy <= 1:
+        parser.error(f"--busy: {options.busy} is not from 0.1 to 1")
+    write(Scene(options.seed, width, height, options.frames, options.fps, options.busy), options.output, options.ground_truth,
           options.progress)
 
 

@@ -18,10 +18,12 @@ namespace het::gst_test {
 namespace {
 
 const std::vector<std::string> kElements{
-    "heteroanalytics",       "heterodetect",          "heteroclassify",        "heteroinference",
-    "heteroattachroi",       "heterometaaggregate",   "heterotrack",           "heterowatermark",
-    "heterometaconvert",     "heterometapublish",     "heterofpscounter",      "heterofpsthrottle",
-    "heterometapublishfile", "heterometapublishmqtt", "heterometapublishkafka"};
+    "heteroanalytics",       "heterodetect",          "heteroclassify",
+    "heteroinference",       "heteroattachroi",       "heterometaaggregate",
+    "heterotrack",           "heterowatermark",       "heterometaconvert",
+    "heterometapublish",     "heterofpscounter",      "heterofpsthrottle",
+    "heterometapublishfile", "heterometapublishmqtt", "heterometapublishkafka",
+    "heteromotiondetect"};
 
 struct CommandResult {
   int status = -1;

@@ -99,14 +99,15 @@ TEST(MotionKernels, RowsAreComparedOnEveryInstructionSet) {
       const auto before = numbers<uint16_t>(random, kColumns, 511 * kMaxQuarters);
       struct Outcome {
         std::vector<uint16_t> background, quarters, now_sums, background_sums, counts;
-        std::vector<uint8_t> changed;
+        std::vector<uint8_t> changed, since;
         bool operator==(const Outcome&) const = default;
       };
       const uint16_t offset = static_cast<uint16_t>(random() % 0x10000);
+      const auto since = numbers<uint8_t>(random, kColumns, round % 3 ? 255 : kStopFrames);
       const auto above = numbers<uint8_t>(random, kColumns + 1, 255);
       const auto run = [&](const MotionKernels& loops) {
-        Outcome outcome{background, before, before,
-                        before,     before, std::vector<uint8_t>(kColumns + 1)};
+        Outcome outcome{
+            background, before, before, before, before, std::vector<uint8_t>(kColumns + 1), since};
         ComparedRow row;
         row.now = now.data();
         row.gain = gain.data();
@@ -114,6 +115,7 @@ TEST(MotionKernels, RowsAreComparedOnEveryInstructionSet) {
         row.threshold = threshold.data();
         row.background = outcome.background.data();
         row.changed = outcome.changed.data();
+        row.since = outcome.since.data();
         row.quarters = outcome.quarters.data();
         loops.add_columns(now.data(), background.data(), kColumns, outcome.now_sums.data(),
                           outcome.background_sums.data());

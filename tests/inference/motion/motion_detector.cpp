@@ -214,6 +214,16 @@ TEST(MotionDetector, WhatHasStoppedBelongsToTheBackgroundAfterAWhile) {
   EXPECT_EQ(moving_frames(scene, detector, 20), 0);
 }
 
+TEST(MotionDetector, WhatPassesLeavesNoTrace) {
+  DrawnScene scene(640, 384);
+  MotionDetector detector;
+  scene.show(detector, kLearning + 2);
+  scene.objects = {{200, 200, 60, 60}};
+  scene.show(detector, 80);
+  scene.objects.clear();
+  EXPECT_EQ(moving_frames(scene, detector, 20), 0);
+}
+
 TEST(MotionDetector, ResetAnotherSizeAndOtherBlocks) {
   DrawnScene scene(640, 384);
   DrawnScene other(320, 240);
