@@ -36,7 +36,8 @@ std::vector<Part> parts_of(const CostMatrix& costs) {
 }
 
 /// Costs of one part with no more rows than columns; a forbidden pair costs more than all allowed
-/// ones together, so it is only taken where nothing else is left.
+/// ones together, so it is only taken where nothing else is left. Where rows may be left, each has
+/// a column of its own for that, behind the others.
 class Problem {
  public:
   Problem(const CostMatrix& costs, const Part& part)
@@ -47,22 +48,29 @@ class Problem {
         if (cost != kForbidden) forbidden_ += static_cast<double>(cost);
       }
     }
+    if (costs.leaving) {
+      forbidden_ += static_cast<double>(*costs.leaving) * static_cast<double>(rows());
+    }
   }
 
   size_t rows() const { return std::min(part_.rows.size(), part_.columns.size()); }
-  size_t columns() const { return std::max(part_.rows.size(), part_.columns.size()); }
+  size_t columns() const { return real_columns() + (costs_.leaving ? rows() : 0); }
   double cost(size_t row, size_t column) const {
+    if (column >= real_columns()) {
+      return column - real_columns() == row ? static_cast<double>(*costs_.leaving) : forbidden_;
+    }
     const float value = original(row, column);
     return value == kForbidden ? forbidden_ : static_cast<double>(value);
   }
   /// Writes the pair down unless it is forbidden.
   void take(size_t row, size_t column, std::vector<size_t>& column_of_row) const {
-    if (original(row, column) == kForbidden) return;
+    if (column >= real_columns() || original(row, column) == kForbidden) return;
     if (transposed_) std::swap(row, column);
     column_of_row[part_.rows[row]] = part_.columns[column];
   }
 
  private:
+  size_t real_columns() const { return std::max(part_.rows.size(), part_.columns.size()); }
   float original(size_t row, size_t column) const {
     if (transposed_) std::swap(row, column);
     return costs_.at(part_.rows[row], part_.columns[column]);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace het::tracking {
@@ -19,15 +20,18 @@ struct CostMatrix {
   size_t rows;
   size_t columns;
   std::vector<float> values;
+  /// What a row costs that gets no column; none: as many pairs as possible are wanted.
+  std::optional<float> leaving = std::nullopt;
 };
 
 inline constexpr size_t kNoColumn = static_cast<size_t>(-1);
 
 /// The column of each row, or kNoColumn: as many allowed pairs as possible, and among these
-/// assignments one of least total cost. Exact: shortest augmenting paths with dual variables (R.
-/// Jonker, A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
-/// assignment problems", Computing 38, 1987). Rows and columns that no chain of allowed pairs joins
-/// are solved apart; a part of n rows and m columns takes O(min(n,m)^2 max(n,m)).
+/// assignments one of least total cost; with `leaving` the least cost of pairs and left rows
+/// together. Exact: shortest augmenting paths with dual variables (R. Jonker, A. Volgenant, "A
+/// shortest augmenting path algorithm for dense and sparse linear assignment problems", Computing
+/// 38, 1987). Rows and columns that no chain of allowed pairs joins are solved apart; a part of n
+/// rows and m columns takes O(min(n,m)^2 max(n,m)).
 std::vector<size_t> assign(const CostMatrix& costs);
 
 }  // namespace het::tracking

@@ -6,9 +6,6 @@
 namespace het::tracking {
 namespace {
 
-constexpr float kPlaceNoise = 1.0f / 20.0f;
-constexpr float kVelocityNoise = 1.0f / 160.0f;
-constexpr float kNewVelocityNoise = 1.0f / 4.0f;
 constexpr float kLargestCoordinate = 16777216.0f;
 
 constexpr size_t kWidth = 2;
@@ -39,12 +36,12 @@ float overlap(const Box& a, const Box& b) {
   return shared / (a.width() * a.height() + b.width() * b.height() - shared);
 }
 
-BoxFilter::BoxFilter(const Box& box) {
+BoxFilter::BoxFilter(const Box& box, const BoxNoise& noise) : noise_(noise) {
   const std::array<float, 4> seen = centre_and_size(box);
   for (size_t i = 0; i < axes_.size(); ++i) axes_[i].value = seen[i];
-  for (Axis& axis : axes_) {
-    axis.value_variance = square(2.0f * kPlaceNoise * size());
-    axis.velocity_variance = square(kNewVelocityNoise * size());
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    axes_[i].value_variance = square(2.0f * noise_.sight * size());
+    axes_[i].velocity_variance = square(share_of(i) * noise_.new_velocity * size());
   }
 }
 
@@ -52,24 +49,30 @@ float BoxFilter::size() const {
   return std::max((axes_[kWidth].value + axes_[kHeight].value) / 2.0f, 1.0f);
 }
 
+float BoxFilter::share_of(size_t axis) const {
+  return axis == kWidth || axis == kHeight ? noise_.side_share : 1.0f;
+}
+
 void BoxFilter::predict() {
-  const float place_noise = square(kPlaceNoise * size());
-  const float velocity_noise = square(kVelocityNoise * size());
+  const float place_noise = square(noise_.place * size());
+  const float velocity_noise = noise_.velocity * size();
   for (size_t side : {kWidth, kHeight}) {
     Axis& axis = axes_[side];
     if (axis.value + axis.velocity < 1.0f) axis.velocity = 0.0f;
   }
-  for (Axis& axis : axes_) {
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    Axis& axis = axes_[i];
     axis.value += axis.velocity;
     axis.value_variance += 2.0f * axis.covariance + axis.velocity_variance + place_noise;
     axis.covariance += axis.velocity_variance;
-    axis.velocity_variance += velocity_noise;
+    axis.velocity_variance += square(share_of(i) * velocity_noise);
   }
 }
 
-void BoxFilter::correct(const Box& box) {
+void BoxFilter::correct(const Box& box, float confidence) {
   const std::array<float, 4> seen = centre_and_size(box);
-  const float noise = square(kPlaceNoise * size());
+  const float doubt = noise_.doubt > 0.0f ? noise_.doubt * (1.0f - confidence) : 0.0f;
+  const float noise = square(noise_.sight * (1.0f + doubt) * size());
   for (size_t i = 0; i < axes_.size(); ++i) {
     Axis& axis = axes_[i];
     const float innovation = seen[i] - axis.value;
@@ -93,7 +96,7 @@ Box BoxFilter::box() const {
 
 float BoxFilter::distance(const Box& box) const {
   const std::array<float, 4> seen = centre_and_size(box);
-  const float noise = square(kPlaceNoise * size());
+  const float noise = square(noise_.sight * size());
   float sum = 0.0f;
   for (size_t i = 0; i < axes_.size(); ++i)
     sum += square(seen[i] - axes_[i].value) / (axes_[i].value_variance + noise);

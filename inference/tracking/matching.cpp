@@ -8,9 +8,10 @@ namespace het::tracking {
 
 void match(std::vector<Track*>& tracks, std::vector<size_t>& left,
            const std::vector<Observation>& observations, const PairCost& cost,
-           std::vector<Track*>& owners) {
+           std::vector<Track*>& owners, std::optional<float> leaving) {
   if (tracks.empty() || left.empty()) return;
   CostMatrix costs(tracks.size(), left.size());
+  costs.leaving = leaving;
   for (size_t row = 0; row < tracks.size(); ++row) {
     for (size_t column = 0; column < left.size(); ++column)
       costs.at(row, column) = cost(*tracks[row], observations[left[column]]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "inference/tracking/box_filter.h"
@@ -10,8 +11,8 @@ namespace het::tracking {
 
 /// One object as a tracker remembers it.
 struct Track {
-  Track(const Observation& seen, size_t feature_budget)
-      : filter(seen.box),
+  Track(const Observation& seen, size_t feature_budget, const BoxNoise& noise = {})
+      : filter(seen.box, noise),
         label(seen.label),
         confidence(seen.confidence),
         label_id(seen.label_id),
@@ -21,7 +22,7 @@ struct Track {
 
   /// Seen again.
   void correct(const Observation& seen) {
-    filter.correct(seen.box);
+    filter.correct(seen.box, seen.confidence);
     label = seen.label;
     confidence = seen.confidence;
     label_id = seen.label_id;
@@ -50,6 +51,11 @@ inline bool may_match(const TrackerSettings& settings, const Track& track,
 std::vector<size_t> tracked_observations(const TrackerSettings& settings,
                                          const std::vector<Observation>& observations);
 
+/// The confidence from which an observation begins a track.
+inline float new_threshold(const TrackerSettings& settings) {
+  return settings.new_threshold.value_or(std::min(settings.track_threshold + 0.1f, 1.0f));
+}
+
 /// How many objects are tracked at most.
 inline size_t object_limit(const TrackerSettings& settings) {
   return settings.max_objects == 0 || settings.max_objects > kMaxObjects ? kMaxObjects
@@ -58,5 +64,7 @@ inline size_t object_limit(const TrackerSettings& settings) {
 
 std::unique_ptr<Tracker> create_motion_tracker(const TrackerSettings& settings);
 std::unique_ptr<Tracker> create_deep_sort_tracker(const TrackerSettings& settings);
+std::unique_ptr<Tracker> create_byte_tracker(const TrackerSettings& settings);
+std::unique_ptr<Tracker> create_oc_sort_tracker(const TrackerSettings& settings);
 
 }  // namespace het::tracking

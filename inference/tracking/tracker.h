@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,10 @@ struct SupposedObject {
 /// What a tracker says about one frame.
 struct TrackedFrame {
   std::vector<int> ids;  ///< one per observation, from 1 on; kNoId: not (yet) tracked
-  std::vector<SupposedObject> supposed;
+  /// Observations that are no objects, in ascending order: below track_threshold, and no track
+  /// stands for them. Only trackers that take low confidences reject any.
+  std::vector<size_t> rejected = {};
+  std::vector<SupposedObject> supposed = {};
 };
 
 inline constexpr int kNoId = 0;
@@ -40,7 +45,24 @@ enum class TrackerType {
   Association,   ///< connects what was detected in every frame
   Prediction,    ///< the same, and fills frames without any detection
   Reappearance,  ///< connects by looks first: deep SORT
+  ByteTrack,     ///< by place, and what is seen with low confidence goes on with known objects
+  OcSort,        ///< by place, direction and what was seen last; corrects itself after a gap
 };
+
+/// A tracker by the name that users write.
+struct TrackerName {
+  const char* name;
+  TrackerType type;
+  const char* meaning;
+};
+/// DL Streamer's names in its order, then ours.
+HET_API std::span<const TrackerName> tracker_names();
+/// Fails with InvalidArgument, listing the names.
+HET_API Result<TrackerType> tracker_type(const std::string& name);
+/// True for those that want a detector's low confidences, too, and reject what is none of theirs.
+inline bool takes_low_confidences(TrackerType type) {
+  return type == TrackerType::ByteTrack || type == TrackerType::OcSort;
+}
 
 /// The defaults are DL Streamer's where it has such a setting.
 struct TrackerSettings {
@@ -58,13 +80,22 @@ struct TrackerSettings {
   float max_cosine_distance = 0.2f;
   size_t feature_budget = 100;  ///< vectors kept per object; 0: all
   int reappearance_age = 0;     ///< further frames after max_age in which looks alone find it again
+  // ByteTrack and OcSort only.
+  float track_threshold = 0.5f;  ///< confidence of observations that are objects by themselves
+  /// Confidence of observations that begin a track; none: track_threshold and 0.1 more, at most 1.
+  std::optional<float> new_threshold;
+  float low_threshold = 0.1f;  ///< confidence of observations that go on with one
+  /// Observations in a row before an object gets its id; in a stream's first frame it has one.
+  int first_observations = 2;
 };
 
 /// More objects than these are not tracked: bounds the time that a broken detector can cost.
 inline constexpr size_t kMaxObjects = 1000;
 
 /// Reads DL Streamer's KEY=VALUE,KEY=VALUE texts into `settings`. Keys of `config`:
-/// tracking_per_class, max_num_objects, and ours: max_age, max_prediction. Of `deep_sort`:
+/// tracking_per_class, max_num_objects, and ours: max_age, max_prediction, and where the type of
+/// `settings` takes low confidences track_threshold, new_threshold, low_threshold, n_init. Of
+/// `deep_sort`:
 /// max_iou_distance, max_age, n_init, max_cosine_distance, nn_budget, object_class, reid_max_age.
 /// Fails with InvalidArgument for unknown keys (listing those that exist) and values out of range.
 HET_API Status read_tracker_config(const std::string& config, const std::string& deep_sort,

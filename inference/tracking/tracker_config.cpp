@@ -6,7 +6,7 @@
 #include <map>
 
 #include "inference/devices/properties.h"
-#include "inference/tracking/tracker.h"
+#include "inference/tracking/track.h"
 
 namespace het::tracking {
 namespace {
@@ -29,6 +29,16 @@ ReadValue number(T& target, T low, T high) {
     }
     return error(StatusCode::InvalidArgument, "'{}' is not a number from {} to {}", text, low,
                  high);
+  };
+}
+
+template <class T>
+ReadValue number_or_none(std::optional<T>& target, T low, T high) {
+  return [&target, low, high](const std::string& text) -> Status {
+    T value{};
+    HET_TRY(number(value, low, high)(text));
+    target = value;
+    return {};
   };
 }
 
@@ -67,6 +77,32 @@ Status read(const char* property, const std::string& text, const Keys& keys) {
   return {};
 }
 
+/// Those of trackers that take low confidences.
+Keys keys_of_confidences(TrackerSettings& settings) {
+  return {{"track_threshold", number(settings.track_threshold, 0.0f, 1.0f)},
+          {"new_threshold", number_or_none(settings.new_threshold, 0.0f, 1.0f)},
+          {"low_threshold", number(settings.low_threshold, 0.0f, 1.0f)},
+          {"n_init", number(settings.first_observations, 1, kMaxFrames)}};
+}
+
+ReadValue refuse_key() {
+  return [](const std::string&) -> Status {
+    return error(StatusCode::InvalidArgument,
+                 "only the tracking types byte-track and oc-sort have it; choose one of them or "
+                 "leave it out");
+  };
+}
+
+Status check_order(const TrackerSettings& settings) {
+  const float beginning = new_threshold(settings);
+  if (settings.low_threshold <= settings.track_threshold && settings.track_threshold <= beginning)
+    return {};
+  return error(StatusCode::InvalidArgument,
+               "property config has low_threshold {}, track_threshold {} and new_threshold {}; "
+               "none may be above the next one",
+               settings.low_threshold, settings.track_threshold, beginning);
+}
+
 }  // namespace
 
 Status read_tracker_config(const std::string& config, const std::string& deep_sort,
@@ -77,11 +113,15 @@ Status read_tracker_config(const std::string& config, const std::string& deep_so
       return {};
     };
   };
-  HET_TRY(read("config", config,
-               {{"tracking_per_class", yes_or_no(settings.per_class)},
-                {"max_num_objects", object_count(settings.max_objects)},
-                {"max_age", number(settings.max_age, 1, kMaxFrames)},
-                {"max_prediction", number(settings.max_prediction, 0, kMaxFrames)}}));
+  Keys keys = {{"tracking_per_class", yes_or_no(settings.per_class)},
+               {"max_num_objects", object_count(settings.max_objects)},
+               {"max_age", number(settings.max_age, 1, kMaxFrames)},
+               {"max_prediction", number(settings.max_prediction, 0, kMaxFrames)}};
+  for (const auto& [key, value] : keys_of_confidences(settings)) {
+    keys[key] = takes_low_confidences(settings.type) ? value : refuse_key();
+  }
+  HET_TRY(read("config", config, keys));
+  HET_TRY(check_order(settings));
   return read("deepsort-trck-cfg", deep_sort,
               {{"max_iou_distance", number(settings.max_overlap_distance, 0.0f, 1.0f)},
                {"max_age", number(settings.max_age, 1, kMaxFrames)},
