@@ -7,12 +7,12 @@ import pathlib
 
 DISTRICTS = {
     "inference": [
-        "inspection", "", "tracking", "motion", "decoders", "writers", "readers", "requests",
+        "inspection", "", ("tracking", "motion", "zones"), "decoders", "writers", "readers", "requests",
         # The bodies of If, Loop and Scan are models that passes prepare.
         ("passes", "ops"),
         "devices", "model", "preprocess", "tensors", "machine", "base",
         # Interfaces of users' libraries, which include nothing of ours but each other.
-        ("custom_decoder.h", "custom_device.h", "custom_operator.h", "custom_types.h"),
+        ("custom_decoder.h", "custom_device.h", "custom_operator.h", "custom_preprocess.h", "custom_types.h"),
     ],
     "devices/cpu": ["", "kernels", "plan", "moves", "products", "onednn", "loops", "formats", "threads"],
     "devices/gpu": ["", "kernels", "products", "plan", "memory", "programs", "opencl"],
