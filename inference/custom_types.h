@@ -1,4 +1,5 @@
-/** Types of elements in the C interfaces of custom decoders, devices and operators. */
+/** Types of elements in the C interfaces of custom decoders, devices, operators and preprocessing.
+ */
 #ifndef HET_INFERENCE_CUSTOM_TYPES_H
 #define HET_INFERENCE_CUSTOM_TYPES_H
 

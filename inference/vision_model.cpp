@@ -133,6 +133,11 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load_one(Core& core, ModelRead
   vision->batch_size_ = port.desc.shape.size() == 4 ? port.desc.shape[0] : 1;
   vision->input_width_ = static_cast<int>(port.desc.shape[axes.width]);
   vision->input_height_ = static_cast<int>(port.desc.shape[axes.height]);
+  if (!settings.preprocess_library.empty()) {
+    HET_ASSIGN(vision->custom_preprocess_,
+               CustomPreprocess::load(settings.preprocess_library, port.name, port.desc,
+                                      vision->preprocess_));
+  }
   for (const BoundInput& input : reading.inputs) {
     if (input.index == picture.index) continue;
     HET_ASSIGN(Tensor tensor, fixed_input(vision->compiled_->inputs()[input.index], input.preproc,
@@ -182,7 +187,16 @@ Status VisionModel::set_picture(InferRequest& request, const Image& image, const
     return error(StatusCode::InvalidArgument, "batch item {} of model '{}' does not exist in 0..{}",
                  batch_index, compiled_->name(), batch_size_ - 1);
   for (const auto& [index, tensor] : fixed_inputs_) HET_TRY(request.set_input(index, tensor));
-  return request.set_image(picture_input_, image, roi, static_cast<size_t>(batch_index));
+  if (!custom_preprocess_)
+    return request.set_image(picture_input_, image, roi, static_cast<size_t>(batch_index));
+  HET_TRY(validate(image));
+  Tensor input = request.input(picture_input_);
+  if (input.empty() || input.bytes() == nullptr || !input.is_dense()) {
+    HET_ASSIGN(input, Tensor::allocate(compiled_->inputs()[picture_input_].desc));
+  }
+  // First, because it fails while the request is running.
+  HET_TRY(request.set_input(picture_input_, input));
+  return custom_preprocess_->convert(image, roi, input, batch_index);
 }
 
 Result<DecodeContext> VisionModel::context_of(int source_width, int source_height,
@@ -196,6 +210,9 @@ Result<DecodeContext> VisionModel::context_of(int source_width, int source_heigh
   HET_ASSIGN(const PictureGeometry geometry,
              picture_geometry(preprocess_, context.roi, input_width_, input_height_));
   context.transform = geometry.transform;
+  if (custom_preprocess_) {
+    HET_ASSIGN(context.transform, custom_preprocess_->place(context.roi, geometry.transform));
+  }
   return context;
 }
 

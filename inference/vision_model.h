@@ -14,6 +14,7 @@
 #include "inference/decoders/model_proc.h"
 #include "inference/decoders/plausibility.h"
 #include "inference/decoders/results.h"
+#include "inference/preprocess/custom_preprocess.h"
 
 namespace het {
 
@@ -35,6 +36,9 @@ struct VisionModelSettings {
   /// Shared library of a decoder of one's own (inference/custom_decoder.h); empty: none. It is code
   /// that runs in this process.
   std::string custom_library;
+  /// The same for preprocessing of one's own (inference/custom_preprocess.h), which fills the
+  /// picture input in set_picture(); empty: none.
+  std::string preprocess_library;
   /// The application's objects a GPU is to work in, where it can; else it works in its own.
   ContextParams context;
   bool raw_tensors = false;  ///< true: no decoder is wanted (only set_picture is used)
@@ -71,6 +75,8 @@ class HET_API VisionModel {
   /// Of all its decoders; empty where it has none.
   const std::vector<std::string>& labels() const { return labels_; }
 
+  /// True where a library of the user's prepares pictures; then it wants them whole.
+  bool has_own_preprocess() const { return custom_preprocess_ != nullptr; }
   /// What of a region set_picture() shows to the model, and where it lies in the model's input. A
   /// picture of just that part, as large as that place, gives the same input but for rounding.
   Result<PictureGeometry> shown_part(const Rect& roi) const;
@@ -110,6 +116,7 @@ class HET_API VisionModel {
   std::vector<std::pair<size_t, Tensor>> fixed_inputs_;
   std::vector<std::string> labels_;
   PreprocessDesc preprocess_;
+  std::unique_ptr<CustomPreprocess> custom_preprocess_;  ///< null: none
   size_t picture_input_ = 0;
   int64_t batch_size_ = 1;
   int input_width_ = 0;

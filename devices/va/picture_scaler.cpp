@@ -115,12 +115,13 @@ PictureScaler::~PictureScaler() {
   vaDestroyConfig(display, config_);
 }
 
-Result<Image> PictureScaler::scale(const Image& image, const Rect& part, int width, int height) {
+Result<Image> PictureScaler::scale(const Image& image, const Rect& part, int width, int height,
+                                   ScaleQuality quality) {
   HET_ASSIGN(const VASurfaceID target, pool_->take(width, height));
   const auto give_back = [pool = pool_, width, height, target] {
     pool->give_back(width, height, target);
   };
-  Status status = run(image, part, target, width, height);
+  Status status = run(image, part, target, width, height, quality);
   auto layout = images_->layout(target, PixelFormat::RGBP, width, height);
   if (status.ok() && !layout) status = layout.error();
   if (!status.ok()) {
@@ -148,7 +149,7 @@ Result<Image> PictureScaler::scale(const Image& image, const Rect& part, int wid
 }
 
 Status PictureScaler::run(const Image& image, const Rect& part, VASurfaceID target, int width,
-                          int height) {
+                          int height, ScaleQuality quality) {
   const VADisplay display = images_->display()->get();
   const auto* source = std::get_if<VaSurfaceHandle>(&image.planes[0].buffer->handle());
   if (source == nullptr || source->display != display) {
@@ -166,6 +167,7 @@ Status PictureScaler::run(const Image& image, const Rect& part, VASurfaceID targ
   parameters.output_color_standard = VAProcColorStandardSRGB;
   parameters.output_color_properties.color_range = VA_SOURCE_RANGE_FULL;
   parameters.filter_flags = VA_FRAME_PICTURE;
+  if (quality == ScaleQuality::Fast) parameters.filter_flags |= VA_FILTER_SCALING_FAST;
 
   std::lock_guard lock(mutex_);
   VABufferID buffer = VA_INVALID_ID;

@@ -11,6 +11,7 @@
 #include "devices/va/surface_image.h"
 #include "inference/base/status.h"
 #include "inference/tensors/image.h"
+#include "inference/tensors/surface_access.h"
 
 namespace het::va {
 
@@ -43,11 +44,13 @@ class PictureScaler {
   PictureScaler& operator=(const PictureScaler&) = delete;
 
   /// As SurfaceAccess::scale().
-  Result<Image> scale(const Image& image, const Rect& part, int width, int height);
+  Result<Image> scale(const Image& image, const Rect& part, int width, int height,
+                      ScaleQuality quality);
 
  private:
   PictureScaler(std::shared_ptr<SurfaceImages> images, VAConfigID config, VAContextID context);
-  Status run(const Image& image, const Rect& part, VASurfaceID target, int width, int height);
+  Status run(const Image& image, const Rect& part, VASurfaceID target, int width, int height,
+             ScaleQuality quality);
 
   std::shared_ptr<SurfaceImages> images_;
   std::shared_ptr<SurfacePool> pool_;

@@ -17,7 +17,8 @@ class VaSurfaceAccess final : public SurfaceAccess {
 
   Result<Image> wrap(const SurfacePicture& picture, std::function<void()> release) override;
   Status can_scale() override;
-  Result<Image> scale(const Image& image, const Rect& part, int width, int height) override;
+  Result<Image> scale(const Image& image, const Rect& part, int width, int height,
+                      ScaleQuality quality) override;
   const SurfaceCounts& counts() const override { return images_->display()->counts(); }
 
  private:
@@ -62,9 +63,10 @@ Status VaSurfaceAccess::can_scale() {
   return cannot_scale_;
 }
 
-Result<Image> VaSurfaceAccess::scale(const Image& image, const Rect& part, int width, int height) {
+Result<Image> VaSurfaceAccess::scale(const Image& image, const Rect& part, int width, int height,
+                                     ScaleQuality quality) {
   HET_TRY(can_scale());
-  return scaler_->scale(image, part, width, height);
+  return scaler_->scale(image, part, width, height, quality);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "gst/frames/picture_source.h"
 #include "inference/decoders/model_proc.h"
 #include "inference/devices/older_names.h"
+#include "inference/machine/processor_list.h"
 
 namespace het::gst {
 namespace {
@@ -50,9 +51,12 @@ enum {
   kPropCustomPreprocLib,
   kPropShareVaDisplay,
   kPropPreProcessConfig,
+  kPropCorePinning,
+  kPropScaleMethod,
 };
 
 constexpr guint kMaxRequests = 1024;
+constexpr char kProcessors[] = "PROCESSORS";
 constexpr guint kMaxPictureSize = 16384;
 
 GType inference_region_type() {
@@ -70,6 +74,15 @@ GType late_frames_type() {
       {kLateFramesDrop, "They are dropped", "drop"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstHeteroLateFrames", values);
+  return type;
+}
+
+GType scale_method_type() {
+  static const GEnumValue values[] = {
+      {kScaleDefault, "As the driver does", "default"},
+      {kScaleFast, "The driver's fastest way, of less quality", "fast"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstHeteroScaleMethod", values);
   return type;
 }
 
@@ -174,14 +187,28 @@ void install_older_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kPropCustomPreprocLib,
       g_param_spec_string("custom-preproc-lib", "Preprocessing library",
-                          "Not loaded: describe the input in model-proc, or convert pictures in an "
-                          "element before this one",
+                          "Path of a shared library that prepares pictures "
+                          "(inference/custom_preprocess.h). It runs in this process: load only "
+                          "what you trust",
                           nullptr, ready));
   g_object_class_install_property(
       klass, kPropShareVaDisplay,
       g_param_spec_boolean("share-va-display-ctx", "Share the VA display",
                            "Always so: surfaces can only be read on the display of the pipeline",
                            TRUE, ready));
+  g_object_class_install_property(
+      klass, kPropCorePinning,
+      g_param_spec_string("core-pinning", "Processors",
+                          "Processors that the model's threads on the CPU may run on, as 0-3 or "
+                          "0,2,3; the same as PROCESSORS in ie-config, which wins; other threads "
+                          "stay where they are",
+                          nullptr, ready));
+  g_object_class_install_property(
+      klass, kPropScaleMethod,
+      g_param_spec_enum("scale-method", "Scaling",
+                        "How the video processor scales VA surfaces; elsewhere pictures are scaled "
+                        "bilinearly",
+                        scale_method_type(), kScaleDefault, ready));
   const auto streams = [&](guint id, const char* name, const char* nick, const char* blurb) {
     g_object_class_install_property(
         klass, id,
@@ -305,6 +332,8 @@ auto text_member(Settings& settings, guint id) -> decltype(&settings.model) {
       return &settings.custom_library;
     case kPropObjectClass:
       return &settings.object_class;
+    case kPropCorePinning:
+      return &settings.core_pinning;
     case kPropCustomPreprocLib:
       return &settings.custom_preproc_library;
     case kPropPreProcessConfig:
@@ -438,6 +467,8 @@ bool set_inference_property(InferenceSettings& settings, guint id, const GValue*
     settings.carry_results = g_value_get_boolean(value);
   } else if (id == kPropSchedulingPolicy) {
     settings.scheduling_policy = g_value_get_enum(value);
+  } else if (id == kPropScaleMethod) {
+    settings.scale_method = g_value_get_enum(value);
   } else if (id == kPropNoBlock) {
     settings.no_block = g_value_get_boolean(value);
   } else if (id == kPropReshape) {
@@ -479,6 +510,8 @@ bool get_inference_property(const InferenceSettings& settings, guint id, GValue*
     g_value_set_boolean(value, settings.carry_results);
   } else if (id == kPropSchedulingPolicy) {
     g_value_set_enum(value, settings.scheduling_policy);
+  } else if (id == kPropScaleMethod) {
+    g_value_set_enum(value, settings.scale_method);
   } else if (id == kPropNoBlock) {
     g_value_set_boolean(value, settings.no_block);
   } else if (id == kPropReshape) {
@@ -513,6 +546,7 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
                       ? fmt::format("BATCH:{}({})", settings.device, settings.batch_size)
                       : settings.device;
   wanted.custom_library = settings.custom_library;
+  wanted.preprocess_library = settings.custom_preproc_library;
   wanted.copy_outputs = settings.copy_outputs;
   auto properties = parse_properties(settings.ie_config);
   if (!properties) return Failure(properties.error().with_context("property ie-config"));
@@ -528,6 +562,15 @@ Result<VisionModelSettings> vision_model_settings(const InferenceSettings& setti
   if (streams > 0) set_default(wanted.properties, "NUM_STREAMS", std::to_string(streams));
   if (!settings.extension_library.empty())
     set_default(wanted.properties, "EXTENSIONS", settings.extension_library);
+  if (!settings.core_pinning.empty()) {
+    // A comma ends a value of ie-config, and of the lists that composite devices hand on.
+    std::string processors = settings.core_pinning;
+    std::replace(processors.begin(), processors.end(), ',', ';');
+    const auto parsed = parse_processors(processors);
+    if (!parsed) return Failure(parsed.error().with_context("property core-pinning"));
+    if (find_property(kProcessors, settings.device))
+      set_default(wanted.properties, kProcessors, processors);
+  }
   if (is_batched && settings.batch_timeout >= 0) {
     replace_property(wanted.properties, "AUTO_BATCH_TIMEOUT",
                      std::to_string(settings.batch_timeout));
@@ -559,11 +602,11 @@ std::vector<std::string> ignored_settings(const InferenceSettings& settings) {
         "reshape=true has no effect: the model's input does not follow the size of the frames; set "
         "reshape-width and reshape-height");
   }
-  if (!settings.custom_preproc_library.empty()) {
+  if (!settings.core_pinning.empty() && !find_property(kProcessors, settings.device)) {
     ignored.push_back(
-        fmt::format("custom-preproc-lib={} is not loaded: describe the input in model-proc, or "
-                    "convert pictures in an element before this one",
-                    settings.custom_preproc_library));
+        fmt::format("core-pinning={} has no effect: device={} has no threads of the processor to "
+                    "bind; bind the process for those that feed it",
+                    settings.core_pinning, settings.device));
   }
   if (settings.pre_process_config.find("VAAPI_") != std::string::npos) {
     ignored.emplace_back(

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gst/frames/picture_source.h"
 #include "gst/metadata/region_meta.h"
 #include "inference/base/status.h"
 #include "inference/vision_model.h"
@@ -48,6 +49,8 @@ struct InferenceSettings {
   bool no_block = false;
   bool reshape = false;
   std::string custom_preproc_library;
+  std::string core_pinning;
+  int scale_method = kScaleDefault;
   std::string pre_process_config;
   bool share_va_display = true;
   guint reshape_width = 0;

@@ -39,6 +39,7 @@ std::string_view difference(const VisionModelSettings& a, const VisionModelSetti
   if (a.labels != b.labels) return "labels";
   if (a.device != b.device) return "device";
   if (a.custom_library != b.custom_library) return "custom-postproc-lib";
+  if (a.preprocess_library != b.preprocess_library) return "custom-preproc-lib";
   if (a.properties != b.properties) return "ie-config";
   if (a.context != b.context) return "device (another VADisplay)";
   if (a.picture_preparation != b.picture_preparation) return "pre-process-config";

@@ -62,20 +62,31 @@ const char* backend_nick(PreProcessBackend backend) {
   return kBackends[backend].value_nick;
 }
 
-Result<std::unique_ptr<PictureSource>> PictureSource::create(int backend,
-                                                             const VisionModel& model) {
-  std::unique_ptr<PictureSource> source(new PictureSource(without_alias(backend), model));
+Result<std::unique_ptr<PictureSource>> PictureSource::create(int backend, const VisionModel& model,
+                                                             int scale_method) {
+  std::unique_ptr<PictureSource> source(
+      new PictureSource(without_alias(backend), model, scale_method));
   if (source->wanted_ == kPreProcessOpenCl && !source->device_converts_) {
     return error(StatusCode::NotSupported,
                  "pre-process-backend=opencl needs a GPU that runs the beginning of the model, and "
                  "it runs on {}; choose device=GPU, or pre-process-backend=cpu",
                  model.compiled().get_property("EXECUTION_DEVICES").value_or("other devices"));
   }
+  if (model.has_own_preprocess() && source->wanted_ != kPreProcessAuto &&
+      source->wanted_ != kPreProcessCpu) {
+    return error(StatusCode::InvalidArgument,
+                 "pre-process-backend={} and custom-preproc-lib both say what prepares pictures; "
+                 "choose auto or cpu with a library",
+                 backend_nick(source->wanted_));
+  }
   return source;
 }
 
-PictureSource::PictureSource(PreProcessBackend wanted, const VisionModel& model)
-    : wanted_(wanted), model_(model), device_converts_(has_device_conversion(model.compiled())) {}
+PictureSource::PictureSource(PreProcessBackend wanted, const VisionModel& model, int scale_method)
+    : wanted_(wanted),
+      model_(model),
+      quality_(scale_method == kScaleFast ? ScaleQuality::Fast : ScaleQuality::Normal),
+      device_converts_(has_device_conversion(model.compiled())) {}
 
 Status PictureSource::take_caps(const GstCaps* caps, GstElement* element) {
   import_ = nullptr;
@@ -115,6 +126,10 @@ Status PictureSource::choose(const FrameSurface* surface, const GstVideoInfo& in
   const PreProcessBackend converter = device_converts_ ? kPreProcessOpenCl : kPreProcessCpu;
   is_chosen_ = true;
   of_surfaces_ = surface != nullptr;
+  if (model_.has_own_preprocess()) {
+    note(kPreProcessCpu, "custom-preproc-lib is given");
+    return {};
+  }
   if (!surface) {
     if (scales(wanted_)) {
       return error(
@@ -172,7 +187,7 @@ Result<ImageRegion> PictureSource::region(const FramePicture& picture, const Rec
     return ImageRegion{picture.image, part};
   }
   HET_ASSIGN(Image scaled,
-             access_.load()->scale(picture.image, geometry.source, to.width, to.height));
+             access_.load()->scale(picture.image, geometry.source, to.width, to.height, quality_));
   const Rect all = scaled.full();
   return ImageRegion{std::move(scaled), all};
 }

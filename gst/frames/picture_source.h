@@ -29,6 +29,9 @@ enum PreProcessBackend {
   kPreProcessVaapiSurfaceSharing,
 };
 
+/// Values of the property scale-method.
+enum ScaleMethod { kScaleDefault, kScaleFast };
+
 GType pre_process_type();
 /// What a value stands for: itself, or the one it is another name of.
 PreProcessBackend without_alias(int backend);
@@ -46,7 +49,8 @@ struct FramePicture {
 class PictureSource {
  public:
   /// Fails with NotSupported where the model's devices lack what `backend` needs.
-  static Result<std::unique_ptr<PictureSource>> create(int backend, const VisionModel& model);
+  static Result<std::unique_ptr<PictureSource>> create(int backend, const VisionModel& model,
+                                                       int scale_method);
 
   /// Before the first frame of these caps; `element` is asked for a display where one is needed.
   /// Fails with NotSupported where there is none.
@@ -62,13 +66,14 @@ class PictureSource {
   void add_statistics(GstStructure* structure) const;
 
  private:
-  PictureSource(PreProcessBackend wanted, const VisionModel& model);
+  PictureSource(PreProcessBackend wanted, const VisionModel& model, int scale_method);
   Status choose(const FrameSurface* surface, const GstVideoInfo& info);
   Result<std::shared_ptr<SurfaceAccess>> access_of(const FrameSurface& surface);
   void note(PreProcessBackend chosen, const std::string& why);
 
   const PreProcessBackend wanted_;
   const VisionModel& model_;
+  const ScaleQuality quality_;
   const bool device_converts_;  ///< a kernel of the model's GPU turns pictures into tensors
   bool is_chosen_ = false;
   bool of_surfaces_ = false;  ///< for what memory it was chosen

@@ -445,6 +445,10 @@ constexpr std::array kTable = {
                 .default_value = "NO",
                 .devices = "*",
                 .doc = "time every node; InferRequest::profiling() returns the rows"},
+    PropertyDef{.name = "PROCESSORS",
+                .devices = "CPU",
+                .doc = "processors that threads may run on, as 0-3;8; empty: all that this process "
+                       "may use"},
     PropertyDef{.name = "RANGE_FOR_STREAMS",
                 .read_only = true,
                 .devices = "CPU,GPU,REF",

@@ -30,6 +30,9 @@ class SurfaceBuffer : public Buffer {
   using Buffer::Buffer;
 };
 
+/// What of a video processor's ways to scale.
+enum class ScaleQuality : uint8_t { Normal, Fast };
+
 /// A surface of a picture, as its owner describes it.
 struct SurfacePicture {
   uint32_t surface = 0;
@@ -57,7 +60,8 @@ class SurfaceAccess {
   /// Lets the video processor bring a part of a surface of this display to a RGBP surface of this
   /// size. Does not wait: the result's buffer does, when it is mapped or imported, and keeps
   /// `image` until then.
-  virtual Result<Image> scale(const Image& image, const Rect& part, int width, int height) = 0;
+  virtual Result<Image> scale(const Image& image, const Rect& part, int width, int height,
+                              ScaleQuality quality) = 0;
   virtual const SurfaceCounts& counts() const = 0;
 
  protected:

@@ -12,7 +12,7 @@ cd "$root"
 folder=$cross_folder
 cross_configure
 build "$folder" tests/{devices/test_devices,preprocess/test_preprocess,oracle/test_oracle} \
-  examples/{custom_operator/channel_scale,custom_decoder/top_class}.so
+  examples/{custom_operator/channel_scale,custom_decoder/top_class,custom_preprocess/contrast}.so
 # Left out: tests that expect oneDNN's generated kernels, or formats that only these take; what tells less than its time under qemu costs
 # (measured choices, export of whole models, 400 products to cancel); tests that start programs, which qemu cannot; a page of docs.
 generated=(CpuTest.{SoftmaxAlongEveryAxis,PlanningEmptiesConstantsThatItPacked,AccuracyKeepsTheDirectConvolutionAndTheGraph}

@@ -10,9 +10,10 @@ struct DriverCounters {
   std::atomic<int> surfaces = 0;  ///< alive
   std::atomic<int> images = 0;    ///< alive
   std::atomic<int> derived = 0;
-  std::atomic<int> copied = 0;     ///< vaGetImage
-  std::atomic<int> mapped = 0;     ///< buffers
-  std::atomic<int> processed = 0;  ///< pictures of the video processor
+  std::atomic<int> copied = 0;          ///< vaGetImage
+  std::atomic<int> mapped = 0;          ///< buffers
+  std::atomic<int> processed = 0;       ///< pictures of the video processor
+  std::atomic<int> processed_fast = 0;  ///< of them those with VA_FILTER_SCALING_FAST
   std::atomic<int> synced = 0;
   std::atomic<int> imported = 0;  ///< DMA-BUFs that became surfaces
 };

@@ -495,6 +495,8 @@ VAStatus end_picture(VADriverContextP ctx, VAContextID context) {
       process(*from, source, *to, target, colors);
     };
     ++state.counters.processed;
+    if ((p.filter_flags & VA_FILTER_SCALING_MASK) == VA_FILTER_SCALING_FAST)
+      ++state.counters.processed_fast;
     if (state.faults.defer) to->pending = std::exchange(work, nullptr);
   }
   if (work) work();

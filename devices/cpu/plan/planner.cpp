@@ -155,7 +155,7 @@ Result<std::unique_ptr<StreamExecutor>> start_streams(const StreamSettings& sett
     start_team(settings.places[stream]);
     (*teams)[stream] = own_team();
   };
-  if (onednn_runs_on_teams()) {
+  if (onednn_runs_on_teams() && !settings.own_threads_only) {
     options.as_guest = [settings, teams](size_t stream, const std::function<void()>& work) {
       Team& team = *(*teams)[stream];
       if (!is_pinned(team)) return false;

@@ -6,6 +6,7 @@
 
 #include "devices/cpu/onednn/int8_support.h"
 #include "devices/cpu/onednn/onednn.h"
+#include "inference/machine/processor_list.h"
 
 namespace het::cpu {
 
@@ -35,6 +36,37 @@ Result<std::vector<PhysicalCore>> chosen_cores(const Properties& properties,
   return cores;
 }
 
+/// The part of the machine that PROCESSORS names.
+Result<Topology> only(const Topology& machine, const std::string& text) {
+  auto wanted = parse_processors(text);
+  if (!wanted) return Failure(wanted.error().with_context("PROCESSORS"));
+  std::set<int> missing(wanted->begin(), wanted->end());
+  Topology part;
+  size_t processors = 0;
+  for (PhysicalCore core : machine.cores) {
+    std::erase_if(core.processors, [&](int processor) { return missing.erase(processor) == 0; });
+    processors += core.processors.size();
+    if (!core.processors.empty()) part.cores.push_back(std::move(core));
+  }
+  if (!missing.empty()) {
+    return error(StatusCode::NotSupported,
+                 "PROCESSORS={}: this process may not run on processor {}, or the machine has "
+                 "none of that number; see taskset --cpu-list --pid $$",
+                 text, *missing.begin());
+  }
+  part.max_threads = std::min(machine.max_threads, processors);
+  return part;
+}
+
+/// A team that is bound to no single core.
+TeamPlaces anywhere_of(const Topology& topology, size_t threads) {
+  std::vector<int> processors;
+  for (const PhysicalCore& core : topology.cores)
+    processors.insert(processors.end(), core.processors.begin(), core.processors.end());
+  std::ranges::sort(processors);
+  return TeamPlaces(threads, processors);
+}
+
 /// Economical ones first: a fast one serves a team better than it does a thread that mostly waits.
 void leave_cores(std::vector<PhysicalCore>& cores, size_t count) {
   for (; count > 0 && cores.size() > 1; --count) {
@@ -60,8 +92,12 @@ Binding binding_of(const Properties& properties) {
 
 }  // namespace
 
-Result<StreamSettings> stream_settings(const Properties& properties, const Topology& topology) {
+Result<StreamSettings> stream_settings(const Properties& properties, const Topology& machine) {
   StreamSettings settings;
+  const std::string processors = property_text(properties, "PROCESSORS");
+  HET_ASSIGN(const Topology topology,
+             processors.empty() ? Result<Topology>(machine) : only(machine, processors));
+  settings.own_threads_only = !processors.empty();
   const std::string wanted_streams = property_text(properties, "NUM_STREAMS");
   const bool latency = property_text(properties, "PERFORMANCE_HINT") == "LATENCY";
   const bool automatic = wanted_streams == "AUTO" || wanted_streams == "-1";
@@ -102,6 +138,8 @@ Result<StreamSettings> stream_settings(const Properties& properties, const Topol
       settings.streams == 1 || (one_team && streams <= 0) ? settings.streams : 2 * settings.streams;
   settings.places =
       place_streams(slots, settings.streams, settings.threads_per_stream, binding_of(properties));
+  if (settings.own_threads_only && binding_of(properties) == Binding::None)
+    settings.places.assign(settings.streams, anywhere_of(topology, settings.threads_per_stream));
   const bool accurate = property_text(properties, "EXECUTION_MODE_HINT") == "ACCURACY";
   settings.fast_algorithms = !accurate;
   settings.flush_subnormals = properties.count("CPU_DENORMALS_OPTIMIZATION") > 0

@@ -136,6 +136,33 @@ TEST(CpuStreamSettings, BindingToCoresNodesOrNothing) {
   EXPECT_EQ(places("NO")[1], (TeamPlaces{{}, {}}));
 }
 
+TEST(CpuStreamSettings, ProcessorsAreTheOnlyOnes) {
+  const Topology two_nodes = machine("numa:2 core:2 pu:2");
+  const auto settings = [&](const char* processors, Properties properties) {
+    properties["PROCESSORS"] = processors;
+    return settings_of(two_nodes, properties);
+  };
+  // 0, 1 and 2, 3 are the cores of the first node.
+  EXPECT_EQ(bound(settings("1, 2-3", {}).places[0]), (Numbers{1, 2})) << "a thread a core";
+  EXPECT_EQ(settings("0;4", {}).streams, 2u) << "one a node";
+  const StreamSettings all = settings("1-2;6", {{"PERFORMANCE_HINT", "THROUGHPUT"}});
+  EXPECT_EQ(all.streams, 3u);
+  EXPECT_EQ(settings("5-7", {{"ENABLE_CPU_PINNING", "NO"}}).places[0][0], (Numbers{5, 6, 7}));
+  EXPECT_EQ(settings("0,4,5", {{"ENABLE_CPU_PINNING", "NUMA"}, {"PERFORMANCE_HINT", "THROUGHPUT"}})
+                .places[2][0],
+            (Numbers{4, 5}));
+  for (const auto& [processors, words] :
+       {std::pair("0-8", "may not run on processor 8"), std::pair("", ""),
+        std::pair("3-1", "'3-1' of '3-1' is neither"), std::pair("0,,2", "'' of '0,,2' is neither"),
+        std::pair("0x1", "'0x1' of '0x1' is neither"),
+        std::pair("0-99999", "nor a range; write 0-3")}) {
+    const auto wrong = stream_settings({{"PROCESSORS", processors}}, two_nodes);
+    EXPECT_EQ(wrong.has_value(), *words == '\0') << processors;
+    if (!wrong)
+      EXPECT_NE(wrong.error().message().find(words), std::string::npos) << wrong.error().message();
+  }
+}
+
 TEST(CpuStreamSettings, HybridProcessors) {
   const Topology hybrid = machine("numa:1 core:8 pu:1", 0, "2-7");
   const auto threads = [&](const Properties& properties) {
@@ -235,6 +262,32 @@ TEST_F(CpuPlacement, TheTeamStartsAndIsBoundWithTheFirstRequest) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   for (const pid_t thread : made) EXPECT_EQ(processors_of(thread), 1u) << thread;
+}
+
+TEST_F(CpuPlacement, ThreadsOfAModelStayOnItsProcessorsAndOthersWhereTheyWere) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &allowed)) --last;
+  const size_t everywhere = processors_of(0);
+  if (everywhere < 2) GTEST_SKIP() << "this process may use one processor only";
+  cpu_testing::ModelMaker maker;
+  maker.output(maker.op("Relu", {maker.conv(maker.input({1, 32, 64, 64}), 32, 32, 3)}));
+  std::thread([] {}).join();
+  const std::set<pid_t> before = threads();
+  for (const char* pinning : {"YES", "NUMA", "NO"}) {
+    const auto compiled = compile(
+        maker.model(), {{"PROCESSORS", std::to_string(last)}, {"ENABLE_CPU_PINNING", pinning}});
+    // Also where the application's thread could compute itself.
+    for (int run = 0; run < 3; ++run) infer(*compiled, random_inputs(maker.model()));
+    std::set<pid_t> made = threads();
+    std::erase_if(made, [&](pid_t thread) { return before.contains(thread); });
+    ASSERT_EQ(made.size(), 1u);
+    cpu_set_t own;
+    ASSERT_EQ(sched_getaffinity(*made.begin(), sizeof own, &own), 0);
+    EXPECT_TRUE(CPU_COUNT(&own) == 1 && CPU_ISSET(last, &own)) << pinning;
+    EXPECT_EQ(processors_of(0), everywhere);
+  }
 }
 
 /// From when to when each of some executions computed, by the steady clock.

@@ -133,7 +133,7 @@ TEST_F(VaSurfaces, AFailureIsOneClearErrorAndGivesTheSurfaceBack) {
     display_.faults().lost = true;
     EXPECT_TRUE(converted(*image, 33, 21).empty());
     EXPECT_EQ(status_.code(), StatusCode::DeviceLost);
-    EXPECT_FALSE(access_->scale(*image, image->full(), 16, 16));
+    EXPECT_FALSE(access_->scale(*image, image->full(), 16, 16, ScaleQuality::Normal));
     display_.faults().lost = false;
   }
   EXPECT_EQ(given_back_, 1);
@@ -159,7 +159,7 @@ TEST_F(VaSurfaces, TheVideoProcessorScalesWhatTheModelIsShown) {
     given_back_ = 0;
     {
       auto image = wrap(surface);
-      const auto scaled = access_->scale(*image, part, 32, 24);
+      const auto scaled = access_->scale(*image, part, 32, 24, ScaleQuality::Normal);
       ASSERT_TRUE(scaled) << scaled.error().message();
       EXPECT_EQ(scaled->format, PixelFormat::RGBP);
       *image = Image();
@@ -177,7 +177,7 @@ TEST_F(VaSurfaces, AScaledPictureThatNobodyReadsKeepsItsSourceUntilItIsWritten) 
   const VASurfaceID surface = make_surface(PixelFormat::NV12, VA_FOURCC_NV12, 96, 64);
   display_.faults().defer = true;
   const int synced = display_.counters().synced;
-  { ASSERT_TRUE(access_->scale(*wrap(surface), {0, 0, 96, 64}, 32, 24)); }
+  { ASSERT_TRUE(access_->scale(*wrap(surface), {0, 0, 96, 64}, 32, 24, ScaleQuality::Normal)); }
   EXPECT_GT(display_.counters().synced, synced);
   EXPECT_EQ(given_back_, 1);
   expect_nothing_left();
@@ -186,7 +186,7 @@ TEST_F(VaSurfaces, AScaledPictureThatNobodyReadsKeepsItsSourceUntilItIsWritten) 
 TEST_F(VaSurfaces, AnImportWaitsForTheVideoProcessor) {
   const VASurfaceID surface = make_surface(PixelFormat::NV12, VA_FOURCC_NV12, 96, 64);
   display_.faults().defer = true;
-  const auto scaled = access_->scale(*wrap(surface), {0, 0, 96, 64}, 32, 24);
+  const auto scaled = access_->scale(*wrap(surface), {0, 0, 96, 64}, 32, 24, ScaleQuality::Normal);
   ASSERT_TRUE(scaled);
   EXPECT_EQ(given_back_, 0);
   ASSERT_TRUE(dynamic_cast<SurfaceBuffer&>(*scaled->planes[0].buffer).begin_import().ok());

@@ -111,6 +111,39 @@ TEST(OtherResults, ADecoderOfOnesOwn) {
   EXPECT_NE(unused.play().problem().find("has nothing to read"), std::string::npos);
 }
 
+TEST(OtherResults, PreprocessingOfOnesOwn) {
+  const ScratchFolder folder;
+  const auto run_with = [&](const std::string& more) {
+    PipelineRun run(
+        "videotestsrc num-buffers=1 pattern=solid-color foreground-color=0xff804040 ! "
+        "video/x-raw,format=BGR,width=64,height=48 ! heteroclassify name=custom "
+        "inference-region=full-frame custom-postproc-lib=" +
+        std::string(std::getenv("HET_EXAMPLE_DECODER")) + " model=" + write_other_model(folder) +
+        more + " ! heterometaconvert ! heterometapublish file-path=" + folder.file("own.json") +
+        " ! fakesink");
+    return run.play().problem();
+  };
+  const auto red = [&] {
+    const json message = json::parse(read_text(folder.file("own.json"))).at(0);
+    EXPECT_EQ(message["objects"][0]["top_class"]["label_id"], 2 * 24 * 32);
+    return message["objects"][0]["top_class"]["confidence"].get<double>();
+  };
+  const std::string library = " custom-preproc-lib=";
+  const std::string example = std::getenv("HET_EXAMPLE_PREPROCESSOR");
+  EXPECT_EQ(run_with(""), "");
+  EXPECT_EQ(red(), 128.0);
+  for (const char* device :
+       {"", " device=HETERO:CPU,REF", " device=BATCH:CPU(2) batch-timeout=10"}) {
+    EXPECT_EQ(run_with(library + example + device), "");
+    EXPECT_EQ(red(), 255.0) << device;
+  }
+  EXPECT_NE(run_with(library + "/nowhere/x.so").find("'/nowhere/x.so' does not exist"),
+            std::string::npos);
+  EXPECT_NE(run_with(library + example + " pre-process-backend=va")
+                .find("pre-process-backend=va and custom-preproc-lib both say"),
+            std::string::npos);
+}
+
 TEST(OtherResults, RawTensorsCanBeSkipped) {
   const ScratchFolder folder;
   for (const auto& [properties, embeddings] :

@@ -1,9 +1,15 @@
 /// Properties of heterodetect and what they change in its results.
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
 
 #include "tests/gst/element_rig.h"
 #include "tests/gst/pipeline_run.h"
@@ -193,14 +199,55 @@ TEST(HeteroDetect, GpuStreamsAreThoseOfTheGpu) {
 
 TEST(HeteroDetect, WhatHasNoEffectIsNamed) {
   PipelineRun run("videotestsrc num-buffers=1 ! heterodetect name=it " + detector_properties() +
-                  " reshape=true custom-preproc-lib=/absent/own.so share-va-display-ctx=false ! "
-                  "fakesink");
+                  " reshape=true core-pinning=0 device=REF share-va-display-ctx=false ! fakesink");
   const Outcome outcome = run.play();
   EXPECT_EQ(outcome.problem(), "");
   ASSERT_EQ(outcome.warnings.size(), 3u);
   EXPECT_NE(outcome.warnings[0].text.find("reshape-width"), std::string::npos);
-  EXPECT_NE(outcome.warnings[1].text.find("/absent/own.so"), std::string::npos);
+  EXPECT_NE(outcome.warnings[1].text.find("core-pinning=0 has no effect: device=REF"),
+            std::string::npos);
   EXPECT_NE(outcome.warnings[2].text.find("share-va-display-ctx"), std::string::npos);
+}
+
+/// Threads of this process by the processors that each may run on.
+std::map<pid_t, std::set<int>> processors_of_threads() {
+  std::map<pid_t, std::set<int>> found;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const auto thread = static_cast<pid_t>(std::stol(task.path().filename()));
+    cpu_set_t allowed;
+    if (sched_getaffinity(thread, sizeof allowed, &allowed) != 0) continue;
+    for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+      if (CPU_ISSET(processor, &allowed)) found[thread].insert(processor);
+  }
+  return found;
+}
+
+TEST(HeteroDetect, CorePinningBindsTheModelsThreadsOnly) {
+  const std::set<int> everywhere = processors_of_threads()[gettid()];
+  if (everywhere.size() < 2) GTEST_SKIP() << "this process may use one processor only";
+  const std::string last = std::to_string(*everywhere.rbegin());
+  for (const std::string& more : {std::string(), std::string(" device=HETERO:CPU,REF")}) {
+    const auto before = processors_of_threads();
+    ElementRig rig("heterodetect", detector_properties() + more + " core-pinning=" + last);
+    ASSERT_TRUE(rig.start("video/x-raw,format=BGR,width=64,height=48,framerate=25/1"));
+    ASSERT_EQ(rig.push(rig.frame(0)), GST_FLOW_OK);
+    ASSERT_TRUE(rig.wait_for("buffer 0"));
+    size_t bound = 0;
+    for (const auto& [thread, processors] : processors_of_threads()) {
+      if (before.contains(thread)) {
+        EXPECT_EQ(processors, before.at(thread)) << "a thread of others was moved";
+      } else {
+        bound += processors == std::set<int>{*everywhere.rbegin()} ? 1 : 0;
+      }
+    }
+    EXPECT_GE(bound, 1u) << "the model's";
+  }
+  ElementRig wrong("heterodetect", detector_properties() + " core-pinning=0-x");
+  EXPECT_FALSE(wrong.start("video/x-raw,format=BGR,width=64,height=48,framerate=25/1"));
+  const std::vector<std::string> errors = wrong.errors();
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("property core-pinning"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[0].find("'0-x'"), std::string::npos) << errors[0];
 }
 
 TEST(HeteroDetect, PropertiesReadBackAsTheyWereSet) {

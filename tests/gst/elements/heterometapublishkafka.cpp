@@ -10,11 +10,12 @@ namespace {
 TEST(HeteroMetaPublishKafka, WithoutABrokerItIsOneError) {
   PipelineRun run(
       "videotestsrc num-buffers=1 ! heterometaconvert add-empty-results=true ! "
-      "heterometapublishkafka name=publish address=127.0.0.1:1 topic=frames ! fakesink");
+      "heterometapublishkafka name=publish address=127.0.0.1:1 topic=frames max-connect-attempts=2 "
+      "! fakesink");
   const Outcome outcome = run.play();
   ASSERT_EQ(outcome.errors_of("publish").size(), 1u);
   const std::string text = outcome.errors_of("publish")[0].text;
-  EXPECT_TRUE(text.find("127.0.0.1:1") != std::string::npos ||
+  EXPECT_TRUE(text.find("127.0.0.1:1 after 2 attempts") != std::string::npos ||
               text.find("heterobrokers") != std::string::npos)
       << text;
 }

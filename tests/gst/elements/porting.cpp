@@ -43,6 +43,57 @@ std::vector<PortedProperty> read_list() {
   return list;
 }
 
+/// A row of docs/porting_elements.txt.
+struct LeftOut {
+  std::vector<std::string> elements;
+  std::string names;
+  std::string reason;
+  std::string instead;
+};
+
+std::string without_ends(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? ""
+                                    : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+std::vector<LeftOut> read_left_out() {
+  std::vector<LeftOut> list;
+  std::istringstream lines(read_text(source_file("docs/porting_elements.txt")));
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream fields(line);
+    LeftOut row;
+    std::getline(fields, row.names, '|');
+    std::getline(fields, row.reason, '|');
+    std::getline(fields, row.instead);
+    for (std::string* field : {&row.names, &row.reason, &row.instead})
+      *field = without_ends(*field);
+    std::istringstream names(row.names);
+    for (std::string name; std::getline(names, name, ',');)
+      row.elements.push_back(without_ends(name));
+    list.push_back(row);
+  }
+  return list;
+}
+
+std::string left_out_part() {
+  std::ostringstream text;
+  text << "\n## DL Streamer's elements that are not here\n\n"
+          "Made from `docs/porting_elements.txt`.\n\n"
+          "| element | why not | instead |\n| --- | --- | --- |\n";
+  for (const LeftOut& row : read_left_out())
+    text << "| " << row.names << " | " << row.reason << " | " << row.instead << " |\n";
+  return text.str();
+}
+
+bool is_element(const std::string& name) {
+  GstElementFactory* factory = gst_element_factory_find(name.c_str());
+  if (factory) gst_object_unref(factory);
+  return factory != nullptr;
+}
+
 /// Type of a property of the live element; empty where it has none of this name.
 std::string live_type(const PortedProperty& ported) {
   GstElement* element = gst_element_factory_make(ported.element.c_str(), nullptr);
@@ -121,7 +172,8 @@ std::string page() {
   std::ostringstream text;
   text << "# From DL Streamer and OpenVINO\n\n"
           "[What OpenVINO's guides offer](#from-openvinos-guides) comes behind DL Streamer's "
-          "elements.\n\n## From DL Streamer\n\n"
+          "elements\nand [those that are not "
+          "here](#dl-streamers-elements-that-are-not-here).\n\n## From DL Streamer\n\n"
           "Elements and properties are DL Streamer's with `gva` replaced by `hetero`. Made from "
           "`docs/porting_properties.txt` and\n"
           "the live elements by the test `Porting.ThePageIsFresh` of the suite gst_pipelines (with "
@@ -147,14 +199,12 @@ std::string page() {
          << (type.empty() ? "-" : type) << " | " << words.at(ported.state) << " " << ported.text
          << " |\n";
   }
-  return text.str() + guides_part();
+  return text.str() + left_out_part() + guides_part();
 }
 
 /// The page is made where all elements are built.
 bool has_heteropython() {
-  GstElementFactory* factory = gst_element_factory_find("heteropython");
-  if (factory) gst_object_unref(factory);
-  return factory != nullptr;
+  return is_element("heteropython");
 }
 
 TEST(Porting, WhatTheListSaysIsTrue) {
@@ -177,6 +227,33 @@ TEST(Porting, WhatTheListSaysIsTrue) {
     EXPECT_NE(sources.find(test), std::string::npos) << name << ": no test " << ported.text;
   }
   EXPECT_LE(warnings * 10, all) << "at most a tenth is accepted with a warning";
+}
+
+TEST(Porting, EveryElementOfDlStreamerIsHereOrSaysWhyNot) {
+  if (!has_heteropython()) GTEST_SKIP() << "this build has no heteropython";
+  // What DL Streamer 2026.2 registers.
+  const char* const all =
+      "gvadetect gvaclassify gvainference gvaaudiodetect gvaaudiotranscribe gvagenai gvatrack "
+      "gvawatermark gvawatermarkimpl gvawatermark3d gvametaconvert gvametaaggregate gvadeskew "
+      "gvamotiondetect gvafpsthrottle gvaanalytics gvastreammux gvastreamdemux gvafpscounter "
+      "gvametapublish gvametapublishfile gvametapublishmqtt gvametapublishkafka gvapython "
+      "gvaattachroi gvarealsense realsense g3dlidarsrc g3dlidarparse g3dradarprocess g3dinference "
+      "g3dobjectfuser g3drender gvanms gvabboxregression gvainference2 object_detect "
+      "object_classify object_track video_inference meta_overlay meta_aggregate meta_smooth "
+      "roi_split batch_create batch_split processbin capsrelax gvadrop video_frames_buffer";
+  std::map<std::string, LeftOut> left_out;
+  for (const LeftOut& row : read_left_out()) {
+    EXPECT_FALSE(row.reason.empty() || row.instead.empty()) << row.names;
+    for (const std::string& name : row.elements) {
+      EXPECT_TRUE(left_out.emplace(name, row).second) << name << " stands there twice";
+    }
+  }
+  std::istringstream names(all);
+  for (std::string name; names >> name;) {
+    const bool is_here = name.rfind("gva", 0) == 0 && is_element("hetero" + name.substr(3));
+    EXPECT_NE(is_here, left_out.erase(name) > 0) << name;
+  }
+  EXPECT_TRUE(left_out.empty()) << left_out.begin()->first << " is no element of DL Streamer";
 }
 
 TEST(Porting, ThePageIsFresh) {

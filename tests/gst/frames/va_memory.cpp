@@ -366,6 +366,16 @@ TEST_F(VaMemory, WhatCannotBeMappedIsCopiedOnceAFrame) {
   gst_structure_free(stats);
 }
 
+TEST_F(VaMemory, ScaleMethodFastIsTheDriversFastWay) {
+  const Run plain = detect(GST_VIDEO_FORMAT_NV12, true, "pre-process-backend=va");
+  EXPECT_EQ(va_.counters().processed_fast, 0);
+  const Run fast =
+      detect(GST_VIDEO_FORMAT_NV12, true, "pre-process-backend=va scale-method=fast", 4);
+  EXPECT_TRUE(fast.errors.empty());
+  expect_same(fast.boxes, plain.boxes);
+  EXPECT_EQ(va_.counters().processed_fast, 4);
+}
+
 TEST_F(VaMemory, ALateVideoProcessorChangesNothing) {
   const Run plain = detect(GST_VIDEO_FORMAT_NV12, true, "pre-process-backend=va");
   va_.faults().defer = true;
