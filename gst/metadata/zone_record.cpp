@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "picture_change.h"
 #include "structure_fields.h"
 
 namespace het::gst {
@@ -124,19 +125,17 @@ gboolean transform_record(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark
                           gpointer data, gpointer) {
   if (GST_META_TRANSFORM_IS_COPY(type)) {
     if (static_cast<const GstMetaTransformCopy*>(data)->region) return FALSE;
-  } else if (!GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
-    return FALSE;
+  } else {
+    const std::optional<PictureChange> change = PictureChange::from(type, data);
+    if (!change || !change->is_upright() || !change->keeps_relative_places()) return FALSE;
   }
   GstCustomMeta* copy = gst_buffer_add_custom_meta(to, kZonesMeta);
   if (!copy) return FALSE;
-  GstStructure* structure = gst_custom_meta_get_structure(copy);
-  gst_structure_foreach(
-      gst_custom_meta_get_structure(meta),
-      [](GQuark field, const GValue* value, gpointer target) -> gboolean {
-        gst_structure_id_set_value(static_cast<GstStructure*>(target), field, value);
-        return TRUE;
-      },
-      structure);
+  const GstStructure* from = gst_custom_meta_get_structure(meta);
+  for (const char* field : {"zones", "tripwires"}) {
+    if (const GValue* value = gst_structure_get_value(from, field))
+      gst_structure_set_value(gst_custom_meta_get_structure(copy), field, value);
+  }
   return TRUE;
 }
 

@@ -172,6 +172,14 @@ TEST(ZoneAnalysis, CarriedResultsAreNoObservations) {
   EXPECT_EQ(rig.line().backward, 0u);
 }
 
+TEST(ZoneAnalysis, WhoIsCarriedBesideOthersIsNotMissing) {
+  ZoneRig rig(yard(), 4.0, 0.1);
+  for (int i = 0; i < 20; ++i) rig.see(40 * i, {{1, 100, 100, i > 0}, {2, 120, 100}});
+  EXPECT_EQ(rig.count(Event::Kind::Exit), 0);
+  for (int i = 20; i < 30; ++i) rig.see(40 * i, {{2, 120, 100}});
+  EXPECT_EQ(rig.count(Event::Kind::Exit), 1);
+}
+
 TEST(ZoneAnalysis, JitterOnTheEdgeOfAZoneIsOneVisit) {
   ZoneRig rig(yard());
   for (int i = 0; i < 50; ++i) rig.see(40 * i, {{1, i % 2 == 0 ? 298.0 : 303.0, 100}});
@@ -217,6 +225,11 @@ TEST(ZoneAnalysis, ACrowdIsToldWhenItHasLasted) {
   rig.see(1200, {{1, 100, 100}, {2, 500, 100}});
   EXPECT_EQ(rig.count(Event::Kind::CrowdBegin), 1);
   EXPECT_EQ(rig.count(Event::Kind::CrowdEnd), 1);
+  rig.see(1300, {{1, 100, 100}, {2, 150, 100}});
+  rig.see(2200, {{1, 100, 100}, {2, 150, 100}});
+  EXPECT_EQ(rig.count(Event::Kind::CrowdBegin), 1) << "another crowd has to last, too";
+  rig.see(2300, {{1, 100, 100}, {2, 150, 100}});
+  EXPECT_EQ(rig.count(Event::Kind::CrowdBegin), 2);
 }
 
 TEST(ZoneAnalysis, ObjectsWithoutAnIdAreThereByPlaceAlone) {
@@ -249,6 +262,7 @@ TEST(ZoneAnalysis, ClassesAndDirectionsChooseWhatCounts) {
   EXPECT_EQ(rig.line().backward, 0u);
   EXPECT_EQ(rig.analysis.zone_counts(0)["person"].visits, 2u);
   EXPECT_EQ(rig.analysis.zone_counts(0).count("car"), 0u);
+  EXPECT_TRUE(rig.see(120, {{std::nullopt, 250, 100}}).objects[0].zones.empty());
 }
 
 TEST(ZoneAnalysis, CountsGoOnWhereIdAndShapeStay) {
@@ -320,10 +334,14 @@ TEST(ZoneAnalysis, NothingGrowsWithoutEnd) {
 }
 
 TEST(ZoneAnalysis, OneIdTwiceInAFrameIsOneObject) {
-  ZoneRig rig(gate());
+  Configuration configuration = gate();
+  configuration.zones = yard().zones;
+  ZoneRig rig(configuration);
   rig.see(0, {{1, 250, 100}, {1, 350, 100}});
-  rig.see(40, {{1, 250, 100}, {1, 350, 100}});
+  const FrameResult result = rig.see(40, {{1, 250, 100}, {1, 350, 100}});
   EXPECT_EQ(rig.line().forward + rig.line().backward, 0u);
+  EXPECT_EQ(result.objects[0].zones.size(), 1u);
+  EXPECT_TRUE(result.objects[1].zones.empty());
 }
 
 TEST(ZoneAnalysis, ZonesOutsideOfThePictureAreNamed) {
