@@ -19,6 +19,9 @@ constexpr double kSuddenShare = 0.6;
 constexpr size_t kFewestBlocks = 12;
 /// For as many frames in a row a change of everything is taken for one of the light.
 constexpr int kLightFrames = 3;
+/// As many changed pixels, and that part of motion-threshold, are no noise.
+constexpr int kFewestStirred = 4;
+constexpr double kStirDivisor = 5.0;
 /// Mean differences of noise that a changed pixel has to exceed: 5 standard deviations.
 constexpr double kNoiseFactor = 6.0;
 
@@ -120,6 +123,7 @@ void MotionBlocks::sample_light() {
 }
 
 void MotionBlocks::compare(const LightChange& light) {
+  stirred_ = false;
   std::fill(above_.begin(), above_.end(), uint8_t{0});
   for (int row = 0; row < moving_.rows; ++row) {
     compare_block_row(row, light);
@@ -184,6 +188,8 @@ void MotionBlocks::judge_blocks(int block_row) {
     const size_t block = static_cast<size_t>(block_row) * static_cast<size_t>(moving_.columns) +
                          static_cast<size_t>(column);
     moved_[block] = count > 0 && count >= settings_.motion_threshold * pixels;
+    stirred_ |=
+        count >= kFewestStirred && count >= settings_.motion_threshold * pixels / kStirDivisor;
     differences_[block] = static_cast<float>(quarters) / (4.0f * static_cast<float>(pixels));
   }
 }
@@ -235,6 +241,7 @@ void MotionBlocks::take_background(bool keep_moving) {
 }
 
 void MotionBlocks::confirm() {
+  frames_stirred_ = stirred_ && !light_changed_ ? frames_stirred_ + 1 : 0;
   for (size_t block = 0; block < moved_.size(); ++block) {
     // In a new light only what has moved before is known to move.
     if (light_changed_ && frames_moved_[block] == 0) moved_[block] = 0;

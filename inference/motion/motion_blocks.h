@@ -40,6 +40,9 @@ class MotionBlocks {
   bool light_changed() const { return light_changed_; }
   /// Blocks that have moved for confirm-frames frames.
   const BlockMask& moving() const { return moving_; }
+  /// Too little has changed for a block to move, but more than noise does: what is small, or far,
+  /// or comes in; for confirm-frames frames.
+  bool stirs() const { return frames_stirred_ >= settings_.confirm_frames; }
 
  private:
   void lay_blocks();
@@ -67,6 +70,8 @@ class MotionBlocks {
   std::vector<LightSample> samples_;
   float noise_ = 0.0f;  ///< levels by which most of the picture differs from its background
   BlockMask moving_;
+  bool stirred_ = false;    ///< this frame
+  int frames_stirred_ = 0;  ///< in a row
   // Of each block.
   std::vector<uint8_t> moved_;          ///< in this frame
   std::vector<float> differences_;      ///< mean levels, in this frame

@@ -63,7 +63,7 @@ Result<MotionFrame> MotionDetector::update(const LumaPlane& luma) {
   frame.is_learning = state.blocks->is_learning();
   frame.light_changed = state.blocks->light_changed();
   const std::vector<Rect> seen = state.regions();
-  frame.moves = frame.is_learning || frame.light_changed || !seen.empty();
+  frame.moves = frame.is_learning || frame.light_changed || state.blocks->stirs() || !seen.empty();
   frame.regions = state.tracks.update(seen, state.settings);
   return frame;
 }

@@ -37,8 +37,9 @@ struct LumaPlane {
 /// What moves in one frame.
 struct MotionFrame {
   std::vector<Rect> regions;  ///< those that have lasted, inside the picture
-  /// Something moves, whether it has lasted or not; also while it cannot be told: the background is
-  /// being learnt, or the light has just changed.
+  /// Something moves, whether it has lasted or not, even if only a fifth of motion_threshold of a
+  /// block has changed; also while it cannot be told: the background is being learnt, or the light
+  /// has just changed.
   bool moves = true;
   bool is_learning = false;
   bool light_changed = false;

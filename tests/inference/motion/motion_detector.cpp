@@ -38,12 +38,12 @@ TEST(MotionDetector, NoiseThatGrowsIsNoMotionForLong) {
 
 TEST(MotionDetector, ObjectsSlowAndFastAreFound) {
   for (const int speed : {1, 3, 10, 40, 100}) {
-    DrawnScene scene(1280, 720);
+    DrawnScene scene(1024, 512);
     MotionDetector detector;
     scene.show(detector, kLearning + 5);
     int found = 0;
     int frames = 0;
-    for (Rect object{40, 300, 60, 80}; object.x < 1000 && frames < 40; object.x += speed) {
+    for (Rect object{40, 300, 60, 80}; object.x < 900 && frames < 30; object.x += speed) {
       scene.objects = {object};
       const MotionFrame frame = scene.show(detector);
       ++frames;
@@ -55,7 +55,7 @@ TEST(MotionDetector, ObjectsSlowAndFastAreFound) {
 }
 
 TEST(MotionDetector, OneInEveryCornerAndAtEveryBorder) {
-  for (const auto& [width, height] : {std::pair{641, 387}, {1283, 719}, {322, 181}}) {
+  for (const auto& [width, height] : {std::pair{641, 387}, {903, 507}, {322, 181}}) {
     for (const int x : {0, width / 2, width - 30}) {
       for (const int y : {0, height / 2, height - 26}) {
         DrawnScene scene(width, height);
@@ -124,6 +124,18 @@ TEST(MotionDetector, SmallObjectsCountAsTheSettingsSay) {
   settings = {};
   settings.pixel_diff_threshold = 250;
   EXPECT_FALSE(is_found(settings, 40));
+}
+
+TEST(MotionDetector, WhatIsTooSmallForARegionMovesAllTheSame) {
+  DrawnScene scene(640, 384);
+  MotionDetector detector;
+  scene.show(detector, kLearning + 2);
+  scene.objects = {{300, 200, 10, 10}};
+  const MotionFrame frame = scene.show(detector, 3);
+  EXPECT_TRUE(frame.moves);
+  EXPECT_TRUE(frame.regions.empty());
+  scene.objects = {{300, 200, 3, 3}};
+  EXPECT_FALSE(scene.show(detector, 3).moves) << "nor is everything motion";
 }
 
 TEST(MotionDetector, ConfirmFramesKeepsShortMotionOut) {
