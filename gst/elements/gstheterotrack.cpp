@@ -13,12 +13,24 @@
  * `heterodetect ... ! heteroinference model=REID inference-region=roi-list ! heterotrack
  * tracking-type=deep-sort`.
  *
+ * byte-track and oc-sort follow an object through frames in which the detector is not sure of it
+ * (half hidden, blurred), so they want its low confidences, too: give heterodetect a threshold of
+ * 0.1 and put heterotrack right behind it. What is below track_threshold (key of #config, 0.5) and
+ * is no object that is known already is taken off the frame: later elements never see it. An object
+ * that says no confidence counts as a sure one. oc-sort also minds in which direction objects go,
+ * and corrects their paths when it finds them again; it is the better one where they turn.
+ *
  * ## Example
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
  *   heterodetect inference-interval=3 model=pipelines/demo/models/scene_detector.onnx \
  *   model-proc=pipelines/demo/models/scene_detector.json ! \
  *   heterotrack tracking-type=short-term-imageless config=tracking_per_class=false ! \
+ *   heterometaconvert ! heterometapublish ! fakesink
+ * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
+ *   heterodetect threshold=0.1 model=pipelines/demo/models/scene_detector.onnx \
+ *   model-proc=pipelines/demo/models/scene_detector.json ! \
+ *   heterotrack tracking-type=byte-track config=track_threshold=0.6,max_age=60 ! \
  *   heterometaconvert ! heterometapublish ! fakesink
  * ]|
  */
@@ -30,6 +42,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gst/measuring/element_error.h"
 #include "gst/metadata/frame_tracking.h"
@@ -40,11 +53,8 @@ GST_DEBUG_CATEGORY_STATIC(heterotrack_debug);
 
 enum { kPropTrackingType = 1, kPropDevice, kPropConfig, kPropDeepSortConfig };
 
-/// DL Streamer's order.
-enum TrackingType { kZeroTerm, kShortTermImageless, kZeroTermImageless, kDeepSort };
-
 struct TrackSettings {
-  int tracking_type = kZeroTerm;
+  int tracking_type = 0;  ///< of tracking::tracker_names()
   std::string device;
   std::string config;
   std::string deep_sort_config;
@@ -79,30 +89,15 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(HET_GST_ANY_VIDEO));
 
 static GType tracking_type_type() {
-  static const GEnumValue values[] = {
-      {kZeroTerm, "Connects objects that are detected in every frame by where they are",
-       "zero-term"},
-      {kShortTermImageless,
-       "Connects objects by where they are, and fills frames in which none was detected",
-       "short-term-imageless"},
-      {kZeroTermImageless, "The same as zero-term, which does not look at pixels here either",
-       "zero-term-imageless"},
-      {kDeepSort, "Connects objects by the feature vectors that their regions carry, and place",
-       "deep-sort"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstHeteroTrackingType", values);
+  static const std::vector<GEnumValue> values = [] {
+    std::vector<GEnumValue> made;
+    for (const het::tracking::TrackerName& named : het::tracking::tracker_names())
+      made.push_back({static_cast<gint>(made.size()), named.meaning, named.name});
+    made.push_back({0, nullptr, nullptr});
+    return made;
+  }();
+  static const GType type = g_enum_register_static("GstHeteroTrackingType", values.data());
   return type;
-}
-
-static het::tracking::TrackerType tracker_type(int tracking_type) {
-  switch (tracking_type) {
-    case kShortTermImageless:
-      return het::tracking::TrackerType::Prediction;
-    case kDeepSort:
-      return het::tracking::TrackerType::Reappearance;
-    default:
-      return het::tracking::TrackerType::Association;
-  }
 }
 
 static gboolean gst_hetero_track_start(GstBaseTransform* base) {
@@ -111,7 +106,7 @@ static gboolean gst_hetero_track_start(GstBaseTransform* base) {
   const TrackSettings settings = *self->settings;
   GST_OBJECT_UNLOCK(self);
   het::tracking::TrackerSettings tracker;
-  tracker.type = tracker_type(settings.tracking_type);
+  tracker.type = het::tracking::tracker_names()[static_cast<size_t>(settings.tracking_type)].type;
   const het::Status status =
       het::tracking::read_tracker_config(settings.config, settings.deep_sort_config, tracker);
   if (!status.ok()) {
@@ -218,7 +213,7 @@ static void install_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kPropTrackingType,
       g_param_spec_enum("tracking-type", "Tracking type", "How objects are told apart",
-                        tracking_type_type(), kZeroTerm, flags));
+                        tracking_type_type(), 0, flags));
   g_object_class_install_property(
       klass, kPropDevice,
       g_param_spec_string("device", "Device",
@@ -231,7 +226,12 @@ static void install_properties(GObjectClass* klass) {
           "config", "Configuration",
           "KEY=VALUE,KEY=VALUE: tracking_per_class (true; false: an object may change its label), "
           "max_num_objects (-1 = no limit), max_age (30 frames that an object may be missing), "
-          "max_prediction (5 frames without detections that short-term-imageless fills)",
+          "max_prediction (5 frames without detections that short-term-imageless fills). Of "
+          "byte-track and oc-sort: track_threshold (0.5, confidence of what is an object by "
+          "itself), new_threshold (track_threshold + 0.1, from where on it begins a track), "
+          "low_threshold (0.1, from where on it goes on with one), n_init (2 frames until an "
+          "object "
+          "gets its id)",
           "", flags));
   g_object_class_install_property(
       klass, kPropDeepSortConfig,

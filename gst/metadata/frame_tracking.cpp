@@ -62,6 +62,14 @@ Results as_detection(const tracking::SupposedObject& supposed) {
   return results;
 }
 
+/// From the last one on: those behind a removed one have other indices.
+void remove_regions(GstBuffer* buffer, const std::vector<int>& indices,
+                    const std::vector<size_t>& rejected) {
+  for (auto i = rejected.rbegin(); i != rejected.rend(); ++i) {
+    if (auto region = RegionMeta::at(buffer, indices[*i])) region->remove(buffer);
+  }
+}
+
 }  // namespace
 
 ResultAge FrameTracking::supposed_age(const GstBuffer* buffer) {
@@ -109,7 +117,8 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
   for (size_t i = 0; i < indices.size(); ++i) {
     if (tracked.ids[i] != tracking::kNoId) set_object_id(buffer, indices[i], tracked.ids[i]);
   }
-  auto next = static_cast<int>(objects.size());
+  remove_regions(buffer, indices, tracked.rejected);
+  auto next = static_cast<int>(objects.size() - tracked.rejected.size());
   const ResultAge age = supposed_age(buffer);
   for (const tracking::SupposedObject& supposed : tracked.supposed) {
     // One that has left the picture gets no region.

@@ -17,7 +17,8 @@ class FrameTracking {
       : settings_(settings), tracker_(tracking::create_tracker(settings)) {}
 
   /// Gives the objects of a writable buffer their ids and adds regions for supposed ones, whose
-  /// params have the age of the last observations (see attach_results()).
+  /// params have the age of the last observations (see attach_results()). What the tracker rejects
+  /// is taken off the buffer.
   void track(GstBuffer* buffer, const GstVideoInfo& info);
   void reset() { tracker_->reset(); }
   /// Objects so far that had no feature vector though the tracker looks for them.

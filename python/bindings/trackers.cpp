@@ -17,23 +17,14 @@
 namespace het::python {
 namespace {
 
-using tracking::TrackerType;
-
-TrackerType type_of(const std::string& name) {
-  if (name == "zero-term" || name == "zero-term-imageless") return TrackerType::Association;
-  if (name == "short-term-imageless") return TrackerType::Prediction;
-  if (name == "deep-sort") return TrackerType::Reappearance;
-  raise(Status(StatusCode::InvalidArgument,
-               fmt::format("tracking type '{}' is none of zero-term, zero-term-imageless, "
-                           "short-term-imageless and deep-sort",
-                           name)));
-}
+/// Instead of an id: the object is none, as its score is low and no track stands for it.
+constexpr int kRejected = -1;
 
 class PythonTracker {
  public:
   PythonTracker(const std::string& type, const std::string& config, const std::string& deep_sort) {
     tracking::TrackerSettings settings;
-    settings.type = type_of(type);
+    settings.type = take(tracking::tracker_type(type));
     check(tracking::read_tracker_config(config, deep_sort, settings));
     tracker_ = tracking::create_tracker(settings);
   }
@@ -66,7 +57,9 @@ class PythonTracker {
       one.feature = std::move(looks[i]);
       one.label_id = ids.values<int32_t>()[i];
     }
-    return tracker_->update(observations).ids;
+    tracking::TrackedFrame frame = tracker_->update(observations);
+    for (size_t i : frame.rejected) frame.ids[i] = kRejected;
+    return std::move(frame.ids);
   }
   void reset() { tracker_->reset(); }
 

@@ -162,7 +162,9 @@ class VisionModel:
 class Tracker:
     """Who is who from picture to picture, for one stream.
 
-    type: "zero-term" connects objects by where they are; "short-term-imageless" the same; "deep-sort" by feature vectors, and place.
+    type: "zero-term" connects objects by where they are; "short-term-imageless" the same; "deep-sort" by feature vectors, and place;
+    "byte-track" and "oc-sort" by place, and they follow objects through pictures in which the detector is not sure: call the VisionModel
+    with threshold=0.1.
     config, deep_sort: KEY=VALUE,... as heterotrack and gvatrack take them. Raises InvalidArgument.
     """
 
@@ -170,9 +172,14 @@ class Tracker:
         self._core = TrackerCore(type, config, deep_sort)
 
     def update(self, result: VisionResult, features: Optional[Sequence[Sequence[float]]] = None) -> VisionResult:
-        """Writes who it is into objects["object_id"], from 1 on; 0: not sure yet. features: a vector per object, for deep-sort."""
+        """Writes who it is into objects["object_id"], from 1 on; 0: not sure yet. features: a vector per object, for deep-sort.
+
+        byte-track and oc-sort take objects out of the result: those below track_threshold (0.5) that are none that is known.
+        """
         rows = result.objects
         rows["object_id"] = self._core.update(rows["box"], rows["score"], rows["label_id"], [str(label) for label in rows["label"]], features)
+        if (rows["object_id"] < 0).any():
+            result.keep(rows["object_id"] >= 0)
         return result
 
     def reset(self) -> None:

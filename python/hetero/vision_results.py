@@ -164,6 +164,16 @@ class VisionResult:
         """Pictures that the model made."""
         return self._raw.pictures()
 
+    def keep(self, chosen: NDArray[numpy.bool_]) -> None:
+        """Leaves only the chosen objects, one truth value each, with their landmarks, masks and rotations."""
+        if len(chosen) != len(self.objects):
+            raise ValueError(f"there are {len(self.objects)} objects, and {len(chosen)} truth values were given: give one for each")
+        indices = numpy.flatnonzero(chosen)
+        self.landmarks = [self.landmarks[i] for i in indices]
+        self.masks = [self.masks[i] for i in indices]
+        self.rotations = [self.rotations[i] for i in indices]
+        self.objects = self.objects[indices]
+
     def __array__(self, dtype: Optional[DTypeLike] = None, copy: Optional[bool] = None) -> NDArray[Any]:
         rows = self.objects if dtype is None else self.objects.astype(dtype)
         return rows.copy() if copy else rows

@@ -234,12 +234,33 @@ class Pictures(unittest.TestCase):
         self.assertEqual(sorted(first["object_id"]), list(range(1, len(first) + 1)))
         self.assertEqual(first["object_id"].tolist(), second["object_id"].tolist())
         tracker.reset()
-        with self.assertRaisesRegex(InvalidArgument, "zero-term"):
+        with self.assertRaisesRegex(InvalidArgument, "zero-term.*byte-track, oc-sort"):
             hetero.Tracker("psychic")
         with self.assertRaises(InvalidArgument):
             hetero.Tracker("zero-term", config="no_such_key=1")
         with self.assertRaises(ValueError):
             tracker.update(self.model(self.bgr), features=[[1.0]] * (len(self.want) + 1))
+
+    def test_trackers_that_take_low_scores(self):
+        for name in ("byte-track", "oc-sort"):
+            tracker = hetero.Tracker(name, config="track_threshold=0.93,new_threshold=0.93,low_threshold=0.001")
+            result = self.model(self.bgr, threshold=0.01)
+            scores = result.objects["score"].copy()
+            self.assertTrue((scores < 0.93).any() and (scores >= 0.93).any(), scores)
+            kept = tracker.update(result)
+            self.assertIs(kept, result)
+            self.assertEqual(kept.objects["score"].tolist(), scores[scores >= np.float32(0.93)].tolist())
+            self.assertEqual(sorted(kept.objects["object_id"]), list(range(1, len(kept) + 1)))
+            for of_objects in (kept.landmarks, kept.masks, kept.rotations):
+                self.assertEqual(len(of_objects), len(kept))
+            # What was sure once goes on with any score.
+            again = self.model(self.bgr, threshold=0.01)
+            again.objects["score"] = 0.3
+            self.assertEqual(sorted(tracker.update(again).objects["object_id"]), list(range(1, len(kept) + 1)))
+        with self.assertRaisesRegex(InvalidArgument, "byte-track"):
+            hetero.Tracker("zero-term", config="track_threshold=0.5")
+        with self.assertRaisesRegex(ValueError, "truth values"):
+            result.keep(np.ones(len(result) + 1, bool))
 
 
 class Models(unittest.TestCase):

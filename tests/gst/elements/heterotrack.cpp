@@ -253,6 +253,101 @@ TEST(HeteroTrack, DeepSortTellsObjectsApartByTheTensorsOfTheirRegions) {
   }
 }
 
+/// A frame with objects of these places and confidences (none where it is negative).
+void push_detections(TrackRig& track, int number,
+                     const std::vector<std::pair<guint, float>>& found) {
+  GstBuffer* buffer = track.rig.frame(number);
+  for (const auto& [x, confidence] : found) {
+    GstVideoRegionOfInterestMeta* region =
+        gst_buffer_add_video_region_of_interest_meta(buffer, "car", x, 100, 30, 40);
+    if (confidence < 0.0f) continue;
+    const double left = static_cast<double>(x) / 320.0;
+    gst_video_region_of_interest_meta_add_param(
+        region, gst_structure_new("detection", "x_min", G_TYPE_DOUBLE, left, "x_max", G_TYPE_DOUBLE,
+                                  left + 30.0 / 320.0, "y_min", G_TYPE_DOUBLE, 100.0 / 240.0,
+                                  "y_max", G_TYPE_DOUBLE, 140.0 / 240.0, "confidence",
+                                  G_TYPE_DOUBLE, static_cast<double>(confidence), nullptr));
+  }
+  ASSERT_EQ(track.rig.push(buffer), GST_FLOW_OK);
+}
+
+TEST(HeteroTrack, LowConfidencesGoOnWithKnownObjectsOrLeaveTheFrame) {
+  for (const char* type : {"byte-track", "oc-sort"}) {
+    TrackRig track("tracking-type=" + std::string(type));
+    ASSERT_TRUE(track.rig.start(kTrackCaps));
+    push_detections(track, 0, {{20, 0.9f}, {200, 0.8f}});
+    push_detections(track, 1, {{90, 0.3f}, {22, 0.2f}, {140, 0.45f}, {201, 0.8f}, {270, 0.05f}});
+    push_detections(track, 2, {{24, 0.9f}, {202, 0.1f}});
+    ASSERT_EQ(track.frames.size(), 3u) << type;
+    ASSERT_EQ(track.frames[1].size(), 2u) << type << ": what is below 0.5 and of no track is gone";
+    EXPECT_EQ(track.frames[1][0].x, 22u);
+    EXPECT_EQ(track.frames[1][0].id, 1);
+    EXPECT_EQ(track.frames[1][1].x, 201u);
+    EXPECT_EQ(track.frames[1][1].id, 2);
+    ASSERT_EQ(track.frames[2].size(), 2u) << type;
+    EXPECT_EQ(track.frames[2][1].id, 2);
+  }
+  TrackRig other("tracking-type=zero-term");
+  ASSERT_TRUE(other.rig.start(kTrackCaps));
+  push_detections(other, 0, {{20, 0.1f}, {200, 0.8f}});
+  EXPECT_EQ(other.frames[0].size(), 2u) << "others take no object away";
+}
+
+TEST(HeteroTrack, AnObjectWithoutAConfidenceIsASureOne) {
+  TrackRig track("tracking-type=byte-track");
+  ASSERT_TRUE(track.rig.start(kTrackCaps));
+  push_detections(track, 0, {{20, -1.0f}, {200, 0.3f}});
+  ASSERT_EQ(track.frames[0].size(), 1u);
+  EXPECT_EQ(track.frames[0][0].id, 1);
+}
+
+TEST(HeteroTrack, ThresholdsOfTheConfigReachTheTracker) {
+  TrackRig track("tracking-type=oc-sort config=track_threshold=0.8,low_threshold=0.3,n_init=1");
+  ASSERT_TRUE(track.rig.start(kTrackCaps));
+  push_detections(track, 0, {{20, 0.95f}, {200, 0.7f}});
+  push_detections(track, 1, {{21, 0.25f}});
+  EXPECT_EQ(track.frames[0].size(), 1u);
+  EXPECT_TRUE(track.frames[1].empty());
+  for (const auto& [properties, word] :
+       {std::pair{"tracking-type=zero-term config=track_threshold=0.8", "byte-track"},
+        std::pair{"tracking-type=byte-track config=track_threshold=0.8,new_threshold=0.5",
+                  "new_threshold 0.5"},
+        std::pair{"tracking-type=byte-track config=low_threshold=low", "'low'"}}) {
+    TrackRig broken(properties);
+    EXPECT_FALSE(broken.rig.start(kTrackCaps)) << properties;
+    const std::vector<std::string> errors = broken.rig.errors();
+    ASSERT_EQ(errors.size(), 1u) << properties;
+    EXPECT_NE(errors[0].find(word), std::string::npos) << errors[0];
+  }
+}
+
+TEST(HeteroTrack, ALowThresholdOfTheDetectorReachesNobodyBehindTheTracker) {
+  const ScratchFolder folder;
+  const auto play = [&](const std::string& tracker) {
+    PipelineRun run(
+        "videotestsrc num-buffers=6 ! video/x-raw,width=320,height=192,framerate=25/1 ! "
+        "heterodetect threshold=0.01 " +
+        detector_properties() + " ! " + tracker +
+        "heterometaconvert add-empty-results=true ! heterometapublish file-path=" +
+        folder.file("out.json") + " ! fakesink");
+    EXPECT_EQ(run.play().problem(), "");
+    size_t low = 0;
+    size_t all = 0;
+    for (const json& message : json::parse(read_text(folder.file("out.json")))) {
+      for (const json& object : message.value("objects", json::array())) {
+        ++all;
+        if (object["detection"]["confidence"].get<double>() < 0.5) ++low;
+      }
+    }
+    return std::pair(all, low);
+  };
+  const auto [all, low] = play("");
+  const auto [tracked, tracked_low] = play("heterotrack tracking-type=byte-track ! ");
+  ASSERT_GT(low, 0u) << "the scene is too easy to show anything";
+  EXPECT_EQ(tracked, all - low);
+  EXPECT_EQ(tracked_low, 0u);
+}
+
 TEST(HeteroTrack, SaysOnceWhatIsMissingForDeepSort) {
   PipelineRun run(
       "videotestsrc num-buffers=5 ! video/x-raw,width=320,height=192 ! heterodetect "
