@@ -19,6 +19,8 @@
  * gst-launch-1.0 videotestsrc num-buffers=60 pattern=ball ! \
  *   video/x-raw,format=NV12,width=640,height=384 ! heteromotiondetect ! \
  *   heterometaconvert ! heterometapublish ! fakesink
+ * ]|
+ * |[
  * gst-launch-1.0 videotestsrc num-buffers=60 pattern=blue ! \
  *   video/x-raw,format=NV12,width=640,height=384 ! \
  *   heteromotiondetect gate=true add-regions=false ! \

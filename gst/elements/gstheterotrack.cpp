@@ -27,6 +27,8 @@
  *   model-proc=pipelines/demo/models/scene_detector.json ! \
  *   heterotrack tracking-type=short-term-imageless config=tracking_per_class=false ! \
  *   heterometaconvert ! heterometapublish ! fakesink
+ * ]|
+ * |[
  * gst-launch-1.0 videotestsrc num-buffers=30 ! video/x-raw,width=640,height=360 ! \
  *   heterodetect threshold=0.1 model=pipelines/demo/models/scene_detector.onnx \
  *   model-proc=pipelines/demo/models/scene_detector.json ! \
