@@ -158,8 +158,9 @@ TEST(CpuStreamSettings, ProcessorsAreTheOnlyOnes) {
         std::pair("0-99999", "nor a range; write 0-3")}) {
     const auto wrong = stream_settings({{"PROCESSORS", processors}}, two_nodes);
     EXPECT_EQ(wrong.has_value(), *words == '\0') << processors;
-    if (!wrong)
+    if (!wrong) {
       EXPECT_NE(wrong.error().message().find(words), std::string::npos) << wrong.error().message();
+    }
   }
 }
 
