@@ -24,13 +24,6 @@ float median(std::vector<float> values) {
   return *middle;
 }
 
-float median_error(const std::vector<LightSample>& samples, const LightChange& change) {
-  std::vector<float> errors;
-  errors.reserve(samples.size());
-  for (const LightSample& sample : samples) errors.push_back(std::abs(sample.now - change(sample)));
-  return median(std::move(errors));
-}
-
 /// Solves the symmetric, positive definite equations by elimination.
 Terms solve(std::array<Terms, 4> matrix, Terms right) {
   for (size_t i = 0; i < 4; ++i) {
@@ -90,9 +83,18 @@ float LightChange::size(const std::vector<LightSample>& samples) const {
   return median(std::move(sizes));
 }
 
+float LightChange::error(const std::vector<LightSample>& samples) const {
+  if (samples.empty()) return 0.0f;
+  std::vector<float> errors;
+  errors.reserve(samples.size());
+  for (const LightSample& sample : samples)
+    errors.push_back(std::abs(sample.now - (*this)(sample)));
+  return median(std::move(errors));
+}
+
 LightChange estimate_light(const std::vector<LightSample>& samples) {
   if (samples.size() < kMinLightSamples) return {};
-  const float unchanged = median_error(samples, {});
+  const float unchanged = LightChange{}.error(samples);
   if (unchanged <= kSmallestChange) return {};
   std::vector<float> ratios;
   ratios.reserve(samples.size());
@@ -101,12 +103,11 @@ LightChange estimate_light(const std::vector<LightSample>& samples) {
   LightChange change;
   change.gain = std::clamp(median(std::move(ratios)), kLeastGain, kMostGain);
   for (int round = 0; round < kRounds; ++round) {
-    const float scale = std::max(3.7f * median_error(samples, change), 2.0f);
+    const float scale = std::max(3.7f * change.error(samples), 2.0f);
     change = refined(samples, change, scale);
   }
-  return is_possible(change) && median_error(samples, change) <= kGoodFit * unchanged
-             ? change
-             : LightChange{};
+  return is_possible(change) && change.error(samples) <= kGoodFit * unchanged ? change
+                                                                              : LightChange{};
 }
 
 }  // namespace het::motion_internal

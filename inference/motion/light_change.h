@@ -25,6 +25,8 @@ struct LightChange {
   float operator()(const LightSample& at) const { return at.before * gain_at(at.x, at.y) + offset; }
   /// By how many levels, in the middle one of the samples.
   float size(const std::vector<LightSample>& samples) const;
+  /// What it leaves, in the middle one of the samples: little where there is only noise.
+  float error(const std::vector<LightSample>& samples) const;
 };
 
 /// The change that fits most samples; those that it does not fit (what moves) have little weight.

@@ -15,6 +15,8 @@ constexpr int kLightSide = 16;
 constexpr float kLightStep = 6.0f;
 /// If more of the picture differs, the picture is another one.
 constexpr double kSuddenShare = 0.6;
+/// Of the pixels' differences, what means of squares differ by at most where it is noise.
+constexpr float kNoiseShare = 0.25f;
 /// Fewer blocks tell nothing about the whole picture.
 constexpr size_t kFewestBlocks = 12;
 /// For as many frames in a row a change of everything is taken for one of the light.
@@ -81,7 +83,9 @@ void MotionBlocks::update(const LumaPlane& luma) {
   const LightChange light = estimate_light(samples_);
   const bool is_step = light.size(samples_) >= kLightStep;
   compare(light);
-  const bool is_sudden_change = is_sudden() && !is_learning();
+  // Noise leaves the means of squares as they are.
+  const bool is_noise = light.error(samples_) < kNoiseShare * median_level(differences_);
+  const bool is_sudden_change = is_sudden() && !is_learning() && !is_noise;
   if (is_step || is_sudden_change) {
     ++light_frames_;
     light_changed_ = light_frames_ <= kLightFrames;

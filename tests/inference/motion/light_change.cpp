@@ -52,6 +52,10 @@ TEST(LightChange, AnotherPictureIsNoLight) {
   std::mt19937 random(9);
   for (LightSample& sample : samples) sample.now = static_cast<float>(random() % 255);
   EXPECT_EQ(estimate_light(samples).gain, 1.0f);
+  for (LightSample& sample : samples) {
+    sample.now = sample.before + static_cast<float>(random() % 40) - 10.0f;
+  }
+  EXPECT_EQ(estimate_light(samples).gain, 1.0f) << "nothing fits well";
 }
 
 }  // namespace

@@ -242,6 +242,8 @@ TEST(ZoneAnalysis, ObjectsWithoutAnIdAreThereByPlaceAlone) {
   EXPECT_EQ(rig.analysis.zone_counts(0)["car"].occupancy, 2u);
   rig.see(40, {}, false);
   EXPECT_EQ(rig.analysis.zone_counts(0)["car"].occupancy, 2u);
+  rig.configure(configuration);
+  EXPECT_EQ(rig.analysis.zone_counts(0)["car"].occupancy, 2u);
   rig.see(80, {{std::nullopt, 350, 100}});
   EXPECT_EQ(rig.analysis.zone_counts(0)["car"].occupancy, 0u);
   EXPECT_EQ(rig.line().forward, 0u);
