@@ -95,6 +95,14 @@ class AnalyticsRig {
     g_free(text);
     return value;
   }
+  guint64 frames_analysed() {
+    GstStructure* stats = nullptr;
+    g_object_get(rig.element(), "stats", &stats, nullptr);
+    guint64 value = 0;
+    gst_structure_get_uint64(stats, "frames-analysed", &value);
+    gst_structure_free(stats);
+    return value;
+  }
   /// A number of the n-th entry of an array in stats.
   guint64 stat(const char* array, guint index, const char* field) {
     GstStructure* stats = nullptr;
@@ -309,6 +317,7 @@ TEST(HeteroAnalytics, WhatIsCarriedIsNotCounted) {
   EXPECT_EQ(analytics.stat("tripwires", 0, "backward"), 0u);
   EXPECT_EQ(analytics.stat("zones", 0, "visits"), 1u);
   EXPECT_EQ(analytics.frames[1][0].size(), 1u) << "still in the zone";
+  EXPECT_EQ(analytics.frames_analysed(), 2u);
 }
 
 /// The object of a device that finds the same in every frame, so that nothing may come and go.
@@ -397,12 +406,20 @@ TEST(HeteroAnalytics, EventsKeepTheirPlaceAndSharedBuffersTheirMetadata) {
   GstBuffer* shared = analytics.rig.frame(0);
   add_object(shared, {1, 100});
   gst_buffer_ref(shared);
+  const GstMemory* pixels = gst_buffer_peek_memory(shared, 0);
+  const GstMemory* pixels_out = nullptr;
+  analytics.rig.on_buffer = [&](GstBuffer* buffer) {
+    pixels_out = gst_buffer_peek_memory(buffer, 0);
+    analytics.frames.push_back(places_of(buffer));
+    return GST_FLOW_OK;
+  };
   analytics.rig.marker(1);
   ASSERT_EQ(analytics.rig.push(shared), GST_FLOW_OK);
   analytics.rig.marker(2);
   EXPECT_EQ(analytics.frames[0][0].size(), 1u);
   EXPECT_TRUE(places_of(shared)[0].empty()) << "another owner's buffer is not changed";
   gst_buffer_unref(shared);
+  EXPECT_EQ(pixels, pixels_out) << "no pixel is copied";
   const std::vector<std::string> arrived = analytics.rig.arrived();
   EXPECT_EQ(std::vector<std::string>(arrived.end() - 3, arrived.end()),
             (std::vector<std::string>{"marker 1", "buffer 0", "marker 2"}));
@@ -460,6 +477,7 @@ TEST(HeteroAnalytics, JsonHasGvaanalyticsKeysAndTheCounts) {
   EXPECT_EQ(object["zone_visits"],
             json::parse(R"([{"dwell":120000000,"enter_time":0,"zone_id":"yard"}])"));
   EXPECT_FALSE(object.contains("tripwire_crossings"));
+  ASSERT_TRUE(messages[3].contains("zones")) << messages[3];
   EXPECT_EQ(messages[3]["zones"], json::parse(R"([{"zone_id":"yard","occupancy":1,"visits":1,
                              "classes":{"car":{"occupancy":1,"visits":1}}}])"));
   EXPECT_EQ(messages[3]["tripwires"],

@@ -615,5 +615,35 @@ TEST_F(VaMemory, ElementsThatTouchNoPixelsPassSurfacesOn) {
   }
 }
 
+TEST_F(VaMemory, MotionIsFoundOnSurfacesAsInSystemMemory) {
+  const auto moving = [&](bool in_surfaces) {
+    ElementRig rig("heteromotiondetect", "gate=true gate-hold=0 min-persistence=1");
+    std::vector<std::string> told;
+    rig.on_buffer = [&](GstBuffer* buffer) {
+      std::string& text = told.emplace_back();
+      for (const Box& box : boxes_of(buffer)) {
+        text += box.type + " " + std::to_string(box.x) + "," + std::to_string(box.y) + " " +
+                std::to_string(box.w) + "x" + std::to_string(box.h) + ";";
+      }
+      if (gst_buffer_get_custom_meta(buffer, "GstHeteroStillMeta") != nullptr) text += "still";
+      return GST_FLOW_OK;
+    };
+    EXPECT_TRUE(rig.start(caps_of(GST_VIDEO_FORMAT_NV12, in_surfaces)));
+    for (int i = 0; i < 14; ++i) {
+      const int shift = i < 11 ? 0 : 16 * (i - 10);
+      EXPECT_EQ(rig.push(in_surfaces ? surface_frame(GST_VIDEO_FORMAT_NV12, i, shift)
+                                     : system_frame(GST_VIDEO_FORMAT_NV12, i, shift)),
+                GST_FLOW_OK);
+    }
+    EXPECT_TRUE(rig.errors().empty());
+    return told;
+  };
+  const std::vector<std::string> told = moving(true);
+  EXPECT_EQ(told, moving(false));
+  ASSERT_EQ(told.size(), 14u);
+  EXPECT_EQ(told[10], "still");
+  EXPECT_EQ(told[11].find("still"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace het::gst_test
