@@ -103,6 +103,18 @@ def modelinfo_files():
     yield b"# none\n"
 
 
+def zones_files():
+    """Configurations of heteroanalytics, and what its properties take."""
+    corner = [{"x": 1, "y": 1}, {"x": 30.5, "y": 2}, {"x": 20, "y": 40}]
+    polygon = {"id": "a", "type": "polygon", "points": corner, "classes": ["person"], "max-objects": 1, "crowd-time": 0.1, "dwell-limit": 2,
+               "object-retention": 1, "track-dwell-time": True, "color": {"r": 1, "g": 2, "b": 3}, "thickness": 2}
+    circle = {"id": "b", "type": "circle", "center": {"x": 0.5, "y": 0.5}, "radius": 0.25, "units": "relative", "anchor": "center"}
+    line = {"id": "c", "points": corner[:2], "direction": "forward", "hysteresis": 3}
+    shared = {"units": "pixels", "grace-time": 2, "zones": [polygon, circle], "tripwires": [line]}
+    for content in (shared, {"cameras": {"door": shared, "yard": {"units": "relative", "classes": ["a"]}}}, [polygon], [circle], [line], {}, []):
+        yield json.dumps(content).encode()
+
+
 def write(folder, files, rng, variants):
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(set(files))
@@ -149,6 +161,7 @@ def main():
     write(out / "vpu_messages", message_files(), rng, 20)
     write(out / "vpu_host", host_files(), rng, 40)
     write(out / "vpu_session", session_files(), rng, 60)
+    write(out / "zones", zones_files(), rng, 60)
     properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/devices/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
     dictionary(out / "modelinfo.dict", {"version=1.0", "group-id=", "id=", "dims=", "dims-order=", "type=", "dir=", "ranges=", "PLACEHOLDER", "[modelinfo]",
@@ -162,6 +175,7 @@ def main():
     dictionary(out / "exported_split.dict", {"subgraph", "split", "constant", "input", "output", "sources", "turns", "share", "ways", "float32", "undefined", "picture", "-1"})
     for target in ("vpu_messages", "vpu_host", "vpu_session"):
         dictionary(out / f"{target}.dict", {"float32", "float16", "int64", "Conv", "\\x40\\x00\\x00\\x00\\x00\\x00\\x00\\x00"})
+    dictionary(out / "zones.dict", {k for f in zones_files() for k in keys(json.loads(f))} | {"1e400", "-1", "center", "relative", "door"})
     dictionary(out / "labels.dict", {"\\x0a", "\\x0d\\x0a", "\\xef\\xbb\\xbf"})
 
 
