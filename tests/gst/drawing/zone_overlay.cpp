@@ -115,6 +115,9 @@ TEST(ZoneOverlay, PlacesThatAreNoneAreBounded) {
   circle.radius_x = circle.radius_y = std::numeric_limits<double>::infinity();
   circle.is_drawn = true;
   DrawnRecord(record, true);
+  ZoneRecord far_right = upward_line();
+  far_right.tripwires[0].points = {1e300, 0.9, 1e300, 0.1};
+  EXPECT_EQ(DrawnRecord(far_right).count(), 0);
 }
 
 }  // namespace
