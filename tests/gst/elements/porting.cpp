@@ -197,6 +197,17 @@ std::string page() {
           "  sans, complex, triplex and complex_small serif, script_simplex and script_complex "
           "cursive.\n"
           "- heterometaaggregate has no properties of its own, as gvametaaggregate.\n"
+          "- core-pinning binds the threads that compute the model, where gvadetect's binds the "
+          "thread that sets the caps.\n"
+          "- A file of mqtt-config that does not speak of ssl_verify and "
+          "ssl_enable_server_cert_auth "
+          "has the broker's\n"
+          "  certificate checked, where gvametapublish's does not; max-connect-attempts is 1 to "
+          "10.\n"
+          "- read-pipe ends the stream with the last writer only where no source is linked to "
+          "heterofpscounter.\n"
+          "- custom-preproc-lib and custom-postproc-lib load libraries for the interfaces of "
+          "`inference/`, not DL Streamer's.\n"
           "\n"
           "| element | property | type | here |\n| --- | --- | --- | --- |\n";
   for (const PortedProperty& ported : read_list()) {
