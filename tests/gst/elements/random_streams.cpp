@@ -32,7 +32,15 @@ std::vector<RandomElements> random_elements() {
   static const ScratchFolder folder;
   const std::string publish =
       roi + "heterometaconvert ! heterometapublish file-path=" + folder.file("out.json");
+  write_text(folder.file("zones.json"),
+             R"({"units":"relative","grace-time":0.1,
+                 "zones":[{"id":"all","type":"circle","center":{"x":0.5,"y":0.5},"radius":1}],
+                 "tripwires":[{"id":"gate","points":[{"x":0.5,"y":1},{"x":0.5,"y":0}]}]})");
+  const std::string analytics = "heteroanalytics config=" + folder.file("zones.json");
   return {
+      {"heteroanalytics",
+       {analytics, "heterodetect inference-interval=2 " + random_model() + " ! heterotrack ! " +
+                       analytics + " ! heterowatermark qos=false ! heterometaconvert"}},
       {"heterometaaggregate", {"heterometaaggregate"}},
       {"heterodetect",
        {"heterodetect " + random_model(),
