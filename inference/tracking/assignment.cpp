@@ -48,9 +48,6 @@ class Problem {
         if (cost != kForbidden) forbidden_ += static_cast<double>(cost);
       }
     }
-    if (costs.leaving) {
-      forbidden_ += static_cast<double>(*costs.leaving) * static_cast<double>(rows());
-    }
   }
 
   size_t rows() const { return std::min(part_.rows.size(), part_.columns.size()); }

@@ -104,6 +104,18 @@ TEST_P(ConfidenceTrackers, WhatIsNotSureAndOfNoTrackIsRejected) {
   }
 }
 
+TEST_P(ConfidenceTrackers, AStrangerDoesNotPushIdsAside) {
+  // The second one is hidden when a third comes: the first one's box, taken for the second, and the
+  // stranger's, taken for the first, would be two pairs instead of one good one.
+  const auto at = [](float x) { return moving(x, 100.0f, 0.0f, 0.0f)(0); };
+  const auto tracker = this->tracker();
+  for (int frame = 0; frame < 10; ++frame)
+    EXPECT_EQ(tracker->update({seen(at(0), 0.9f), seen(at(20), 0.9f)}).ids,
+              (std::vector<int>{1, 2}));
+  EXPECT_EQ(tracker->update({seen(at(0), 0.9f), seen(at(-18), 0.9f)}).ids,
+            (std::vector<int>{1, kNoId}));
+}
+
 TEST_P(ConfidenceTrackers, ThresholdsAreThoseOfTheConfig) {
   const auto box = moving(0.0f, 0.0f, 1.0f, 0.0f);
   const auto strict = tracker("track_threshold=0.8");
