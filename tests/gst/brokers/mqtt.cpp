@@ -302,6 +302,13 @@ TEST(MessageMqtt, TheElementSignsInUnderItsName) {
   // Frames of one stream differ in their time, so that all are different messages.
   EXPECT_EQ(subscriber.wait_for(20), 20u);
   EXPECT_EQ(subscriber.received(), 20u) << "those of the other client were to be dropped";
+  // The split element calls the same property client-id.
+  PipelineRun split(
+      "videotestsrc num-buffers=20 ! heterometaconvert add-empty-results=true source=split ! "
+      "heterometapublishmqtt password=right client-id=door " +
+      address + " ! fakesink");
+  EXPECT_EQ(split.play().problem(), "");
+  EXPECT_EQ(subscriber.wait_for(40), 40u);
 }
 
 TEST(MessageMqtt, AConfigFileWinsAndSaysHowTheBrokerIsChecked) {
@@ -342,12 +349,12 @@ TEST(MessageMqtt, AConfigFileWinsAndSaysHowTheBrokerIsChecked) {
   EXPECT_EQ(problem(", \"ssl_verify\": 0, \"ssl_enable_server_cert_auth\": 0"), "");
 }
 
-TEST(MessageMqtt, TheSplitElementNamesItsClient) {
+TEST(MessageMqtt, TheSplitElementSendsAMessageAFrame) {
   Broker broker;
   Subscriber subscriber(broker.port());
   PipelineRun run(
       "videotestsrc num-buffers=20 ! heterometaconvert add-empty-results=true ! "
-      "heterometapublishmqtt client-id=door topic=frames max-connect-attempts=6 "
+      "heterometapublishmqtt topic=frames max-connect-attempts=6 "
       "drain-timeout=60000 address=127.0.0.1:" +
       std::to_string(broker.port()) + " ! fakesink");
   EXPECT_EQ(run.play().problem(), "");
