@@ -1,5 +1,7 @@
 #include "analysis_mark.h"
 
+#include <initializer_list>
+
 namespace het::gst {
 namespace {
 

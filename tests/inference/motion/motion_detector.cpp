@@ -80,6 +80,16 @@ TEST(MotionDetector, OneInEveryCornerAndAtEveryBorder) {
   }
 }
 
+TEST(MotionDetector, ABlockAtTheBorderHasThePixelsThatItHas) {
+  DrawnScene scene(640, 392);  // 8 rows are left for the last blocks
+  MotionDetector detector;
+  scene.show(detector, kLearning + 2);
+  scene.objects = {{200, 384, 24, 8}};
+  const MotionFrame frame = scene.show(detector, 2);
+  ASSERT_EQ(frame.regions.size(), 1u);
+  EXPECT_EQ(frame.regions[0], (Rect{192, 384, 64, 8}));
+}
+
 TEST(MotionDetector, TinyPicturesAndRowsWithPadding) {
   for (const auto& [width, height] : {std::pair{1, 1}, {2, 3}, {17, 5}, {64, 64}}) {
     DrawnScene scene(width, height);
