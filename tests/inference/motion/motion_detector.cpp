@@ -191,7 +191,7 @@ TEST(MotionDetector, SlowLightIsNoMotionAtAll) {
   scene.show(detector, kLearning + 2);
   int moving = 0;
   for (int i = 0; i < 200; ++i) {
-    scene.gain = 1.0f + 0.15f * std::sin(static_cast<float>(i) / 15.0f);
+    scene.gain = 1.0f + 0.25f * std::sin(static_cast<float>(i) / 8.0f);
     scene.slope = 0.1f * std::sin(static_cast<float>(i) / 25.0f);
     moving += scene.show(detector).moves;
   }
