@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <latch>
 #include <regex>
 #include <string>
 #include <thread>
@@ -129,11 +130,17 @@ TEST(HeteroFpsCounter, AReaderCountsTheFramesOfOthers) {
   const std::string path = folder.file("fps");
   testing::internal::CaptureStdout();
   std::string writers[2];
+  // None ends before the other one has begun: the reader would take it for the last.
+  std::latch both(2);
   std::vector<std::thread> threads;
   for (std::string& problem : writers) {
-    threads.emplace_back([&problem, &path] {
+    threads.emplace_back([&] {
       // The reader comes later.
-      PipelineRun run(kFewFrames + "heterofpscounter write-pipe=" + path + " ! fakesink");
+      PipelineRun run(kFewFrames + "heterofpscounter write-pipe=" + path + " ! fakesink name=end");
+      bool is_first = true;
+      run.on_buffer("end", [&](GstBuffer*) {
+        if (std::exchange(is_first, false)) both.arrive_and_wait();
+      });
       problem = run.play().problem();
     });
   }
