@@ -54,15 +54,17 @@ void GpuRequest::run(size_t stream) {
   Status status = begun_;
   if (status.ok()) status = enqueue(queue);
   if (status.ok()) {
-    clFlush(queue);
     // The request may start again, or end its life, before the calls below return.
     StreamExecutor* const waiting_thread = model_.waiting_thread(stream);
     if (waiting_thread != nullptr) {
+      clFlush(queue);
       waiting_thread->submit(waiter_);
       return;
     }
     const EventHandle last = std::move(last_);
     const cl_int code = clSetEventCallback(last.get(), CL_COMPLETE, &GpuRequest::on_complete, this);
+    // Behind it: Oclgrind runs all commands in here, and calls nobody who comes later.
+    clFlush(queue);
     if (code == CL_SUCCESS) return;
     status = cl_status(code, "ask for the end of a request");
   }

@@ -148,7 +148,8 @@ Result<Hardware> hardware_of(cl_device_id device) {
   hardware.extensions = text(device, CL_DEVICE_EXTENSIONS);
   const auto type = number<cl_device_type>(device, CL_DEVICE_TYPE, 0);
   hardware.is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
-  hardware.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+  // Oclgrind is of all types.
+  hardware.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0 && !hardware.is_gpu;
   hardware.unified_memory = number<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE);
   hardware.available = number<cl_bool>(device, CL_DEVICE_AVAILABLE, CL_FALSE) &&
                        number<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE);

@@ -21,7 +21,7 @@ struct Hardware {
   std::string platform_version;  ///< CL_PLATFORM_VERSION, long in some drivers
   std::string extensions;        ///< separated by blanks
   bool is_gpu = false;           ///< CL_DEVICE_TYPE_GPU
-  bool is_cpu = false;           ///< CL_DEVICE_TYPE_CPU, such as PoCL
+  bool is_cpu = false;           ///< CL_DEVICE_TYPE_CPU, and no GPU, such as PoCL
   bool unified_memory = false;   ///< host and device share their memory
   bool available = true;
   size_t memory_bytes = 0;

@@ -72,7 +72,7 @@ int3 yuv_at(const Source* s, PLANES, int x, int y) {
     __global const uchar* luma = p0 + s->offsets.x + (size_t)y * s->strides.x + x * 2;
     __global const uchar* uv = p1 + s->offsets.y + (size_t)(y / 2) * s->strides.y + x / 2 * 4;
     const int3 words = (int3)(luma[0] | luma[1] << 8, uv[0] | uv[1] << 8, uv[2] | uv[3] << 8);
-    return min((words + 128) >> 8, 255);
+    return min((words + 128) >> 8, (int3)(255));
   }
 #endif
   int3 yuv = (int3)(plane_element(s, p0, p1, p2, 0, x, y, 1).x, 0, 0);
@@ -139,7 +139,8 @@ __kernel void preprocess(PLANES, int4 strides, uint4 offsets, int4 place, int8 y
     const int4 top = in_row(&s, p0, p1, p2, columns, column[2], source.x, source.y + row[0]);
     const int4 bottom = in_row(&s, p0, p1, p2, columns, column[2], source.x, source.y + row[1]);
     const int4 quarters = ((top * (2048 - row[2])) >> 16) + ((bottom * row[2]) >> 16);
-    const int4 level = min((quarters + 2) >> 2, 255);
+    // Both operands are vectors, here and above: Oclgrind 21.10 reads others behind a scalar.
+    const int4 level = min((quarters + 2) >> 2, (int4)(255));
     const int* levels = (const int*)&level;
     value = (float4)(levels[color_of_channel.x], levels[color_of_channel.y],
                      levels[color_of_channel.z], 0.0f);
