@@ -182,6 +182,7 @@ Status PlanBuilder::add_step(const Node& node, Launch launch) {
   Step step{step_name(node)};
   step.implementation = launch.kernel;
   step.launch = std::move(launch);
+  for (const float number : step.launch.text.numbers) step.launch.args.emplace_back(number);
   plan_.steps.push_back(std::move(step));
   return {};
 }
@@ -203,7 +204,10 @@ Status PlanBuilder::finish_outputs() {
 
 Status PlanBuilder::build_programs() {
   std::vector<ProgramText> texts;
-  for (const Step& step : plan_.steps) texts.push_back(step.launch.text);
+  for (const Step& step : plan_.steps) {
+    texts.push_back(step.launch.text);
+    texts.back().kernel = step.launch.kernel;
+  }
   HET_ASSIGN(const std::vector<BuiltText> built,
              context_->programs().get_all(texts, options_.cache_folder));
   for (size_t i = 0; i < built.size(); ++i) {

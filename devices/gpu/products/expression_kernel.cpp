@@ -68,7 +68,8 @@ std::string kernel_text(const ExpressionKernel& kernel, const std::vector<Elemen
     for (size_t d = 0; d < rank; ++d) text += fmt::format(", int step{}_{}", i, d);
   }
   text += fmt::format(
-      ") {{\n  const int x = get_global_id(0) * WIDTH;\n  int row = get_global_id(1);\n"
+      " NUMBER_PARAMETERS) {{\n  const int x = get_global_id(0) * WIDTH;\n  int row = "
+      "get_global_id(1);\n"
       "  if (x >= dim{0} || row >= rows) return;\n  const int count = dim{0} - x;\n",
       rank - 1);
   text += places_text(types.size(), rank);
@@ -86,7 +87,7 @@ std::string kernel_text(const ExpressionKernel& kernel, const std::vector<Elemen
                                           : fmt::format("at{0} + i * step{0}_{1}", i, rank - 1);
     loads += load_text(types[i], kernel, i, index);
   }
-  const std::string value = fmt::format("apply({})", loads);
+  const std::string value = fmt::format("apply({} NUMBER_VALUES)", loads);
   if (kernel.vectors) return text + fmt::format("  store_lanes({}, dst, count);\n}}\n", value);
   return text +
          fmt::format(
@@ -115,7 +116,7 @@ std::string apply_text(const PlanBuilder& builder, std::string_view text,
     result += fmt::format("{}{} r{}", i == 0 ? "" : ", ",
                           name(builder.tensor(operands[i].id).spec.type), i);
   }
-  return result + fmt::format(") {{ return {}; }}\n", text);
+  return result + fmt::format(" NUMBER_PARAMETERS) {{ return {}; }}\n", text);
 }
 
 Result<ExpressionOperand> read_operand(PlanBuilder& builder, const Value& operand,
@@ -141,7 +142,8 @@ Status add_expression(PlanBuilder& builder, const Node& node, const ExpressionKe
   launch.text.options = row_options(builder);
   launch.text.generated = kernel.vectors ? std::string(*kernel_source("expressions"))
                                          : std::string(*kernel_source("typed_expressions"));
-  launch.text.generated += kernel.apply;
+  launch.text.generated += kernel.numbers.macros() + kernel.apply;
+  launch.text.numbers = kernel.numbers.values();
   launch.text.generated += kernel_text(kernel, types, target.type, space);
   launch.kernel = "elementwise";
   for (const ExpressionOperand& operand : operands) launch.args.emplace_back(Read{operand.id});

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/gpu/plan/expression_text.h"
 #include "devices/gpu/plan/plan_builder.h"
 #include "inference/base/status.h"
 #include "inference/model/model.h"
@@ -22,6 +23,7 @@ struct ExpressionKernel {
   /// OpenCL C that defines "apply" over the operands: of floatw where `vectors`, else of the
   /// scalar types that value_type() names.
   std::string apply;
+  KernelNumbers numbers;  ///< that it takes behind its operands
   /// Operands and dst are of the stored type, and WIDTH elements are computed at once.
   bool vectors = false;
   /// Elements are moved as they are, whatever they mean: operands and dst are unsigned integers of

@@ -152,7 +152,9 @@ ProgramText text_of(const PlanBuilder& builder, const Product& product, const Ti
   ProgramText text;
   text.options = fmt::format("{} -DROWS={} -DVECTORS={}{}", row_options(builder), tile.rows,
                              tile.vectors, builder.hardware().is_cpu ? "" : " -DPANELS_FIRST");
-  text.generated = std::string(*kernel_source("expressions")) + tail_text(product.tail);
+  NumberedText tail = tail_text(product.tail);
+  text.generated = std::string(*kernel_source("expressions")) + tail.text;
+  text.numbers = std::move(tail.numbers);
   text.file = "matmul";
   return text;
 }

@@ -58,7 +58,8 @@ Result<std::string> own_text(const ProgramText& text) {
   if (text.file.empty()) return text.generated;
   const auto file = kernel_source(text.file);
   if (!file) return error(StatusCode::Internal, "there is no kernel file '{}.cl'", text.file);
-  return text.generated + std::string(*file);
+  std::string whole = text.generated + std::string(*file);
+  return text.kernel.empty() ? whole : with_one_kernel(whole, text.kernel);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ struct ProgramText {
   std::string file;       ///< stem of a file in kernels/; empty when `generated` is all
   std::string options;    ///< "-DROWS=4 -DSTORAGE_HALF"
   std::string generated;  ///< OpenCL C that stands before the file
+  std::string kernel;     ///< the only one of the file that is needed; empty: all
+  /// What the generated text calls number0, number1 ...: the last arguments of its kernel.
+  std::vector<float> numbers;
   /// The text is a user's: it stands alone, without the common text and other texts beside it.
   bool is_foreign = false;
 };

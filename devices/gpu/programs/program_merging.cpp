@@ -1,6 +1,8 @@
 #include "devices/gpu/programs/program_merging.h"
 
+#include <algorithm>
 #include <cctype>
+#include <optional>
 
 namespace het::gpu {
 namespace {
@@ -44,7 +46,9 @@ class Scanner {
       if (c == '"' || c == '\'') {
         literal(c);
       } else if (begins_name(c)) {
+        const size_t begin = at_;
         name(read_name());
+        if (outside() && last_ == "__kernel") kernel_begin_ = begin;
       } else {
         sign(c);
         ++at_;
@@ -111,6 +115,7 @@ class Scanner {
         break;
       case '}':
         --braces_;
+        if (outside() && kernel_begin_) end_kernel();
         if (outside() && !is_typedef_) end_declaration();
         break;
       case ';':
@@ -122,6 +127,11 @@ class Scanner {
       default:
         break;
     }
+  }
+
+  void end_kernel() {
+    found_.kernels.push_back({called_, *kernel_begin_, at_ + 1});
+    kernel_begin_.reset();
   }
 
   void end_declaration() {
@@ -136,7 +146,8 @@ class Scanner {
   int braces_ = 0;
   int others_ = 0;  ///< parentheses and brackets
   bool is_typedef_ = false;
-  std::string last_;    ///< name before this place, in this declaration
+  std::string last_;                    ///< name before this place, in this declaration
+  std::optional<size_t> kernel_begin_;  ///< of the kernel that is being declared
   std::string called_;  ///< name before the last parentheses, with nothing behind them yet
   DeclaredNames found_;
 };
@@ -156,6 +167,21 @@ bool is_option(std::string_view macro, std::string_view options) {
 
 DeclaredNames declared_names(std::string_view text) {
   return Scanner(text).run();
+}
+
+std::string with_one_kernel(std::string_view text, std::string_view kernel) {
+  const DeclaredNames declared = declared_names(text);
+  const auto is_wanted = [&](const DeclaredNames::Kernel& found) { return found.name == kernel; };
+  if (std::ranges::none_of(declared.kernels, is_wanted)) return std::string(text);
+  std::string kept;
+  size_t from = 0;
+  for (const DeclaredNames::Kernel& found : declared.kernels) {
+    if (is_wanted(found)) continue;
+    kept += text.substr(from, found.begin - from);
+    from = found.end;
+  }
+  kept += text.substr(from);
+  return kept;
 }
 
 std::string merged_text(std::span<const MergedPiece> pieces, std::string_view options) {

@@ -8,7 +8,7 @@ static __attribute__((always_inline)) void depthwise_tile(
     const bool CHECKED, const int PIXELS, const int BLOCKS, __global const stored* src,
     __global const stored* weights, __global const float* bias, __global const stored* addend,
     __global stored* dst, int first, int count, int y, int c, int ih, int iw, int kh, int kw,
-    int sw, int dh, int dw, int pw) {
+    int sw, int dh, int dw, int pw NUMBER_PARAMETERS) {
   floatw sums[MOST_SUMS];
 #pragma unroll
   for (int i = 0; i < PIXELS * BLOCKS; ++i) sums[i] = (floatw)(0.0f);
@@ -49,7 +49,7 @@ static __attribute__((always_inline)) void depthwise_tile(
 #ifdef SUM
         other = LOADW(addend + at);
 #endif
-        STOREW(tail(result, other), dst + at);
+        STOREW(tail(result, other NUMBER_VALUES), dst + at);
       }
     }
   }
@@ -59,7 +59,7 @@ static __attribute__((always_inline)) void depthwise_tile(
   __global const stored *src, __global const stored *weights, __global const float *bias,   \
       __global const stored *addend, __global stored *dst, int items, int segment, int c,   \
       int ih, int iw, int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, \
-      int pw
+      int pw NUMBER_PARAMETERS
 
 static __attribute__((always_inline)) void depthwise(const int PIXELS, const int BLOCKS,
                                                      ARGUMENTS) {
@@ -91,16 +91,16 @@ static __attribute__((always_inline)) void depthwise(const int PIXELS, const int
     const int right = left + (PIXELS - 1) * sw + (kw - 1) * dw;
     if (left >= 0 && right < iw && count >= PIXELS) {
       depthwise_tile(false, PIXELS, BLOCKS, src, weights, bias, addend, dst, first, count, top, c,
-                     ih, iw, kh, kw, sw, dh, dw, pw);
+                     ih, iw, kh, kw, sw, dh, dw, pw NUMBER_VALUES);
     } else {
       depthwise_tile(true, PIXELS, BLOCKS, src, weights, bias, addend, dst, first, count, top, c,
-                     ih, iw, kh, kw, sw, dh, dw, pw);
+                     ih, iw, kh, kw, sw, dh, dw, pw NUMBER_VALUES);
     }
   }
 }
 
 #define VALUES                                                                                  \
   src, weights, bias, addend, dst, items, segment, c, ih, iw, oh, ow, kh, kw, sh, sw, dh, dw, ph, \
-      pw
+      pw NUMBER_VALUES
 __kernel void depthwise_8x1(ARGUMENTS) { depthwise(8, 1, VALUES); }
 __kernel void depthwise_4x2(ARGUMENTS) { depthwise(4, 2, VALUES); }

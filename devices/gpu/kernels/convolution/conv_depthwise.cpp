@@ -44,7 +44,7 @@ Status plan_depthwise(PlanBuilder& builder, const Node& node, const Convolution&
   Launch launch;
   launch.text.file = "conv_depthwise";
   launch.text.options = convolution_options(builder, conv);
-  launch.text.generated = tail_program(conv.tail);
+  generate_tail(launch.text, conv.tail);
   launch.kernel = wide ? "depthwise_4x2" : "depthwise_8x1";
   launch.args = {Read{src}, Read{constant}, Read{operands.bias}, Read{operands.sum}, Write{dst}};
   launch.args.insert(launch.args.end(), work.args.begin(), work.args.end());

@@ -36,11 +36,11 @@ Place next_place(Place place, int oh, int ow) {
       int pixels, int tiles, int groups, int pixels_first, int run, int pitch, int ih, int iw, \
       int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, int pw,          \
       int group_ic, int group_oc, int dst_row, int dst_first, int dst_h, int dst_w, int osy,   \
-      int osx, int oy, int ox
+      int osx, int oy, int ox NUMBER_PARAMETERS
 #define VALUES                                                                                     \
   src, weights, bias, addend, zeros, dst, pixels, tiles, groups, pixels_first, run, pitch, ih, iw, \
       oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_ic, group_oc, dst_row, dst_first, dst_h,       \
-      dst_w, osy, osx, oy, ox
+      dst_w, osy, osx, oy, ox NUMBER_VALUES
 
 #define MOST_PIXELS 12
 #define MOST_LANES 16  // MOST_PIXELS in vectors of 8: places of taps are computed eight at a time
@@ -160,7 +160,7 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 #ifdef SUM
           other = load_lanes(addend + to + b * WIDTH, count);
 #endif
-          store_lanes(tail(result, other), dst + to + b * WIDTH, count);
+          store_lanes(tail(result, other NUMBER_VALUES), dst + to + b * WIDTH, count);
         }
       }
       place = next_place(place, oh, ow);
@@ -173,9 +173,10 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
 #define MULTIPLY_ARGUMENTS                                                                     \
   __global const stored *src, __global const stored *weights, __global const float *bias,      \
       __global const stored *addend, __global stored *dst, int pixels, int tiles, int batches, \
-      int pixels_first, int run, int oc, int dst_row, int dst_first
+      int pixels_first, int run, int oc, int dst_row, int dst_first NUMBER_PARAMETERS
 #define MULTIPLY_VALUES \
-  src, weights, bias, addend, dst, pixels, tiles, batches, pixels_first, run, oc, dst_row, dst_first
+  src, weights, bias, addend, dst, pixels, tiles, batches, pixels_first, run, oc, dst_row, \
+      dst_first NUMBER_VALUES
 
 static __attribute__((always_inline)) void multiply(const int PIXELS, const int BLOCKS,
                                                     MULTIPLY_ARGUMENTS) {
@@ -212,12 +213,12 @@ static __attribute__((always_inline)) void multiply(const int PIXELS, const int 
 #ifdef SUM
           other = LOADW(addend + at);
 #endif
-          STOREW(tail(result, other), dst + at);
+          STOREW(tail(result, other NUMBER_VALUES), dst + at);
         } else if (count > b * WIDTH) {
 #ifdef SUM
           other = load_lanes(addend + at, count - b * WIDTH);
 #endif
-          store_lanes(tail(result, other), dst + at, count - b * WIDTH);
+          store_lanes(tail(result, other NUMBER_VALUES), dst + at, count - b * WIDTH);
         }
       }
     }

@@ -22,8 +22,17 @@ ProgramText program_of(const PlanBuilder& builder, const Convolution& conv) {
   ProgramText text;
   text.file = "conv_direct";
   text.options = convolution_options(builder, conv) + fmt::format(" -DLANES={}", kLanes);
-  text.generated = tail_program(conv.tail);
+  generate_tail(text, conv.tail);
   return text;
+}
+
+/// What comes before the sums is the same whatever stands behind them.
+Convolution without_tail(const Convolution& conv) {
+  Convolution bare = conv;
+  bare.tail.clear();
+  bare.bias = nullptr;
+  bare.sum = nullptr;
+  return bare;
 }
 
 /// Size of the picture with what the window reaches around it.
@@ -62,7 +71,7 @@ Result<Launch> copy_launch(PlanBuilder& builder, const Convolution& conv, const 
   HET_ASSIGN(const TensorId from,
              builder.read(*conv.src, home.format, builder.options().stored_type));
   Launch launch;
-  launch.text = program_of(builder, conv);
+  launch.text = program_of(builder, without_tail(conv));
   launch.kernel = kernel;
   launch.args = {Read{from}, Write{dst}, as_int(home.format == Format::Plain)};
   launch.global = {groups_of(dst_w, kSegment) * static_cast<size_t>(conv.n * dst_h), 1, 1};

@@ -2,6 +2,7 @@
 // With SRC and WEIGHTS, types of whole numbers, sums wrap around in 32 bits; `bias` has the zero
 // points of the weights then (ZERO_STEP 1: one per channel) and `addend` that of the source.
 #ifdef SRC
+#define NUMBER_PARAMETERS
 typedef SRC source;
 typedef WEIGHTS weight;
 typedef WEIGHTS offset;
@@ -39,7 +40,7 @@ __kernel void conv_general(__global const source* src, __global const weight* we
                            __global result* dst, int outputs, int oc, int ic, int group_oc,
                            int group_ic, int step_oc, int step_ic, int id, int ih, int iw, int od,
                            int oh, int ow, int kd, int kh, int kw, int sd, int sh, int sw, int dd,
-                           int dh, int dw, int pd, int ph, int pw) {
+                           int dh, int dw, int pd, int ph, int pw NUMBER_PARAMETERS) {
   if (get_global_id(0) >= (size_t)outputs) return;
   const int index = get_global_id(0);
   const int c = index % oc;
@@ -91,6 +92,6 @@ __kernel void conv_general(__global const source* src, __global const weight* we
 #ifdef SUM
   other = LOAD(addend, index);
 #endif
-  STORE(tail((floatw)(sum), (floatw)(other)).s0, dst, index);
+  STORE(tail((floatw)(sum), (floatw)(other) NUMBER_VALUES).s0, dst, index);
 #endif
 }

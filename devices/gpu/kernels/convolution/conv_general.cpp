@@ -45,7 +45,7 @@ Status plan_general(PlanBuilder& builder, const Node& node, const Convolution& c
   launch.text.file = "conv_general";
   launch.text.options =
       convolution_options(builder, conv) + (conv.transposed ? " -DTRANSPOSED" : "");
-  launch.text.generated = tail_program(conv.tail);
+  generate_tail(launch.text, conv.tail);
   launch.kernel = "conv_general";
   launch.args = {Read{src}, Read{weights}, Read{operands.bias}, Read{operands.sum}, Write{dst}};
   add_sizes(builder, conv, launch);

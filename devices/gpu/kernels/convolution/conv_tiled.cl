@@ -31,7 +31,7 @@ __kernel __attribute__((reqd_work_group_size(TILE, 1, 1))) void conv_tiled(
     __global const stored* addend, __global stored* dst, int pixels, int tiles, int run, int pitch,
     int ih, int iw, int oh, int ow, int kh, int kw, int sh, int sw, int dh, int dw, int ph, int pw,
     int src_step, int dst_step, int group_oc, int oc, int dst_h, int dst_w, int osy, int osx,
-    int oy, int ox) {
+    int oy, int ox NUMBER_PARAMETERS) {
   __local float4 left_side[DEPTH * TILE / 4];   // [channel][pixel]
   __local float4 right_side[DEPTH * TILE / 4];  // [ic][oc]
   __local float* const scattered = (__local float*)left_side;
@@ -131,7 +131,7 @@ __kernel __attribute__((reqd_work_group_size(TILE, 1, 1))) void conv_tiled(
 #ifdef SUM
       other = load_few(addend + at + c, count);
 #endif
-      store_few(tail(result, other), dst + at + c, count);
+      store_few(tail(result, other NUMBER_VALUES), dst + at + c, count);
     }
   }
 }

@@ -26,7 +26,7 @@ Status add_tiled(PlanBuilder& builder, const Node& node, const Convolution& conv
   Launch launch;
   launch.text.file = "conv_tiled";
   launch.text.options = convolution_options(builder, conv, kVector);
-  launch.text.generated = tail_program(conv.tail);
+  generate_tail(launch.text, conv.tail);
   launch.kernel = "conv_tiled";
   launch.args = {Read{operands.src.id}, Read{weights}, Read{operands.tail.bias},
                  Read{operands.tail.sum}, Write{operands.dst.id}};

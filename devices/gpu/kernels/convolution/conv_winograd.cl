@@ -75,7 +75,7 @@ static __attribute__((always_inline)) void transform_source(
 static __attribute__((always_inline)) void transform_sums(
     const int SIZE, __global const stored* src, __global const float* bias,
     __global const stored* addend, __global stored* dst, int tiles, int tiles_h, int tiles_w, int c,
-    int oh, int ow, int dst_row, int dst_first) {
+    int oh, int ow, int dst_row, int dst_first NUMBER_PARAMETERS) {
   const int blocks = c / WIDTH;
   if (get_global_id(0) >= (size_t)tiles * blocks) return;
   const int tile = (int)get_global_id(0) / blocks;
@@ -106,7 +106,7 @@ static __attribute__((always_inline)) void transform_sums(
 #ifdef SUM
         other = LOADW(addend + pixel * c + channel);
 #endif
-        STOREW(tail(m[y * SIZE + x] + shift, other), dst + pixel * dst_row + dst_first + channel);
+        STOREW(tail(m[y * SIZE + x] + shift, other NUMBER_VALUES), dst + pixel * dst_row + dst_first + channel);
       }
     }
   }
@@ -119,9 +119,9 @@ static __attribute__((always_inline)) void transform_sums(
 #define SUMS_ARGUMENTS                                                                      \
   __global const stored *src, __global const float *bias, __global const stored *addend,    \
       __global stored *dst, int tiles, int tiles_h, int tiles_w, int c, int oh, int ow,     \
-      int dst_row, int dst_first
+      int dst_row, int dst_first NUMBER_PARAMETERS
 #define SUMS_VALUES \
-  src, bias, addend, dst, tiles, tiles_h, tiles_w, c, oh, ow, dst_row, dst_first
+  src, bias, addend, dst, tiles, tiles_h, tiles_w, c, oh, ow, dst_row, dst_first NUMBER_VALUES
 __kernel void winograd2_source(SOURCE_ARGUMENTS) { transform_source(4, SOURCE_VALUES); }
 __kernel void winograd4_source(SOURCE_ARGUMENTS) { transform_source(6, SOURCE_VALUES); }
 __kernel void winograd2_sums(SUMS_ARGUMENTS) { transform_sums(4, SUMS_VALUES); }

@@ -81,7 +81,7 @@ Launch transform(const PlanBuilder& builder, const Convolution& conv, const Tile
   Launch launch;
   launch.text.file = "conv_winograd";
   launch.text.options = convolution_options(builder, conv);
-  launch.text.generated = tail_program(conv.tail);
+  generate_tail(launch.text, conv.tail);
   launch.kernel = fmt::format("winograd{}_{}", tiles.m, what);
   launch.global = {static_cast<size_t>(tiles.count * (channels / width)), 1, 1};
   launch.local = builder.row_local();
@@ -144,7 +144,11 @@ Status plan_winograd(PlanBuilder& builder, const Node& node, const Convolution& 
   const ElementType type = builder.options().stored_type;
   const TensorId transformed = builder.temporary({type, {tiles.products(), tiles.count, conv.ic}});
   const TensorId sums = builder.temporary({type, {tiles.products(), tiles.count, conv.oc}});
-  Launch source = transform(builder, conv, tiles, "source", conv.ic);
+  Convolution bare = conv;
+  bare.tail.clear();
+  bare.bias = nullptr;
+  bare.sum = nullptr;
+  Launch source = transform(builder, bare, tiles, "source", conv.ic);
   source.args = {Read{src}, Write{transformed}};
   for (const int64_t value : {tiles.count, tiles.h, tiles.w, conv.ic, window.in[1], window.in[2],
                               window.pads[1], window.pads[2]}) {
@@ -152,10 +156,6 @@ Status plan_winograd(PlanBuilder& builder, const Node& node, const Convolution& 
   }
   HET_TRY(builder.add_step(node, std::move(source)));
 
-  Convolution bare = conv;
-  bare.tail.clear();
-  bare.bias = nullptr;
-  bare.sum = nullptr;
   const DirectProblem problem = products_of(conv, tiles, transformed_weights(conv, weights, tiles));
   DirectOperands products;
   products.src = {transformed, 1, tiles.count, 0, 0};

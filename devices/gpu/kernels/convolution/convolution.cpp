@@ -80,10 +80,11 @@ std::string refuse_window(const Window3& window) {
   return {};
 }
 
-std::string tail_program(const FusedTail& tail) {
-  std::string text;
-  if (!tail.empty()) text = *kernel_source("expressions");
-  return text + tail_text(tail);
+void generate_tail(ProgramText& program, const FusedTail& tail) {
+  NumberedText made = tail_text(tail);
+  program.generated = tail.empty() ? std::string() : std::string(*kernel_source("expressions"));
+  program.generated += made.text;
+  program.numbers = std::move(made.numbers);
 }
 
 std::string convolution_options(const PlanBuilder& builder, const Convolution& conv, size_t width) {

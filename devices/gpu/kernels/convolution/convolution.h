@@ -44,8 +44,8 @@ std::string refuse_window(const Node& node);
 /// Why positions along a dimension, padding included, do not fit the arithmetic of kernels.
 std::string refuse_window(const Window3& window);
 
-/// floatw tail(floatw x, floatw sum) with what it calls: generated text of a program.
-std::string tail_program(const FusedTail& tail);
+/// Generates floatw tail(floatw x, floatw sum NUMBER_PARAMETERS) with what it calls.
+void generate_tail(ProgramText& program, const FusedTail& tail);
 
 /// Storage and WIDTH - that of the hardware, or `width` - and what comes behind the sums: BIAS,
 /// SUM.

@@ -6,7 +6,8 @@
 __kernel void int8_depthwise(__global const SOURCE* src, __global const short* weights,
                              __global const SOURCE* outside, RESULT_ARGUMENTS, int items,
                              int segment, int c, int ih, int iw, int oh, int ow, int kh, int kw,
-                             int sh, int sw, int dh, int dw, int ph, int pw) {
+                             int sh, int sw, int dh, int dw, int ph, int pw
+                                 NUMBER_PARAMETERS) {
   if (get_global_id(0) >= (size_t)items) return;
   const int item = get_global_id(0);
   const int blocks = (c + WIDTH - 1) / WIDTH;
@@ -47,7 +48,9 @@ __kernel void int8_depthwise(__global const SOURCE* src, __global const short* w
 #pragma unroll
     for (int p = 0; p < PIXELS; ++p) {
       const size_t at = ((size_t)row * ow + first + p) * c + channel;
-      if (first + p < end) put_results(sums[p], channel, WIDTH, at, RESULT_VALUES);
+      if (first + p < end) {
+        put_results(sums[p], channel, WIDTH, at, RESULT_VALUES NUMBER_VALUES);
+      }
     }
   }
 }

@@ -39,37 +39,21 @@ std::string refuse_types(const Node& node) {
   return {};
 }
 
-/// A tail as text and the numbers that it reads: limits and steps of rounding are those of a layer,
-/// and as literals they would make a program of every layer.
-struct TailOfBytes {
-  std::string text = "floatw tail(floatw x, floatw sum, __global const float* numbers) {\n";
-  std::vector<float> numbers;
-};
-
-TailOfBytes tail_of_bytes(const FusedTail& tail) {
-  TailOfBytes made;
-  const auto number = [&](float value) {
-    made.numbers.push_back(value);
-    return fmt::format("(floatw)(numbers[{}])", made.numbers.size() - 1);
-  };
+/// As tail_text(), but results are rounded to multiples.
+NumberedText tail_of_bytes(const FusedTail& tail) {
+  KernelNumbers numbers;
+  std::string text = "floatw tail(floatw x, floatw sum NUMBER_PARAMETERS) {\n";
   for (const TailStep& step : tail) {
     const ElementwiseInstruction& expression = step.expression;
     if (step.sum) {
-      made.text += "  x += sum;\n";
-    } else if (expression.kind == ElementwiseKind::Clip) {
-      const std::string low = number(expression.alpha);
-      made.text +=
-          fmt::format("  x = het_min(het_max(x, {}), {});\n", low, number(expression.beta));
+      text += "  x += sum;\n";
     } else if (expression.kind == ElementwiseKind::Round) {
-      // To multiples, unlike that of float products.
-      made.text += fmt::format("  x = rint(x / {0}) * {0};\n", number(expression.alpha));
+      text += fmt::format("  x = rint(x / {0}) * {0};\n", numbers.name(expression.alpha));
     } else {
-      made.text += fmt::format("  x = {};\n", expression_text(expression, "x", "x"));
+      text += fmt::format("  x = {};\n", expression_text(expression, "x", "x", numbers));
     }
   }
-  made.text += "  return x;\n}\n";
-  if (made.numbers.empty()) made.numbers = {0.0f};
-  return made;
+  return {numbers.macros() + text + "  return x;\n}\n", numbers.values()};
 }
 
 /// A bias adds to the sums; nothing where it is all whole numbers, which `offsets` take then.
@@ -194,7 +178,9 @@ ProgramText int8_program(PlanBuilder& builder, const Int8Layer& layer, std::stri
   if (layer.sum != nullptr) lines += "#define SUM\n";
   if (layer.product.weights_zero != 0) lines += "#define WEIGHTS_ZERO\n";
   if (!layer.product.tail.empty()) lines += *kernel_source("expressions");
-  lines += tail_of_bytes(layer.product.tail).text;
+  NumberedText tail = tail_of_bytes(layer.product.tail);
+  lines += tail.text;
+  text.numbers = std::move(tail.numbers);
   lines += *kernel_source("int8_results");
   return text;
 }
@@ -226,9 +212,6 @@ Result<std::vector<KernelArg>> int8_result_args(PlanBuilder& builder, const Node
   HET_ASSIGN(const TensorId offset_list, channel_list<int32_t>(builder, offsets, layer.oc, lanes));
   HET_ASSIGN(const TensorId scale_list, channel_list<float>(builder, scales, layer.oc, lanes));
   HET_ASSIGN(const TensorId bias_list, channel_list<float>(builder, biases, layer.oc, lanes));
-  const std::vector<float> numbers = tail_of_bytes(product.tail).numbers;
-  HET_ASSIGN(const TensorId number_list,
-             builder.constant(Tensor::from<float>({std::ssize(numbers)}, numbers)));
   TensorId sum = kNoTensor;
   if (layer.sum != nullptr) {
     HET_ASSIGN(sum, builder.read(*layer.sum, layer.format));
@@ -238,7 +221,6 @@ Result<std::vector<KernelArg>> int8_result_args(PlanBuilder& builder, const Node
                                 Read{scale_list},
                                 Read{bias_list},
                                 Read{steps},
-                                Read{number_list},
                                 Read{sum},
                                 Write{dst},
                                 cl_float{product.sum_scale},

@@ -10,10 +10,10 @@
   __global const uint *src, __global const uint *weights, __global const uint *outside,           \
       RESULT_ARGUMENTS, int weights_zero, int pixels, int tiles, int groups, int pixels_first,    \
       int run, int pitch, int ih, int iw, int oh, int ow, int kh, int kw, int sh, int sw, int dh, \
-      int dw, int ph, int pw, int group_oc, int oc
+      int dw, int ph, int pw, int group_oc, int oc NUMBER_PARAMETERS
 #define VALUES                                                                                  \
   src, weights, outside, RESULT_VALUES, weights_zero, pixels, tiles, groups, pixels_first, run, \
-      pitch, ih, iw, oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_oc, oc
+      pitch, ih, iw, oh, ow, kh, kw, sh, sw, dh, dw, ph, pw, group_oc, oc NUMBER_VALUES
 
 static __attribute__((always_inline)) void convolve(const int PIXELS, const int BLOCKS, ARGUMENTS) {
   const int columns = tiles * groups;
@@ -105,7 +105,8 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
         sum -= (intw)(weights_zero * source_sums[p]);
 #endif
         if (count > 0) {
-          put_results(sum, dst_channel + b * WIDTH, count, at + b * WIDTH, RESULT_VALUES);
+          put_results(sum, dst_channel + b * WIDTH, count, at + b * WIDTH,
+                      RESULT_VALUES NUMBER_VALUES);
         }
       }
     }

@@ -88,8 +88,12 @@ Result<TensorId> packed_source(PlanBuilder& builder, const Node& node, const Int
   const auto words = static_cast<int64_t>(groups_of(group_ic, kPacked));
   const TensorId to =
       builder.temporary({ElementType::UInt32, {pixels, problem.group * words}, Format::Plain});
+  // The same whatever stands behind the sums.
+  Int8Layer bare = layer;
+  bare.product.tail.clear();
+  bare.sum = nullptr;
   Launch launch;
-  launch.text = program_of(builder, layer);
+  launch.text = program_of(builder, bare);
   launch.kernel = "pack_bytes";
   launch.args = {Read{from}, Write{to}};
   for (const int64_t value : {pixels, area, layer.ic, problem.group, group_ic, int64_t{plain}}) {

@@ -83,16 +83,17 @@ void put_elements(floatw v, __global element* p, int count) {
 }
 
 // Of each output channel: `offsets` and `biases` are added to its sum, which counts in `scales`,
-// and the result in `steps`. The tail reads `numbers`.
+// and the result in `steps`.
 #define RESULT_ARGUMENTS                                                                          \
   __global const int *offsets, __global const float *scales, __global const float *biases,        \
-      __global const float *steps, __global const float *numbers, __global const element *addend, \
+      __global const float *steps, __global const element *addend,                                \
       __global element *dst, float sum_scale, float sum_zero, float dst_zero
 #define RESULT_VALUES \
-  offsets, scales, biases, steps, numbers, addend, dst, sum_scale, sum_zero, dst_zero
+  offsets, scales, biases, steps, addend, dst, sum_scale, sum_zero, dst_zero
 
 // The results of up to WIDTH channels from `channel` on, stored at `at`.
-void put_results(intw sums, int channel, int count, size_t at, RESULT_ARGUMENTS) {
+void put_results(intw sums, int channel, int count, size_t at,
+                 RESULT_ARGUMENTS NUMBER_PARAMETERS) {
   const intw whole = sums + HET_JOIN(vload, WIDTH)(0, offsets + channel);
   floatw result = HET_JOIN(convert_float, WIDTH)(whole);
   result += HET_JOIN(vload, WIDTH)(0, biases + channel);
@@ -104,7 +105,7 @@ void put_results(intw sums, int channel, int count, size_t at, RESULT_ARGUMENTS)
   other = (other - sum_zero) * sum_scale;
 #endif
 #endif
-  result = tail(result, other, numbers);
+  result = tail(result, other NUMBER_VALUES);
 #ifdef STEPS
   result /= HET_JOIN(vload, WIDTH)(0, steps + channel);
 #endif

@@ -6,7 +6,7 @@
 // What stands behind the sums, for WIDTH columns of one row.
 void finish_row(floatw v, __global stored* dst, __global const stored* bias,
                 __global const stored* sum, size_t at, int row, int column, int n, float alpha,
-                float beta, int bias_row, int bias_column) {
+                float beta, int bias_row, int bias_column NUMBER_PARAMETERS) {
   const int count = n - column;
   v *= alpha;
   if (bias) {
@@ -15,7 +15,7 @@ void finish_row(floatw v, __global stored* dst, __global const stored* bias,
   }
   floatw added = (floatw)(0.0f);
   if (sum) added = load_strided(sum + at, 1, count);
-  store_lanes(tail(v, added), dst + at, count);
+  store_lanes(tail(v, added NUMBER_VALUES), dst + at, count);
 }
 
 // Dimension 0: blocks of rows, or panels with PANELS_FIRST; 1: the other; 2: matrices times slices
@@ -26,7 +26,7 @@ __kernel void matmul(__global const stored* a, __global const stored* b,
                      __global float* partial, __global const int* offsets, int matrices, int m,
                      int n, int k, int a_row, int a_depth, int b_panel, int b_depth, int dst_row,
                      int slices, int slice_depth, float alpha, float beta, int bias_row,
-                     int bias_column) {
+                     int bias_column NUMBER_PARAMETERS) {
 #ifdef PANELS_FIRST
   const int column = get_global_id(0) * PANEL;
   const int row = get_global_id(1) * ROWS;
@@ -81,7 +81,7 @@ __kernel void matmul(__global const stored* a, __global const stored* b,
     if (slices == 1) {
       const size_t to = offsets[3 * matrix + 2] + (size_t)y * dst_row + x;
       finish_row(HET_JOIN(vload, WIDTH)(i, results), dst, bias, sum, to, y, x, n, alpha, beta,
-                 bias_row, bias_column);
+                 bias_row, bias_column NUMBER_VALUES);
     } else {
       __global float* out = partial + (((size_t)slice * matrices + matrix) * m + y) * n + x;
       for (int c = 0; c < min(WIDTH, n - x); ++c) out[c] = results[i * WIDTH + c];
@@ -93,7 +93,7 @@ __kernel void matmul(__global const stored* a, __global const stored* b,
 __kernel void add_slices(__global const float* partial, __global const stored* bias,
                          __global const stored* sum, __global stored* dst,
                          __global const int* offsets, int rows, int m, int n, int dst_row,
-                         int slices, float alpha, float beta, int bias_row, int bias_column) {
+                         int slices, float alpha, float beta, int bias_row, int bias_column NUMBER_PARAMETERS) {
   const int x = get_global_id(0) * WIDTH;
   const int row = get_global_id(1);
   if (x >= n || row >= rows) return;
@@ -110,5 +110,5 @@ __kernel void add_slices(__global const float* partial, __global const stored* b
     }
   }
   const size_t to = offsets[row / m * 3 + 2] + (size_t)(row % m) * dst_row + x;
-  finish_row(total, dst, bias, sum, to, row % m, x, n, alpha, beta, bias_row, bias_column);
+  finish_row(total, dst, bias, sum, to, row % m, x, n, alpha, beta, bias_row, bias_column NUMBER_VALUES);
 }

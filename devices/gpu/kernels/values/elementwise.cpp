@@ -23,8 +23,10 @@ Status plan_floats(PlanBuilder& builder, const Node& node, const ElementwiseNode
     HET_ASSIGN(ExpressionOperand read, read_operand(builder, *operand, shape, format));
     operands.push_back(std::move(read));
   }
-  return add_expression(builder, node, {program_text(expression.program), true}, operands,
-                        *node.output(), format);
+  ExpressionKernel kernel;
+  kernel.apply = program_text(expression.program, kernel.numbers);
+  kernel.vectors = true;
+  return add_expression(builder, node, kernel, operands, *node.output(), format);
 }
 
 /// Elements of any types, one after the other.
