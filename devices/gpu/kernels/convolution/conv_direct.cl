@@ -91,6 +91,14 @@ static __attribute__((always_inline)) void add_products(const int PIXELS, const 
   }
 }
 
+// The sums as memory, for a loop that walks over them: unrolled, what is done to a result would be
+// as much code as there are sums.
+static __attribute__((always_inline)) void spread_sums(const int PIXELS, const int BLOCKS,
+                                                       const floatw* sums, float* results) {
+#pragma unroll
+  for (int i = 0; i < PIXELS * BLOCKS; ++i) HET_JOIN(vstore, WIDTH)(sums[i], i, results);
+}
+
 static __attribute__((always_inline)) void convolve(const int PIXELS, const int BLOCKS, ARGUMENTS) {
   const int columns = tiles * groups;
   const Share share = share_of(PIXELS, pixels, columns, pixels_first);
@@ -141,30 +149,28 @@ static __attribute__((always_inline)) void convolve(const int PIXELS, const int 
   }
   const int left_over = group_oc - channel;
   const int dst_channel = group * group_oc + channel;
+  float results[MOST_SUMS * WIDTH];
+  spread_sums(PIXELS, BLOCKS, sums, results);
   place = start;
-#pragma unroll
-  for (int p = 0; p < PIXELS; ++p) {
-    if (first + p < pixels) {
-      const size_t to =
-          ((size_t)(place.n * dst_h + oy + place.y * osy) * dst_w + ox + place.x * osx) * dst_row +
-          dst_first + dst_channel;
-#pragma unroll
-      for (int b = 0; b < BLOCKS; ++b) {
-        const int count = left_over - b * WIDTH;
-        if (count > 0) {
-          floatw result = sums[p * BLOCKS + b];
+#pragma unroll 1
+  for (int i = 0; i < PIXELS * BLOCKS; ++i) {
+    const int b = i % BLOCKS;
+    if (first + i / BLOCKS >= pixels) break;
+    if (i > 0 && b == 0) place = next_place(place, oh, ow);
+    const int count = left_over - b * WIDTH;
+    if (count <= 0) continue;
+    const size_t to =
+        ((size_t)(place.n * dst_h + oy + place.y * osy) * dst_w + ox + place.x * osx) * dst_row +
+        dst_first + dst_channel + b * WIDTH;
+    floatw result = HET_JOIN(vload, WIDTH)(i, results);
 #ifdef BIAS
-          result += HET_JOIN(vload, WIDTH)(0, bias + dst_channel + b * WIDTH);
+    result += HET_JOIN(vload, WIDTH)(0, bias + dst_channel + b * WIDTH);
 #endif
-          floatw other = (floatw)(0.0f);
+    floatw other = (floatw)(0.0f);
 #ifdef SUM
-          other = load_lanes(addend + to + b * WIDTH, count);
+    other = load_lanes(addend + to, count);
 #endif
-          store_lanes(tail(result, other NUMBER_VALUES), dst + to + b * WIDTH, count);
-        }
-      }
-      place = next_place(place, oh, ow);
-    }
+    store_lanes(tail(result, other NUMBER_VALUES), dst + to, count);
   }
 }
 
@@ -196,32 +202,25 @@ static __attribute__((always_inline)) void multiply(const int PIXELS, const int 
   clear_sums(PIXELS, BLOCKS, sums);
   add_products(PIXELS, BLOCKS, from, weights, run, sums);
   const size_t start = ((size_t)batch * pixels + first) * dst_row + dst_first + channel;
-  const int count = oc - channel;
-  const bool whole = count >= BLOCKS * WIDTH;
-#pragma unroll
-  for (int p = 0; p < PIXELS; ++p) {
-    if (first + p < pixels) {
-#pragma unroll
-      for (int b = 0; b < BLOCKS; ++b) {
-        const size_t at = start + (size_t)p * dst_row + b * WIDTH;
-        floatw result = sums[p * BLOCKS + b];
+  float results[MOST_SUMS * WIDTH];
+  spread_sums(PIXELS, BLOCKS, sums, results);
+#pragma unroll 1
+  for (int i = 0; i < PIXELS * BLOCKS; ++i) {
+    const int p = i / BLOCKS;
+    const int b = i % BLOCKS;
+    if (first + p >= pixels) break;
+    const int count = oc - channel - b * WIDTH;
+    if (count <= 0) continue;
+    const size_t at = start + (size_t)p * dst_row + b * WIDTH;
+    floatw result = HET_JOIN(vload, WIDTH)(i, results);
 #ifdef BIAS
-        result += HET_JOIN(vload, WIDTH)(0, bias + channel + b * WIDTH);
+    result += HET_JOIN(vload, WIDTH)(0, bias + channel + b * WIDTH);
 #endif
-        floatw other = (floatw)(0.0f);
-        if (whole) {
+    floatw other = (floatw)(0.0f);
 #ifdef SUM
-          other = LOADW(addend + at);
+    other = load_lanes(addend + at, count);
 #endif
-          STOREW(tail(result, other NUMBER_VALUES), dst + at);
-        } else if (count > b * WIDTH) {
-#ifdef SUM
-          other = load_lanes(addend + at, count - b * WIDTH);
-#endif
-          store_lanes(tail(result, other NUMBER_VALUES), dst + at, count - b * WIDTH);
-        }
-      }
-    }
+    store_lanes(tail(result, other NUMBER_VALUES), dst + at, count);
   }
 }
 

@@ -31,6 +31,14 @@ __kernel void select_keys(__global const any_key* keys, __global any_key* dst, i
   const int begin = part * chunk;
   const int end = min(length, begin + chunk);
   int before = 0;
-  for (int j = begin; j < end; ++j) before += COMES_BEFORE(keys[j], own);
+  int j = begin;
+#ifndef WIDE_KEYS
+  // Comparisons of vectors are -1 where they hold.
+  long8 held = 0;
+  for (; j + 8 <= end; j += 8) held += vload8(0, keys + j) > (ulong8)(own);
+  const long4 four = held.lo + held.hi;
+  before = -(int)(four.s0 + four.s1 + four.s2 + four.s3);
+#endif
+  for (; j < end; ++j) before += COMES_BEFORE(keys[j], own);
   if (before < k) dst[((size_t)row * chunks + part) * k + before] = own;
 }
