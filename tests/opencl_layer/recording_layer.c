@@ -52,7 +52,7 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kerne
   const cl_int code = next->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, items, group,
                                                    count, list, event);
   next->clFinish(queue);
-  fprintf(launches, "%s %zu %.1f\n", name, all, now_ms() - begin);
+  fprintf(launches, "%s %zu %.3f\n", name, all, now_ms() - begin);
   return code;
 }
 
