@@ -89,13 +89,20 @@ Result<std::shared_ptr<Context>> Context::wrap(cl_context context, cl_command_qu
 bool Context::works(Feature feature) {
   Trial& trial = trials_[static_cast<size_t>(feature)];
   std::call_once(trial.once, [&] {
-    const Status status = probe(*this, feature);
-    trial.passed = status.ok();
-    if (!status.ok()) {
-      log(LogLevel::Debug, "'{}' does without: {}", hardware_.name, status.message());
+    Result<std::string> options = probe(*this, feature);
+    trial.passed = options.has_value();
+    if (options) {
+      trial.options = *std::move(options);
+    } else {
+      log(LogLevel::Debug, "'{}' does without: {}", hardware_.name, options.error().message());
     }
   });
   return trial.passed;
+}
+
+const std::string& Context::options_of(Feature feature) {
+  works(feature);
+  return trials_[static_cast<size_t>(feature)].options;
 }
 
 Result<Memory> Context::allocate(size_t bytes, cl_mem_flags flags) const {

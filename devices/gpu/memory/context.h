@@ -37,6 +37,8 @@ class Context {
   SurfaceImport& surfaces() { return surfaces_; }
   /// Whether a feature is there and does what it should: tried out at the first question.
   bool works(Feature feature);
+  /// The compiler's options that programs with a feature that works need; "" for none.
+  const std::string& options_of(Feature feature);
 
   /// Uninitialised memory. Fails with OutOfMemory, saying how much was asked for.
   Result<Memory> allocate(size_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE) const;
@@ -73,6 +75,7 @@ class Context {
   struct Trial {
     std::once_flag once;
     bool passed = false;  ///< set under `once`
+    std::string options;  ///< the same
   };
   std::array<Trial, kFeatureCount> trials_;
 };

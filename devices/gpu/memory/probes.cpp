@@ -60,8 +60,12 @@ Trial<float, float> half_products() {
 }
 
 template <class From, class To>
-Status run(Context& context, const char* file, const Trial<From, To>& trial) {
-  HET_ASSIGN(const ProgramPtr program, context.programs().get({file, {}, {}}, {}));
+Status run(Context& context, const char* file, const std::string& options,
+           const Trial<From, To>& trial) {
+  ProgramText text;
+  text.file = file;
+  text.options = options;
+  HET_ASSIGN(const ProgramPtr program, context.programs().get(text, {}));
   cl_int code = CL_SUCCESS;
   const KernelHandle kernel(clCreateKernel(program->handle.get(), "probe", &code));
   HET_TRY(cl_status(code, "create the kernel"));
@@ -95,15 +99,21 @@ Status run(Context& context, const char* file, const Trial<From, To>& trial) {
 
 }  // namespace
 
-Status probe(Context& context, Feature feature) {
+Result<std::string> probe(Context& context, Feature feature) {
   const bool is_half = feature == Feature::Half;
   const char* const extension = is_half ? "cl_khr_fp16" : "cl_khr_integer_dot_product";
   if (!context.hardware().has_extension(extension)) {
-    return Status(StatusCode::NotSupported, fmt::format("{} is not named", extension));
+    return error(StatusCode::NotSupported, "{} is not named", extension);
   }
-  Status status = is_half ? run(context, "probe_half", half_products())
-                          : run(context, "probe_dot_product", dot_products());
-  return std::move(status).with_context(extension);
+  Status first;
+  for (const char* options : {"", "-cl-std=CL3.0"}) {
+    Status status = is_half ? run(context, "probe_half", options, half_products())
+                            : run(context, "probe_dot_product", options, dot_products());
+    if (status.ok()) return std::string(options);
+    if (first.ok()) first = std::move(status);
+    if (context.hardware().opencl_major < 3) break;
+  }
+  return Failure(std::move(first).with_context(extension));
 }
 
 }  // namespace het::gpu

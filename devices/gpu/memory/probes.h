@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "inference/base/status.h"
 
 namespace het::gpu {
@@ -13,9 +15,10 @@ enum class Feature : uint8_t {
 };
 inline constexpr size_t kFeatureCount = 2;
 
-/// Builds a small program with the feature, runs it and compares its results with the host's. Ok
-/// when all are equal; else what went wrong: the extension is not named, the program does not build
-/// or run, a result differs.
-Status probe(Context& context, Feature feature);
+/// Builds a small program with the feature, runs it and compares its results with the host's.
+/// Returns the compiler's options with which all are equal, "" or those of OpenCL C 3.0, where some
+/// drivers have it alone; else what went wrong: the extension is not named, the program does not
+/// build or run, a result differs.
+Result<std::string> probe(Context& context, Feature feature);
 
 }  // namespace het::gpu

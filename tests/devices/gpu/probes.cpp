@@ -51,7 +51,7 @@ TEST_F(GpuProbes, FunctionsThatAreMissingOrWrongAreNotUsed) {
 }
 
 TEST_F(GpuProbes, FunctionsThatAreRightAreUsed) {
-  const ChildResult result = child("right", "");
+  const ChildResult result = child("right", "GPU_INT8=YES");
   EXPECT_EQ(result.status, 0) << result.output;
   expect_in("int8 YES", result);
   expect_in("different 0\n", result);

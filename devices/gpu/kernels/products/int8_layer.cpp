@@ -163,7 +163,9 @@ ProgramText int8_program(PlanBuilder& builder, const Int8Layer& layer, std::stri
   ProgramText text;
   text.file = std::move(file);
   text.options = row_options(builder);
-  if (builder.context().works(Feature::IntegerDotProduct)) text.options += " -DDOT_PRODUCT";
+  if (builder.context().works(Feature::IntegerDotProduct)) {
+    text.options += " -DDOT_PRODUCT " + builder.context().options_of(Feature::IntegerDotProduct);
+  }
   // Defined in the text, not by options, so that layers of all kinds become one program.
   std::string& lines = text.generated;
   lines = fmt::format("#define SOURCE {}\n#define DOT_BYTES dot_4x8packed_{}s_int\n",
