@@ -63,7 +63,8 @@ Result<DeviceLimits> measure_device_limits(std::string_view device, double secon
   const DeviceName name = parse_device_name(device);
   const std::string_view id = name.id;
   const auto [end, failed] = std::from_chars(id.data(), id.data() + id.size(), index);
-  if (name.kind != "GPU" || (!id.empty() && (failed != std::errc() || end != id.data() + id.size()))) {
+  if (name.kind != "GPU" ||
+      (!id.empty() && (failed != std::errc() || end != id.data() + id.size()))) {
     return error(StatusCode::NotSupported, "only limits of GPU are measured, not of {}", device);
   }
   return gpu::measure_limits(index, seconds);

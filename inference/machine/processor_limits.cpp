@@ -42,7 +42,7 @@ double rate_of(unsigned threads, double seconds,
   for (unsigned t = 0; t < threads; ++t) {
     workers.emplace_back([&, t] {
       const std::function<double()> own = work(t);
-      done_within(0.02, own);
+      done_within(std::min(0.02, seconds / 2), own);
       begin.arrive_and_wait();
       const auto start = LimitClock::now();
       const double done = done_within(seconds, own);

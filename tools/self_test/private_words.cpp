@@ -16,6 +16,15 @@ bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+constexpr std::array<std::string_view, 13> kSystemFolders = {
+    "/usr/", "/etc/", "/lib/",  "/lib64/", "/bin/", "/sbin/", "/opt/",
+    "/dev/", "/run/", "/proc/", "/sys/",   "/var/", "/snap/"};
+
+bool ends_path(char c) {
+  return std::isspace(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("'\"(),;:<>|").find(c) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<PrivateWord> private_words() {
@@ -60,9 +69,31 @@ std::string without_words(std::string text, const std::vector<PrivateWord>& word
   return text;
 }
 
+std::string without_folders(const std::string& text) {
+  std::string result;
+  size_t at = 0;
+  while (at < text.size()) {
+    const bool begins =
+        text[at] == '/' && (at == 0 || ends_path(text[at - 1]) || text[at - 1] == '=');
+    if (!begins) {
+      result += text[at++];
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && !ends_path(text[end])) ++end;
+    const std::string path = text.substr(at, end - at);
+    const size_t slash = path.rfind('/');
+    const bool system = std::ranges::any_of(
+        kSystemFolders, [&](std::string_view folder) { return path.starts_with(folder); });
+    result += system || slash == 0 ? path : "(folder)" + path.substr(slash);
+    at = end;
+  }
+  return result;
+}
+
 void take_words_out(nlohmann::json& json, const std::vector<PrivateWord>& words) {
   if (json.is_string()) {
-    json = without_words(json.get<std::string>(), words);
+    json = without_folders(without_words(json.get<std::string>(), words));
   } else if (json.is_structured()) {
     for (nlohmann::json& part : json) take_words_out(part, words);
   }

@@ -19,7 +19,11 @@ std::vector<PrivateWord> private_words();
 /// three characters stay.
 std::string without_words(std::string text, const std::vector<PrivateWord>& words);
 
-/// The same for every text in it.
+/// The text with absolute paths reduced to their last part, where they are in none of the system's
+/// own folders.
+std::string without_folders(const std::string& text);
+
+/// Both for every text in it.
 void take_words_out(nlohmann::json& json, const std::vector<PrivateWord>& words);
 
 }  // namespace het::self_test

@@ -97,6 +97,7 @@ class SelfTest {
   }
   static void add_problem(nlohmann::json& json, const PartOutcome& outcome) {
     json["problem"] = problem_text(outcome);
+    json["ended_early"] = true;
     if (!outcome.said.empty()) json["said"] = outcome.said;
   }
 
@@ -185,7 +186,19 @@ class SelfTest {
       }
     }
     if (!outcome.complete) add_problem(json, outcome);
+    add_shares(json);
     return json;
+  }
+  static void add_shares(nlohmann::json& speed) {
+    double best = 0.0;
+    if (speed.contains("limits") && speed["limits"].contains("multiply_adds")) {
+      best = speed["limits"]["multiply_adds"].value("f32", 0.0);
+    }
+    for (nlohmann::json& work : speed["work"]) {
+      if (best > 0.0 && work.contains("multiply_adds")) {
+        work["share"] = work.value("multiply_adds", 0.0) / best;
+      }
+    }
   }
 
   nlohmann::json pictures(const nlohmann::json& devices) const {
