@@ -32,6 +32,13 @@ bool equal_bytes(const Tensor& a, const Tensor& b) {
   return a.desc() == b.desc() && std::memcmp(a.bytes(), b.bytes(), a.size_bytes()) == 0;
 }
 
+/// Whether all numbers of the device are halves.
+bool computes_in_half(Core& core, const std::string& device) {
+  const auto types = core.get_property(device, "OPTIMIZATION_CAPABILITIES");
+  return types && types->find("FP16") != std::string::npos &&
+         types->find("FP32") == std::string::npos;
+}
+
 /// The outputs of the second of two executions.
 struct TwoExecutions {
   std::vector<Tensor> outputs;
@@ -40,11 +47,12 @@ struct TwoExecutions {
 
 Result<TwoExecutions> outputs_on(Core& core, const SmallModel& small, const std::string& device) {
   // What one measures to be fastest would depend on the moment.
-  Properties properties{{"NUM_STREAMS", "1"}, {"CACHE_DIR", ""}};
+  Properties properties{{"CACHE_DIR", ""}};
   const auto prefer = [&](const char* name, const char* value) {
     if (core.get_property(device, name)) properties[name] = value;
   };
-  prefer("INFERENCE_PRECISION_HINT", "f32");
+  prefer("NUM_STREAMS", "1");
+  if (!computes_in_half(core, device)) prefer("INFERENCE_PRECISION_HINT", "f32");
   if (small.rounds) prefer("GPU_INT8", "YES");
   HET_ASSIGN(const auto compiled, core.compile_model(*small.model, device, properties));
   HET_ASSIGN(const auto request, compiled->create_infer_request());
@@ -93,13 +101,6 @@ std::string difference_of(const Tensor& got, const Tensor& wanted, bool rounds, 
     if (differ++ == 0) text = fmt::format("element {} is {} instead of {}", i, x, y);
   }
   return differ == 0 ? "" : fmt::format("{} ({} of {} differ)", text, differ, a->size());
-}
-
-/// Whether all numbers of the device are halves.
-bool computes_in_half(Core& core, const std::string& device) {
-  const auto types = core.get_property(device, "OPTIMIZATION_CAPABILITIES");
-  return types && types->find("FP16") != std::string::npos &&
-         types->find("FP32") == std::string::npos;
 }
 
 /// Why the device does not run the model; nothing when it does.

@@ -93,7 +93,7 @@ std::string without_folders(const std::string& text) {
 
 void take_words_out(nlohmann::json& json, const std::vector<PrivateWord>& words) {
   if (json.is_string()) {
-    json = without_folders(without_words(json.get<std::string>(), words));
+    json = without_words(without_folders(json.get<std::string>()), words);
   } else if (json.is_structured()) {
     for (nlohmann::json& part : json) take_words_out(part, words);
   }

@@ -72,11 +72,14 @@ struct WorkTime {
 
 Result<WorkTime> time_of(Core& core, const Model& model, const std::string& device,
                          const std::string& type) {
-  Properties properties{{"NUM_STREAMS", "1"}};
-  if (core.get_property(device, "PERF_COUNT") && !type.empty()) properties["PERF_COUNT"] = "YES";
-  if (core.get_property(device, "INFERENCE_PRECISION_HINT")) {
-    properties["INFERENCE_PRECISION_HINT"] = "f32";
-  }
+  Properties properties;
+  const auto prefer = [&](const char* name, const char* value) {
+    if (core.get_property(device, name)) properties[name] = value;
+  };
+  prefer("NUM_STREAMS", "1");
+  if (!type.empty()) prefer("PERF_COUNT", "YES");
+  const auto types = core.get_property(device, "OPTIMIZATION_CAPABILITIES");
+  if (types && types->find("FP32") != std::string::npos) prefer("INFERENCE_PRECISION_HINT", "f32");
   HET_ASSIGN(const auto compiled, core.compile_model(model, device, properties));
   HET_ASSIGN(const auto request, compiled->create_infer_request());
   HET_TRY(request->set_input(0, ramp(compiled->inputs()[0].desc.shape)));
