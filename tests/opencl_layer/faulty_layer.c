@@ -11,7 +11,6 @@
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +34,9 @@ static int is_due(const char* variable, int call) {
 
 static void crash(void) {
   fprintf(stderr, "the tests' driver gives up\n");
-  raise(SIGSEGV);
+  /* A true fault, again and again: a compiler's handler tidies up and returns. */
+  volatile int* const nowhere = NULL;
+  for (;;) *nowhere = 1;
 }
 
 static void hang(void) {

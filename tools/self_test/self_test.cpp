@@ -32,8 +32,8 @@ constexpr int kMostCrashes = 2;
 /// Limits of the parts, in seconds: silence, total.
 constexpr PartLimits kListing{10.0, 20.0};
 constexpr PartLimits kFeatures{12.0, 20.0};
-constexpr PartLimits kCorrectness{15.0, 60.0};
-constexpr PartLimits kSpeed{15.0, 30.0};
+constexpr PartLimits kCorrectness{20.0, 60.0};
+constexpr PartLimits kSpeed{15.0, 45.0};
 constexpr PartLimits kPictures{10.0, 20.0};
 
 class SelfTest {
