@@ -1,12 +1,15 @@
 #include "devices/register_devices.h"
 
+#include <charconv>
 #include <mutex>
 #include <utility>
 
 #include "devices/cpu/cpu_device.h"
 #include "devices/custom/device_library.h"
 #include "devices/gpu/gpu_device.h"
+#include "devices/gpu/listed_devices.h"
 #include "devices/ref/ref_device.h"
+#include "devices/va/display_trial.h"
 #include "devices/va/surface_access.h"
 #include "devices/vpu/vpu_device.h"
 #include "devices/vpu/vpu_discovery.h"
@@ -45,6 +48,34 @@ std::shared_ptr<Core> core() {
 Result<std::shared_ptr<SurfaceAccess>> surface_access(void* va_display,
                                                       std::function<void()> release) {
   return va::make_surface_access(va_display, std::move(release));
+}
+
+DeviceListing list_gpu_drivers() {
+  return gpu::list_devices();
+}
+
+Result<std::vector<FeatureTrial>> try_gpu_features(size_t listed) {
+  return gpu::try_features(listed);
+}
+
+Result<DeviceLimits> measure_device_limits(std::string_view device, double seconds) {
+  size_t index = 0;
+  const DeviceName name = parse_device_name(device);
+  const std::string_view id = name.id;
+  const auto [end, failed] = std::from_chars(id.data(), id.data() + id.size(), index);
+  if (name.kind != "GPU" ||
+      (!id.empty() && (failed != std::errc() || end != id.data() + id.size()))) {
+    return error(StatusCode::NotSupported, "only limits of GPU are measured, not of {}", device);
+  }
+  return gpu::measure_limits(index, seconds);
+}
+
+std::vector<std::string> video_nodes() {
+  return va::render_nodes();
+}
+
+DisplayTrial try_video_node(const std::string& node) {
+  return va::try_display(node);
 }
 
 void register_devices(Core& core) {

@@ -5,10 +5,13 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "devices/register_devices.h"
 #include "tools/commands.h"
 #include "tools/guides.h"
+#include "tools/self_test/parts.h"
+#include "tools/self_test/self_test.h"
 
 namespace het {
 namespace {
@@ -46,16 +49,42 @@ int print_devices() {
 
 void add_devices_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("devices", "List the devices and their properties");
-  auto guides = std::make_shared<bool>(false);
-  command->add_flag("--guides", *guides,
+  struct DevicesOptions {
+    bool guides = false;
+    bool self_test = false;
+    self_test::SelfTestOptions test;
+    std::vector<std::string> part;
+  };
+  auto options = std::make_shared<DevicesOptions>();
+  command->add_flag("--guides", options->guides,
                     "Which property each point of OpenVINO's guides is (query: for one device)");
-  command->callback([guides, &exit_status] {
-    if (!*guides) {
+  CLI::Option* const tested = command->add_flag(
+      "--self-test", options->self_test,
+      "Whether this machine runs inference rightly and fast: tries each device in at most two "
+      "minutes. Exit status 0 when all devices that are there are right, else 1");
+  command->add_option("-d,--device", options->test.device, "--self-test: this device alone")
+      ->needs(tested);
+  command->add_option("--json", options->test.json, "--self-test: everything, as a JSON object")
+      ->type_name("FILE")
+      ->needs(tested);
+  command
+      ->add_option("--video-node", options->test.video_node,
+                   "--self-test: the render node whose video driver is tried (those of /dev/dri)")
+      ->needs(tested);
+  // What the self-test starts for itself.
+  command->add_option("--self-test-part", options->part)->group("");
+  command->callback([options, &app, &exit_status] {
+    if (!options->part.empty()) {
+      exit_status = self_test::run_part(options->part);
+    } else if (options->self_test) {
+      options->test.device_libraries = app.get_option("--device-library")->results();
+      exit_status = self_test::run_self_test(options->test);
+    } else if (options->guides) {
+      print_guides(std::nullopt, [](std::string_view) { return std::nullopt; });
+      exit_status = kExitOk;
+    } else {
       exit_status = print_devices();
-      return;
     }
-    print_guides(std::nullopt, [](std::string_view) { return std::nullopt; });
-    exit_status = kExitOk;
   });
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/opencl_peak/peaks.h"
+#include "devices/gpu/peaks.h"
 #include "devices/gpu/plan/plan_builder.h"
 #include "inference/model/model.h"
 

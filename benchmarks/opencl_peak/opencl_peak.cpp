@@ -11,8 +11,8 @@
 #include <string>
 
 #include "benchmarks/opencl_peak/layers.h"
-#include "benchmarks/opencl_peak/peaks.h"
 #include "devices/gpu/fuse.h"
+#include "devices/gpu/peaks.h"
 #include "devices/register_devices.h"
 #include "inference/passes/prepare_model.h"
 

@@ -2,6 +2,7 @@
 // loads it by name; it shares no code with the library.
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <va/va_backend.h>
 #include <va/va_backend_vpp.h>
 #include <va/va_drmcommon.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -233,6 +235,42 @@ VAStatus create_surfaces(VADriverContextP ctx, int width, int height, int format
   return create_surfaces2(ctx, static_cast<unsigned>(format), static_cast<unsigned>(width),
                           static_cast<unsigned>(height), ids, static_cast<unsigned>(count), nullptr,
                           0);
+}
+
+/// A memfd with a copy of what the surface shows, a layer for each plane.
+VAStatus export_surface_handle(VADriverContextP ctx, VASurfaceID id, uint32_t memory_type,
+                               uint32_t flags, void* descriptor) {
+  if (memory_type != VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2) {
+    return VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE;
+  }
+  if ((flags & VA_EXPORT_SURFACE_SEPARATE_LAYERS) == 0) return VA_STATUS_ERROR_INVALID_PARAMETER;
+  Objects& all = objects(ctx);
+  std::lock_guard lock(all.mutex);
+  const auto found = all.surfaces.find(id);
+  if (found == all.surfaces.end()) return VA_STATUS_ERROR_INVALID_SURFACE;
+  const MemorySurface& surface = *found->second;
+  const int file = memfd_create("surface", MFD_CLOEXEC);
+  if (file < 0) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+  if (write(file, surface.bytes.data(), surface.bytes.size()) !=
+      static_cast<ssize_t>(surface.bytes.size())) {
+    close(file);
+    return VA_STATUS_ERROR_ALLOCATION_FAILED;
+  }
+  auto& to = *static_cast<VADRMPRIMESurfaceDescriptor*>(descriptor);
+  to = {};
+  to.fourcc = surface.fourcc;
+  to.width = static_cast<uint32_t>(surface.width);
+  to.height = static_cast<uint32_t>(surface.height);
+  to.num_objects = 1;
+  to.objects[0].fd = file;
+  to.objects[0].size = static_cast<uint32_t>(surface.bytes.size());
+  to.num_layers = surface.layout.planes;
+  for (uint32_t p = 0; p < surface.layout.planes; ++p) {
+    to.layers[p].num_planes = 1;
+    to.layers[p].offset[0] = surface.layout.offset[p];
+    to.layers[p].pitch[0] = surface.layout.pitch[p];
+  }
+  return VA_STATUS_SUCCESS;
 }
 
 VAStatus destroy_surfaces(VADriverContextP ctx, VASurfaceID* ids, int count) {
@@ -576,6 +614,8 @@ void fill(VADriverVTable& table) {
   table.vaQueryDisplayAttributes = query_display_attributes;
   table.vaGetDisplayAttributes = get_display_attributes;
   table.vaSetDisplayAttributes = unsupported;
+  // GStreamer's elements would offer other caps.
+  if (std::getenv("HET_VA_EXPORT") != nullptr) table.vaExportSurfaceHandle = export_surface_handle;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "benchmarks/opencl_peak/peaks.h"
+#include "devices/gpu/peaks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRounds = 4096;
 constexpr int kChains = 10;  ///< enough to hide the latency, few enough for 16 registers
-constexpr size_t kBytes = size_t{256} << 20;
+constexpr size_t kMostBytes = size_t{256} << 20;
 
 constexpr std::string_view kKernels = R"(
 __kernel void multiply_add(__global float* dst, float a, float b, int rounds) {
@@ -51,14 +51,21 @@ struct Runner {
     HET_TRY(cl_status(code, "make a kernel"));
     return made;
   }
-  void launch(const KernelHandle& kernel, size_t items, size_t group) const {
-    clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &items, &group, 0, nullptr,
-                           nullptr);
+  double seconds = 1.0;         ///< of a measurement
+  cl_int failure = CL_SUCCESS;  ///< of the first call that failed
+
+  void check(cl_int result) {
+    if (failure == CL_SUCCESS) failure = result;
   }
-  Fastest time(const KernelHandle& kernel, size_t items, size_t group) const {
-    return fastest(1.0, [&] {
+  void launch(const KernelHandle& kernel, size_t items, size_t group) {
+    check(clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &items, &group, 0, nullptr,
+                                 nullptr));
+  }
+  void finish() { check(clFinish(queue.get())); }
+  Fastest time(const KernelHandle& kernel, size_t items, size_t group) {
+    return fastest(seconds, [&] {
       launch(kernel, items, group);
-      clFinish(queue.get());
+      finish();
     });
   }
 };
@@ -97,7 +104,7 @@ Fastest fastest(double while_s, const std::function<void()>& run) {
   return best;
 }
 
-Result<Peaks> measure_peaks(Context& context) {
+Result<Peaks> measure_peaks(Context& context, double seconds) {
   const Hardware& hardware = context.hardware();
   const size_t width = hardware.vector_width();
   const size_t group = hardware.group_size();
@@ -106,13 +113,19 @@ Result<Peaks> measure_peaks(Context& context) {
   text.generated = kKernels;
   HET_ASSIGN(ProgramPtr program, context.programs().get(text, ""));
   HET_ASSIGN(QueueHandle queue, context.create_queue(false));
-  const Runner runner{context, std::move(queue), std::move(program)};
-  HET_ASSIGN(const Memory from, context.allocate(kBytes));
-  HET_ASSIGN(const Memory to, context.allocate(kBytes));
-  const std::vector<char> zeros(kBytes);
+  Runner runner{context, std::move(queue), std::move(program), seconds};
+  // Whole vectors and steps, whatever the device has.
+  size_t bytes = kMostBytes;
+  while (bytes > (size_t{1} << 20) &&
+         (bytes > hardware.largest_allocation_bytes || bytes > hardware.memory_bytes / 4)) {
+    bytes /= 2;
+  }
+  HET_ASSIGN(const Memory from, context.allocate(bytes));
+  HET_ASSIGN(const Memory to, context.allocate(bytes));
+  std::vector<char> host(bytes);
   for (const Memory& memory : {from, to}) {
-    HET_TRY(cl_status(clEnqueueWriteBuffer(runner.queue.get(), memory->get(), CL_TRUE, 0, kBytes,
-                                           zeros.data(), 0, nullptr, nullptr),
+    HET_TRY(cl_status(clEnqueueWriteBuffer(runner.queue.get(), memory->get(), CL_TRUE, 0, bytes,
+                                           host.data(), 0, nullptr, nullptr),
                       "fill memory"));
   }
   Peaks peaks;
@@ -132,8 +145,8 @@ Result<Peaks> measure_peaks(Context& context) {
     HET_ASSIGN(const KernelHandle kernel, runner.kernel("copy"));
     set(kernel, 0, from->get());
     set(kernel, 1, to->get());
-    const double seconds = runner.time(kernel, kBytes / (4 * width), group).seconds;
-    peaks.copy_gbytes = 2.0 * static_cast<double>(kBytes) / seconds * 1e-9;
+    const Fastest time = runner.time(kernel, bytes / (4 * width), group);
+    peaks.copy_gbytes = 2.0 * static_cast<double>(bytes) / time.seconds * 1e-9;
   }
   {
     HET_ASSIGN(const KernelHandle kernel, runner.kernel("read"));
@@ -141,18 +154,31 @@ Result<Peaks> measure_peaks(Context& context) {
     set(kernel, 0, from->get());
     set(kernel, 1, to->get());
     set(kernel, 2, kSteps);
-    const double seconds = runner.time(kernel, kBytes / (4 * width * kSteps), group).seconds;
-    peaks.read_gbytes = static_cast<double>(kBytes) / seconds * 1e-9;
+    const Fastest time = runner.time(kernel, bytes / (4 * width * kSteps), group);
+    peaks.read_gbytes = static_cast<double>(bytes) / time.seconds * 1e-9;
   }
+  const auto gbytes = [&](const std::function<cl_int()>& transfer) {
+    const Fastest time = fastest(seconds / 2, [&] { runner.check(transfer()); });
+    return static_cast<double>(bytes) / time.seconds * 1e-9;
+  };
+  peaks.to_device_gbytes = gbytes([&] {
+    return clEnqueueWriteBuffer(runner.queue.get(), to->get(), CL_TRUE, 0, bytes, host.data(), 0,
+                                nullptr, nullptr);
+  });
+  peaks.from_device_gbytes = gbytes([&] {
+    return clEnqueueReadBuffer(runner.queue.get(), to->get(), CL_TRUE, 0, bytes, host.data(), 0,
+                               nullptr, nullptr);
+  });
   HET_ASSIGN(const KernelHandle nothing, runner.kernel("nothing"));
   set(nothing, 0, to->get());
   constexpr int kLaunches = 1000;
-  peaks.launch_us = 1e6 / kLaunches * fastest(0.5, [&] {
+  peaks.launch_us = 1e6 / kLaunches * fastest(seconds / 2, [&] {
                                         for (int i = 0; i < kLaunches; ++i)
                                           runner.launch(nothing, group, group);
-                                        clFinish(runner.queue.get());
+                                        runner.finish();
                                       }).seconds;
   peaks.finish_us = 1e6 * runner.time(nothing, group, group).seconds;
+  HET_TRY(cl_status(runner.failure, "measure the device"));
   return peaks;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace het::bench {
+namespace het {
 
 /// Multiplications that wait for nothing but each other: registers only, as many chains as hide
 /// the latency. `run` does `rounds` of them and returns what was added up, so that they happen.
@@ -22,4 +22,4 @@ std::vector<Chains> chains_of_processor();
 /// True where the processor multiplies tiles (AMX), which is more than any of the chains show.
 bool has_tiles();
 
-}  // namespace het::bench
+}  // namespace het

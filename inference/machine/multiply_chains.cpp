@@ -1,4 +1,4 @@
-#include "benchmarks/cpu_peak/chains.h"
+#include "inference/machine/multiply_chains.h"
 
 #include <array>
 
@@ -8,7 +8,7 @@
 #include <arm_neon.h>
 #endif
 
-namespace het::bench {
+namespace het {
 namespace {
 
 /// Chains that hide four cycles of latency on two units, and leave registers for both factors.
@@ -136,4 +136,4 @@ bool has_tiles() {
 #endif
 }
 
-}  // namespace het::bench
+}  // namespace het
