@@ -113,7 +113,7 @@ class GpuDevice final : public Device {
     const Hardware& hardware = context.hardware();
     std::string text = fmt::format("OpenCL {}.{}", hardware.opencl_major, hardware.opencl_minor);
     if (context.works(Feature::Half)) text += " fp16";
-    if (hardware.has_subgroups()) text += " subgroups";
+    if (context.works(Feature::SubGroups)) text += " subgroups";
     if (context.works(Feature::IntegerDotProduct)) text += " dp4a";
     if (hardware.unified_memory) text += " unified-memory";
     return text;

@@ -28,8 +28,8 @@ struct KnownExtension {
 constexpr std::array<KnownExtension, 11> kExtensions = {{
     {"cl_khr_fp16", Feature::Half, ""},
     {"cl_khr_integer_dot_product", Feature::IntegerDotProduct, ""},
-    {"cl_khr_subgroups", std::nullopt, "used where it is named"},
-    {"cl_intel_subgroups", std::nullopt, "used where it is named"},
+    {"cl_khr_subgroups", Feature::SubGroups, ""},
+    {"cl_intel_subgroups", Feature::SubGroups, ""},
     {"cl_khr_command_buffer", std::nullopt, "not used"},
     {"cl_khr_external_memory_dma_buf", std::nullopt, "tried with pictures"},
     {"cl_intel_va_api_media_sharing", std::nullopt, "tried with pictures"},
@@ -108,9 +108,9 @@ FeatureTrial trial_of(const KnownExtension& known, Context& context) {
   if (!context.hardware().has_extension(known.name)) {
     trial.outcome = FeatureTrial::Outcome::NotThere;
   } else if (known.feature) {
-    const Status status = probe(context, *known.feature);
-    trial.outcome = status.ok() ? FeatureTrial::Outcome::Works : FeatureTrial::Outcome::Fails;
-    trial.detail = status.message();
+    const Result<std::string> options = probe(context, *known.feature);
+    trial.outcome = options ? FeatureTrial::Outcome::Works : FeatureTrial::Outcome::Fails;
+    trial.detail = options ? *options : options.error().message();
   } else {
     trial.detail = known.use;
   }

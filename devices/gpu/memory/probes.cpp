@@ -46,6 +46,16 @@ Trial<uint32_t, int32_t> dot_products() {
   return trial;
 }
 
+Trial<float, float> pairs() {
+  Trial<float, float> trial;
+  for (size_t i = 0; i < kPairs; ++i) {
+    trial.a.push_back(static_cast<float>(i * 37 % kPairs));
+    trial.b.push_back(static_cast<float>(i));
+    trial.wanted.insert(trial.wanted.end(), {trial.a.back(), trial.b.back()});
+  }
+  return trial;
+}
+
 Trial<float, float> half_products() {
   // Quarters whose products and sums half holds exactly, with and without fused operations.
   Trial<float, float> trial;
@@ -97,21 +107,53 @@ Status run(Context& context, const char* file, const std::string& options,
   return {};
 }
 
+/// Built-in functions of sub-groups are those of OpenCL C 2.0 or 3.0, or of Intel's extension to
+/// 1.2.
+std::vector<std::string> options_to_try(const Hardware& hardware, Feature feature) {
+  if (feature == Feature::SubGroups && hardware.has_extension("cl_khr_subgroups"))
+    return {fmt::format("-cl-std=CL{}.0", hardware.opencl_major >= 3 ? 3 : 2), ""};
+  if (hardware.opencl_major < 3) return {""};
+  return {"", "-cl-std=CL3.0"};
+}
+
+const char* extension_of(const Hardware& hardware, Feature feature) {
+  switch (feature) {
+    case Feature::Half:
+      return "cl_khr_fp16";
+    case Feature::IntegerDotProduct:
+      return "cl_khr_integer_dot_product";
+    case Feature::SubGroups:
+      break;
+  }
+  const bool is_old = hardware.has_extension("cl_intel_subgroups") &&
+                      !hardware.has_extension("cl_khr_subgroups");
+  return is_old ? "cl_intel_subgroups" : "cl_khr_subgroups";
+}
+
+Status run(Context& context, Feature feature, const std::string& options) {
+  switch (feature) {
+    case Feature::Half:
+      return run(context, "probe_half", options, half_products());
+    case Feature::IntegerDotProduct:
+      return run(context, "probe_dot_product", options, dot_products());
+    case Feature::SubGroups:
+      break;
+  }
+  return run(context, "probe_subgroups", options, pairs());
+}
+
 }  // namespace
 
 Result<std::string> probe(Context& context, Feature feature) {
-  const bool is_half = feature == Feature::Half;
-  const char* const extension = is_half ? "cl_khr_fp16" : "cl_khr_integer_dot_product";
+  const char* const extension = extension_of(context.hardware(), feature);
   if (!context.hardware().has_extension(extension)) {
     return error(StatusCode::NotSupported, "{} is not named", extension);
   }
   Status first;
-  for (const char* options : {"", "-cl-std=CL3.0"}) {
-    Status status = is_half ? run(context, "probe_half", options, half_products())
-                            : run(context, "probe_dot_product", options, dot_products());
-    if (status.ok()) return std::string(options);
+  for (const std::string& options : options_to_try(context.hardware(), feature)) {
+    Status status = run(context, feature, options);
+    if (status.ok()) return options;
     if (first.ok()) first = std::move(status);
-    if (context.hardware().opencl_major < 3) break;
   }
   return Failure(std::move(first).with_context(extension));
 }

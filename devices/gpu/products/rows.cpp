@@ -15,12 +15,10 @@ size_t lanes_of(const Hardware& hardware) {
   return hardware.is_cpu ? 1 : std::bit_floor(std::min<size_t>(64, hardware.group_size()));
 }
 
-/// Work-items that share a row add up in sub-groups where the device has them: built-in functions
-/// of OpenCL C 2.0 or 3.0, or of Intel's extension to 1.2.
-std::string subgroup_options(const Hardware& hardware) {
-  if (lanes_of(hardware) == 1 || !hardware.has_subgroups()) return {};
-  if (!hardware.has_extension("cl_khr_subgroups")) return " -DSUBGROUPS";
-  return fmt::format(" -DSUBGROUPS -cl-std=CL{}.0", hardware.opencl_major >= 3 ? 3 : 2);
+/// Work-items that share a row add up in sub-groups where the device has them.
+std::string subgroup_options(Context& context) {
+  if (lanes_of(context.hardware()) == 1 || !context.works(Feature::SubGroups)) return {};
+  return " -DSUBGROUPS " + context.options_of(Feature::SubGroups);
 }
 
 }  // namespace
@@ -77,7 +75,7 @@ std::optional<RowFormat> row_format(const Shape& shape, Format home,
 std::string lane_options(const PlanBuilder& builder) {
   const Hardware& hardware = builder.hardware();
   return fmt::format("{} -DLANES={}{}", row_options(builder), lanes_of(hardware),
-                     subgroup_options(hardware));
+                     subgroup_options(*builder.shared_context()));
 }
 
 void set_row_range(const PlanBuilder& builder, Launch& launch, int64_t rows) {
