@@ -125,8 +125,8 @@ const char* extension_of(const Hardware& hardware, Feature feature) {
     case Feature::SubGroups:
       break;
   }
-  const bool is_old = hardware.has_extension("cl_intel_subgroups") &&
-                      !hardware.has_extension("cl_khr_subgroups");
+  const bool is_old =
+      hardware.has_extension("cl_intel_subgroups") && !hardware.has_extension("cl_khr_subgroups");
   return is_old ? "cl_intel_subgroups" : "cl_khr_subgroups";
 }
 

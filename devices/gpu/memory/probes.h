@@ -18,8 +18,8 @@ inline constexpr size_t kFeatureCount = 3;
 
 /// Builds a small program with the feature, runs it and compares its results with the host's.
 /// Returns the compiler's options with which all are equal, "" or a version of OpenCL C, where
-/// drivers have it in that alone; else what went wrong: the extension is not named, the program does not
-/// build or run, a result differs.
+/// drivers have it in that alone; else what went wrong: the extension is not named, the program
+/// does not build or run, a result differs.
 Result<std::string> probe(Context& context, Feature feature);
 
 }  // namespace het::gpu
