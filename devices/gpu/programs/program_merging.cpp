@@ -46,9 +46,9 @@ class Scanner {
       if (c == '"' || c == '\'') {
         literal(c);
       } else if (begins_name(c)) {
-        const size_t begin = at_;
+        if (outside() && !begin_) begin_ = at_;
         name(read_name());
-        if (outside() && last_ == "__kernel") kernel_begin_ = begin;
+        if (outside() && last_ == "__kernel") kernel_begin_ = begin_;
       } else {
         sign(c);
         ++at_;
@@ -136,6 +136,7 @@ class Scanner {
 
   void end_declaration() {
     is_typedef_ = false;
+    begin_.reset();
     last_.clear();
     called_.clear();
   }
@@ -147,6 +148,7 @@ class Scanner {
   int others_ = 0;  ///< parentheses and brackets
   bool is_typedef_ = false;
   std::string last_;                    ///< name before this place, in this declaration
+  std::optional<size_t> begin_;         ///< of this declaration
   std::optional<size_t> kernel_begin_;  ///< of the kernel that is being declared
   std::string called_;  ///< name before the last parentheses, with nothing behind them yet
   DeclaredNames found_;

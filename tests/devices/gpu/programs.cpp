@@ -2,11 +2,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <thread>
 
+#include "devices/gpu/fuse.h"
 #include "devices/gpu/memory/context.h"
+#include "devices/gpu/plan/plan_builder.h"
 #include "devices/gpu/programs/program_file.h"
 #include "devices/gpu/programs/program_merging.h"
+#include "inference/passes/prepare_model.h"
 #include "tests/devices/gpu/gpu_child_models.h"
 #include "tests/devices/gpu/gpu_testing.h"
 
@@ -45,6 +50,22 @@ TEST(GpuProgramMerging, MacrosOfOptionsStay) {
   EXPECT_NE(merged.find("#undef COLUMNS"), std::string::npos);
   EXPECT_NE(gpu::merged_text(pieces, "-DROWS_OF_A=8 -DROWSB").find("#undef ROWS"),
             std::string::npos);
+}
+
+TEST(GpuProgramMerging, OneKernelOfSeveralStays) {
+  const std::string text =
+      "float twice(float x) { return 2 * x; }\n"
+      "__attribute__((reqd_work_group_size(8, 1, 1))) __kernel void first(__global float* p) {\n"
+      "#ifdef ALL\n  if (p[0] > 0) { p[0] = 1; }\n#endif\n}\n"
+      "__kernel void second(__global float* p) { p[0] = twice(p[1]); }\n"
+      "#define LAST 3\n"
+      "__kernel __attribute__((work_group_size_hint(8, 1, 1))) void third(__global float* p) {}\n";
+  const std::string kept = gpu::with_one_kernel(text, "second");
+  EXPECT_EQ(gpu::declared_names(kept).names, (std::set<std::string>{"twice", "second"})) << kept;
+  EXPECT_EQ(kept.find("__attribute__"), std::string::npos) << kept;
+  EXPECT_NE(kept.find("#define LAST 3"), std::string::npos) << kept;
+  EXPECT_NE(gpu::with_one_kernel(text, "third").find("work_group_size_hint"), std::string::npos);
+  EXPECT_EQ(gpu::with_one_kernel(text, "made_by_a_macro"), text);
 }
 
 class GpuPrograms : public testing::Test {
@@ -261,6 +282,29 @@ TEST_F(GpuPrograms, ProcessesAndThreadsShareAFolder) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(files().size(), 1u);
   EXPECT_EQ(built_anew(hardware_, {"2.0", "3.0"}), 0u);
+}
+
+/// Two convolutions with limits of their own behind them, and the same two element-wise.
+TEST_F(GpuPrograms, LayersThatDifferInNumbersShareAKernel) {
+  ModelMaker maker;
+  Value* x = maker.input({1, 16, 9, 9});
+  for (const float limit : {0.5f, 3.0f}) {
+    Value* y = maker.op("Conv", {x, maker.random({16, 16, 3, 3}, 0.1f)});
+    Value* low = maker.constant(Tensor::from<float>({}, {-limit}));
+    Value* high = maker.constant(Tensor::from<float>({}, {limit}));
+    maker.output(maker.op("Clip", {y, low, high}));
+    maker.output(maker.op("Mul", {maker.op("Clip", {x, low, high}), x}));
+  }
+  const auto model = maker.model().clone();
+  ASSERT_TRUE(prepare_model(*model).ok());
+  ASSERT_TRUE(gpu::fuse(*model).ok());
+  const auto context = *gpu::Context::create(hardware_);
+  const auto plan = gpu::PlanBuilder(*model, context, {}).build();
+  ASSERT_TRUE(plan) << plan.error().message();
+  std::map<std::string, std::set<std::string>> kernels;
+  for (const gpu::Step& step : plan->steps) kernels[step.implementation].insert(step.kernel);
+  for (const auto& [name, distinct] : kernels) EXPECT_EQ(distinct.size(), 1u) << name;
+  EXPECT_TRUE(kernels.contains("elementwise"));
 }
 
 TEST_F(GpuPrograms, AModelOfManyChainsIsOneProgram) {
