@@ -441,7 +441,8 @@ TEST(HeteroMotionDetect, AFrameIsAnalysedThoughStillWhereThereAreNoResults) {
   gst_segment_init(&segment, GST_FORMAT_TIME);
   rig.event(gst_event_new_segment(&segment));
   push(8, true);
-  ASSERT_TRUE(rig.wait_for("buffer 8"));
+  rig.event(gst_event_new_eos());
+  ASSERT_TRUE(rig.wait_for("eos"));
   EXPECT_EQ(device.executions(), 3);
   EXPECT_EQ(carried, (std::vector<bool>{false, true, true, true, true, true, true, false, false}));
 }
