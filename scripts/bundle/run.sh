@@ -72,7 +72,7 @@ set_links() { # C CXX LOADER
 } 2>/dev/null
 if newer "$theirs" "$ours"; then
   # The libraries of C++ are taken from where the newer C library is: a system has both of about the same age.
-  if set_links ../system/none ../system/none "$machine_loader" && "$here/build/tools/hetero" --help >/dev/null 2>&1; then
+  if set_links ../system/none ../system/none "$machine_loader" && (cd "$here" && build/tools/hetero --help) >/dev/null 2>&1; then
     c_library="of this machine, $theirs (the archive: $ours)"
   else
     set_links ../system/c ../system/cxx c/ld.so
@@ -137,7 +137,7 @@ part() {
   say "== $1: $2"
 }
 
-# passed PART STATUS
+# ended PART STATUS
 ended() {
   if [ "$2" = 0 ]; then outcome "$1" "passed"; else
     outcome "$1" "FAILED, see above"
@@ -162,7 +162,7 @@ googletest() {
   timeout -k 10 "$seconds" "$program" "--gtest_filter=$filter-$left_out" >"$work/tests.txt" 2>&1
   status=$?
   # All but the lines of tests that pass.
-  grep -v -E '^\[( RUN      |       OK |----------)\]|^$' "$work/tests.txt" | tee -a "$report"
+  grep -v -E '^\[( RUN      |       OK |----------)\]|^Running main|^Note: |^$' "$work/tests.txt" | tee -a "$report"
   case $status in
     0 | 1) ;;
     124) say "stopped: it took more than $seconds s; the last test: $(grep '^\[ RUN' "$work/tests.txt" | tail -n 1)" ;;
@@ -206,15 +206,17 @@ peak() {
 }
 
 compile() {
-  local model status=0
+  local model what cache status=0
   for model in "$models"/*.onnx; do
     say "-- $(basename "$model")"
-    rm -rf "$work/none" "$work/cache_dir"
-    mkdir "$work/none"
-    # Without any cache, with ours as it is filled, and from it; of the driver's nothing is left each time.
-    for cache in "" "$work/cache_dir" "$work/cache_dir"; do
+    rm -rf "$work/cache_dir"
+    # Of the driver's cache nothing is left each time.
+    for what in "no cache at all" "an empty cache of ours" "a filled cache of ours"; do
+      cache=$work/cache_dir
+      case $what in no*) cache= ;; esac
       rm -rf "$work/none"
       mkdir "$work/none"
+      say "with $what:"
       run 600 env POCL_CACHE_DIR="$work/none" XDG_CACHE_HOME="$work/none" CUDA_CACHE_DISABLE=1 NEO_CACHE_PERSISTENT=0 MESA_SHADER_CACHE_DISABLE=1 \
         AMD_COMGR_CACHE=0 build/tests/devices/gpu_child compile "$model" CACHE_DIR="$cache" BATCH_SIZE=1 || status=1
     done
@@ -277,7 +279,7 @@ for name in ${parts:-$all_parts}; do
     gpu_tests) part $name "the tests of the GPU device" ;;
     oracle) part $name "random inputs for every operator, beside the reference implementation" ;;
     peak) part $name "what the device reaches at best, and what a model's layers reach of it" ;;
-    compile) part $name "how long models compile: without a cache, with an empty one of ours, with a filled one" ;;
+    compile) part $name "how long models compile in a new process, the driver's cache empty" ;;
     hetero) part $name "HETERO:GPU,CPU beside CPU" ;;
   esac
   case $name in

@@ -35,8 +35,8 @@ def skip(reason):
     sys.exit(77)
 
 
-def run(command, **more):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False, **more)
+def run(command, timeout=600, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False, **more)
     return done.returncode, done.stdout
 
 
@@ -107,7 +107,8 @@ def check_contents(folder):
     for path in [*programs, *top.glob("lib/*"), *top.glob("system/*/*")]:
         _, text = run(["readelf", "-d", str(path)])
         needed |= set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
-        assert f"{os.sep}work" not in text and "/build" not in text, f"{path} has a path of the machine that built it\n{text}"
+        places = [place for line in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", text) for place in line.split(":")]
+        assert all(place.startswith("$ORIGIN/") for place in places), f"{path} looks for libraries outside of the archive\n{text}"
     missing = {name for name in needed - there if not name.startswith("ld-linux")}
     expect(not missing, f"{len(needed)} libraries are needed and all of them there", str(missing))
     licences = {path.name for path in top.glob("licences/*") if path.stat().st_size > 0}
@@ -149,7 +150,7 @@ def run_script(archive, folder):
     unpack(archive, folder)
     script = [str(folder / TOP / "run.sh")]
     environment = {"PATH": "/usr/bin:/bin", "HETERO_GPU_ALLOW_CPU": "1", "TMPDIR": str(folder), "HOME": "/nowhere"}
-    status, text = run([*script, "--quick", "--results", str(folder / "results")], env=environment, cwd="/")
+    status, text = run([*script, "--quick", "--results", str(folder / "results")], timeout=3600, env=environment, cwd="/")
     report = (folder / "results/report.txt").read_text(encoding="utf-8")
     outcomes = dict(re.findall(r"^(\w+) +(passed|skipped.*|FAILED.*)$", report.split("== outcome")[1], re.MULTILINE))
     print(outcomes)
@@ -166,10 +167,28 @@ def wrong_use(archive, folder):
                              (["--results"], "--results needs a folder"), (["--", "clinfo"], "there is no program 'clinfo'")):
         status, text = run([script, *arguments])
         expect(status == 2 and words in text, f"run.sh {' '.join(arguments)}: {words}", text)
-    # From elsewhere, and with what OpenCL is not there told as the reason of what is skipped.
+    # Started from elsewhere, and with what OpenCL is not there told as the reason of what is skipped.
     status, text = run([script, "--results", str(folder / "results"), "compile", "hetero"], env={**os.environ, "OCL_ICD_VENDORS": str(folder)}, cwd="/")
     expect(status == 0 and len(re.findall(r"^(?:compile|hetero) +skipped: there is no device GPU", text, re.MULTILINE)) == 2,
            "run.sh without a driver skips with the reason", text)
+
+
+def newer_machine(folder):
+    """The machine's C library runs where it is newer, ours again where it does not work."""
+    top = folder / TOP
+    loader = top / "system/c/ld.so"
+    ours = loader.read_bytes()
+    loader.write_text("#!/bin/sh\necho 'ld.so (of long ago) stable release version 2.1.'\n", encoding="utf-8")
+    status, text = run([str(top / "run.sh"), "--", "hetero", "--help"], cwd="/")
+    expect(status == 0 and os.readlink(top / "use/ld.so").startswith("/lib") and "Usage: hetero" in text, "a newer C library of the machine runs", text)
+    program = top / "build/tools/hetero"
+    program.rename(top / "build/tools/hetero.aside")
+    program.write_text("#!/bin/sh\nexit 127\n", encoding="utf-8")
+    program.chmod(0o755)
+    run([str(top / "run.sh"), "--", "hetero", "--help"], cwd="/")
+    expect(os.readlink(top / "use/ld.so") == "c/ld.so", "the archive's C library runs where the machine's does not")
+    (top / "build/tools/hetero.aside").replace(program)
+    loader.write_bytes(ours)
 
 
 def main():
@@ -197,6 +216,7 @@ def main():
             (folder / each).mkdir()
         wrong_use(archive, folder / "unpacked")
         check_contents(folder / "unpacked")
+        newer_machine(folder / "unpacked")
         if arguments.archive is not None:
             run_script(archive, folder / "here")
         if os.geteuid() != 0:
