@@ -161,8 +161,8 @@ googletest() {
   local seconds=$1 program=$2 filter=$3 status
   timeout -k 10 "$seconds" "$program" "--gtest_filter=$filter-$left_out" >"$work/tests.txt" 2>&1
   status=$?
-  # All but the lines of tests that pass.
-  grep -v -E '^\[( RUN      |       OK |----------)\]|^Running main|^Note: |^$' "$work/tests.txt" | tee -a "$report"
+  # All but the lines of tests that pass, paths from the top of the source tree, and each of many equal lines once.
+  grep -v -E '^\[( RUN      |       OK |----------)\]|^Running main|^Note: |^$' "$work/tests.txt" | sed 's|^/[^ :]*/\.\./||' | uniq | tee -a "$report"
   case $status in
     0 | 1) ;;
     124) say "stopped: it took more than $seconds s; the last test: $(grep '^\[ RUN' "$work/tests.txt" | tail -n 1)" ;;
