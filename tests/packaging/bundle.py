@@ -156,6 +156,8 @@ def run_script(archive, folder):
     print(outcomes)
     expect(status == 0 and list(outcomes) == ["self_test", "gpu_tests", "oracle", "peak", "compile", "hetero"] and "FAILED" not in text,
            "run.sh --quick does every part", text)
+    layers = re.findall(r"^-- scene_detector, (f32|f16), batch (\d+)\n(?:(?!^--).*\n)*?.*  layer\n *1 .* (\d+)x3x192x320 ", report, re.MULTILINE)
+    expect(layers == [("f32", "1", "1"), ("f32", "32", "32"), ("f16", "1", "1"), ("f16", "32", "32")], "a model's layers at both batches", str(layers))
     json.loads((folder / "results/self_test.json").read_text(encoding="utf-8"))
     expect([entry.name for entry in folder.iterdir() if entry.name not in (TOP, "results")] == [], "nothing is left behind")
 
