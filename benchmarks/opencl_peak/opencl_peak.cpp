@@ -14,6 +14,7 @@
 #include "devices/gpu/fuse.h"
 #include "devices/gpu/peaks.h"
 #include "devices/register_devices.h"
+#include "inference/model/port_texts.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::gpu {
@@ -21,7 +22,7 @@ namespace {
 
 struct Options {
   size_t device = 0;
-  int64_t batch = 1;     ///< for dimensions that the model leaves open
+  int64_t batch = 1;     ///< of the model, and for dimensions that it leaves open
   double seconds = 0.2;  ///< a layer
   std::string only;      ///< layers whose line contains it
   std::string model;
@@ -46,6 +47,7 @@ Status measure_model(const Options& options, const std::shared_ptr<Context>& con
                      const Peaks& peaks) {
   const std::shared_ptr<Core> core = het::core();
   HET_ASSIGN(const std::unique_ptr<Model> model, core->read_model(options.model));
+  if (options.batch != 1) HET_TRY(set_batch(*model, options.batch));
   std::map<std::string, Shape> shapes;
   for (const ModelInput& input : model->inputs()) {
     Shape shape = input.value->desc().shape;
@@ -120,7 +122,12 @@ int main(int argc, char** argv) {
     } else if (argument == "--seconds") {
       options.seconds = std::strtod(next().c_str(), nullptr);
     } else if (argument == "--batch") {
-      options.batch = std::strtol(next().c_str(), nullptr, 10);
+      const std::string text = next();
+      options.batch = std::strtol(text.c_str(), nullptr, 10);
+      if (options.batch < 1) {
+        fmt::print(stderr, "--batch '{}': a batch is a number from 1 on\n", text);
+        return 2;
+      }
     } else if (argument == "--only") {
       options.only = next();
     } else if (argument.rfind("--", 0) == 0) {
