@@ -26,15 +26,6 @@ ProgramText program_of(const PlanBuilder& builder, const Convolution& conv) {
   return text;
 }
 
-/// What comes before the sums is the same whatever stands behind them.
-Convolution without_tail(const Convolution& conv) {
-  Convolution bare = conv;
-  bare.tail.clear();
-  bare.bias = nullptr;
-  bare.sum = nullptr;
-  return bare;
-}
-
 /// Size of the picture with what the window reaches around it.
 int64_t padded_size(const Window3& window, size_t d) {
   return window.input_at(d, window.out[d] - 1, window.kernel[d] - 1) + window.pads[d] + 1;

@@ -144,10 +144,7 @@ Status plan_winograd(PlanBuilder& builder, const Node& node, const Convolution& 
   const ElementType type = builder.options().stored_type;
   const TensorId transformed = builder.temporary({type, {tiles.products(), tiles.count, conv.ic}});
   const TensorId sums = builder.temporary({type, {tiles.products(), tiles.count, conv.oc}});
-  Convolution bare = conv;
-  bare.tail.clear();
-  bare.bias = nullptr;
-  bare.sum = nullptr;
+  const Convolution bare = without_tail(conv);
   Launch source = transform(builder, bare, tiles, "source", conv.ic);
   source.args = {Read{src}, Write{transformed}};
   for (const int64_t value : {tiles.count, tiles.h, tiles.w, conv.ic, window.in[1], window.in[2],

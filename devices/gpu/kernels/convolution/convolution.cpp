@@ -80,6 +80,14 @@ std::string refuse_window(const Window3& window) {
   return {};
 }
 
+Convolution without_tail(const Convolution& conv) {
+  Convolution bare = conv;
+  bare.tail.clear();
+  bare.bias = nullptr;
+  bare.sum = nullptr;
+  return bare;
+}
+
 void generate_tail(ProgramText& program, const FusedTail& tail) {
   NumberedText made = tail_text(tail);
   program.generated = tail.empty() ? std::string() : std::string(*kernel_source("expressions"));

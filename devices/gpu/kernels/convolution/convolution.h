@@ -37,6 +37,9 @@ struct Convolution {
 /// Reads a node whose operators' shape inference passed.
 Result<Convolution> convolution_of(const Node& node);
 
+/// The sums alone. What comes before them is the same whatever stands behind them.
+Convolution without_tail(const Convolution& conv);
+
 /// What all kernels of convolutions refuse.
 std::string refuse_convolution(const Node& node);
 /// The same where the types are no matter.
