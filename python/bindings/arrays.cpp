@@ -14,7 +14,6 @@
 #include "python/bindings/element_types.h"
 #include "python/bindings/failures.h"
 #include "python/bindings/gil.h"
-#include "python/bindings/interpreter_end.h"
 #include "python/bindings/tensors.h"
 
 namespace het::python {
@@ -24,9 +23,9 @@ namespace {
 class ObjectBuffer {
  public:
   ~ObjectBuffer() {
-    if (view_.obj == nullptr || !python_is_there()) return;
+    if (view_.obj == nullptr) return;
     const GilHeld held;
-    PyBuffer_Release(&view_);
+    if (held) PyBuffer_Release(&view_);
   }
   bool fill(py::handle object) {
     constexpr int kReadOnly = PyBUF_STRIDES | PyBUF_FORMAT;

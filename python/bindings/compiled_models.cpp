@@ -132,16 +132,17 @@ void define_compiled_models(py::module_& module) {
   define_variables(module);
   py::class_<PythonCompiledModel> model(module, "CompiledModel",
                                         "A model prepared for a device. Threads may share it.");
-  model.def("__call__", &call, py::arg("inputs") = py::none(), py::arg("share_inputs") = true,
-            py::arg("share_outputs") = false, py::kw_only(), py::arg("decode_strings") = true,
+  model.def("__call__", &call, kInPython, py::arg("inputs") = py::none(),
+            py::arg("share_inputs") = true, py::arg("share_outputs") = false, py::kw_only(),
+            py::arg("decode_strings") = true,
             "Runs a request of the model's own and waits; see InferRequest.infer(). Each thread "
             "that calls at the same time gets a request of its own.");
   model.def(
       "create_infer_request",
-      [](PythonCompiledModel& self) { return PythonRequest::create(self.handle()); },
+      [](PythonCompiledModel& self) { return PythonRequest::create(self.handle()); }, kInPython,
       "A request with tensors of its own. One request per execution that is to run at the same "
       "time.");
-  model.def("infer_new_request", &infer_new_request, py::arg("inputs") = py::none(),
+  model.def("infer_new_request", &infer_new_request, kInPython, py::arg("inputs") = py::none(),
             "Runs a new request and waits; see InferRequest.infer(). The results are its memory, "
             "not copies.");
   model.def_property_readonly(
@@ -170,7 +171,7 @@ void define_compiled_models(py::module_& module) {
             "in hetero.properties. Raises InvalidArgument.");
   model.def("set_property", &set_property, py::arg("properties"),
             "Changes what may be changed after compiling. Raises NotSupported for the rest.");
-  model.def("export_model", &export_model, py::arg("stream") = py::none(),
+  model.def("export_model", &export_model, kInPython, py::arg("stream") = py::none(),
             "The compiled model as bytes for Core.import_model(), or written into a stream. Raises "
             "NotSupported for devices that do not export.");
   model.def_property_readonly("subgraphs", &subgraphs,

@@ -231,29 +231,30 @@ void define_cores(py::module_& module) {
                               "share one set of devices; threads may share an object.");
   core.def(py::init());
   core.def(
-      "read_model", &read_model, py::arg("model"), py::arg("weights") = py::none(),
+      "read_model", &read_model, kInPython, py::arg("model"), py::arg("weights") = py::none(),
       py::arg("config") = py::none(), py::kw_only(),
       py::arg("overridden") = std::vector<std::string>(),
       "Reads an ONNX or OpenVINO IR model: a path, bytes, an io.BytesIO or an onnx.ModelProto; an "
       "IR's weights are beside it, or given as bytes. overridden: names of ONNX initialisers "
       "that become inputs. Raises NotFound, ParseError, with file and place.");
-  core.def("compile_model", &compile_model, py::arg("model"), py::arg("device_name") = py::none(),
-           py::arg("config") = py::none(), py::kw_only(), py::arg("weights") = py::none(),
+  core.def("compile_model", &compile_model, kInPython, py::arg("model"),
+           py::arg("device_name") = py::none(), py::arg("config") = py::none(), py::kw_only(),
+           py::arg("weights") = py::none(),
            "Prepares a Model, or what read_model() takes, for a device: \"CPU\", \"GPU\", "
            "\"HETERO:GPU,CPU\" ...; AUTO when none is told. config: properties as a dict or "
            "tuples. Raises NotFound for a device, InvalidArgument for a property, NotSupported "
            "naming every operator "
            "that the device refuses.");
-  core.def("import_model", &import_model, py::arg("model_stream"), py::arg("device_name"),
-           py::arg("config") = py::none(),
+  core.def("import_model", &import_model, kInPython, py::arg("model_stream"),
+           py::arg("device_name"), py::arg("config") = py::none(),
            "What CompiledModel.export_model() wrote, as bytes or a stream that can be read. Raises "
            "ParseError.");
-  core.def("query_model", &query_model, py::arg("model"), py::arg("device_name"),
+  core.def("query_model", &query_model, kInPython, py::arg("model"), py::arg("device_name"),
            py::arg("config") = py::none(),
            "A dict from the names of supported operators to the devices that run them. Raises "
            "NotFound.");
   core.def(
-      "explain_model", &explain_model, py::arg("model"), py::arg("device_name"),
+      "explain_model", &explain_model, kInPython, py::arg("model"), py::arg("device_name"),
       py::arg("config") = py::none(),
       "A hetero.NodeSupport per operator: the device, or the reason why not. Raises NotFound.");
   core.def("set_property", &set_properties,

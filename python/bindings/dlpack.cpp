@@ -12,7 +12,6 @@
 #include "python/bindings/dlpack_abi.h"
 #include "python/bindings/failures.h"
 #include "python/bindings/gil.h"
-#include "python/bindings/interpreter_end.h"
 
 namespace het::python {
 namespace {
@@ -143,9 +142,9 @@ Tensor from_dlpack(py::handle object) {
   // From here on it is ours to give back.
   PyCapsule_SetName(capsule.ptr(), kUsedCapsuleName);
   const std::shared_ptr<dlpack::ManagedTensor> kept(managed, [](dlpack::ManagedTensor* last) {
-    if (last->deleter == nullptr || !python_is_there()) return;
+    if (last->deleter == nullptr) return;
     const GilHeld held;  // deleters of Python's libraries want it
-    last->deleter(last);
+    if (held) last->deleter(last);
   });
   TensorDesc desc{*type, Shape(given.shape, given.shape + given.ndim)};
   const auto element_bytes = static_cast<int64_t>(byte_width(*type));

@@ -3,35 +3,58 @@
 #include <pybind11/pybind11.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace het::python {
 
 namespace py = pybind11;
 
-/// Without the GIL while it lives. Once the interpreter has ended, a thread that is not the main
-/// one stops here for good, as Python's own do from 3.14 on: it would never get the GIL again.
+/// Around what works with Python's objects and may run code of Python on a thread of Python's. Up
+/// to 3.13 Python ends a daemon thread by unwinding its stack where it asks for the GIL after the
+/// interpreter's end, which destructors in between do not survive. So the end waits for those that
+/// are inside, and who comes later stops here for good, as Python's own threads do from 3.14 on.
+/// May be nested.
+class InPython {
+ public:
+  InPython();
+  ~InPython();
+  InPython(const InPython&) = delete;
+  InPython& operator=(const InPython&) = delete;
+
+ private:
+  bool is_outermost_;
+};
+
+/// For definitions of what does more than read a member.
+inline constexpr py::call_guard<InPython> kInPython;
+
+/// Without the GIL while it lives; what is said of InPython holds where it gets the GIL again.
 class GilReleased {
  public:
-  GilReleased() : state_(PyEval_SaveThread()) {}
+  GilReleased();
   ~GilReleased();
   GilReleased(const GilReleased&) = delete;
   GilReleased& operator=(const GilReleased&) = delete;
 
  private:
+  bool was_inside_;
   PyThreadState* state_;
 };
 
-/// With the GIL while it lives, on any thread. Ask python_is_there() first on those of devices.
+/// With the GIL while it lives, on any thread, unless the interpreter has ended: then it is false
+/// and nothing of Python may be touched. The interpreter's end waits for it.
 class GilHeld {
  public:
-  GilHeld() : state_(PyGILState_Ensure()) {}
-  ~GilHeld() { PyGILState_Release(state_); }
+  GilHeld();
+  ~GilHeld();
   GilHeld(const GilHeld&) = delete;
   GilHeld& operator=(const GilHeld&) = delete;
+  explicit operator bool() const { return state_.has_value(); }
 
  private:
-  PyGILState_STATE state_;
+  bool is_outermost_;
+  std::optional<PyGILState_STATE> state_;
 };
 
 /// `work()` without the GIL, so that other threads of Python go on: for everything that waits or

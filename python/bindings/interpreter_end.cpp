@@ -30,12 +30,48 @@ std::atomic<bool> has_ended{false};
 
 std::atomic<bool> is_ending{false};
 std::atomic<int> threads_aside{0};
+/// Threads that work in Python by way of us, or are about to (InPython, GilHeld).
+std::atomic<int> threads_inside{0};
+/// Whether this one is among them.
+thread_local bool is_inside = false;
+/// The most that the end waits for them: one may be in code of a user that does not end.
+constexpr std::chrono::milliseconds kMostWait{2000};
 /// The thread that ends Python; mostly the process' first one, but exit() may be called by any.
 std::atomic<pid_t> ending_thread{0};
 
 bool is_ending_thread() {
   const pid_t ending = ending_thread.load(std::memory_order_acquire);
   return ::gettid() == (ending != 0 ? ending : ::getpid());
+}
+
+/// False once the interpreter ends: who asks for the GIL then would never get it.
+bool python_is_there() {
+  return !has_ended.load() && Py_IsInitialized() != 0;
+}
+
+/// False where it was inside already.
+bool go_inside() {
+  if (is_inside) return false;
+  is_inside = true;
+  threads_inside.fetch_add(1);
+  return true;
+}
+
+/// False where it was not inside.
+bool go_outside() {
+  if (!is_inside) return false;
+  is_inside = false;
+  threads_inside.fetch_sub(1);
+  return true;
+}
+
+[[noreturn]] void stop_for_good() {
+  go_outside();
+  for (;;) ::pause();
+}
+
+void pause_shortly() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void run_ends() {
@@ -48,22 +84,15 @@ void run_ends() {
   }
   for (const auto& [number, end] : all) end();
   without_gil([] {
-    while (threads_aside.load(std::memory_order_acquire) > 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    while (threads_aside.load(std::memory_order_acquire) > 0) pause_shortly();
   });
-  has_ended.store(true, std::memory_order_release);
-  // Daemon threads that wait for the GIL come by and stay out.
-  for (int round = 0; round < 5; ++round) {
-    without_gil([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
-  }
+  has_ended.store(true);
+  without_gil([] {
+    for (int ms = 0; threads_inside.load() > 0 && ms < kMostWait.count(); ++ms) pause_shortly();
+  });
 }
 
 }  // namespace
-
-bool python_is_there() {
-  return !has_ended.load(std::memory_order_acquire) && Py_IsInitialized() != 0;
-}
 
 bool python_is_ending() {
   return is_ending.load(std::memory_order_acquire);
@@ -79,7 +108,7 @@ void run_aside(std::function<void()> work) {
   std::thread([work = std::move(work)]() mutable {
     {
       const GilHeld held;
-      work();
+      if (held) work();
       work = {};
     }
     threads_aside.fetch_sub(1, std::memory_order_acq_rel);
@@ -101,12 +130,35 @@ void forget_at_interpreter_end(unsigned number) {
 void stay_out_of_the_end() {
   if (is_ending_thread()) return;
   PyEval_SaveThread();
-  for (;;) ::pause();
+  stop_for_good();
 }
 
+// Each counts itself before it looks: run_ends() sees it, or it sees that Python has ended.
+
+InPython::InPython() : is_outermost_(go_inside()) {
+  if (is_outermost_ && !python_is_there()) stay_out_of_the_end();
+}
+
+InPython::~InPython() {
+  if (is_outermost_) go_outside();
+}
+
+GilReleased::GilReleased() : was_inside_(go_outside()), state_(PyEval_SaveThread()) {}
+
 GilReleased::~GilReleased() {
-  while (!python_is_there() && !is_ending_thread()) ::pause();
+  go_inside();
+  if (!python_is_there() && !is_ending_thread()) stop_for_good();
   PyEval_RestoreThread(state_);
+  if (!was_inside_) go_outside();
+}
+
+GilHeld::GilHeld() : is_outermost_(go_inside()) {
+  if (python_is_there()) state_ = PyGILState_Ensure();
+}
+
+GilHeld::~GilHeld() {
+  if (state_) PyGILState_Release(*state_);
+  if (is_outermost_) go_outside();
 }
 
 }  // namespace het::python

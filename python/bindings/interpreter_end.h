@@ -4,10 +4,6 @@
 
 namespace het::python {
 
-/// False once the interpreter ends: threads of ours must not ask for the GIL any more, which they
-/// would never get.
-bool python_is_there();
-
 /// True from the beginning of the interpreter's end on: nothing is started any more.
 bool python_is_ending();
 

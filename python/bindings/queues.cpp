@@ -183,21 +183,22 @@ void define_queues(py::module_& module) {
       module, "AsyncInferQueue", py::custom_type_setup(take_part_in_collection<Queue>),
       "Requests of a compiled model that are started as they become idle, so that as many as the "
       "device wants are in flight.");
-  queue.def(py::init<const PythonCompiledModel&, size_t>(), py::arg("model"), py::arg("jobs") = 0,
+  queue.def(py::init<const PythonCompiledModel&, size_t>(), kInPython, py::arg("model"),
+            py::arg("jobs") = 0,
             "jobs: number of requests; 0: OPTIMAL_NUMBER_OF_INFER_REQUESTS of the model.");
-  queue.def("start_async", &Queue::start_async, py::arg("inputs") = py::none(),
+  queue.def("start_async", &Queue::start_async, kInPython, py::arg("inputs") = py::none(),
             py::arg("userdata") = py::none(), py::arg("share_inputs") = false,
             "Waits for an idle request and starts it; see InferRequest.infer() for the inputs. "
             "Raises what an earlier execution or callback has failed with.");
-  queue.def("set_callback", &Queue::set_callback, py::arg("callback"),
+  queue.def("set_callback", &Queue::set_callback, kInPython, py::arg("callback"),
             "callback(request, userdata) is called at the end of every execution, on a thread of "
             "the device; not for one that has failed, which start_async() or wait_all() raises. "
             "None takes it back. Raises Busy while a request is running.");
-  queue.def("wait_all", &Queue::wait_all,
+  queue.def("wait_all", &Queue::wait_all, kInPython,
             "Waits until every request is idle; Ctrl-C ends the wait. Raises what an execution or "
             "callback has failed with.");
   queue.def("is_ready", &Queue::is_ready, "Whether a request is idle.");
-  queue.def("get_idle_request_id", &Queue::idle_request,
+  queue.def("get_idle_request_id", &Queue::idle_request, kInPython,
             "Waits for an idle request and returns its number; the next start_async() uses it.");
   queue.def_property_readonly(
       "userdata",

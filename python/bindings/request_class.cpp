@@ -191,8 +191,9 @@ void define_requests(py::module_& module) {
       module, "InferRequest", py::custom_type_setup(take_part_in_collection<PythonRequest>),
       "One execution of a compiled model at a time, with tensors of its own. What would touch a "
       "running execution raises Busy.");
-  request.def("infer", &infer, py::arg("inputs") = py::none(), py::arg("share_inputs") = false,
-              py::arg("share_outputs") = false, py::kw_only(), py::arg("decode_strings") = true,
+  request.def("infer", &infer, kInPython, py::arg("inputs") = py::none(),
+              py::arg("share_inputs") = false, py::arg("share_outputs") = false, py::kw_only(),
+              py::arg("decode_strings") = true,
               "Runs and waits; Ctrl-C ends it. inputs: a dict by name, number or port, a list by "
               "position, or the only one; arrays of the inputs' shapes and types (other number "
               "types are converted as numpy's rule 'same_kind' allows). They are copied unless "
@@ -200,14 +201,14 @@ void define_requests(py::module_& module) {
               "outputs to numpy arrays: copies, or with share_outputs=True the request's own "
               "memory, which the next execution overwrites. Raises ShapeMismatch, NotFound, Busy "
               "and what the device reports.");
-  request.def("start_async", &start_async, py::arg("inputs") = py::none(),
+  request.def("start_async", &start_async, kInPython, py::arg("inputs") = py::none(),
               py::arg("userdata") = py::none(), py::arg("share_inputs") = false,
               "Begins an execution and returns; see infer() for the inputs. Raises Busy. userdata: "
               "what the request's userdata is then.");
-  request.def("wait", &PythonRequest::wait,
+  request.def("wait", &PythonRequest::wait, kInPython,
               "Waits for the end of the execution and its callback. Raises what the execution or "
               "the callback failed with. Ctrl-C ends the wait, not the execution.");
-  request.def("wait_for", &PythonRequest::wait_for, py::arg("timeout"),
+  request.def("wait_for", &PythonRequest::wait_for, kInPython, py::arg("timeout"),
               "The same for at most so many milliseconds; False when it still runs.");
   request.def("cancel", &PythonRequest::cancel,
               "The running execution ends as soon as it can; wait() then raises Cancelled.");
@@ -235,7 +236,7 @@ void define_requests(py::module_& module) {
       "get_compiled_model",
       [](const PythonRequest& self) { return py::cast(PythonCompiledModel(self.model())); },
       "The model that it runs.");
-  request.def("get_profiling_info", &profiling,
+  request.def("get_profiling_info", &profiling, kInPython,
               "A hetero.ProfilingInfo per node: what it cost in the last execution, with "
               "PERF_COUNT=YES. Raises Busy.");
   request.def_property_readonly("profiling_info", &profiling, "See get_profiling_info().");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "python/bindings/arrays.h"
@@ -269,8 +270,9 @@ void PythonRequest::on_end(const Status& status) {
   latency_ns_.store(std::chrono::nanoseconds(steady_clock::now() - started_).count(),
                     std::memory_order_relaxed);
   const PythonRequest* const outer = std::exchange(calling_back, this);
-  if (has_callback_.load(std::memory_order_acquire) && python_is_there()) {
-    const GilHeld held;
+  std::optional<GilHeld> held;
+  if (has_callback_.load(std::memory_order_acquire)) held.emplace();
+  if (held && *held) {
     // None while the last user lets go: then nobody wants to be called.
     std::shared_ptr<PythonRequest> self = weak_from_this().lock();
     if (self) call_back(self, status);
@@ -279,6 +281,7 @@ void PythonRequest::on_end(const Status& status) {
   } else {
     become_idle(status);
   }
+  held.reset();
   calling_back = outer;
 }
 
@@ -341,6 +344,7 @@ const Tensor& PythonRequest::output(size_t index) {
 }
 
 py::object PythonRequest::results(bool share) {
+  const InPython inside;
   check_usable("read results");
   static const py::handle type = imported("hetero.results", "InferResult");
   if (output_ports_.is_none()) output_ports_ = py::tuple(compiled_ports(model_, false));

@@ -13,6 +13,7 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/classes.h"
 #include "python/bindings/failures.h"
+#include "python/bindings/gil.h"
 
 namespace het::python {
 namespace {
@@ -73,7 +74,7 @@ void define_trackers(py::module_& module) {
   py::class_<PythonTracker>(module, "TrackerCore", "What hetero.Tracker is made of.")
       .def(py::init<const std::string&, const std::string&, const std::string&>(), py::arg("type"),
            py::arg("config"), py::arg("deep_sort"))
-      .def("update", &PythonTracker::update, py::arg("boxes"), py::arg("scores"),
+      .def("update", &PythonTracker::update, kInPython, py::arg("boxes"), py::arg("scores"),
            py::arg("label_ids"), py::arg("labels"), py::arg("features"))
       .def("reset", &PythonTracker::reset);
 }

@@ -201,33 +201,36 @@ void define_vision(py::module_& module) {
       .def(py::init(&settings_of), py::arg("model"), py::arg("device"), py::arg("config"),
            py::arg("labels"), py::arg("model_proc"), py::arg("preparation"), py::arg("reshape"),
            py::arg("width"), py::arg("height"), py::arg("custom_library"), py::arg("raw"))
-      .def("inspect", &inspect, py::arg("as_json"),
+      .def("inspect", &inspect, kInPython, py::arg("as_json"),
            "How pictures get in and results are read, as text or JSON.");
   py::class_<Pending>(module, "PendingResult",
                       "A picture on its way through a VisionModel, from VisionModel.start().")
-      .def("wait", &Pending::wait, "Waits for the end and returns the raw results.")
+      .def("wait", &Pending::wait, kInPython, "Waits for the end and returns the raw results.")
       .def("is_done", &Pending::is_done, "Whether the end has come.");
   py::class_<PythonVisionModel, std::shared_ptr<PythonVisionModel>>(
       module, "VisionModelCore", "What hetero.VisionModel is made of.")
       .def(py::init([](const VisionModelSettings& settings) {
              return std::make_shared<PythonVisionModel>(het::core(), settings);
            }),
-           py::arg("settings"))
+           kInPython, py::arg("settings"))
       .def(
           "infer",
           [](const std::shared_ptr<PythonVisionModel>& self, py::object picture,
              const std::string& format, const std::string& matrix, bool full_range,
              py::object region, float threshold) {
             return pending(self, picture, {format, matrix, full_range}, region, threshold)->infer();
-          })
-      .def("start",
-           [](const std::shared_ptr<PythonVisionModel>& self, py::object picture,
-              const std::string& format, const std::string& matrix, bool full_range,
-              py::object region, float threshold) {
-             auto started = pending(self, picture, {format, matrix, full_range}, region, threshold);
-             started->start();
-             return started;
-           })
+          },
+          kInPython)
+      .def(
+          "start",
+          [](const std::shared_ptr<PythonVisionModel>& self, py::object picture,
+             const std::string& format, const std::string& matrix, bool full_range,
+             py::object region, float threshold) {
+            auto started = pending(self, picture, {format, matrix, full_range}, region, threshold);
+            started->start();
+            return started;
+          },
+          kInPython)
       .def_property_readonly(
           "compiled_model",
           [](PythonVisionModel& self) { return PythonCompiledModel(self.compiled()); })
