@@ -25,7 +25,7 @@ THIRD_PARTY = {
     "glib": ("gst/", "tests/gst/", "tests/va/", "tests/serving/", "examples/", "serving/", "python/gst/"),
     "dnnl": ("devices/cpu/", "tests/devices/"),
     "oneapi/": ("devices/cpu/",),
-    "CL/": ("devices/gpu/", "tests/", "examples/"),
+    "CL/": ("devices/gpu/", "tests/", "examples/", "benchmarks/opencl_peak/"),
     # Examples are applications, which have displays and contexts of their own.
     "va/": ("devices/va/", "devices/gpu/opencl/surface_import", "gst/frames/frame_map", "tests/", "examples/"),
     "opencv2/": ("tests/", "benchmarks/", "examples/"),
