@@ -87,6 +87,7 @@ struct SurfaceImport::Functions {
   PassOn acquire_surfaces = nullptr;
   PassOn release_surfaces = nullptr;
   bool dma_buf = false;
+  bool dma_buf_is_too_old = false;  ///< the extension, but not OpenCL 3.0
   PassOn acquire_external = nullptr;
   PassOn release_external = nullptr;
 };
@@ -96,12 +97,22 @@ std::string_view import_extension(MemoryKind kind) {
   return kind == MemoryKind::DmaBuf ? kDmaBufSharing : std::string_view();
 }
 
+namespace {
+
+bool can_import(const Hardware& hardware, MemoryKind kind) {
+  // Memory of DMA-BUFs is made by a call of OpenCL 3.0.
+  return hardware.has_extension(import_extension(kind)) &&
+         (kind != MemoryKind::DmaBuf || hardware.opencl_major >= 3);
+}
+
+}  // namespace
+
 std::string surface_ways(const Hardware& hardware) {
   std::string text;
   for (const MemoryKind kind : {MemoryKind::VaSurface, MemoryKind::DmaBuf}) {
     const std::string_view extension = import_extension(kind);
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", to_string(kind),
-                        hardware.has_extension(extension) ? extension : "mapped copy");
+                        can_import(hardware, kind) ? extension : "mapped copy");
   }
   return text;
 }
@@ -117,14 +128,14 @@ SurfaceImport::SurfaceImport(cl_context context, const Hardware& hardware, void*
     functions->release_surfaces =
         function<PassOn>(hardware, "clEnqueueReleaseVA_APIMediaSurfacesINTEL");
   }
-  // Such memory is made by a call of OpenCL 3.0.
-  if (hardware.has_extension(kDmaBufSharing) && hardware.opencl_major >= 3) {
+  if (can_import(hardware, MemoryKind::DmaBuf)) {
     functions->dma_buf = true;
     functions->acquire_external =
         function<PassOn>(hardware, "clEnqueueAcquireExternalMemObjectsKHR");
     functions->release_external =
         function<PassOn>(hardware, "clEnqueueReleaseExternalMemObjectsKHR");
   }
+  functions->dma_buf_is_too_old = !functions->dma_buf && hardware.has_extension(kDmaBufSharing);
   functions_ = std::move(functions);
 }
 
@@ -200,6 +211,10 @@ Result<ImportedPicture> SurfaceImport::try_import(const Image& image) const {
     if (picture.kind == MemoryKind::VaSurface && functions_->create_from_surface != nullptr) {
       return error(StatusCode::NotSupported,
                    "the context was not made for a VADisplay (create_context)");
+    }
+    if (picture.kind == MemoryKind::DmaBuf && functions_->dma_buf_is_too_old) {
+      return error(StatusCode::NotSupported, "{} needs OpenCL 3.0 and the driver has less",
+                   kDmaBufSharing);
     }
     return error(StatusCode::NotSupported, "the driver has no {}", import_extension(picture.kind));
   }
