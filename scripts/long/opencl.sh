@@ -40,7 +40,7 @@ gtest() {
 # verify NAME FOLDER [SECONDS]: a golden model on device GPU; with SECONDS one that takes longer is left out.
 verify() {
   local status=0
-  timeout "${3:-0}" "$folder/tools/hetero" verify "$2" --root "$data" -d GPU >"$results/$1.log" 2>&1 || status=$?
+  OPENCL_LAYERS=$layers timeout "${3:-0}" "$folder/tools/hetero" verify "$2" --root "$data" -d GPU >"$results/$1.log" 2>&1 || status=$?
   if [ $status = 124 ]; then
     echo "skipped: $1 takes more than $3 s here"
     return 0
@@ -53,10 +53,10 @@ verify() {
 for implementation in "${implementations[@]}"; do
   opencl_use "$implementation"
   echo "$implementation: $("$folder/tools/hetero" devices | sed -n '/^GPU/,$s/^  FULL_DEVICE_NAME *//p' | head -n 1)"
-  seconds=0
+  seconds=0 layers=''
   if [ "$implementation" = oclgrind ]; then
     oclgrind_tests
-    seconds=$oclgrind_seconds
+    seconds=$oclgrind_seconds layers=$folder/tests/opencl_layer/recording_layer.so
   else
     piece "$implementation.gpu" gtest "$implementation.gpu" "$folder/tests/devices/test_devices" --gtest_filter='Gpu*' --gtest_brief=1
     piece "$implementation.oracle" gtest "$implementation.oracle" "$folder/tests/oracle/test_oracle" --gtest_brief=1

@@ -41,6 +41,8 @@ oclgrind_limit() {
     echo "Oclgrind has no $undefined"
   elif grep -q 'notifyKernelBegin.*Assertion' "$results/$1.log"; then
     echo "Oclgrind runs the commands of one queue at a time"
+  elif [[ $1 == oclgrind.GpuSurfaces.* ]] && grep -q 'needs OpenCL 3' "$results/$1.log"; then
+    echo "Oclgrind is an OpenCL 1.2, which does not import DMA-BUFs"
   elif [[ $1 == oclgrind.GpuProbes.* ]] && grep -q '^Segmentation fault' "$results/$1.log"; then
     echo "Oclgrind crashes where two threads build, which the layer of other tests prevents"
   fi
