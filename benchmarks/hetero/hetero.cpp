@@ -4,6 +4,7 @@
 //   bench_hetero run [--scale X] [--requests N] MODEL...       executed by HETERO on simulated
 //   machines
 //   bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices
+//   bench_hetero repeat [--devices GPU,CPU] MODEL...  plans of three compiles, beside each other
 //   bench_hetero overhead MODEL...              HETERO:CPU beside CPU, alternating
 //   bench_hetero split --affinity FILE MODEL...  subgraphs with these affinities, as JSON
 // --csv FILE writes a line per comparison of `plan`.
@@ -103,6 +104,23 @@ int64_t busiest_ns(const Simulation& simulation) {
   return most;
 }
 
+/// "GPU 12.3, CPU 4.5, GPU to CPU 1.2": milliseconds.
+std::string busy_text(const Simulation& simulation) {
+  const std::vector<SimulatedSpeed>& devices = simulation.machine.devices;
+  std::string text;
+  const auto add = [&](const std::string& name, const SimulatedQueue& queue) {
+    if (queue.busy_ns == 0) return;
+    text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name,
+                        1e-6 * static_cast<double>(queue.busy_ns));
+  };
+  for (size_t d = 0; d < devices.size(); ++d) add(devices[d].name, simulation.devices[d]);
+  for (size_t link = 0; link < simulation.links.size(); ++link) {
+    add(devices[link / devices.size()].name + " to " + devices[link % devices.size()].name,
+        simulation.links[link]);
+  }
+  return text;
+}
+
 /// What all runs of one command add up to.
 struct RunTotals {
   size_t runs = 0;
@@ -164,8 +182,13 @@ Status run_machine(const std::string& name, const Model& model, const SimulatedM
           for (SimulatedQueue& queue : *all) queue.busy_ns = 0;
         }
       };
-      const auto ends = [&] { busiest = busiest_ns(*simulation); };
+      std::string busy;
+      const auto ends = [&] {
+        busiest = busiest_ns(*simulation);
+        busy = busy_text(*simulation);
+      };
       HET_ASSIGN(const Rate rate, measure_throughput(*compiled, options.requests, begins, ends));
+      if (!options.policy.empty()) fmt::print("busy ms, {} frames: {}\n", rate.frames, busy);
       const double bound = 1e9 * static_cast<double>(rate.frames) / static_cast<double>(busiest);
       gain = rate.per_second / single_rate;
       share = rate.per_second / bound;
@@ -258,6 +281,53 @@ Status measure_real(Core& core, const std::string& path, const Options& options)
   return {};
 }
 
+/// What three compiles in a row choose, nothing kept between them, timed in turns.
+Status measure_repeats(Core& core, const std::string& path, const Options& options) {
+  constexpr size_t kCompiles = 3;
+  constexpr size_t kTurns = 7;
+  HET_ASSIGN(const auto model, read_bound(core, path));
+  for (const std::string policy : {"latency", "parallel", "throughput"}) {
+    if (!options.policy.empty() && options.policy != policy) continue;
+    std::vector<std::shared_ptr<CompiledModel>> plans(kCompiles);
+    std::string subgraphs;
+    double seconds = 0;
+    for (auto& plan : plans) {
+      const auto start = Clock::now();
+      HET_ASSIGN(plan, core.compile_model(*model, "HETERO:" + options.devices,
+                                          {{"HETERO_POLICY", policy}}));
+      seconds += since(start);
+      HET_ASSIGN(const std::string count, plan->get_property("HETERO_NUMBER_OF_SUBMODELS"));
+      subgraphs += (subgraphs.empty() ? "" : ", ") + count;
+    }
+    std::vector<std::vector<double>> samples(kCompiles);
+    for (size_t turn = 0; turn < kTurns; ++turn) {
+      for (size_t i = 0; i < kCompiles; ++i) {
+        if (policy == "throughput") {
+          HET_ASSIGN(const Rate rate, measure_throughput(*plans[i], options.requests));
+          samples[i].push_back(1 / rate.per_second);
+        } else {
+          HET_ASSIGN(const double latency, measure_latency(*plans[i], 5));
+          samples[i].push_back(latency);
+        }
+      }
+    }
+    std::string times;
+    double least = 1e9;
+    double most = 0;
+    for (std::vector<double>& one : samples) {
+      const double middle = median(std::move(one));
+      times += fmt::format("{}{:.3f}", times.empty() ? "" : ", ", 1e3 * middle);
+      least = std::min(least, middle);
+      most = std::max(most, middle);
+    }
+    fmt::print("{:<38} {:<10} {} ms; {} subgraphs; {:.1f} % apart; {:.1f} s a compile\n",
+               std::filesystem::path(path).stem().string(), policy, times, subgraphs,
+               100 * (most / least - 1), seconds / kCompiles);
+    std::fflush(stdout);
+  }
+  return {};
+}
+
 int run_real(const Options& options) {
   const std::shared_ptr<Core> core = het::core();
   int failed = 0;
@@ -265,7 +335,8 @@ int run_real(const Options& options) {
     const Status status = options.command == "overhead" ? measure_overhead(*core, path)
                           : options.command == "split"
                               ? print_split(*core, path, options.devices, options.affinity)
-                              : measure_real(*core, path, options);
+                          : options.command == "repeat" ? measure_repeats(*core, path, options)
+                                                        : measure_real(*core, path, options);
     if (status.ok()) continue;
     fmt::print("{}: {}\n", path, status.message());
     failed = 1;
@@ -302,12 +373,12 @@ int run(int argc, char** argv) {
   if (!options.models.empty()) {
     if (options.command == "plan") return plan_all(options);
     if (options.command == "run") return run_simulated(options);
-    if (options.command == "real" || options.command == "overhead" || options.command == "split") {
-      return run_real(options);
+    for (const char* command : {"real", "repeat", "overhead", "split"}) {
+      if (options.command == command) return run_real(options);
     }
   }
   fmt::print(stderr,
-             "usage: bench_hetero plan|run|real|overhead|split [--csv FILE] [--scale X] "
+             "usage: bench_hetero plan|run|real|repeat|overhead|split [--csv FILE] [--scale X] "
              "[--requests N] [--machine NAME] [--policy NAME] [--devices GPU,CPU] "
              "[--affinity FILE] MODEL...\n");
   return 2;

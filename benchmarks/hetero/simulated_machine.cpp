@@ -96,7 +96,7 @@ class SimulatedRequest final : public DeviceRequest, private StreamJob {
   void bring(const Tensor& tensor) {
     std::lock_guard lock(shared_->mutex);
     const auto place = shared_->places.find(tensor.buffer().get());
-    if (place == shared_->places.end()) {  // a frame's input
+    if (place == shared_->places.end() || place->second.buffer.expired()) {  // a frame's input
       if (device_ != shared_->machine.home()) {
         add_transfer(shared_->machine.home(), device_, tensor.size_bytes());
       }
@@ -154,7 +154,7 @@ class SimulatedRequest final : public DeviceRequest, private StreamJob {
         std::memcpy(output.bytes(), value->second.bytes(), output.size_bytes());
       }
       std::lock_guard lock(shared_->mutex);
-      shared_->places[output.buffer().get()] = {device_, {}};
+      shared_->places[output.buffer().get()] = {output.buffer(), device_, {}};
     }
   }
 

@@ -70,8 +70,9 @@ struct Simulation {
 
   std::mutex mutex;  ///< protects places; taken alone
   struct Place {
-    size_t origin = 0;         ///< the device that computed the content
-    std::set<size_t> sent_to;  ///< others that have it, or will when their link is done
+    std::weak_ptr<const Buffer> buffer;  ///< another one may come to lie where one has been freed
+    size_t origin = 0;                   ///< the device that computed the content
+    std::set<size_t> sent_to;            ///< others that have it, or will when their link is done
   };
   std::map<const Buffer*, Place> places;
 };

@@ -16,10 +16,11 @@ std::vector<double> shares_of(const std::vector<PlanWay>& ways) {
   return shares;
 }
 
-/// Let in besides those that keep a device busy: their inputs are brought meanwhile. Simulated
-/// machines with slow links lost 19 % of the bound with none, 9 % with one, 6 % with two; with four
-/// the order of the device's own queue came back (16 %).
-constexpr size_t kOnTheirWay = 2;
+/// Let in besides those that keep a device busy: their inputs are brought meanwhile. Of the bound
+/// simulated machines with slow links (three devices) lost 6 to 24 % with two, 9 to 13 % with four,
+/// 1 to 12 % with six; with two devices two lost 1 to 7 %, four 1 to 5 %, six none to 5 %, but
+/// frames took longer there (other plans were chosen).
+constexpr size_t kOnTheirWay = 4;
 
 /// One for each device of several subgraphs.
 std::vector<PlanMix::Gates> make_gates(const std::vector<PlanWay>& ways) {

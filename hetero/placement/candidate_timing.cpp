@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "hetero/members/optimal_requests.h"
@@ -15,87 +19,199 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostRequests = 64;
-constexpr int kLeastRounds = 3;
-constexpr int kMostRounds = 25;
+constexpr size_t kLeastRounds = 4;  ///< the first one warms up
+constexpr size_t kUsualRounds = 6;  ///< where they are short
+constexpr size_t kMostRounds = 100;
+/// Of the median: two standard errors that are little enough.
+constexpr double kCertain = 0.005;
+/// A median behind the least by this is not looked at any more.
+constexpr double kFarBehind = 1.3;
+/// What the best throughput may lose for less requests.
+constexpr double kRequestSlack = 0.01;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One way to run a compiled model that a policy is about.
+/// Requests that have ended, in that order.
+class Ended {
+ public:
+  void push(size_t request) {
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(request);
+    }
+    changed_.notify_one();
+  }
+  size_t pop() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !requests_.empty(); });
+    const size_t request = requests_.front();
+    requests_.pop_front();
+    return request;
+  }
+
+ private:
+  std::mutex mutex_;  ///< protects the requests
+  std::condition_variable changed_;
+  std::deque<size_t> requests_;
+};
+
+/// Requests of a model that follow each other: whoever ends begins again.
 class Timing {
  public:
-  static Result<Timing> create(Policy policy, CompiledModel& model) {
+  static Result<Timing> create(CompiledModel& model, size_t count) {
     Timing timing;
-    const size_t count =
-        policy == Policy::Throughput ? std::min(optimal_requests(model), kMostRequests) : 1;
     for (size_t i = 0; i < count; ++i) {
       HET_ASSIGN(timing.requests_.emplace_back(), zero_request(model));
+      if (count == 1) continue;
+      timing.requests_.back()->set_callback(
+          [ended = timing.ended_, i](const Status&) { ended->push(i); });
     }
     return timing;
   }
 
-  /// Seconds a request takes or, with several in flight, from one result to the next while the
-  /// devices are busy.
+  /// Seconds a request takes or, with several, from one result to the next while the devices are
+  /// busy.
   Result<double> run() {
     if (requests_.size() == 1) {
       const auto start = Clock::now();
       HET_TRY(requests_[0]->infer());
       return since(start);
     }
-    for (const auto& request : requests_) HET_TRY(request->start_async());
-    HET_TRY(next_results());
-    constexpr size_t kTimes = 2;
-    const auto start = Clock::now();
-    for (size_t i = 0; i < kTimes; ++i) HET_TRY(next_results());
-    const double seconds = since(start);
-    for (const auto& request : requests_) HET_TRY(request->wait());
-    return seconds / static_cast<double>(kTimes * requests_.size());
+    HET_ASSIGN(const double seconds, run_with(requests_.size()));
+    HET_TRY(end());
+    return seconds;
+  }
+
+  /// The same for fewer requests than there are, then for more and more.
+  Result<std::vector<double>> run_with_all(const std::vector<size_t>& counts) {
+    std::vector<double> samples;
+    for (const size_t count : counts) {
+      HET_ASSIGN(samples.emplace_back(), run_with(count));
+    }
+    HET_TRY(end());
+    return samples;
   }
 
  private:
-  /// Every request ends once and begins again.
-  Status next_results() {
-    for (const auto& request : requests_) {
-      HET_TRY(request->wait());
-      HET_TRY(request->start_async());
+  /// First until so many are in flight and spread over their way. Results come in bursts, which
+  /// the mean of more than one round has to cover.
+  Result<double> run_with(size_t count) {
+    for (; running_ < count; ++running_) HET_TRY(requests_[running_]->start_async());
+    HET_ASSIGN(const double until_spread, seconds_of_results(count));
+    (void)until_spread;
+    return seconds_of_results(std::max<size_t>(8, count * 3 / 2));
+  }
+
+  Result<double> seconds_of_results(size_t results) {
+    const auto start = Clock::now();
+    for (size_t i = 0; i < results; ++i) {
+      InferRequest& next = *requests_[ended_->pop()];
+      HET_TRY(next.wait());
+      HET_TRY(next.start_async());
     }
+    return since(start) / static_cast<double>(results);
+  }
+
+  Status end() {
+    for (size_t i = 0; i < running_; ++i) HET_TRY(requests_[i]->wait());
+    for (; running_ > 0; --running_) (void)ended_->pop();
     return {};
   }
 
   std::vector<std::unique_ptr<InferRequest>> requests_;
+  size_t running_ = 0;  ///< the first so many
+  std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();
 };
+
+/// What a timing gave so far.
+class Samples {
+ public:
+  void add(double seconds) { values_.insert(std::ranges::upper_bound(values_, seconds), seconds); }
+  size_t count() const { return values_.size(); }
+  double median() const { return values_[values_.size() / 2]; }
+  /// The quartiles' distance over the median.
+  double spread() const {
+    return (values_[count() * 3 / 4] - values_[count() / 4]) / values_[count() / 2];
+  }
+  /// Whether the median would hardly change: its standard error, were the samples normal
+  /// (Kendall and Stuart, "The advanced theory of statistics", vol. 1: 1.253 sigma / sqrt(n), and
+  /// sigma is 0.741 times the quartiles' distance).
+  bool is_certain() const {
+    return 2 * 1.253 * 0.741 * spread() / std::sqrt(static_cast<double>(count())) < kCertain;
+  }
+
+ private:
+  std::vector<double> values_;  ///< sorted
+};
+
+/// In turn, so that what disturbs disturbs all.
+Result<std::vector<Samples>> sample(std::vector<Timing>& timings, double budget_seconds) {
+  std::vector<Samples> samples(timings.size());
+  const auto start = Clock::now();
+  for (size_t round = 0; round < kMostRounds; ++round) {
+    const bool is_over = since(start) >= budget_seconds;
+    if (round >= (is_over ? kLeastRounds : kMostRounds)) break;
+    const bool may_end = round >= kUsualRounds;
+    double least = 0;
+    for (const Samples& one : samples) {
+      if (may_end && (least == 0 || one.median() < least)) least = one.median();
+    }
+    bool is_certain = true;
+    for (size_t i = 0; i < timings.size(); ++i) {
+      if (may_end && (samples[i].median() > kFarBehind * least || samples[i].is_certain()))
+        continue;
+      is_certain = false;
+      HET_ASSIGN(const double seconds, timings[i].run());
+      if (round > 0) samples[i].add(seconds);  // the first one warms up
+    }
+    if (is_certain) break;
+  }
+  return samples;
+}
 
 }  // namespace
 
-Status time_candidates(Policy policy, std::vector<PlanCandidate>& candidates,
+Status time_candidates(Policy policy, const std::vector<PlanCandidate*>& candidates,
                        const PlanFactory& factory, double budget_seconds) {
   if (candidates.size() == 1) return {};
   std::vector<Timing> timings;
-  for (const PlanCandidate& candidate : candidates) {
-    HET_ASSIGN(const auto model, factory.model_of(mix_of(candidate)));
-    HET_ASSIGN(Timing timing, Timing::create(policy, *model));
-    HET_ASSIGN(const double first, timing.run());
-    (void)first;  // warms up
-    timings.push_back(std::move(timing));
+  for (const PlanCandidate* candidate : candidates) {
+    HET_ASSIGN(const auto model, factory.model_of(mix_of(*candidate)));
+    const size_t count =
+        policy == Policy::Throughput ? std::min(optimal_requests(*model), kMostRequests) : 1;
+    HET_ASSIGN(timings.emplace_back(), Timing::create(*model, count));
   }
-  std::vector<std::vector<double>> samples(candidates.size());
-  const auto start = Clock::now();
-  for (int round = 0;
-       round < kLeastRounds || (round < kMostRounds && since(start) < budget_seconds); ++round) {
-    for (size_t i = 0; i < timings.size(); ++i) {
-      HET_ASSIGN(const double seconds, timings[i].run());
-      samples[i].push_back(seconds);
-    }
-  }
+  HET_ASSIGN(const std::vector<Samples> samples, sample(timings, budget_seconds));
   for (size_t i = 0; i < candidates.size(); ++i) {
-    std::ranges::sort(samples[i]);
-    const size_t count = samples[i].size();
-    candidates[i].measured_ms = 1e3 * samples[i][count / 2];
-    candidates[i].measured_spread =
-        (samples[i][count * 3 / 4] - samples[i][count / 4]) / samples[i][count / 2];
+    candidates[i]->measured_ms = 1e3 * samples[i].median();
+    candidates[i]->measured_spread = samples[i].spread();
   }
   return {};
+}
+
+Result<size_t> measure_requests(const PlanCandidate& candidate, const PlanFactory& factory,
+                                double budget_seconds) {
+  HET_ASSIGN(const auto model, factory.model_of(mix_of(candidate)));
+  const size_t advised = std::min(optimal_requests(*model), kMostRequests);
+  std::vector<size_t> counts;
+  for (const size_t count : {advised / 2, advised * 3 / 4, advised, advised * 3 / 2, advised * 2}) {
+    if (count >= 2 && (counts.empty() || counts.back() < count)) counts.push_back(count);
+  }
+  if (counts.size() < 2) return advised;
+  HET_ASSIGN(Timing timing, Timing::create(*model, counts.back()));
+  std::vector<Samples> samples(counts.size());
+  const auto start = Clock::now();
+  do {
+    HET_ASSIGN(const std::vector<double> seconds, timing.run_with_all(counts));
+    for (size_t i = 0; i < counts.size(); ++i) samples[i].add(seconds[i]);
+  } while (samples[0].count() < kMostRounds && since(start) < budget_seconds);
+  double least = samples[0].median();
+  for (const Samples& one : samples) least = std::min(least, one.median());
+  size_t found = 0;
+  while (samples[found].median() > least * (1 + kRequestSlack)) ++found;
+  return counts[found];
 }
 
 std::shared_ptr<const PlanMix> mix_of(const PlanCandidate& candidate, std::string explanation) {

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 
-#include "hetero/planner/simulator.h"
-
 namespace het::hetero {
+namespace {
+
+/// Of two as fast as each other but for this the one with fewer subgraphs is better: they need
+/// memory and threads, and which is a little faster changes from measurement to measurement.
+constexpr double kAlike = 0.02;
+
+}  // namespace
 
 bool is_same_way(const CandidateWay& a, const CandidateWay& b) {
   return a.placement.devices == b.placement.devices &&
@@ -31,6 +36,12 @@ double milliseconds_of(const PlanCandidate& candidate) {
   return candidate.measured_ms > 0 ? candidate.measured_ms : candidate.predicted_ms;
 }
 
+size_t subgraph_count(const PlanCandidate& candidate) {
+  size_t count = 0;
+  for (const CandidateWay& way : candidate.ways) count += way.placement.split.subgraphs.size();
+  return count;
+}
+
 size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least_gain) {
   const auto best = [&](bool is_single) {
     size_t found = candidates.size();
@@ -40,6 +51,14 @@ size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least
           milliseconds_of(candidates[i]) < milliseconds_of(candidates[found])) {
         found = i;
       }
+    }
+    const size_t fastest = found;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].is_single != is_single ||
+          milliseconds_of(candidates[i]) > milliseconds_of(candidates[fastest]) * (1.0 + kAlike)) {
+        continue;
+      }
+      if (subgraph_count(candidates[i]) < subgraph_count(candidates[found])) found = i;
     }
     return found;
   };
@@ -59,18 +78,6 @@ double usual_bias(const std::vector<PlanCandidate>& candidates, bool is_single) 
   }
   std::ranges::sort(biases);
   return biases.empty() ? 1.0 : biases[biases.size() / 2];
-}
-
-double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shares) {
-  Loads sum;
-  for (const PlanShare& part : shares) {
-    const Loads one = loads(problem, part.assignment, LinkUse::OnePerPair);
-    sum.devices.resize(one.devices.size());
-    sum.links.resize(one.links.size());
-    for (size_t i = 0; i < one.devices.size(); ++i) sum.devices[i] += part.share * one.devices[i];
-    for (size_t i = 0; i < one.links.size(); ++i) sum.links[i] += part.share * one.links[i];
-  }
-  return std::max(std::ranges::max(sum.devices), std::ranges::max(sum.links));
 }
 
 void normalise(std::vector<PlanShare>& shares) {

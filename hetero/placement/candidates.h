@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "hetero/placement/plan_report.h"
-#include "hetero/planner/plan_problem.h"
 #include "hetero/planner/throughput_plan.h"
 
 namespace het::hetero {
@@ -20,16 +19,17 @@ bool uses_one_device(const PlanCandidate& candidate);
 /// Milliseconds: what was measured or, where nothing was, what the costs say.
 double milliseconds_of(const PlanCandidate& candidate);
 
-/// The index of the fastest. One that uses several devices has to be better than the best single
+/// Of all its ways.
+size_t subgraph_count(const PlanCandidate& candidate);
+
+/// The index of the fastest; of several that differ by 2 % at most, the one with fewest subgraphs.
+/// One that uses several devices has to be better than the best single
 /// device by `least_gain`, a share.
 size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least_gain);
 
 /// The middle of the biases of those that use one device or, with `is_single` false, several; 1
 /// where there are none.
 double usual_bias(const std::vector<PlanCandidate>& candidates, bool is_single);
-
-/// Seconds from frame to frame where placements take these parts of the frames.
-double mix_period(const PlanProblem& problem, const std::vector<PlanShare>& shares);
 
 /// Shares that add up to 1.
 void normalise(std::vector<PlanShare>& shares);

@@ -42,9 +42,9 @@ Policy policy_of(const Properties& properties) {
 }
 
 std::string describe(const PlanReport& report, const SupportTable& table) {
-  std::string text = fmt::format("{:<24} {:>9} {:>13} {:>12} {:>7}  {}",
+  std::string text = fmt::format("{:<24} {:>9} {:>9} {:>13} {:>12} {:>7}  {}",
                                  fmt::format("policy {}", to_string(report.policy)), "subgraphs",
-                                 "predicted ms", "measured ms", "spread", "nodes");
+                                 "in flight", "predicted ms", "measured ms", "spread", "nodes");
   for (size_t i = 0; i < report.candidates.size(); ++i) {
     const PlanCandidate& candidate = report.candidates[i];
     std::string nodes;
@@ -56,8 +56,10 @@ std::string describe(const PlanReport& report, const SupportTable& table) {
       subgraphs += way.placement.split.subgraphs.size();
     }
     text += fmt::format(
-        "\n{}{:<22} {:>9} {:>13.3f} {:>12} {:>7}  {}", i == report.chosen ? "* " : "  ",
-        candidate.name, subgraphs, candidate.predicted_ms,
+        "\n{}{:<22} {:>9} {:>9} {:>13.3f} {:>12} {:>7}  {}", i == report.chosen ? "* " : "  ",
+        candidate.name, subgraphs,
+        candidate.requests > 0 ? std::to_string(candidate.requests) : std::string("-"),
+        candidate.predicted_ms,
         candidate.measured_ms > 0 ? fmt::format("{:.3f}", candidate.measured_ms) : std::string("-"),
         candidate.measured_ms > 0 ? fmt::format("{:.0f} %", 100 * candidate.measured_spread)
                                   : std::string("-"),

@@ -11,11 +11,10 @@
 #include "hetero/placement/candidates.h"
 #include "hetero/placement/cost_model.h"
 #include "hetero/placement/device_profile.h"
-#include "hetero/planner/fewer_cuts.h"
+#include "hetero/placement/throughput_draft.h"
 #include "hetero/planner/latency_plan.h"
 #include "hetero/planner/parallel_plan.h"
 #include "hetero/planner/single_device.h"
-#include "hetero/planner/throughput_plan.h"
 #include "hetero/split/stages.h"
 #include "inference/base/log.h"
 #include "inference/passes/prepare_model.h"
@@ -27,15 +26,14 @@ namespace {
 constexpr double kProfileSeconds = 0.5;      ///< a device
 constexpr double kTimingSeconds = 1.0;       ///< all candidates together
 constexpr double kFirstTimingSeconds = 0.3;  ///< the devices alone
+constexpr double kConfirmingSeconds = 0.5;   ///< the best beside the best single device
+constexpr double kRequestSeconds = 0.5;      ///< numbers of requests in flight
 constexpr int kLeastPolicyRounds = 3;
 constexpr int kMostPlanRounds = 3;
-/// Of a mix; others get nothing.
-constexpr size_t kMostPolicyWays = 4;
+/// Of devices side by side; others get nothing.
 constexpr double kLeastShare = 0.02;
 /// Of the application that a mix or a pipeline asks for.
 constexpr size_t kMostFlowRequests = 32;
-/// What a plan may lose on paper where it hands over less often.
-constexpr double kSlack = 0.1;
 /// A plan of several devices has to be better than one device by this.
 constexpr double kLeastGain = 0.03;
 
@@ -70,12 +68,12 @@ class Planner {
     // Pass 1: costs of what devices said they take, after by-priority's subgraphs were confirmed.
     TransferTimes transfers;
     HET_ASSIGN(CostModel costs, measure_costs(transfers));
-    predict_by_priority(costs, report_.candidates[0]);
+    price(costs, report_.candidates[0]);
     // Pass 2: every device alone.
     for (size_t d = 0; d < table_.devices().size(); ++d) HET_TRY(add_single(costs, d));
     if (policy_ == Policy::Throughput && options_.mixes) {
       HET_TRY(compile_all());
-      HET_TRY(time_candidates(policy_, report_.candidates, factory_, kFirstTimingSeconds));
+      HET_TRY(time_candidates(policy_, all_candidates(), factory_, kFirstTimingSeconds));
       HET_TRY(add_side_by_side(costs));
     }
     // Pass 3: the planner's, until measuring its subgraphs changes nothing.
@@ -89,8 +87,13 @@ class Planner {
     }
     // Pass 4: what is faster in fact.
     HET_TRY(compile_all());
-    HET_TRY(time_candidates(policy_, report_.candidates, factory_, kTimingSeconds));
+    HET_TRY(time_candidates(policy_, all_candidates(), factory_, kTimingSeconds));
     report_.chosen = best_candidate(report_.candidates, kLeastGain);
+    HET_TRY(confirm_choice());
+    PlanCandidate& chosen = report_.candidates[report_.chosen];
+    if (policy_ == Policy::Throughput && !chosen.is_single) {
+      HET_ASSIGN(chosen.requests, measure_requests(chosen, factory_, kRequestSeconds));
+    }
     if (is_by_priority) {
       tell_of_better();
       report_.chosen = 0;
@@ -171,21 +174,24 @@ class Planner {
   }
 
   double predicted_ms(const CostModel& costs, const PlanCandidate& candidate) const {
-    const PlanProblem& problem = costs.problem();
-    if (candidate.ways.size() == 1) {
-      return 1e3 * predicted(problem, costs.assignment(candidate.ways[0].placement.devices));
-    }
-    std::vector<PlanShare> shares;
-    for (const CandidateWay& way : candidate.ways) {
-      shares.push_back({costs.assignment(way.placement.devices), way.share});
-    }
-    normalise(shares);
-    return 1e3 * mix_period(problem, shares);
+    const Assignment first = costs.assignment(candidate.ways[0].placement.devices);
+    if (policy_ != Policy::Throughput) return 1e3 * latency(costs.problem(), first);
+    if (candidate.is_single) return 1e3 * period(costs.problem(), first, LinkUse::OnePerPair);
+    return 1e3 * flight(costs, candidate.ways).period;
   }
 
-  double predicted(const PlanProblem& problem, const Assignment& assignment) const {
-    return policy_ == Policy::Throughput ? period(problem, assignment, LinkUse::OnePerPair)
-                                         : latency(problem, assignment);
+  /// Frames that follow each other on these ways, as they queue at devices and links.
+  static FramesInFlight flight(const CostModel& costs, const std::vector<CandidateWay>& ways) {
+    PipelineFlow flow;
+    flow.devices = costs.problem().devices;
+    flow.resources = costs.flow_resources();
+    std::vector<double> shares;
+    for (const CandidateWay& way : ways) {
+      flow.ways.push_back(costs.flow(way.placement.split, way.placement.devices));
+      shares.push_back(way.share);
+    }
+    flow.turns = order_turns(shares, shares.size() == 1 ? 1 : PlanMix::kTurns);
+    return frames_in_flight(flow, kMostFlowRequests);
   }
 
   void tell_of_better() const {
@@ -195,6 +201,33 @@ class Planner {
         "model '{}' by priority takes {:.3f} ms, and {:.3f} ms as '{}': HETERO_POLICY=latency "
         "would choose that",
         prepared_.name(), report_.candidates[0].measured_ms, best.measured_ms, best.name);
+  }
+
+  std::vector<PlanCandidate*> all_candidates() {
+    std::vector<PlanCandidate*> all;
+    for (PlanCandidate& candidate : report_.candidates) all.push_back(&candidate);
+    return all;
+  }
+
+  /// Several devices are only taken where they are better than one a second time: other programs
+  /// may have disturbed the one.
+  Status confirm_choice() {
+    std::vector<PlanCandidate>& all = report_.candidates;
+    const auto is_single = [](const PlanCandidate& candidate) { return candidate.is_single; };
+    if (all[report_.chosen].is_single || std::ranges::none_of(all, is_single)) return {};
+    size_t single = all.size();
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].is_single) continue;
+      if (single == all.size() || milliseconds_of(all[i]) < milliseconds_of(all[single])) {
+        single = i;
+      }
+    }
+    PlanCandidate& several = all[report_.chosen];
+    HET_TRY(time_candidates(policy_, {&all[single], &several}, factory_, kConfirmingSeconds));
+    if (several.measured_ms * (1.0 + kLeastGain) > all[single].measured_ms) {
+      report_.chosen = single;
+    }
+    return {};
   }
 
   Status time_subgraphs(const CostModel& costs, const TransferTimes& transfers) {
@@ -274,25 +307,12 @@ class Planner {
     return {};
   }
 
-  void predict_by_priority(const CostModel& costs, PlanCandidate& candidate) const {
-    candidate.predicted_ms =
-        1e3 * predicted(costs.problem(), costs.assignment(candidate.ways[0].placement.devices));
-    // One device knows itself how many it wants.
-    if (!candidate.is_single) advise_requests(costs, candidate);
-  }
-
-  void advise_requests(const CostModel& costs, PlanCandidate& candidate) const {
-    if (policy_ != Policy::Throughput) return;
-    PipelineFlow flow;
-    flow.devices = costs.problem().devices;
-    flow.resources = costs.flow_resources();
-    std::vector<double> shares;
-    for (const CandidateWay& way : candidate.ways) {
-      flow.ways.push_back(costs.flow(way.placement.split, way.placement.devices));
-      shares.push_back(way.share);
+  /// Predicts, and says how many requests keep its devices busy. One device knows that itself.
+  void price(const CostModel& costs, PlanCandidate& candidate) const {
+    candidate.predicted_ms = predicted_ms(costs, candidate);
+    if (policy_ == Policy::Throughput && !candidate.is_single) {
+      candidate.requests = flight(costs, candidate.ways).count + 1;
     }
-    flow.turns = order_turns(shares, shares.size() == 1 ? 1 : PlanMix::kTurns);
-    candidate.requests = frames_in_flight(flow, kMostFlowRequests) + 1;
   }
 
   /// The placement of nodes on these devices; empty reasons say it was the planner.
@@ -320,7 +340,7 @@ class Planner {
     candidate.is_single = true;
     HET_ASSIGN(candidate.ways.emplace_back(),
                make_way(costs.node_devices(plan.assignment), /*in_stages=*/false));
-    candidate.predicted_ms = 1e3 * predicted(costs.problem(), plan.assignment);
+    price(costs, candidate);
     PlanCandidate& by_priority = report_.candidates[0];
     if (by_priority.ways[0].placement.devices == candidate.ways[0].placement.devices) {
       by_priority.name = candidate.name;
@@ -349,22 +369,18 @@ class Planner {
                      /*in_stages=*/true));
       return is_new || is_new_in_stages;
     }
-    HET_ASSIGN(const ThroughputPlan one, throughput_plan(problem, {.one_plan = true}));
-    const Assignment assignment =
-        with_fewer_cuts(problem, one.plans[0].assignment, LinkUse::OnePerPair, kSlack);
-    HET_ASSIGN(const bool is_new, add(costs, "throughput" + suffix, {{assignment, 1}},
-                                      period(problem, assignment, LinkUse::OnePerPair)));
+    const auto draft_seconds = [&](const std::vector<PlanShare>& shares) -> Result<double> {
+      HET_ASSIGN(const std::vector<CandidateWay> ways, make_ways(costs, shares));
+      return flight(costs, ways).period;
+    };
+    HET_ASSIGN(const std::vector<PlanShare> one,
+               draft_throughput(problem, /*mixed=*/false, draft_seconds));
+    HET_ASSIGN(const bool is_new, add(costs, "throughput" + suffix, one));
     if (!options_.mixes || round > 0) return is_new;
-    HET_ASSIGN(const ThroughputPlan mix, throughput_plan(problem));
-    std::vector<PlanShare> shares;
-    for (const PlanShare& part : mix.plans) {
-      if (shares.size() == kMostPolicyWays || part.share < kLeastShare) break;
-      shares.push_back(part);
-    }
-    normalise(shares);
-    if (shares.size() < 2) return is_new;
-    HET_ASSIGN(const bool is_mixed,
-               add(costs, "mix" + suffix, shares, mix_period(problem, shares)));
+    HET_ASSIGN(const std::vector<PlanShare> mix,
+               draft_throughput(problem, /*mixed=*/true, draft_seconds));
+    if (mix.empty()) return is_new;
+    HET_ASSIGN(const bool is_mixed, add(costs, "mix" + suffix, mix));
     return is_new || is_mixed;
   }
 
@@ -372,34 +388,40 @@ class Planner {
   /// fact nothing waits for anything.
   Status add_side_by_side(const CostModel& costs) {
     std::vector<PlanShare> shares;
-    double sum = 0;
     for (const PlanCandidate& candidate : report_.candidates) {
       if (!candidate.is_single || !(milliseconds_of(candidate) > 0)) continue;
       shares.push_back(
           {costs.assignment(candidate.ways[0].placement.devices), 1 / milliseconds_of(candidate)});
-      sum += shares.back().share;
     }
     normalise(shares);
     std::erase_if(shares, [](const PlanShare& part) { return part.share < kLeastShare; });
     if (shares.size() < 2) return {};
     std::ranges::stable_sort(shares, std::greater<>(), &PlanShare::share);
-    HET_TRY(add(costs, "side by side", shares, 1e-3 / sum));
+    HET_TRY(add(costs, "side by side", shares));
     return {};
   }
 
-  /// True where it is a candidate now that was none before.
+  Result<std::vector<CandidateWay>> make_ways(const CostModel& costs,
+                                              const std::vector<PlanShare>& shares,
+                                              bool in_stages = false) const {
+    std::vector<CandidateWay> ways;
+    for (const PlanShare& part : shares) {
+      HET_ASSIGN(ways.emplace_back(), make_way(costs.node_devices(part.assignment), in_stages));
+      ways.back().share = part.share;
+    }
+    return ways;
+  }
+
+  /// True where it is a candidate now that was none before. `seconds`: what the planner says, where
+  /// that is more than the costs do.
   Result<bool> add(const CostModel& costs, std::string name, const std::vector<PlanShare>& shares,
-                   double seconds, bool in_stages = false) {
+                   double seconds = 0, bool in_stages = false) {
     PlanCandidate candidate;
     candidate.name = std::move(name);
-    candidate.predicted_ms = 1e3 * seconds;
-    for (const PlanShare& part : shares) {
-      HET_ASSIGN(CandidateWay way, make_way(costs.node_devices(part.assignment), in_stages));
-      way.share = part.share;
-      candidate.ways.push_back(std::move(way));
-    }
+    HET_ASSIGN(candidate.ways, make_ways(costs, shares, in_stages));
     candidate.is_single = uses_one_device(candidate);
-    advise_requests(costs, candidate);
+    price(costs, candidate);
+    if (seconds > 0) candidate.predicted_ms = 1e3 * seconds;
     if (find_same(report_.candidates, candidate) != nullptr) return false;
     for (const CandidateWay& way : candidate.ways) {
       HET_ASSIGN(const bool taken, table_.confirm(way.placement.split));

@@ -136,18 +136,15 @@ double flow_period(const PipelineFlow& flow, size_t in_flight) {
   return end < kNever ? (end - begin) / static_cast<double>(frames) : kNever;
 }
 
-size_t frames_in_flight(const PipelineFlow& flow, size_t most) {
+FramesInFlight frames_in_flight(const PipelineFlow& flow, size_t most) {
   constexpr double kIdle = 0.02;
   const double enough = flow_bound(flow) * (1 + kIdle);
-  double best = kNever;
-  size_t found = 1;
-  for (size_t count = 1; count <= most && best > enough; count += 1 + count / 4) {
+  FramesInFlight best{1, kNever};
+  for (size_t count = 1; count <= most && best.period > enough; count += 1 + count / 4) {
     const double period = flow_period(flow, count);
-    if (period >= best) continue;
-    best = period;
-    found = count;
+    if (period < best.period) best = {count, period};
   }
-  return found;
+  return best;
 }
 
 }  // namespace het::hetero

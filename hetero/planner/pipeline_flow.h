@@ -29,8 +29,14 @@ double flow_bound(const PipelineFlow& flow);
 /// Seconds from frame to frame with so many in flight, each resource with one step at a time; a
 /// frame begins when another ends. Simulated; infinity for a flow with a cycle.
 double flow_period(const PipelineFlow& flow, size_t in_flight);
-/// The least number of frames in flight, up to `most`, that keeps the busiest resource at work but
-/// for 2 % of the time, or the one that comes closest.
-size_t frames_in_flight(const PipelineFlow& flow, size_t most);
+/// How many frames to have in flight, and what that gives.
+struct FramesInFlight {
+  size_t count = 1;
+  double period = 0;  ///< seconds from frame to frame
+};
+
+/// The least number, up to `most`, that keeps the busiest resource at work but for 2 % of the time,
+/// or the one that comes closest.
+FramesInFlight frames_in_flight(const PipelineFlow& flow, size_t most);
 
 }  // namespace het::hetero

@@ -59,9 +59,10 @@ TEST(PipelineFlow, NothingEndsInACycle) {
 TEST(PipelineFlow, AsManyInFlightAsKeepTheBusiestAtWork) {
   // One computes 1 s while 3 s of transfers go on for others.
   const PipelineFlow flow{1, 4, {line({{1, 1}, {0, 1}, {2, 1}, {3, 1}})}};
-  EXPECT_EQ(frames_in_flight(flow, 32), 4);
-  EXPECT_EQ(frames_in_flight(flow, 2), 2);
-  EXPECT_EQ(frames_in_flight({1, 1, {line({{0, 1}})}}, 32), 1);
+  EXPECT_EQ(frames_in_flight(flow, 32).count, 4u);
+  EXPECT_EQ(frames_in_flight(flow, 2).count, 2u);
+  EXPECT_NEAR(frames_in_flight(flow, 32).period, 1, 0.02);
+  EXPECT_EQ(frames_in_flight({1, 1, {line({{0, 1}})}}, 32).count, 1u);
 }
 
 }  // namespace
