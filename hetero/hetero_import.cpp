@@ -144,10 +144,10 @@ Result<std::shared_ptr<HeteroPlan>> import_way(const ExportedWay& way,
   return plan;
 }
 
-bool wants_fail_over(const ExportedPlan& plan, const Properties& file, const Properties& given) {
-  if (!plan.source || given.contains("HETERO_STRICT")) return false;
-  const Properties& asked = given.contains("HETERO_FAIL_OVER") ? given : file;
-  return property_boolean(asked, "HETERO_FAIL_OVER") && !property_boolean(file, "HETERO_STRICT");
+/// The file has a source where the model had fail-over when it was exported.
+bool wants_fail_over(const ExportedPlan& plan, const Properties& given) {
+  if (given.contains("HETERO_FAIL_OVER")) return property_boolean(given, "HETERO_FAIL_OVER");
+  return plan.source || given.contains("WEIGHTS_PATH");
 }
 
 /// "model.bin" lies beside "model.xml".
@@ -195,6 +195,11 @@ Result<std::shared_ptr<CompiledModel>> with_fail_over(const ExportedPlan& plan,
                                                       const ImportedWays& imported, Core& core,
                                                       HeteroParts& parts,
                                                       const std::vector<MemberDevice>& members) {
+  if (!plan.source) {
+    return error(StatusCode::NotFound,
+                 "it had none when it was exported (HETERO_FAIL_OVER=NO, HETERO_STRICT or one "
+                 "device), so its file does not say what its model was");
+  }
   const std::string given = property_text(parts.properties, "WEIGHTS_PATH");
   const std::string path = model_file(given.empty() ? plan.source->path : given);
   if (path.empty()) {
@@ -217,7 +222,7 @@ Result<std::shared_ptr<CompiledModel>> import_hetero_model(std::istream& stream,
   HeteroParts parts;
   HET_ASSIGN(parts.properties, merge_properties(plan, given));
   std::string list = plan.devices;
-  const bool wants = wants_fail_over(plan, plan.properties, given);
+  const bool wants = wants_fail_over(plan, given);
   if (members.empty()) {
     HET_ASSIGN(members, devices_of(plan, wants, core));
   } else {

@@ -92,10 +92,12 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
                           {},
                           std::chrono::steady_clock::now(),
                           {}};
-    for (size_t i = 0; i < io_->input_count(); ++i) {
+    for (size_t i = 0; i < io_->input_count() && behaviour_->has_contexts; ++i) {
       trace.inputs.push_back(io_->input(i).buffer().get());
     }
-    for (const Tensor& output : io_->outputs()) trace.outputs.push_back(output.buffer().get());
+    for (size_t i = 0; i < io_->output_count() && behaviour_->has_contexts; ++i) {
+      trace.outputs.push_back(io_->output(i).buffer().get());
+    }
     Status status = behaviour_->has_own_memory ? move_into_device() : Status();
     if (status.ok()) {
       inner_->start(behaviour_->has_own_memory ? *device_io_ : *io_, *this);

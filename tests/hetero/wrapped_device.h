@@ -21,7 +21,7 @@ struct TracedExecution {
   size_t request = 0;                 ///< number of the request among those of its compiled model
   const std::byte* input = nullptr;   ///< address of the first input
   const std::byte* output = nullptr;  ///< address of the first output, before the execution
-  std::vector<const Buffer*> inputs;  ///< the memory of all inputs
+  std::vector<const Buffer*> inputs;  ///< the memory of all inputs, where it has contexts
   std::vector<const Buffer*> outputs;
   std::chrono::steady_clock::time_point start;
   std::chrono::steady_clock::time_point end;

@@ -214,7 +214,13 @@ TEST_F(HeteroExportSource, FailOverMayBeSwitchedOff) {
   EXPECT_EQ(fail_over_of(export_of(*model), {{"HETERO_FAIL_OVER", "NO"}}), "NO");
   const std::string without = export_of(*model, "HETERO:FAST,CPU", {{"HETERO_FAIL_OVER", "NO"}});
   EXPECT_EQ(without.find(folder_.string()), std::string::npos);
+  logged();
   EXPECT_EQ(fail_over_of(without), "NO");
+  EXPECT_THAT(logged(), testing::Not(HasSubstr("fail-over"))) << "nobody has asked for it";
+  EXPECT_EQ(fail_over_of(without, {{"HETERO_FAIL_OVER", "YES"}}), "NO");
+  EXPECT_THAT(logged(), HasSubstr("it had none when it was exported"));
+  EXPECT_THAT(fail_over_of(without, {{"WEIGHTS_PATH", (folder_ / "model.onnx").string()}}),
+              HasSubstr("it had none when it was exported"));
 }
 
 TEST_F(HeteroExportSource, TheNoteOfThePathStaysInTheProcess) {

@@ -1,11 +1,17 @@
 // Devices that models with unbound shapes lose and take back, over all plans of one.
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "inference/requests/dynamic_model.h"
+#include "inference/vision_model.h"
+#include "inference/writers/onnx_writer.h"
 #include "tests/hetero/hetero_testing.h"
 
 namespace het::hetero {
@@ -120,6 +126,47 @@ TEST_F(HeteroUnboundLosses, RequestsThatEndTakeNothingWithThem) {
   run(*last, 3);
   last = nullptr;
   EXPECT_THAT(changes(*compiled), ElementsAre(kLoss));
+}
+
+/// What elements have instead of unbound shapes: a model for each width.
+TEST_F(HeteroUnboundLosses, AModelOfSeveralWidthsTellsTheLossesOfAll) {
+  const std::string folder = testing::TempDir() + "het-losses-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  ModelMaker maker("lines");
+  Value* x = maker.input({1, 3, 8, kUnknownDim});
+  maker.output(maker.op("Add", {maker.op("Relu", {x}), maker.op("Tanh", {x})}));
+  VisionModelSettings settings;
+  settings.model = folder + "/lines.onnx";
+  settings.model_proc = folder + "/lines.json";
+  settings.device = "HETERO:FAST,REF";
+  settings.properties = {{"HETERO_RETRY_INTERVAL", "0"}};
+  settings.raw_tensors = true;
+  ASSERT_TRUE(write_onnx(maker.model(), settings.model).ok());
+  std::ofstream(settings.model_proc) << R"({"json_schema_version": "2.2.0", "input_preproc": [
+      {"format": "image", "params": {"widths": [16, 32]}}], "output_postproc": []})";
+  const auto vision = VisionModel::load(core_, settings);
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(vision) << vision.error().message();
+  const auto run_width = [&](int width) {
+    const auto request = (*vision)->for_region({0, 0, width, 8}).compiled().create_infer_request();
+    ASSERT_TRUE(request) << request.error().message();
+    const Status status = (*request)->infer();
+    ASSERT_TRUE(status.ok()) << status.message();
+  };
+  const auto told = [&] {
+    std::vector<std::string> devices;
+    for (const DeviceEvent& event : (*vision)->device_events(next_)) {
+      devices.push_back(event.device);
+    }
+    return devices;
+  };
+  run_width(16);
+  EXPECT_THAT(told(), IsEmpty());
+  broken_ = true;
+  run_width(16);
+  EXPECT_THAT(told(), ElementsAre("FAST")) << "the narrow one";
+  run_width(32);
+  EXPECT_THAT(told(), IsEmpty()) << "the same loss";
 }
 
 }  // namespace
