@@ -273,6 +273,63 @@ TEST_F(HeteroRemoteTensors, OneTensorMayGoOnFromModelToModelAndBeReadByManyReque
   }
 }
 
+/// As a cl_mem: Busy while it is mapped.
+class MappedOnce final : public Buffer {
+ public:
+  explicit MappedOnce(Tensor content)
+      : Buffer(MemoryKind::OpenClBuffer, content.size_bytes(), nullptr, {}),
+        content_(std::move(content)) {}
+  Result<std::byte*> map(MapAccess) override {
+    if (is_mapped_.exchange(true)) return error(StatusCode::Busy, "it is mapped already");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return content_.bytes();
+  }
+  void unmap() override { is_mapped_ = false; }
+
+ private:
+  const Tensor content_;
+  std::atomic<bool> is_mapped_ = false;
+};
+
+TEST_F(HeteroRemoteTensors, ModelsTakeTurnsToMapOneTensor) {
+  const Tensor x = random_tensor({1, 8, 4, 4}, 3);
+  const Tensor given = *Tensor::view(x.desc(), std::make_shared<MappedOnce>(x));
+  const auto model = diamond();
+  std::vector<std::unique_ptr<InferRequest>> requests;
+  for (int i = 0; i < 3; ++i) {
+    const auto compiled = compile(*model, "HETERO:OTHER,REF");
+    for (int k = 0; k < 3; ++k) requests.push_back(*compiled->create_infer_request());
+  }
+  for (const auto& request : requests) ASSERT_TRUE(request->set_input(0, given).ok());
+  for (int run = 0; run < 3; ++run) {
+    for (const auto& request : requests) ASSERT_TRUE(request->start_async().ok());
+    for (const auto& request : requests) {
+      const Status status = request->wait();
+      EXPECT_TRUE(status.ok()) << status.message();
+    }
+  }
+}
+
+TEST_F(HeteroRemoteTensors, AnotherDeviceWithContextsGetsACopy) {
+  refuse_types(*other_, {});
+  other_->has_own_memory = true;
+  other_->has_contexts = true;
+  const auto model = shared_input();
+  const auto compiled = compile_in(*model, "HETERO:FAST,OTHER");
+  EXPECT_EQ(property(*compiled, "EXECUTION_DEVICES"), "OTHER FAST");
+  auto request = *compiled->create_infer_request();
+  const Tensor x = random_tensor({1, 8, 4, 4}, 3);
+  const Tensor given = remote_copy(x);
+  const std::vector<Tensor> wanted = expected(*model, {x});
+  const std::vector<Tensor> got = infer(*request, {given});
+  for (size_t i = 0; i < wanted.size(); ++i) expect_same(got[i], wanted[i]);
+  EXPECT_THAT(memory_of_fast(), Contains(given.buffer().get()));
+  for (const TracedExecution& execution : other_->executions) {
+    EXPECT_THAT(execution.inputs, Not(Contains(given.buffer().get())));
+  }
+  EXPECT_EQ(maps_, 1u);
+}
+
 TEST_F(HeteroRemoteTensors, AStartDoesNotWaitForMemory) {
   std::promise<void> may_map;
   std::shared_future<void> opened = may_map.get_future().share();
