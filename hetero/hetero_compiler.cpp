@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -18,9 +20,12 @@
 #include "hetero/placement/plan_store.h"
 #include "hetero/placement/policy.h"
 #include "hetero/split/stages.h"
+#include "inference/base/checksum.h"
 #include "inference/base/log.h"
 #include "inference/devices/ports.h"
+#include "inference/model/source_path.h"
 #include "inference/passes/prepare_model.h"
+#include "inference/passes/print_model.h"
 #include "inference/requests/dynamic_model.h"
 
 namespace het::hetero {
@@ -122,11 +127,12 @@ void expect_costs(const HeteroPlan& plan, const std::vector<size_t>& devices,
 /// What reads values that are sized at run time is compiled for the sizes that come.
 Result<std::shared_ptr<CompiledModel>> compile_subgraph(const Model& model,
                                                         const MemberDevice& member,
-                                                        const Properties& properties) {
+                                                        const Properties& properties,
+                                                        std::shared_ptr<DeviceContext> context) {
   if (check_inputs_static(model).ok()) {
-    return member.device->compile_model(model, properties, nullptr);
+    return member.device->compile_model(model, properties, context.get());
   }
-  return DynamicCompiledModel::create(model, {member.device, properties, nullptr});
+  return DynamicCompiledModel::create(model, {member.device, properties, std::move(context)});
 }
 
 }  // namespace
@@ -134,13 +140,19 @@ Result<std::shared_ptr<CompiledModel>> compile_subgraph(const Model& model,
 Result<std::shared_ptr<HeteroCompiler>> HeteroCompiler::create(const Model& model,
                                                                std::string device,
                                                                std::vector<MemberDevice> members,
-                                                               Properties properties,
-                                                               bool is_query) {
-  std::shared_ptr<HeteroCompiler> compiler(
-      new HeteroCompiler(std::move(device), std::move(members), std::move(properties)));
+                                                               Properties properties, bool is_query,
+                                                               MemberContext context) {
+  std::shared_ptr<HeteroCompiler> compiler(new HeteroCompiler(
+      std::move(device), std::move(members), std::move(properties), std::move(context)));
   HET_ASSIGN(compiler->by_memory_, is_pipeline_parallel(compiler->properties_));
   HET_TRY(check_replan_interval(compiler->properties_));
   compiler->prepared_ = model.clone();
+  compiler->source_path_ = property_text(compiler->properties_, "WEIGHTS_PATH");
+  if (compiler->source_path_.empty()) compiler->source_path_ = source_path(model);
+  if (!compiler->source_path_.empty()) {
+    std::error_code no_folder;
+    compiler->source_path_ = std::filesystem::absolute(compiler->source_path_, no_folder).string();
+  }
   compiler->events_ = std::make_shared<DeviceEvents>(model.name(), compiler->device_);
   if (is_query) {
     HET_TRY(prepare_model_for_query(*compiler->prepared_));
@@ -152,10 +164,11 @@ Result<std::shared_ptr<HeteroCompiler>> HeteroCompiler::create(const Model& mode
 }
 
 HeteroCompiler::HeteroCompiler(std::string device, std::vector<MemberDevice> members,
-                               Properties properties)
+                               Properties properties, MemberContext context)
     : device_(std::move(device)),
       members_(std::move(members)),
-      properties_(std::move(properties)) {}
+      properties_(std::move(properties)),
+      context_(std::move(context)) {}
 
 /// Of the user's model, since rules may name nodes that are folded or removed when prepared.
 Result<std::vector<AffinityWish>> HeteroCompiler::find_all_wishes(const Model& original) const {
@@ -355,6 +368,7 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
                                                                   bool with_accelerator) {
   std::vector<std::shared_ptr<CompiledModel>> models;
   std::vector<size_t> memory_kinds;
+  std::vector<std::vector<MemoryKind>> in_place;
   HET_ASSIGN(const CutTypes types, choose_cut_types(split, crossing_rules()));
   for (size_t i = 0; i < split.subgraphs.size(); ++i) {
     const Subgraph& subgraph = split.subgraphs[i];
@@ -362,7 +376,7 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
     const Model& model = types.models[i] != nullptr ? *types.models[i] : *subgraph.model;
     Properties properties = member_properties(*member, properties_, kOwnProperties);
     if (with_accelerator) spare_a_core(*member, properties);
-    auto compiled = compile_subgraph(model, *member, properties);
+    auto compiled = compile_subgraph(model, *member, properties, context_.of(*member));
     if (!compiled) {
       failed_device_ = subgraph.device;
       return Failure(compiled.error().with_context(
@@ -371,9 +385,11 @@ Result<std::shared_ptr<HeteroPlan>> HeteroCompiler::compile_split(const Split& s
     }
     models.push_back(std::move(*compiled));
     memory_kinds.push_back(member->device->direct_memory_kinds().size());
+    in_place.push_back(kinds_in_place(*member, context_));
   }
   auto plan = std::make_shared<HeteroPlan>(split, std::move(models), std::move(memory_kinds),
                                            executor_for(properties_));
+  plan->in_place = std::move(in_place);
   for (size_t i = 0; i < types.descs.size(); ++i) plan->split.cuts[i].desc = types.descs[i];
   if (replan_interval(properties_).count() > 0) {
     std::vector<DeviceLoads::Count> loads;
@@ -407,6 +423,78 @@ Result<Split> HeteroCompiler::split_again(const HeteroPlan& plan) const {
   return error(StatusCode::Internal, "the plan cannot be made again");
 }
 
+Result<uint64_t> HeteroCompiler::fingerprint() const {
+  std::string text = print_model(*prepared_);
+  for (const auto& value : prepared_->values()) {
+    if (!value->is_constant()) continue;
+    const Tensor& content = value->constant();
+    text += fmt::format("{} {:016x}\n", value->name(),
+                        checksum(std::span(content.bytes(), content.size_bytes())));
+  }
+  return checksum(text);
+}
+
+Result<ExportedSource> HeteroCompiler::source() const {
+  ExportedSource source;
+  source.path = source_path_;
+  HET_ASSIGN(source.fingerprint, fingerprint());
+  return source;
+}
+
+/// By the names of the file's nodes that subgraphs run.
+Status HeteroCompiler::find_nodes(HeteroPlan& plan) const {
+  std::unordered_map<std::string_view, size_t> subgraph_of;
+  for (size_t i = 0; i < plan.node_names.size(); ++i) {
+    for (const std::string& name : plan.node_names[i]) subgraph_of.emplace(name, i);
+  }
+  for (size_t n = 0; n < prepared_->nodes().size(); ++n) {
+    const Node& node = *prepared_->nodes()[n];
+    const std::vector<std::string>& names = node.original_names();
+    const auto known = names.empty() ? subgraph_of.end() : subgraph_of.find(names[0]);
+    if (known == subgraph_of.end()) {
+      return error(StatusCode::NotSupported, "no subgraph has its node '{}'", node.name());
+    }
+    plan.split.subgraph_of.push_back(known->second);
+    plan.split.subgraphs[known->second].nodes.push_back(n);
+  }
+  return {};
+}
+
+Result<StoredWay> HeteroCompiler::stored_way(const HeteroPlan& plan, double share) const {
+  StoredWay way;
+  way.share = share;
+  std::vector<std::string> names;
+  for (const size_t subgraph : plan.split.subgraph_of) {
+    names.push_back(plan.split.subgraphs[subgraph].device);
+    const auto member = std::ranges::find(members_, names.back(), &MemberDevice::name);
+    way.devices.push_back(static_cast<size_t>(member - members_.begin()));
+  }
+  for (const bool in_stages : {false, true}) {
+    HET_ASSIGN(const Split split,
+               in_stages ? split_in_stages(*prepared_, names) : split_model(*prepared_, names));
+    way.in_stages = in_stages;
+    if (std::ranges::equal(split.subgraphs, plan.split.subgraphs, {}, &Subgraph::nodes,
+                           &Subgraph::nodes)) {
+      return way;
+    }
+  }
+  return error(StatusCode::NotSupported, "its subgraphs would be others in this version");
+}
+
+Result<std::shared_ptr<CompiledModel>> HeteroCompiler::adopt(
+    std::vector<PlanWay> ways, const std::vector<std::shared_ptr<HeteroPlan>>& plans,
+    size_t requests, std::string explanation) {
+  first_.requests = requests;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    HET_TRY(find_nodes(*plans[i]));
+    HET_ASSIGN(StoredWay way, stored_way(*plans[i], ways[i].share));
+    first_.ways.push_back(std::move(way));
+  }
+  auto plan = std::make_shared<const PlanMix>(std::move(ways), requests, std::move(explanation));
+  HET_ASSIGN(std::unique_ptr<FailOver> fail_over, make_fail_over(plan, {}));
+  return wrap(std::move(plan), std::move(fail_over));
+}
+
 Result<FailOver::Substitutes> HeteroCompiler::compile_elsewhere(
     const HeteroPlan& plan, const std::vector<size_t>& subgraphs, const LostDevices& lost) const {
   HET_ASSIGN(const Split split, split_again(plan));
@@ -419,17 +507,19 @@ Result<FailOver::Substitutes> HeteroCompiler::compile_elsewhere(
     members.push_back(member);
   }
   Properties properties = properties_;
-  for (const char* name : {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN",
-                           "HETERO_POLICY", "HETERO_REPLAN_INTERVAL", "MULTI_DEVICE_PRIORITIES"}) {
+  for (const char* name :
+       {"HETERO_AFFINITY", "HETERO_DUMP_GRAPH_DOT", "HETERO_EXPLAIN", "HETERO_POLICY",
+        "HETERO_REPLAN_INTERVAL", "MULTI_DEVICE_PRIORITIES", "WEIGHTS_PATH"}) {
     properties.erase(name);
   }
   properties["HETERO_RETRY_INTERVAL"] = "0";
+  const MemberContext context = lost.contains(context_.member) ? MemberContext() : context_;
   FailOver::Substitutes made;
   for (const size_t i : subgraphs) {
     const auto model =
         (types.models[i] != nullptr ? types.models[i] : split.subgraphs[i].model)->clone();
     for (const auto& node : model->nodes()) node->set_affinity({});
-    HET_ASSIGN(const auto compiler, create(*model, device, members, properties, false));
+    HET_ASSIGN(const auto compiler, create(*model, device, members, properties, false, context));
     HET_ASSIGN(made[i], compiler->compile());
     HET_TRY(check_same_ports(*plan.subgraphs[i], *made[i]));
   }
@@ -444,6 +534,7 @@ CrossingRules HeteroCompiler::crossing_rules() const {
   };
   rules.half_is_cheaper = [this](const std::string& from, const std::string& to,
                                  const TensorDesc& desc) -> std::optional<bool> {
+    if (profiles_ == nullptr) return std::nullopt;  // imported
     const auto as_it_is = profiles_->find_transfer(from, to, Crossing::AsItIs);
     const auto as_half = profiles_->find_transfer(from, to, Crossing::AsFloat16);
     const auto bytes = dense_size_bytes(desc);
@@ -491,6 +582,7 @@ Result<std::shared_ptr<CompiledModel>> HeteroCompiler::wrap(std::shared_ptr<cons
   parts.device = device_;
   parts.properties = properties_;
   parts.plan = std::move(plan);
+  if (fail_over != nullptr) parts.source = [self = shared_from_this()] { return self->source(); };
   parts.fail_over = std::move(fail_over);
   parts.events = events_;
   return std::make_shared<HeteroCompiledModel>(std::move(parts));

@@ -6,6 +6,7 @@
 #include "hetero/hetero_compiler.h"
 #include "hetero/hetero_import.h"
 #include "hetero/members/device_list.h"
+#include "hetero/members/member_context.h"
 
 namespace het::hetero {
 namespace {
@@ -49,15 +50,21 @@ class HeteroDevice final : public Device {
                                                        const Properties& properties,
                                                        DeviceContext* context) override {
     HET_TRY(check_members());
-    HET_TRY(refuse_context(kHeteroName, context));
-    HET_ASSIGN(const auto compiler, HeteroCompiler::create(model, full_name_, members_, properties,
-                                                           /*is_query=*/false));
+    HET_ASSIGN(MemberContext of_member, find_member_context(kHeteroName, members_, context));
+    HET_ASSIGN(const auto compiler,
+               HeteroCompiler::create(model, full_name_, members_, properties, /*is_query=*/false,
+                                      std::move(of_member)));
     return compiler->compile();
   }
 
   Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream,
                                                       const Properties& properties) override {
     return import_hetero_model(stream, core_, members_, properties);
+  }
+
+  Result<std::shared_ptr<DeviceContext>> create_context(const ContextParams& params) override {
+    HET_TRY(check_members());
+    return create_member_context(kHeteroName, members_, params);
   }
 
  private:

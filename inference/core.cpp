@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "inference/model/source_path.h"
 #include "inference/model_preparation.h"
 #include "inference/ops/custom_operators.h"
 #include "inference/passes/expose_state.h"
@@ -44,6 +46,14 @@ Result<bool> starts_as_xml(const std::string& path) {
   return looks_like_xml(file->bytes());
 }
 
+Result<std::unique_ptr<Model>> with_source(Result<std::unique_ptr<Model>> model,
+                                           const std::string& path) {
+  std::error_code no_folder;
+  const std::string absolute = std::filesystem::absolute(path, no_folder).string();
+  if (model && !no_folder) (*model)->metadata()[std::string(kSourcePathKey)] = absolute;
+  return model;
+}
+
 }  // namespace
 
 Core::Core() : process_(getpid()) {}
@@ -67,8 +77,8 @@ Result<std::unique_ptr<Model>> Core::read_model(const std::string& path,
                  "'{}' holds weights, not a model: give the .xml beside it", path);
   }
   HET_ASSIGN(const bool is_xml, starts_as_xml(path));
-  if (!is_xml) return read_onnx(path, overridden);
-  if (overridden.empty()) return read_openvino_ir(path);
+  if (!is_xml) return with_source(read_onnx(path, overridden), path);
+  if (overridden.empty()) return with_source(read_openvino_ir(path), path);
   return error(StatusCode::InvalidArgument,
                "constant '{}' of '{}' cannot become an input: an OpenVINO IR has no constants that "
                "are inputs, too",

@@ -97,8 +97,14 @@ Result<std::shared_ptr<VisionModel>> VisionModel::load(Core& core,
     HET_ASSIGN(ModelReading narrow, read_vision_model(core, narrower));
     narrow.assumed.reset();  // told once
     HET_ASSIGN(vision->narrower_.emplace_back(), load_one(core, std::move(narrow), narrower));
+    vision->events_.watch(vision->narrower_.back()->compiled_);
   }
+  vision->events_.watch(vision->compiled_);
   return vision;
+}
+
+std::vector<DeviceEvent> VisionModel::device_events(uint64_t& next) const {
+  return narrower_.empty() ? compiled_->device_events(next) : events_.since(next);
 }
 
 const VisionModel& VisionModel::for_region(const Rect& roi) const {

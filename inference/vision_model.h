@@ -14,6 +14,7 @@
 #include "inference/decoders/model_proc.h"
 #include "inference/decoders/plausibility.h"
 #include "inference/decoders/results.h"
+#include "inference/devices/device_event_list.h"
 #include "inference/preprocess/custom_preprocess.h"
 
 namespace het {
@@ -64,6 +65,8 @@ class HET_API VisionModel {
   static Result<std::shared_ptr<VisionModel>> load(Core& core, const VisionModelSettings& settings);
 
   CompiledModel& compiled() const { return *compiled_; }
+  /// As CompiledModel's, of the models for all widths.
+  std::vector<DeviceEvent> device_events(uint64_t& next) const;
   /// The model for a region: of those that were compiled for several widths (readers of lines) the
   /// narrowest that holds the region at the input's height, else this one, which is the widest.
   const VisionModel& for_region(const Rect& roi) const;
@@ -109,6 +112,7 @@ class HET_API VisionModel {
   std::vector<std::shared_ptr<VisionModel>> narrower_;  ///< ascending
   TensorGroup tensor_group_;
   std::shared_ptr<CompiledModel> compiled_;
+  mutable JoinedDeviceEvents events_;  ///< of all widths, where there are several
   std::vector<std::unique_ptr<Decoder>> decoders_;
   mutable ResultWatch watch_;
   /// Content of the inputs that are no pictures (image_info and the like); the same for every

@@ -45,9 +45,9 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
                                    analysis->core_->default_properties(model_settings.device)));
   if (display.display) {
     analysis->display_.reset(GST_OBJECT(gst_object_ref(display.display)), gst_object_unref);
-    // BATCH hands it on to its device; HETERO, MULTI and AUTO take none.
+    // BATCH and HETERO hand it on to their GPU; MULTI and AUTO take none.
     const std::string kind = parse_device_name(model_settings.device).kind;
-    if (kind == "GPU" || kind == "BATCH") {
+    if (kind == "GPU" || kind == "BATCH" || kind == "HETERO") {
       wanted.context["VADisplay"] = display.va_display;
     }
   }

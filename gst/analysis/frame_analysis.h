@@ -91,7 +91,7 @@ class FrameAnalysis {
   /// True once after the bound has grown. Of the source task.
   bool latency_grew() { return std::exchange(latency_grew_, false); }
   /// Devices that the model lost and took back since the last call. Of the source task.
-  std::vector<DeviceEvent> device_events() { return model_->compiled().device_events(event_); }
+  std::vector<DeviceEvent> device_events() { return model_->device_events(event_); }
   /// A new stream begins: ids of objects mean others.
   void forget_objects();
   /// The same for one stream of batches.

@@ -25,9 +25,9 @@ constexpr double kMostShare = 1e9;
 
 /// Properties that a file must not decide about, also for single devices: what the process that
 /// imports it reads, writes and runs on.
-constexpr std::array<std::string_view, 7> kOfTheProcess = {
-    "CACHE_DIR",      "CACHE_MAX_MIB", "CONFIG_FILE",    "EXTENSIONS",
-    "WEIGHT_SHARING", "GPU_ALLOW_CPU", "HETERO_AFFINITY"};
+constexpr std::array<std::string_view, 8> kOfTheProcess = {
+    "CACHE_DIR",      "CACHE_MAX_MIB", "CONFIG_FILE",     "EXTENSIONS",
+    "WEIGHT_SHARING", "GPU_ALLOW_CPU", "HETERO_AFFINITY", "WEIGHTS_PATH"};
 
 Failure malformed(std::string_view what) {
   return error(StatusCode::ParseError, "the exported model is malformed: {}; export it again",
@@ -158,6 +158,7 @@ class PlanReader {
     HET_ASSIGN(plan_.devices, text(json, "devices"));
     HET_ASSIGN(plan_.explanation, text(json, "explanation"));
     HET_TRY(read_properties(json));
+    if (json.contains("source")) HET_TRY(read_source_file(json["source"]));
     HET_ASSIGN(plan_.inputs, read_ports(json, "inputs"));
     HET_ASSIGN(plan_.outputs, read_ports(json, "outputs"));
     HET_ASSIGN(plan_.requests, index_below(json, "requests", kMostExportedRequests + 1));
@@ -176,6 +177,16 @@ class PlanReader {
       if (!value.is_string()) return malformed("a property is no text");
       if (!is_of_the_process(name)) plan_.properties[name] = value.get<std::string>();
     }
+    return {};
+  }
+
+  Status read_source_file(const Json& json) {
+    ExportedSource source;
+    HET_ASSIGN(source.path, text(json, "path"));
+    HET_ASSIGN(const Json* const fingerprint, member(json, "fingerprint"));
+    if (!fingerprint->is_number_unsigned()) return malformed("'fingerprint' is no number");
+    source.fingerprint = fingerprint->get<uint64_t>();
+    plan_.source = std::move(source);
     return {};
   }
 
@@ -323,6 +334,9 @@ Status write_exported_plan(std::ostream& stream, const ExportedPlan& plan) {
             {"outputs", json_of(plan.outputs)},
             {"requests", plan.requests},
             {"ways", Json::array()}};
+  if (plan.source) {
+    json["source"] = {{"path", plan.source->path}, {"fingerprint", plan.source->fingerprint}};
+  }
   std::vector<ExportedSection> sections(1);
   std::vector<Tensor> constants;
   for (const ExportedWay& way : plan.ways) {

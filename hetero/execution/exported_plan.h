@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,13 +33,20 @@ struct ExportedWay {
   std::vector<size_t> turns;  ///< as HeteroPlan's
 };
 
+/// Where the model came from, for plans without a lost device.
+struct ExportedSource {
+  std::string path;          ///< absolute; empty: not known
+  uint64_t fingerprint = 0;  ///< of the prepared model with its weights
+};
+
 /// The content of an exported model of HETERO: how it is split, and a file within the file for each
 /// subgraph.
 struct ExportedPlan {
   std::string model;
-  std::string devices;      ///< the list behind the colon: "GPU,CPU"
-  std::string explanation;  ///< HETERO_PLAN
-  Properties properties;    ///< not validated
+  std::string devices;                   ///< the list behind the colon: "GPU,CPU"
+  std::string explanation;               ///< HETERO_PLAN
+  Properties properties;                 ///< not validated
+  std::optional<ExportedSource> source;  ///< none: without fail-over
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   size_t requests = 0;  ///< as PlanMix's

@@ -125,6 +125,9 @@ Status HeteroCompiledModel::export_model(std::ostream& stream) const {
   exported.devices = parse_device_name(parts_.device).arguments;
   exported.explanation = parts_.plan->explanation();
   exported.properties = parts_.properties;
+  if (parts_.source) {
+    HET_ASSIGN(exported.source, parts_.source());
+  }
   exported.inputs = parts_.inputs;
   exported.outputs = parts_.outputs;
   exported.requests = parts_.plan->requests();

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hetero/execution/exported_plan.h"
 #include "hetero/execution/fail_over.h"
 #include "hetero/execution/plan_mix.h"
+#include "hetero/execution/remote_tensors.h"
 #include "hetero/members/device_events.h"
 #include "inference/base/status.h"
 #include "inference/devices/device.h"
@@ -26,6 +29,8 @@ struct HeteroParts {
   std::shared_ptr<DeviceEvents> events;
   std::string device;     ///< the whole name, "HETERO:GPU,CPU"
   Properties properties;  ///< as given, validated for `device`
+  /// What an exported model tells of its source; empty without fail-over.
+  std::function<Result<ExportedSource>()> source;
 };
 
 /// A model whose subgraphs run on several devices, each as soon as what it reads is there.
@@ -48,6 +53,8 @@ class HeteroCompiledModel final : public CompiledModel {
   /// The one that executions begin with now.
   std::shared_ptr<const PlanMix> plan() const;
   FailOver* fail_over() const { return parts_.fail_over.get(); }
+  /// Of all requests.
+  TransferThread& transfers() const { return transfers_; }
 
  protected:
   Result<std::unique_ptr<DeviceRequest>> create_device_request() override;
@@ -57,6 +64,7 @@ class HeteroCompiledModel final : public CompiledModel {
   Result<std::string> member_property(const MemberProperty& property) const;
 
   const HeteroParts parts_;
+  mutable TransferThread transfers_;
 };
 
 }  // namespace het::hetero

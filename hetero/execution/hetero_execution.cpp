@@ -8,13 +8,16 @@
 namespace het::hetero {
 namespace {
 
+bool is_other_place(const Tensor& a, const Tensor& b) {
+  return a.buffer() != b.buffer() || a.offset() != b.offset();
+}
+
 /// The memory of an output that the application gave, else the handle.
 Status deliver_output(RequestIo& io, size_t index, const Tensor& result) {
   Tensor& given = io.output(index);
   const bool is_other_memory =
-      !given.empty() && given.desc() == result.desc() &&
-      (given.buffer() != result.buffer() || given.offset() != result.offset());
-  if (is_other_memory) return copy_tensor(result, given);
+      !given.empty() && given.desc() == result.desc() && is_other_place(given, result);
+  if (is_other_memory) return copy_remote(result, given);
   io.set_output(index, result);
   return {};
 }
@@ -28,13 +31,15 @@ Tensor on_host(const Tensor& tensor) {
 
 Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
     std::shared_ptr<const HeteroPlan> plan, std::vector<std::shared_ptr<DeviceGate>> gates,
-    const std::vector<Port>& inputs, const std::vector<Port>& outputs, std::string& failed_device) {
+    const std::vector<Port>& inputs, const std::vector<Port>& outputs, TransferThread& transfers,
+    std::string& failed_device) {
   std::unique_ptr<HeteroExecution> execution(
-      new HeteroExecution(std::move(plan), std::move(gates), inputs, outputs));
+      new HeteroExecution(std::move(plan), std::move(gates), inputs, outputs, transfers));
   for (size_t i = 0; i < execution->plan_->subgraphs.size(); ++i) {
     auto part = std::make_unique<Part>(*execution, i);
     failed_device = execution->split_.subgraphs[i].device;
     HET_ASSIGN(part->request, execution->plan_->subgraphs[i]->create_infer_request());
+    part->has_shared_input.resize(execution->plan_->subgraphs[i]->inputs().size());
     part->request->set_callback(
         [raw = execution.get(), i](const Status& status) { raw->part_ended(i, status); });
     execution->parts_.push_back(std::move(part));
@@ -46,12 +51,16 @@ Result<std::unique_ptr<HeteroExecution>> HeteroExecution::create(
 
 HeteroExecution::HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
                                  std::vector<std::shared_ptr<DeviceGate>> gates,
-                                 const std::vector<Port>& inputs, const std::vector<Port>& outputs)
+                                 const std::vector<Port>& inputs, const std::vector<Port>& outputs,
+                                 TransferThread& transfers)
     : plan_(std::move(plan)),
       gates_(std::move(gates)),
       split_(plan_->split),
       inputs_(inputs),
       outputs_(outputs),
+      transfers_(transfers),
+      host_inputs_(inputs.size()),
+      host_outputs_(outputs.size()),
       pictures_(inputs.size()) {}
 
 HeteroExecution::~HeteroExecution() = default;
@@ -139,10 +148,16 @@ void HeteroExecution::start(RequestIo& io, CompletionSink& sink, bool keeps_pict
     pictures_[i].were_given = !pictures_[i].regions.empty();
     pictures_[i].readers = split_.input_readers[i].size();
   }
-  if (Status status = bind(io); !status.ok()) {
+  if (!must_map_inputs(io)) return bind_and_launch();
+  if (Status status = transfers_.submit(first_step_); !status.ok()) {
     sink.complete(std::move(status));
-    return;
   }
+}
+
+void HeteroExecution::bind_and_launch() {
+  Status status = stopped_ ? error(StatusCode::Cancelled, "the execution was cancelled") : Status();
+  if (status.ok()) status = bind(*io_);
+  if (!status.ok()) return sink_->complete(std::move(status));
   launch_first();
 }
 
@@ -185,39 +200,110 @@ Status HeteroExecution::bind(RequestIo& io) {
   }
   for (const auto& part : parts_) part->request->set_frame(io.frame());
   for (size_t i = 0; i < io.input_count(); ++i) HET_TRY(bind_input(io, i));
-  for (size_t i = 0; i < io.output_count(); ++i) {
-    const TensorSource& source = split_.outputs[i];
-    if (source.kind != TensorSource::Kind::SubgraphOutput || io.output(i).empty()) continue;
-    InferRequest& producer = *parts_[source.subgraph]->request;
-    if (io.output(i).desc() == outputs_[i].desc) {
-      HET_TRY(producer.set_output(source.index, io.output(i)));
-    }
-  }
+  for (size_t i = 0; i < io.output_count(); ++i) HET_TRY(bind_output(io, i));
   for (const size_t cut : plan_->delivered_cuts) HET_TRY(pass_on(split_.cuts[cut]));
   return {};
 }
 
+Status HeteroExecution::bind_output(RequestIo& io, size_t index) {
+  const TensorSource& source = split_.outputs[index];
+  const Tensor& given = io.output(index);
+  if (source.kind != TensorSource::Kind::SubgraphOutput || given.empty()) return {};
+  if (given.desc() != outputs_[index].desc) return {};
+  InferRequest& producer = *parts_[source.subgraph]->request;
+  const bool is_cut = std::ranges::any_of(plan_->delivered_cuts, [&](size_t cut) {
+    return split_.cuts[cut].producer == SubgraphPort{source.subgraph, source.index};
+  });
+  // Other devices read a cut, too.
+  if (!is_remote(given) || (takes(source.subgraph, given) && !is_cut)) {
+    return producer.set_output(source.index, given);
+  }
+  Tensor& own = host_outputs_[index];
+  if (own.empty()) {
+    HET_ASSIGN(own, Tensor::allocate(given.desc()));
+  }
+  return producer.set_output(source.index, own);
+}
+
+bool HeteroExecution::takes(size_t part, const Tensor& tensor) const {
+  if (!is_remote(tensor) || parts_[part]->is_replaced) return true;
+  const std::vector<MemoryKind>& kinds = plan_->in_place[part];
+  return std::ranges::find(kinds, tensor.memory_kind()) != kinds.end();
+}
+
+bool HeteroExecution::must_map_inputs(const RequestIo& io) const {
+  for (size_t i = 0; i < io.input_count(); ++i) {
+    if (!is_remote(io.input(i)) || !io.images(i).empty()) continue;
+    for (const SubgraphPort& reader : split_.input_readers[i]) {
+      if (!takes(reader.subgraph, io.input(i))) return true;
+    }
+  }
+  return false;
+}
+
+bool HeteroExecution::must_map_outputs() const {
+  for (size_t i = 0; i < split_.outputs.size(); ++i) {
+    const TensorSource& source = split_.outputs[i];
+    const Tensor& given = io_->output(i);
+    if (source.kind == TensorSource::Kind::ModelInput && is_remote(io_->input(source.index))) {
+      return true;
+    }
+    if (source.kind != TensorSource::Kind::SubgraphOutput) {
+      if (is_remote(given)) return true;
+      continue;
+    }
+    const Tensor& made = parts_[source.subgraph]->request->output(source.index);
+    if (given.empty() || !is_other_place(given, made)) continue;
+    if (is_remote(given) || is_remote(made)) return true;
+  }
+  return false;
+}
+
 Status HeteroExecution::bind_input(RequestIo& io, size_t index) {
   const std::vector<ImageRegion> images = io.take_images(index);
+  const Tensor& given = io.input(index);
+  const bool has_images = !images.empty();
   bool is_first = true;
+  bool is_copied = false;
   for (const SubgraphPort& reader : split_.input_readers[index]) {
     if (parts_[reader.subgraph]->is_done) continue;
     InferRequest& request = *parts_[reader.subgraph]->request;
-    const bool has_images = !images.empty();
+    const bool is_taken = takes(reader.subgraph, given);
     // Every reader of a picture converts it on its device, so only one may do it in this tensor.
-    if (!io.input(index).empty() && (is_first || !has_images)) {
-      HET_TRY(request.set_input(reader.index, io.input(index)));
-    } else if (has_images && request.input(reader.index).buffer() == io.input(index).buffer()) {
-      HET_ASSIGN(Tensor own, Tensor::allocate(io.input(index).desc()));
-      HET_TRY(request.set_input(reader.index, std::move(own)));
+    if (!given.empty() && is_taken && (is_first || !has_images)) {
+      HET_TRY(read_from(reader, given, /*is_shared=*/true));
+      is_first = false;
+    } else if (has_images && parts_[reader.subgraph]->has_shared_input[reader.index]) {
+      HET_ASSIGN(const Tensor own, Tensor::allocate(given.desc()));
+      HET_TRY(read_from(reader, own, /*is_shared=*/false));
+    } else if (!has_images && !is_taken) {
+      if (!is_copied) HET_TRY(copy_input(given, index));
+      is_copied = true;
+      HET_TRY(read_from(reader, host_inputs_[index], /*is_shared=*/true));
     }
     for (size_t b = 0; b < images.size(); ++b) {
       if (images[b].image.plane_count == 0) continue;
       HET_TRY(request.set_image(reader.index, images[b].image, images[b].roi, b));
     }
-    is_first = false;
   }
   return {};
+}
+
+Status HeteroExecution::read_from(const SubgraphPort& reader, const Tensor& tensor,
+                                  bool is_shared) {
+  Part& part = *parts_[reader.subgraph];
+  part.has_shared_input[reader.index] = is_shared;
+  return part.request->set_input(reader.index, tensor);
+}
+
+Status HeteroExecution::copy_input(const Tensor& given, size_t index) {
+  Tensor& copy = host_inputs_[index];
+  if (copy.empty() || copy.desc() != given.desc()) {
+    HET_ASSIGN(copy, Tensor::allocate(given.desc()));
+  }
+  const Status status = copy_remote(given, copy);
+  return status.ok() ? status
+                     : Failure(status.with_context(fmt::format("input '{}'", inputs_[index].name)));
 }
 
 void HeteroExecution::launch(size_t part) {
@@ -372,8 +458,9 @@ Status HeteroExecution::replace(Requests& requests) {
   for (auto& [index, request] : requests) {
     const InferRequest& old = *parts_[index]->request;
     for (size_t i = 0; i < old.compiled_model().inputs().size(); ++i) {
-      // What only the old device reaches is filled by pictures, again.
-      if (on_host(old.input(i)).empty()) continue;
+      // What only the old device reaches is filled by pictures, again; the application's has to be
+      // mapped.
+      if (on_host(old.input(i)).empty() && !is_given(index, i)) continue;
       HET_TRY(request->set_input(i, old.input(i)));
     }
     for (size_t i = 0; i < old.compiled_model().outputs().size(); ++i) {
@@ -388,6 +475,14 @@ Status HeteroExecution::replace(Requests& requests) {
   }
   stopped_ = false;
   return {};
+}
+
+bool HeteroExecution::is_given(size_t part, size_t input) const {
+  const TensorSource& source = split_.subgraphs[part].inputs[input];
+  if (source.kind != TensorSource::Kind::ModelInput || pictures_[source.index].were_given) {
+    return false;
+  }
+  return parts_[part]->request->input(input).buffer() == io_->input(source.index).buffer();
 }
 
 void HeteroExecution::resume() {
@@ -425,10 +520,17 @@ void HeteroExecution::finish() {
   if (status.ok() && ended_ < parts_.size()) {
     status = error(StatusCode::Cancelled, "the execution was cancelled");
   }
-  if (status.ok()) {
-    drop_pictures();
-    status = deliver();
-  }
+  if (!status.ok()) return end(std::move(status));
+  if (!must_map_outputs()) return deliver_and_end();
+  if (status = transfers_.submit(last_step_); !status.ok()) end(std::move(status));
+}
+
+void HeteroExecution::deliver_and_end() {
+  drop_pictures();
+  end(deliver());
+}
+
+void HeteroExecution::end(Status status) {
   forget_contents();
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
@@ -438,7 +540,10 @@ void HeteroExecution::finish() {
 Status HeteroExecution::deliver() {
   for (size_t i = 0; i < split_.outputs.size(); ++i) {
     HET_ASSIGN(const Tensor result, source_tensor(split_.outputs[i]));
-    HET_TRY(deliver_output(*io_, i, result));
+    const Status status = deliver_output(*io_, i, result);
+    if (!status.ok()) {
+      return Failure(status.with_context(fmt::format("output '{}'", outputs_[i].name)));
+    }
   }
   return {};
 }
@@ -447,7 +552,7 @@ Result<Tensor> HeteroExecution::source_tensor(const TensorSource& source) const 
   switch (source.kind) {
     case TensorSource::Kind::ModelInput:
       // Not the application's own memory: it may write the next input there.
-      return io_->input(source.index).clone();
+      return clone_remote(io_->input(source.index));
     case TensorSource::Kind::Constant:
       return source.constant.clone();
     case TensorSource::Kind::SubgraphOutput:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hetero/execution/hetero_plan.h"
+#include "hetero/execution/remote_tensors.h"
 #include "hetero/members/device_gate.h"
 #include "inference/base/status.h"
 #include "inference/devices/device.h"
@@ -21,16 +22,17 @@ namespace het::hetero {
 /// Runs a plan: a request per subgraph. Each starts on the thread that ended the last subgraph it
 /// waited for, so nobody blocks. A tensor that goes from one subgraph to others is the producer's
 /// output and the readers' input at once. Subgraphs of a device that others share pass its gate,
-/// where the oldest frame goes first. After a failure it can go on behind what has ended well,
-/// with other requests for what has not.
+/// where the oldest frame goes first. Tensors of the application that a device cannot use where
+/// they are have copies on the host; a thread of their own waits for those. After a failure it can
+/// go on behind what has ended well, with other requests for what has not.
 class HeteroExecution {
  public:
-  /// `inputs` and `outputs` are the model's; they outlive the execution. Where a device fails,
-  /// `failed_device` says which.
+  /// `inputs` and `outputs` are the model's; they and `transfers` outlive the execution. Where a
+  /// device fails, `failed_device` says which.
   /// `gates`: per subgraph, null for none.
   static Result<std::unique_ptr<HeteroExecution>> create(
       std::shared_ptr<const HeteroPlan> plan, std::vector<std::shared_ptr<DeviceGate>> gates,
-      const std::vector<Port>& inputs, const std::vector<Port>& outputs,
+      const std::vector<Port>& inputs, const std::vector<Port>& outputs, TransferThread& transfers,
       std::string& failed_device);
   ~HeteroExecution();
   HeteroExecution(const HeteroExecution&) = delete;
@@ -78,6 +80,7 @@ class HeteroExecution {
     const size_t index;
     std::unique_ptr<InferRequest> request;
     PlanTimes::Run timing;
+    std::vector<bool> has_shared_input;  ///< per input: its tensor may be that of other parts
     std::atomic<size_t> waits_for = 0;
     bool is_first = false;     ///< waits for nothing
     bool ran = false;          ///< in the last execution
@@ -91,18 +94,41 @@ class HeteroExecution {
     bool were_given = false;
   };
 
+  /// A step that waits for memory.
+  struct Transfer final : StreamJob {
+    Transfer(HeteroExecution& execution, void (HeteroExecution::*what)())
+        : owner(execution), step(what) {}
+    void run(size_t) override { (owner.*step)(); }
+
+    HeteroExecution& owner;
+    void (HeteroExecution::*const step)();
+  };
+
   HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
                   std::vector<std::shared_ptr<DeviceGate>> gates, const std::vector<Port>& inputs,
-                  const std::vector<Port>& outputs);
+                  const std::vector<Port>& outputs, TransferThread& transfers);
   Status share_tensors();
   /// What is on its way between subgraphs changes when their producers run, and not otherwise:
   /// devices need not bring again what they have.
   void number_contents();
   void forget_contents();
+  void bind_and_launch();
   Status bind(RequestIo& io);
   /// Begins the subgraphs that wait for none.
   void launch_first();
   Status bind_input(RequestIo& io, size_t index);
+  Status read_from(const SubgraphPort& reader, const Tensor& tensor, bool is_shared);
+  /// To host_inputs_.
+  Status copy_input(const Tensor& given, size_t index);
+  /// Whether a part reads there what the application has set as a tensor of the model.
+  bool is_given(size_t part, size_t input) const;
+  Status bind_output(RequestIo& io, size_t index);
+  /// Whether the part's device uses it where it is.
+  bool takes(size_t part, const Tensor& tensor) const;
+  /// Whether inputs have to be copied to the host first.
+  bool must_map_inputs(const RequestIo& io) const;
+  /// Whether results have to be copied to or from memory that has to be mapped.
+  bool must_map_outputs() const;
   void launch_next();
   void launch(size_t part);
   /// Once it has passed its gate.
@@ -119,6 +145,8 @@ class HeteroExecution {
   void keep_results(size_t part);
   Status pass_on(const CutValue& cut);
   void finish();
+  void deliver_and_end();
+  void end(Status status);
   Status deliver();
   Result<Tensor> source_tensor(const TensorSource& source) const;
 
@@ -127,6 +155,11 @@ class HeteroExecution {
   const Split& split_;
   const std::vector<Port>& inputs_;
   const std::vector<Port>& outputs_;
+  TransferThread& transfers_;
+  Transfer first_step_{*this, &HeteroExecution::bind_and_launch};
+  Transfer last_step_{*this, &HeteroExecution::deliver_and_end};
+  std::vector<Tensor> host_inputs_;   ///< copies of the application's tensors, where needed
+  std::vector<Tensor> host_outputs_;  ///< in the place of the application's tensors
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
   uint64_t frame_ = 0;

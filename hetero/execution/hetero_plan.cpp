@@ -39,6 +39,7 @@ HeteroPlan::HeteroPlan(const Split& whole, std::vector<std::shared_ptr<CompiledM
                        std::vector<size_t> kinds, Executor executor)
     : subgraphs(std::move(compiled)),
       memory_kinds(std::move(kinds)),
+      in_place(whole.subgraphs.size(), {MemoryKind::Host}),
       dependents(whole.subgraphs.size()) {
   for (const Subgraph& subgraph : whole.subgraphs) {
     split.subgraphs.push_back({subgraph.name, subgraph.device, subgraph.nodes, nullptr,

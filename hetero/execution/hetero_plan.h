@@ -29,6 +29,8 @@ struct HeteroPlan {
   std::vector<std::vector<std::string>> node_names;
   /// Per subgraph: how many kinds of memory beside the host's its device takes directly.
   std::vector<size_t> memory_kinds;
+  /// Per subgraph: the kinds of memory in which it uses the application's tensors where they are.
+  std::vector<std::vector<MemoryKind>> in_place;
   std::vector<std::vector<size_t>> dependents;  ///< per subgraph those that wait for it
   /// Cuts that are outputs of the model too: their tensor may be another in each execution.
   std::vector<size_t> delivered_cuts;

@@ -43,7 +43,7 @@ Result<std::vector<std::unique_ptr<HeteroExecution>>> HeteroRequest::make_execut
   for (size_t way = 0; way < plan.ways().size(); ++way) {
     HET_ASSIGN(executions.emplace_back(),
                HeteroExecution::create(plan.ways()[way].plan, plan.gates(way), model_.inputs(),
-                                       model_.outputs(), failed_device));
+                                       model_.outputs(), model_.transfers(), failed_device));
   }
   return executions;
 }

@@ -160,7 +160,7 @@ class HET_API CompiledModel : public std::enable_shared_from_this<CompiledModel>
 using ContextParams = std::map<std::string, void*>;
 
 /// A device working inside objects of the application; handed back to compile_model.
-class HET_API DeviceContext {
+class HET_API DeviceContext : public std::enable_shared_from_this<DeviceContext> {
  public:
   virtual ~DeviceContext() = default;
   virtual std::string_view device_name() const = 0;

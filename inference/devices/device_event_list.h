@@ -28,21 +28,26 @@ class DeviceEventList {
 };
 
 /// The same of several models on one device as if they were one: what all of them learn of a member
-/// is told once. Thread-safe.
+/// is told once, and a loss again when it comes after the end of those that knew it. Thread-safe.
 class JoinedDeviceEvents {
  public:
   /// Its events count from now on; it may end.
   void watch(const std::shared_ptr<const CompiledModel>& model);
+  /// Before models may end: what they have not told yet is kept.
+  void collect();
   std::vector<DeviceEvent> since(uint64_t& next);
 
  private:
   struct Watched {
     std::weak_ptr<const CompiledModel> model;
     uint64_t next = 0;
+    std::set<std::string> lost;  ///< by what it told
   };
+  void ask_models();  ///< under mutex_
+  void forget_ended();
   std::mutex mutex_;  ///< protects watched_ and lost_; held while the models are asked
   std::vector<Watched> watched_;
-  std::set<std::string> lost_;
+  std::set<std::string> lost_;  ///< told and not back, known to one that has not ended
   DeviceEventList events_;
 };
 

@@ -214,6 +214,8 @@ constexpr std::array kGuideRows = {
              "keeps measured choices and built kernels; whole models with WEIGHT_SHARING, on CPU"},
     GuideRow{kCachingGuide, "*", "export_model, import_model", "a compiled model in a file", "",
              "CompiledModel::export_model(), Core::import_model()"},
+    GuideRow{kCachingGuide, "HETERO", "WEIGHTS_PATH", "where the weights of a compiled model lie",
+             "WEIGHTS_PATH", ""},
     GuideRow{kCachingGuide, "*", "CACHE_MODE", "small or fast files", "",
              "not there: a file that is mapped has to be a fast one"},
     GuideRow{kCachingGuide, "*", "CACHE_ENCRYPTION_CALLBACKS", "encrypted files", "",

@@ -510,6 +510,10 @@ constexpr std::array kTable = {
                 .devices = kVpu,
                 .doc = "milliseconds without an answer to a request after which the device counts "
                        "as lost, for all models on it"},
+    PropertyDef{.name = "WEIGHTS_PATH",
+                .devices = "HETERO",
+                .doc = "the file of the model (.onnx, .xml, or the .bin beside it), for fail-over "
+                       "of an exported one; none: the file that it was read from"},
     PropertyDef{.name = "WEIGHT_SHARING",
                 .type = PropertyType::Choice,
                 .default_value = "NO",

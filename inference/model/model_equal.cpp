@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <string>
 #include <type_traits>
+
+#include "inference/model/source_path.h"
 
 namespace het {
 namespace {
@@ -128,11 +131,18 @@ std::string compare_inputs(const ModelInput& a, const ModelInput& b) {
   return {};
 }
 
+/// What is of the file, not where that is.
+std::map<std::string, std::string> file_metadata(const Model& model) {
+  std::map<std::string, std::string> metadata = model.metadata();
+  metadata.erase(std::string(kSourcePathKey));
+  return metadata;
+}
+
 }  // namespace
 
 std::string model_difference(const Model& a, const Model& b) {
   if (a.name() != b.name()) return fmt::format("name '{}' and '{}'", a.name(), b.name());
-  if (a.metadata() != b.metadata()) return "metadata";
+  if (file_metadata(a) != file_metadata(b)) return "metadata";
   if (a.inputs().size() != b.inputs().size() || a.outputs().size() != b.outputs().size() ||
       a.nodes().size() != b.nodes().size()) {
     return fmt::format("{} and {} inputs, {} and {} outputs, {} and {} nodes", a.inputs().size(),

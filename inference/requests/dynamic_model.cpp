@@ -84,6 +84,7 @@ Result<std::shared_ptr<CompiledModel>> compile_probe(const CompileTarget& target
 class DynamicRequest final : public DeviceRequest, private StreamJob, private CompletionSink {
  public:
   explicit DynamicRequest(DynamicCompiledModel& model) : model_(model) {}
+  ~DynamicRequest() override { model_.events_.collect(); }
 
   void start(RequestIo& io, CompletionSink& sink) override {
     io_ = &io;
@@ -141,7 +142,10 @@ class DynamicRequest final : public DeviceRequest, private StreamJob, private Co
     }
     HET_ASSIGN(const std::shared_ptr<CompiledModel> plan, model_.plan_for(wanted_));
     HET_ASSIGN(std::unique_ptr<NestedRequest> request, NestedRequest::create(plan));
-    if (bound_.size() == DynamicCompiledModel::kMaxShapesPerRequest) bound_.erase(bound_.begin());
+    if (bound_.size() == DynamicCompiledModel::kMaxShapesPerRequest) {
+      model_.events_.collect();
+      bound_.erase(bound_.begin());
+    }
     bound_.push_back({wanted_, std::move(request)});
     return {};
   }
@@ -253,6 +257,7 @@ Result<std::shared_ptr<CompiledModel>> DynamicCompiledModel::plan_for(
   keep_weights_private(*target_.device, properties);
   HET_ASSIGN(std::shared_ptr<CompiledModel> plan,
              target_.device->compile_model(*bound, properties, target_.context.get()));
+  events_.collect();
   events_.watch(plan);
   std::lock_guard lock(mutex_);
   if (plans_.size() == kMaxPlans) plans_.erase(plans_.begin());

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "inference/base/new_file.h"
+#include "inference/model/source_path.h"
 #include "inference/ops/onnx_type.h"
 #include "inference/passes/infer_shapes.h"
 #include "inference/readers/onnx/graph.h"
@@ -95,6 +96,7 @@ Result<std::string> model_bytes(const Model& model, onnx::TensorWriter& tensors,
     import.add_int64(onnx::opset_field::kVersion, opset_of(domain, opset));
   }
   for (const auto& [key, value] : model.metadata()) {
+    if (key == kSourcePathKey) continue;
     protozero::pbf_writer entry(writer, onnx::model_field::kMetadata);
     entry.add_string(onnx::entry_field::kKey, key);
     entry.add_string(onnx::entry_field::kValue, value);

@@ -88,8 +88,16 @@ class WrappedRequest final : public DeviceRequest, private StreamJob, private Co
                           number_,
                           io_->input_count() > 0 ? io_->input(0).bytes() : nullptr,
                           io_->output_count() > 0 ? io_->output(0).bytes() : nullptr,
+                          {},
+                          {},
                           std::chrono::steady_clock::now(),
                           {}};
+    for (size_t i = 0; i < io_->input_count() && behaviour_->has_contexts; ++i) {
+      trace.inputs.push_back(io_->input(i).buffer().get());
+    }
+    for (size_t i = 0; i < io_->output_count() && behaviour_->has_contexts; ++i) {
+      trace.outputs.push_back(io_->output(i).buffer().get());
+    }
     Status status = behaviour_->has_own_memory ? move_into_device() : Status();
     if (status.ok()) {
       inner_->start(behaviour_->has_own_memory ? *device_io_ : *io_, *this);
@@ -218,6 +226,7 @@ class WrappedModel final : public CompiledModel {
     if (name == "EXECUTION_DEVICES") return device_;
     return inner_->get_property(name);
   }
+  Status export_model(std::ostream& stream) const override { return inner_->export_model(stream); }
   Result<Tensor> allocate_tensor(const TensorDesc& desc) override {
     return behaviour_->has_own_memory ? allocate_own(desc, behaviour_) : Tensor::allocate(desc);
   }
@@ -238,6 +247,18 @@ class WrappedModel final : public CompiledModel {
   Behaviour behaviour_;
   Threads threads_;
   std::atomic<size_t> requests_ = 0;
+};
+
+class WrappedContext final : public DeviceContext {
+ public:
+  WrappedContext(std::string device, Behaviour behaviour)
+      : device_(std::move(device)), behaviour_(std::move(behaviour)) {}
+  std::string_view device_name() const override { return device_; }
+  Result<Tensor> allocate(TensorDesc desc) override { return allocate_own(desc, behaviour_); }
+
+ private:
+  const std::string device_;
+  Behaviour behaviour_;
 };
 
 class WrappedDevice final : public Device {
@@ -261,6 +282,18 @@ class WrappedDevice final : public Device {
     return inner_->get_property(name);
   }
 
+  std::vector<MemoryKind> direct_memory_kinds() const override {
+    if (!behaviour_->has_contexts) return Device::direct_memory_kinds();
+    return {MemoryKind::Host, MemoryKind::OpenClBuffer};
+  }
+
+  Result<std::shared_ptr<DeviceContext>> create_context(const ContextParams& params) override {
+    if (!behaviour_->has_contexts) return Device::create_context(params);
+    if (params.empty()) return std::make_shared<WrappedContext>(kind_, behaviour_);
+    return error(StatusCode::InvalidArgument, "{} has no context parameter '{}'", kind_,
+                 params.begin()->first);
+  }
+
   Result<std::vector<NodeSupport>> query_model(const Model& model,
                                                const Properties& properties) const override {
     HET_ASSIGN(std::vector<NodeSupport> rows, inner_->query_model(model, properties));
@@ -278,7 +311,7 @@ class WrappedDevice final : public Device {
 
   Result<std::shared_ptr<CompiledModel>> compile_model(const Model& model,
                                                        const Properties& properties,
-                                                       DeviceContext*) override {
+                                                       DeviceContext* context) override {
     HET_ASSIGN(const std::vector<NodeSupport> rows, query_model(model, properties));
     for (const NodeSupport& row : rows) {
       if (row.supported()) continue;
@@ -287,6 +320,7 @@ class WrappedDevice final : public Device {
     {
       std::lock_guard lock(behaviour_->mutex);
       behaviour_->compiled_with.push_back(properties);
+      behaviour_->compiled_in.push_back(context);
     }
     if (behaviour_->compiling) HET_TRY(behaviour_->compiling(model));
     HET_TRY(fault_in(*behaviour_, DeviceCall::Compile));
@@ -302,6 +336,13 @@ class WrappedDevice final : public Device {
                                           threads_);
   }
 
+  Result<std::shared_ptr<CompiledModel>> import_model(std::istream& stream,
+                                                      const Properties& properties) override {
+    HET_ASSIGN(auto inner, inner_->import_model(stream, properties));
+    return std::make_shared<WrappedModel>(std::move(inner), std::vector<ProfileRow>(), kind_,
+                                          behaviour_, threads_);
+  }
+
  private:
   const std::string kind_;
   std::shared_ptr<Device> inner_;
@@ -315,7 +356,7 @@ void add_wrapped_device(Core& core, const std::string& kind, Behaviour behaviour
   core.devices().add(
       kind,
       [kind, behaviour](Core& owner, std::string_view) -> Result<std::shared_ptr<Device>> {
-        HET_ASSIGN(std::shared_ptr<Device> inner, owner.devices().get(owner, "REF"));
+        HET_ASSIGN(std::shared_ptr<Device> inner, owner.devices().get(owner, behaviour->inner));
         Threads threads;
         HET_ASSIGN(threads.queue, StreamExecutor::create({1, kind, {}}));
         HET_ASSIGN(threads.watchdog, StreamExecutor::create({1, "watchdog", {}}));

@@ -21,6 +21,8 @@ struct TracedExecution {
   size_t request = 0;                 ///< number of the request among those of its compiled model
   const std::byte* input = nullptr;   ///< address of the first input
   const std::byte* output = nullptr;  ///< address of the first output, before the execution
+  std::vector<const Buffer*> inputs;  ///< the memory of all inputs, where it has contexts
+  std::vector<const Buffer*> outputs;
   std::chrono::steady_clock::time_point start;
   std::chrono::steady_clock::time_point end;
 };
@@ -39,6 +41,8 @@ inline constexpr size_t kDeviceCalls = 7;
 
 /// What a WrappedDevice shall do, and what it did. Shared by the test and the device.
 struct WrappedBehaviour {
+  /// The device that computes. With CPU models can be exported and imported.
+  std::string inner = "REF";
   /// Why a node cannot run; empty: it can. Asked with the model that the device would get.
   std::function<std::string(const Model& model, const Node& node)> refuse;
   /// Time that every execution takes beside the real one.
@@ -61,6 +65,8 @@ struct WrappedBehaviour {
   /// Tensors that the device allocates, and the results of executions, are in memory that the host
   /// has to map.
   bool has_own_memory = false;
+  /// The device makes contexts, in whose memory it uses tensors where they are.
+  bool has_contexts = false;
   /// Executions end in start() itself, before it returns.
   bool ends_inline = false;
   /// Runs on the device's thread before each execution: may hold it up.
@@ -77,11 +83,12 @@ struct WrappedBehaviour {
   std::mutex mutex;  ///< protects the members below; taken alone
   std::vector<TracedExecution> executions;
   std::vector<Properties> compiled_with;
+  std::vector<const DeviceContext*> compiled_in;  ///< null: in none
 };
 
-/// Adds a device that stands for an accelerator: REF's results, computed on a thread of its own one
-/// execution at a time, with a support set, a speed and faults of its own. It goes through the real
-/// Device interface.
+/// Adds a device that stands for an accelerator: the inner device's results, computed on a thread
+/// of its own one execution at a time, with a support set, a speed and faults of its own. It goes
+/// through the real Device interface.
 void add_wrapped_device(Core& core, const std::string& kind,
                         std::shared_ptr<WrappedBehaviour> behaviour);
 

@@ -63,6 +63,16 @@ TEST_F(GpuSurfaces, AnApplicationsContextBringsItsDisplay) {
   expect_in("maps 0", result);
 }
 
+TEST_F(GpuSurfaces, HeteroGivesAContextForADisplayToItsGpu) {
+  for (const auto& [how, maps] : {std::pair("hetero", "maps 0"), {"hetero-both", "maps 3"}}) {
+    SCOPED_TRACE(how);
+    const ChildResult result = child(std::string("surfaces va NV12 ") + how);
+    EXPECT_EQ(result.status, 0) << result.output;
+    expect_in(maps, result);  // by CPU, which reads the picture too
+    expect_in("surfaces imported 6 acquired 6 released 6", result);
+  }
+}
+
 TEST_F(GpuSurfaces, LinearDmaBufsAreReadWhereTheyAre) {
   for (const char* format : {"NV12", "I420", "RGBP", "RGB", "BGRx"}) {
     SCOPED_TRACE(format);

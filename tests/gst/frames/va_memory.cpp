@@ -512,7 +512,7 @@ class LogLines {
 
 TEST_F(VaMemory, TheGpuIsOpenedForTheDisplayThatThePipelineShares) {
   for (const auto& [device, is_shared] :
-       {std::pair{"GPU", true}, {"GPU", false}, {"BATCH:GPU(2)", true}}) {
+       {std::pair{"GPU", true}, {"GPU", false}, {"BATCH:GPU(2)", true}, {"HETERO:GPU,CPU", true}}) {
     SCOPED_TRACE(device);
     LogLines log;
     ElementRig rig("heterodetect", detector_properties() + " device=" + device);
