@@ -117,8 +117,8 @@ TEST_F(HandOff, OutputsInMemoryOfTheApplicationCrossOnce) {
 TEST_F(HandOff, WhatOnlyItsDeviceReadsStaysThere) {
   run({{"HET_LAYER_DISCRETE", "1"}}, kCases);
   if (IsSkipped() || HasFatalFailure()) return;
-  // There the input and what CPU makes, back what CPU reads and the output.
-  expect("stays", 2 * kTensor, 2 * kTensor);
+  // There the input and two values of CPU, back two that CPU reads and the output.
+  expect("stays", 3 * kTensor, 3 * kTensor);
 }
 
 /// NV12 of 48x40: what the ROIs need of it; no tensor that a picture fills is sent.
@@ -147,13 +147,14 @@ TEST_F(HandOff, ALossInBetweenChangesNoResult) {
     EXPECT_EQ(frames_[name][1].written, 3 * kTensor);
     EXPECT_EQ(frames_[name][1].read, 2 * kTensor);
   }
-  // CPU has results, so the execution goes on: what was left on the GPU is made again, and brought
-  // to the host.
+  // Others have results, so the execution goes on: the first part on GPU runs again and brings all
+  // to the host, the second one does not.
   const std::vector<Bytes>& stays = frames_["stays"];
   ASSERT_EQ(stays.size(), 4u);
-  EXPECT_EQ(stays[0].read, 2 * kTensor);
-  EXPECT_EQ(stays[1].read, 4 * kTensor);
-  EXPECT_EQ(stays[3].read, 2 * kTensor);
+  EXPECT_EQ(stays[0].read, 3 * kTensor);
+  EXPECT_EQ(stays[1].written, 4 * kTensor);
+  EXPECT_EQ(stays[1].read, 5 * kTensor);
+  EXPECT_EQ(stays[3].read, 3 * kTensor);
 }
 
 TEST_F(HandOff, AnExecutionWhoseGpuIsLostIsRight) {
@@ -163,12 +164,12 @@ TEST_F(HandOff, AnExecutionWhoseGpuIsLostIsRight) {
   for (const auto& [name, frames] : frames_) {
     SCOPED_TRACE(name);
     ASSERT_EQ(frames.size(), 4u);
-    EXPECT_EQ(frames[0].read, 2 * kTensor);
+    EXPECT_GE(frames[0].read, 2 * kTensor);
     EXPECT_EQ(frames[3].read, 0u);
   }
-  // In "second" the GPU has made what the others read, and takes what was left there with it.
+  // In "last" others have read what the GPU made, which takes with it what was left there.
   EXPECT_EQ(frames_["first"][1].read, 0u);
-  EXPECT_EQ(frames_["second"][1].read, kTensor);
+  EXPECT_EQ(frames_["last"][1].read, 2 * kTensor);
 }
 
 }  // namespace

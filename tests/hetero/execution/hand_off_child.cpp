@@ -144,19 +144,31 @@ std::vector<Case> make_cases() {
   return cases;
 }
 
-/// The second frame's "Tanh" fails on FAST, which loses its part to CPU.
-Status run_with_loss(const Case& one, Count bytes) {
+std::shared_ptr<WrappedBehaviour> only(const char* type) {
+  auto behaviour = std::make_shared<WrappedBehaviour>();
+  behaviour->refuse = [type](const Model&, const Node& node) {
+    return node.op_type() == type ? std::string() : fmt::format("only {} runs here", type);
+  };
+  return behaviour;
+}
+
+/// The second frame's "Tanh" fails on FAST, which loses its part to CPU. What runs on OTHER has
+/// ended then and does not run again.
+Status run_with_loss(const Case& one, size_t on_other, Count bytes) {
   Core core;
   register_devices(core);
-  auto behaviour = std::make_shared<WrappedBehaviour>();
-  behaviour->refuse = [](const Model&, const Node& node) {
-    return node.op_type() == "Tanh" ? "" : "only Tanh runs here";
-  };
-  behaviour->outcome = [](size_t count) {
+  const auto fast = only("Tanh");
+  const auto other = only("Relu");
+  fast->outcome = [](size_t count) {
     return count == 0 ? Status() : Status(StatusCode::DeviceLost, "it is gone");
   };
-  add_wrapped_device(core, "FAST", behaviour);
-  return run(one, core, "HETERO:FAST,CPU,GPU", bytes);
+  add_wrapped_device(core, "FAST", fast);
+  add_wrapped_device(core, "OTHER", other);
+  HET_TRY(run(one, core, "HETERO:FAST,OTHER,CPU,GPU", bytes));
+  std::lock_guard lock(other->mutex);
+  if (other->executions.size() == on_other) return {};
+  return error(StatusCode::Internal, "{} executions of '{}' on OTHER instead of {}",
+               other->executions.size(), one.name, on_other);
 }
 
 /// The GPU is gone from this launch of the second frame on (tests/opencl_layer/failing_layer).
@@ -174,15 +186,15 @@ Status run_without_gpu(Case one, const char* launch, Count bytes) {
 Status run_all(std::string_view how, Count bytes) {
   const std::shared_ptr<Core> core = het::core();
   if (how == "lost") {
-    HET_TRY(run_with_loss({"input", shared_input(plain_shape(), "FAST"), true}, bytes));
-    HET_TRY(run_with_loss({"output", read_output("FAST"), true}, bytes));
-    return run_with_loss({"stays", stays("FAST"), true}, bytes);
+    HET_TRY(run_with_loss({"input", shared_input(plain_shape(), "FAST"), true}, 0, bytes));
+    HET_TRY(run_with_loss({"output", read_output("FAST"), true}, 0, bytes));
+    return run_with_loss({"stays", stays("FAST", "OTHER"), true}, kFrames, bytes);
   }
   if (how == "gone") {
     HET_TRY(run_without_gpu({"input", shared_input(plain_shape()), true}, "2", bytes));
     HET_TRY(run_without_gpu({"output", read_output(), true}, "2", bytes));
     HET_TRY(run_without_gpu({"first", stays(), true}, "2", bytes));
-    return run_without_gpu({"second", stays(), true}, "3", bytes);
+    return run_without_gpu({"last", stays(), true}, "4", bytes);
   }
   for (const Case& one : make_cases()) {
     HET_TRY(run(one, *core, "HETERO:CPU,GPU", bytes).with_context(one.name));

@@ -16,11 +16,14 @@ inline Shape plain_shape(int64_t batch = 1) {
   return {batch, 16, 32, 32};
 }
 
-/// "Sigmoid" and "Mul" run on GPU, "Tanh" on `other`, everything else on CPU.
-inline std::unique_ptr<Model> placed(ModelMaker& maker, const char* other = "CPU") {
+/// "Sigmoid" and "Mul" run on GPU, "Tanh" and "Relu" on devices that may be others, everything else
+/// on CPU.
+inline std::unique_ptr<Model> placed(ModelMaker& maker, const char* tanh = "CPU",
+                                     const char* relu = "CPU") {
   for (const auto& node : maker.model().nodes()) {
-    const bool on_gpu = node->op_type() == "Sigmoid" || node->op_type() == "Mul";
-    node->set_affinity(on_gpu ? "GPU" : node->op_type() == "Tanh" ? other : "CPU");
+    const std::string& type = node->op_type();
+    const bool on_gpu = type == "Sigmoid" || type == "Mul";
+    node->set_affinity(on_gpu ? "GPU" : type == "Tanh" ? tanh : type == "Relu" ? relu : "CPU");
   }
   return maker.model().clone();
 }
@@ -61,22 +64,22 @@ inline std::unique_ptr<Model> ends() {
 }
 
 /// Two parts on GPU and one on CPU read the input.
-inline std::unique_ptr<Model> shared_input(const Shape& shape, const char* other = "CPU") {
+inline std::unique_ptr<Model> shared_input(const Shape& shape, const char* tanh = "CPU") {
   ModelMaker maker("input");
   Value* x = maker.input(shape);
   Value* y = maker.op("Mul", {maker.op("Tanh", {maker.op("Sigmoid", {x})}), x});
   maker.output(maker.op("Add", {y, maker.op("Relu", {x})}));
-  return placed(maker, other);
+  return placed(maker, tanh);
 }
 
 /// GPU makes an output that two parts on CPU and a later one on GPU read.
-inline std::unique_ptr<Model> read_output(const char* other = "CPU") {
+inline std::unique_ptr<Model> read_output(const char* tanh = "CPU") {
   ModelMaker maker("output");
   Value* v = maker.op("Sigmoid", {maker.input(plain_shape())});
   Value* y = maker.op("Mul", {maker.op("Tanh", {v}), v});
   maker.output(v);
   maker.output(maker.op("Add", {y, v}));
-  return placed(maker, other);
+  return placed(maker, tanh);
 }
 
 /// CPU makes an output that two parts on GPU read.
@@ -101,13 +104,14 @@ inline std::unique_ptr<Model> halves() {
   return placed(maker);
 }
 
-/// A value goes from GPU to a later part on GPU, past CPU, and nowhere else.
-inline std::unique_ptr<Model> stays(const char* other = "CPU") {
+/// A value goes from GPU to the third part on GPU, past CPU, and nowhere else.
+inline std::unique_ptr<Model> stays(const char* tanh = "CPU", const char* relu = "CPU") {
   ModelMaker maker("stays");
   Value* a = maker.op("Sigmoid", {maker.input(plain_shape())});
   Value* v = maker.op("Mul", {a, maker.random({1, 16, 1, 1})});
-  maker.output(maker.op("Mul", {maker.op("Tanh", {maker.op("Relu", {a})}), v}));
-  return placed(maker, other);
+  Value* b = maker.op("Sigmoid", {maker.op("Relu", {a})});
+  maker.output(maker.op("Mul", {maker.op("Tanh", {b}), v}));
+  return placed(maker, tanh, relu);
 }
 
 }  // namespace het::hetero
