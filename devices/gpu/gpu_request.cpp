@@ -1,5 +1,7 @@
 #include "devices/gpu/gpu_request.h"
 
+#include <algorithm>
+
 #include "inference/devices/stopwatch.h"
 
 namespace het::gpu {
@@ -16,6 +18,14 @@ void add_time(cl_event event, ProfileRow& row) {
   if (row.status != ProfileStatus::Executed) row.start_us = static_cast<int64_t>(begin / 1000);
   row.status = ProfileStatus::Executed;
   row.real_us += static_cast<int64_t>((end - begin) / 1000);
+}
+
+/// Whether no element of the tensor stays as it is.
+bool fills_all_items(const std::vector<ImageRegion>& pictures, const Tensor& given) {
+  const auto has_picture = [](const ImageRegion& region) { return region.image.plane_count > 0; };
+  const int64_t items = given.rank() == 4 ? given.shape()[0] : 1;
+  return static_cast<int64_t>(pictures.size()) >= items &&
+         std::ranges::all_of(pictures, has_picture);
 }
 
 }  // namespace
@@ -137,13 +147,19 @@ Status GpuRequest::bind_input(cl_command_queue queue, size_t port) {
 Status GpuRequest::convert_pictures(cl_command_queue queue, size_t port,
                                     std::vector<ImageRegion> pictures) {
   const Tensor& given = io_->input(port);
+  // As the device's memory has it, whatever the strides of the tensor.
+  HET_ASSIGN(const Tensor dense, Tensor::view(given.desc(), given.buffer(), given.offset()));
   // Batch items without a picture keep what the tensor has.
-  HET_ASSIGN(const cl_mem memory, inputs_[port].send(*model_.context(), queue, given));
+  const bool fills_all = fills_all_items(pictures, given);
+  PortMemory& input = inputs_[port];
+  HET_ASSIGN(const cl_mem memory, fills_all
+                                      ? input.make_room_for_input(*model_.context(), queue, given)
+                                      : input.send(*model_.context(), queue, given));
   for (size_t i = 0; i < pictures.size(); ++i) {
     if (pictures[i].image.plane_count == 0) continue;
     if (model_.profiled()) picture_events_.emplace_back();
     cl_event* const event = model_.profiled() ? picture_events_.back().out() : nullptr;
-    HET_TRY(picture_kernels_[port]->enqueue(queue, std::move(pictures[i]), given,
+    HET_TRY(picture_kernels_[port]->enqueue(queue, std::move(pictures[i]), dense,
                                             static_cast<int64_t>(i), memory, event));
   }
   return execution_->bind_input(port, memory);

@@ -8,23 +8,36 @@
 namespace het::hetero {
 namespace {
 
-bool is_other_place(const Tensor& a, const Tensor& b) {
-  return a.buffer() != b.buffer() || a.offset() != b.offset();
+bool is_same_memory(const Tensor& a, const Tensor& b) {
+  return !a.empty() && !b.empty() && a.offset() == b.offset() &&
+         without_number(a.buffer()) == without_number(b.buffer());
+}
+
+/// As the application gets it.
+Result<Tensor> unnumbered(const Tensor& tensor) {
+  return in_buffer(tensor, without_number(tensor.buffer()));
 }
 
 /// The memory of an output that the application gave, else the handle.
 Status deliver_output(RequestIo& io, size_t index, const Tensor& result) {
   Tensor& given = io.output(index);
-  const bool is_other_memory =
-      !given.empty() && given.desc() == result.desc() && is_other_place(given, result);
-  if (is_other_memory) return copy_remote(result, given);
-  io.set_output(index, result);
-  return {};
+  if (given.empty() || given.desc() != result.desc()) {
+    HET_ASSIGN(Tensor delivered, unnumbered(result));
+    io.set_output(index, std::move(delivered));
+    return {};
+  }
+  return is_same_memory(given, result) ? Status() : copy_remote(result, given);
 }
 
 /// Empty where the host does not see it without mapping.
 Tensor on_host(const Tensor& tensor) {
   return tensor.bytes() != nullptr ? tensor : Tensor();
+}
+
+/// What a request of the model has for its application: empty as above.
+Tensor own_tensor(const Tensor& tensor) {
+  const auto own = on_host(tensor).empty() ? Tensor() : unnumbered(tensor);
+  return own ? *own : Tensor();
 }
 
 }  // namespace
@@ -61,7 +74,8 @@ HeteroExecution::HeteroExecution(std::shared_ptr<const HeteroPlan> plan,
       transfers_(transfers),
       host_inputs_(inputs.size()),
       host_outputs_(outputs.size()),
-      pictures_(inputs.size()) {}
+      pictures_(inputs.size()),
+      numbers_(split_) {}
 
 HeteroExecution::~HeteroExecution() = default;
 
@@ -69,10 +83,10 @@ HeteroExecution::~HeteroExecution() = default;
 /// accelerator's host memory is as good for others, but not the reverse.
 Status HeteroExecution::share_tensors() {
   const std::vector<size_t>& kinds = plan_->memory_kinds;
-  for (const CutValue& cut : split_.cuts) {
+  for (size_t i = 0; i < split_.cuts.size(); ++i) {
+    const CutValue& cut = split_.cuts[i];
     InferRequest& producer = *parts_[cut.producer.subgraph]->request;
     Tensor tensor = producer.output(cut.producer.index);
-    std::shared_ptr<NumberedContent>& content = contents_.emplace_back();
     if (tensor.empty()) continue;
     // Memory that the host has to map is the producer's affair, and so is a failure to do so.
     if (tensor.bytes() == nullptr) {
@@ -85,32 +99,16 @@ Status HeteroExecution::share_tensors() {
       most = kinds[reader.subgraph];
       tensor = place;
     }
-    content = std::dynamic_pointer_cast<NumberedContent>(tensor.buffer());
     HET_TRY(producer.set_output(cut.producer.index, tensor));
-    for (const SubgraphPort& reader : cut.readers) {
-      HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
-    }
+    HET_TRY(pass_on(i));
   }
   return {};
-}
-
-void HeteroExecution::number_contents() {
-  for (size_t i = 0; i < contents_.size(); ++i) {
-    const bool is_due = !parts_[split_.cuts[i].producer.subgraph]->is_done;
-    if (contents_[i] != nullptr && is_due) contents_[i]->begin_content();
-  }
-}
-
-void HeteroExecution::forget_contents() {
-  for (const auto& content : contents_) {
-    if (content != nullptr) content->forget_content();
-  }
 }
 
 Tensor HeteroExecution::own_input(size_t index) const {
   const std::vector<SubgraphPort>& readers = split_.input_readers[index];
   if (readers.empty()) return {};
-  return on_host(parts_[readers[0].subgraph]->request->input(readers[0].index));
+  return own_tensor(parts_[readers[0].subgraph]->request->input(readers[0].index));
 }
 
 Tensor HeteroExecution::own_output(size_t index) const {
@@ -124,7 +122,7 @@ Tensor HeteroExecution::own_output(size_t index) const {
     }
   }
   return source.kind == TensorSource::Kind::SubgraphOutput
-             ? on_host(parts_[source.subgraph]->request->output(source.index))
+             ? own_tensor(parts_[source.subgraph]->request->output(source.index))
              : Tensor();
 }
 
@@ -162,7 +160,7 @@ void HeteroExecution::bind_and_launch() {
 }
 
 void HeteroExecution::launch_first() {
-  number_contents();
+  numbers_.begin();
   // Counts as a part until all are under way that wait for none.
   running_ = 1;
   if (plan_->turns.empty()) {
@@ -201,7 +199,7 @@ Status HeteroExecution::bind(RequestIo& io) {
   for (const auto& part : parts_) part->request->set_frame(io.frame());
   for (size_t i = 0; i < io.input_count(); ++i) HET_TRY(bind_input(io, i));
   for (size_t i = 0; i < io.output_count(); ++i) HET_TRY(bind_output(io, i));
-  for (const size_t cut : plan_->delivered_cuts) HET_TRY(pass_on(split_.cuts[cut]));
+  for (const size_t cut : plan_->delivered_cuts) HET_TRY(pass_on(cut));
   return {};
 }
 
@@ -253,19 +251,28 @@ bool HeteroExecution::must_map_outputs() const {
       continue;
     }
     const Tensor& made = parts_[source.subgraph]->request->output(source.index);
-    if (given.empty() || !is_other_place(given, made)) continue;
+    if (given.empty() || is_same_memory(given, made)) continue;
     if (is_remote(given) || is_remote(made)) return true;
   }
   return false;
 }
 
 Status HeteroExecution::bind_input(RequestIo& io, size_t index) {
-  const std::vector<ImageRegion> images = io.take_images(index);
-  const Tensor& given = io.input(index);
+  const std::vector<SubgraphPort>& readers = split_.input_readers[index];
+  std::vector<ImageRegion> images = io.take_images(index);
   const bool has_images = !images.empty();
+  const bool is_shared = readers.size() > 1;
+  Tensor given = io.input(index);
+  // Memory of a device is where it is needed already.
+  if (is_shared && !has_images && !given.empty() && !is_remote(given)) {
+    HET_ASSIGN(given, numbers_.of_input(index, given));
+  }
+  for (size_t b = 0; is_shared && b < images.size(); ++b) {
+    images[b] = numbers_.of_picture(index, b, std::move(images[b]));
+  }
   bool is_first = true;
   bool is_copied = false;
-  for (const SubgraphPort& reader : split_.input_readers[index]) {
+  for (const SubgraphPort& reader : readers) {
     if (parts_[reader.subgraph]->is_done) continue;
     InferRequest& request = *parts_[reader.subgraph]->request;
     const bool is_taken = takes(reader.subgraph, given);
@@ -355,7 +362,9 @@ void HeteroExecution::part_ended(size_t part, const Status& status) {
     ++ended_;
     const bool is_one_at_a_time = !plan_->turns.empty();
     for (const size_t next : plan_->dependents[part]) {
-      if (--parts_[next]->waits_for == 0 && !is_one_at_a_time) launch(next);
+      // After a failure it may have been done when what it waited for had to run again.
+      if (--parts_[next]->waits_for > 0 || parts_[next]->is_done) continue;
+      if (!is_one_at_a_time) launch(next);
     }
     if (is_one_at_a_time) launch_next();
   } else {
@@ -367,13 +376,17 @@ void HeteroExecution::part_ended(size_t part, const Status& status) {
 /// Outputs that are sized at run time have a new tensor each time.
 Status HeteroExecution::hand_over(size_t part) {
   for (const size_t cut : plan_->unsized_cuts) {
-    if (split_.cuts[cut].producer.subgraph == part) HET_TRY(pass_on(split_.cuts[cut]));
+    if (split_.cuts[cut].producer.subgraph == part) HET_TRY(pass_on(cut));
   }
   return {};
 }
 
-Status HeteroExecution::pass_on(const CutValue& cut) {
-  const Tensor& tensor = parts_[cut.producer.subgraph]->request->output(cut.producer.index);
+/// What the producer writes is what the others read.
+Status HeteroExecution::pass_on(size_t index) {
+  const CutValue& cut = split_.cuts[index];
+  InferRequest& producer = *parts_[cut.producer.subgraph]->request;
+  HET_ASSIGN(const Tensor tensor, numbers_.of_cut(index, producer.output(cut.producer.index)));
+  if (cut.desc.is_static()) HET_TRY(producer.set_output(cut.producer.index, tensor));
   for (const SubgraphPort& reader : cut.readers) {
     HET_TRY(parts_[reader.subgraph]->request->set_input(reader.index, tensor));
   }
@@ -391,7 +404,7 @@ void HeteroExecution::fail(size_t part, const Status& status) {
 
 void HeteroExecution::keep_results(size_t part) {
   // Tensors that are sized at run time are the device's.
-  if (!plan_->unsized_cuts.empty()) return;
+  if (!plan_->unsized_cuts.empty() || !numbers_.are_on_host(part)) return;
   const InferRequest& request = *parts_[part]->request;
   for (size_t i = 0; i < request.compiled_model().outputs().size(); ++i) {
     if (request.output(i).empty() || request.output(i).bytes() == nullptr) return;
@@ -455,6 +468,7 @@ std::vector<size_t> HeteroExecution::left_over() const {
 }
 
 Status HeteroExecution::replace(Requests& requests) {
+  numbers_.share_all();
   for (auto& [index, request] : requests) {
     const InferRequest& old = *parts_[index]->request;
     for (size_t i = 0; i < old.compiled_model().inputs().size(); ++i) {
@@ -531,7 +545,7 @@ void HeteroExecution::deliver_and_end() {
 }
 
 void HeteroExecution::end(Status status) {
-  forget_contents();
+  numbers_.forget();
   // The outer request may start again, or end its life, as soon as it is complete.
   CompletionSink* const sink = sink_;
   sink->complete(std::move(status));

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "hetero/execution/content_numbers.h"
 #include "hetero/execution/hetero_plan.h"
 #include "hetero/execution/remote_tensors.h"
 #include "hetero/members/device_gate.h"
 #include "inference/base/status.h"
 #include "inference/devices/device.h"
 #include "inference/requests/infer_request.h"
-#include "inference/tensors/numbered_content.h"
 
 namespace het::hetero {
 
@@ -108,10 +108,6 @@ class HeteroExecution {
                   std::vector<std::shared_ptr<DeviceGate>> gates, const std::vector<Port>& inputs,
                   const std::vector<Port>& outputs, TransferThread& transfers);
   Status share_tensors();
-  /// What is on its way between subgraphs changes when their producers run, and not otherwise:
-  /// devices need not bring again what they have.
-  void number_contents();
-  void forget_contents();
   void bind_and_launch();
   Status bind(RequestIo& io);
   /// Begins the subgraphs that wait for none.
@@ -143,7 +139,7 @@ class HeteroExecution {
   Status hand_over(size_t part);
   /// Notes results that the host sees, and lets go of pictures that nobody reads any more.
   void keep_results(size_t part);
-  Status pass_on(const CutValue& cut);
+  Status pass_on(size_t index);
   void finish();
   void deliver_and_end();
   void end(Status status);
@@ -163,8 +159,8 @@ class HeteroExecution {
   RequestIo* io_ = nullptr;
   CompletionSink* sink_ = nullptr;
   uint64_t frame_ = 0;
-  std::vector<Pictures> pictures_;                          ///< per input
-  std::vector<std::shared_ptr<NumberedContent>> contents_;  ///< per cut; null: devices keep none
+  std::vector<Pictures> pictures_;  ///< per input
+  ContentNumbers numbers_;
   std::atomic<size_t> running_ = 0;  ///< parts that were started and have not ended
   std::atomic<size_t> ended_ = 0;
   std::atomic<bool> stopped_ = false;  ///< no more parts start

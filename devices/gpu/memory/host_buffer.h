@@ -3,16 +3,14 @@
 #include <memory>
 
 #include "devices/gpu/memory/context.h"
-#include "devices/gpu/memory/device_copy.h"
 #include "inference/tensors/buffer.h"
-#include "inference/tensors/numbered_content.h"
 
 namespace het::gpu {
 
 /// Host memory for tensors of requests that the device reaches best: its own where memory is
 /// unified (memory() is the same bytes), memory that is pinned for transfers elsewhere. Host memory
 /// to everybody else. Thread-compatible.
-class HostBuffer final : public Buffer, public NumberedContent {
+class HostBuffer final : public Buffer {
  public:
   static Result<BufferPtr> create(std::shared_ptr<Context> context, size_t bytes);
   ~HostBuffer() override;
@@ -20,17 +18,12 @@ class HostBuffer final : public Buffer, public NumberedContent {
   /// The bytes as device memory; null where they are only pinned.
   const Memory& memory() const { return memory_; }
   const Context& context() const { return *context_; }
-  /// For numbered contents of the whole buffer where they are only pinned.
-  DeviceCopy& device_copy() { return device_copy_; }
 
  private:
   HostBuffer(std::shared_ptr<Context> context, size_t bytes, std::byte* host)
-      : Buffer(MemoryKind::Host, bytes, host, {}),
-        context_(std::move(context)),
-        device_copy_(bytes) {}
+      : Buffer(MemoryKind::Host, bytes, host, {}), context_(std::move(context)) {}
 
   std::shared_ptr<Context> context_;
-  DeviceCopy device_copy_;
   BufferPtr own_;          ///< unified memory: the host's allocation, which outlives memory_
   Memory memory_;          ///< unified memory
   Memory pinned_;          ///< else: what `host()` is a mapping of

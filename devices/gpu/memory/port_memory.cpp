@@ -61,7 +61,8 @@ Result<Memory> direct_memory(Context& context, const Tensor& tensor) {
     HET_ASSIGN(Memory whole, retained(memory_of(tensor)));
     return part_from(context, std::move(whole), tensor);
   }
-  const auto* own = dynamic_cast<const HostBuffer*>(tensor.buffer().get());
+  const BufferPtr buffer = without_number(tensor.buffer());
+  const auto* own = dynamic_cast<const HostBuffer*>(buffer.get());
   if (own != nullptr) {
     if (&own->context() != &context || own->memory() == nullptr) return Memory();
     return part_from(context, own->memory(), tensor);
@@ -73,13 +74,16 @@ Result<Memory> direct_memory(Context& context, const Tensor& tensor) {
   return context.share(tensor.bytes(), tensor.size_bytes());
 }
 
-/// The tensor's buffer, where the device keeps a copy of its numbered content; else null.
-HostBuffer* copied_buffer(const Context& context, const Tensor& tensor) {
-  if (tensor.empty() || tensor.size_bytes() == 0 || !tensor.is_dense()) return nullptr;
-  auto* const own = dynamic_cast<HostBuffer*>(tensor.buffer().get());
-  if (own == nullptr || &own->context() != &context || own->content() == 0) return nullptr;
-  const bool is_whole = tensor.offset() == 0 && tensor.size_bytes() == own->size_bytes();
-  return is_whole && own->memory() == nullptr ? own : nullptr;
+/// What the device keeps of the tensor; null for contents without a number.
+std::shared_ptr<DeviceCopy> copy_of(const Context& context, const Tensor& tensor) {
+  if (tensor.empty() || tensor.size_bytes() == 0) return nullptr;
+  const NumberedBuffer* const buffer = numbered_buffer(tensor.buffer());
+  return buffer != nullptr ? DeviceCopy::of(context, *buffer) : nullptr;
+}
+
+DeviceCopy::Source source_of(const Tensor& tensor) {
+  const NumberedContent& content = numbered_buffer(tensor.buffer())->content();
+  return {content.number(), tensor.bytes(), nullptr, tensor.size_bytes(), content.is_on_host()};
 }
 
 /// Hands shared memory to the device or back to the host: where memory is unified, a pair of map
@@ -99,24 +103,11 @@ Status synchronise(Context& context, cl_command_queue queue, cl_mem memory, size
 }  // namespace
 
 Result<cl_mem> PortMemory::send(Context& context, cl_command_queue queue, const Tensor& given) {
+  HET_ASSIGN(const cl_mem in_place, use_in_place(context, queue, given));
+  if (in_place != nullptr) return in_place;
   const size_t bytes = given.size_bytes();
-  HET_ASSIGN(direct_, direct_memory(context, given));
-  if (direct_ != nullptr) {
-    if (!is_opencl(given)) {
-      HET_TRY(synchronise(context, queue, direct_->get(), bytes, CL_MAP_READ | CL_MAP_WRITE));
-    }
-    return direct_->get();
-  }
-  if (HostBuffer* const buffer = copied_buffer(context, given)) {
-    HET_ASSIGN(direct_,
-               buffer->device_copy().send(context, queue, buffer->content(), buffer->host()));
-    return direct_->get();
-  }
-  if (own_ == nullptr) {
-    HET_ASSIGN(own_, context.allocate(bytes));
-  }
-  if (bytes == 0) return own_->get();
   if (is_opencl(given) && given.is_dense()) {
+    HET_TRY(allocate(context, bytes));
     HET_TRY(cl_status(clEnqueueCopyBuffer(queue, memory_of(given), own_->get(), given.offset(), 0,
                                           bytes, 0, nullptr, nullptr),
                       fmt::format("copy {} bytes on the device", bytes)));
@@ -127,11 +118,45 @@ Result<cl_mem> PortMemory::send(Context& context, cl_command_queue queue, const 
     HET_ASSIGN(dense_, given.clone());
     source = dense_.bytes();
   }
+  if (const auto copy = copy_of(context, given)) {
+    DeviceCopy::Source content = source_of(given);
+    content.bytes = source;
+    HET_ASSIGN(direct_, copy->send(context, queue, content));
+    return direct_->get();
+  }
+  HET_TRY(allocate(context, bytes));
+  if (bytes == 0) return own_->get();
   context.count_copy();
   HET_TRY(cl_status(
       clEnqueueWriteBuffer(queue, own_->get(), CL_FALSE, 0, bytes, source, 0, nullptr, nullptr),
       fmt::format("send {} bytes to the device", bytes)));
   return own_->get();
+}
+
+Result<cl_mem> PortMemory::make_room_for_input(Context& context, cl_command_queue queue,
+                                               const Tensor& given) {
+  HET_ASSIGN(const cl_mem in_place, use_in_place(context, queue, given));
+  if (in_place != nullptr) return in_place;
+  HET_TRY(allocate(context, given.size_bytes()));
+  return own_->get();
+}
+
+/// Null where the device does not reach the tensor.
+Result<cl_mem> PortMemory::use_in_place(Context& context, cl_command_queue queue,
+                                        const Tensor& given) {
+  HET_ASSIGN(direct_, direct_memory(context, given));
+  if (direct_ == nullptr) return nullptr;
+  if (!is_opencl(given)) {
+    HET_TRY(synchronise(context, queue, direct_->get(), given.size_bytes(),
+                        CL_MAP_READ | CL_MAP_WRITE));
+  }
+  return direct_->get();
+}
+
+Status PortMemory::allocate(const Context& context, size_t bytes) {
+  if (own_ != nullptr) return {};
+  HET_ASSIGN(own_, context.allocate(bytes));
+  return {};
 }
 
 Result<cl_mem> PortMemory::make_room(Context& context, const Tensor& given,
@@ -145,22 +170,20 @@ Result<cl_mem> PortMemory::make_room(Context& context, const Tensor& given,
     return error(StatusCode::InvalidArgument,
                  "the tensor's cl_mem was made with CL_MEM_READ_ONLY, and an output is written");
   }
-  if (HostBuffer* const buffer = copied_buffer(context, given)) {
-    content_ = buffer->content();
-    copy_ = &buffer->device_copy();
-    HET_ASSIGN(direct_, copy_->make_room(context));
-    return direct_->get();
-  }
-  if (own_ == nullptr) {
-    HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
-    HET_ASSIGN(own_, context.allocate(bytes));
-  }
   if (is_opencl(given) && !given.is_dense()) {
     return error(StatusCode::NotSupported, "a cl_mem with strides cannot be an output");
   }
   if (!is_dense_host(given) && !is_opencl(given) && dense_.empty()) {
     HET_ASSIGN(dense_, Tensor::allocate(desc));
   }
+  copy_ = copy_of(context, given);
+  if (copy_ != nullptr) {
+    made_ = source_of(given);
+    HET_ASSIGN(direct_, copy_->make_room(context, made_.size));
+    return direct_->get();
+  }
+  HET_ASSIGN(const size_t bytes, dense_size_bytes(desc));
+  HET_TRY(allocate(context, bytes));
   return own_->get();
 }
 
@@ -176,12 +199,17 @@ Status PortMemory::fetch(Context& context, cl_command_queue queue, cl_mem made, 
                                          nullptr, nullptr),
                      fmt::format("copy {} bytes on the device", bytes));
   }
+  if (is_direct && numbered_buffer(given.buffer())->content().is_private()) {
+    numbered_buffer(given.buffer())->content().leave_on_device();
+    copy_->keep(made_);
+    return {};
+  }
   std::byte* const target = is_dense_host(given) ? given.bytes() : dense_.bytes();
   context.count_copy();
   HET_TRY(
       cl_status(clEnqueueReadBuffer(queue, made, CL_FALSE, 0, bytes, target, 0, nullptr, nullptr),
                 fmt::format("read {} bytes from the device", bytes)));
-  if (is_direct) copy_->keep(content_);
+  if (is_direct) copy_->keep(made_);
   return {};
 }
 

@@ -63,6 +63,29 @@ TEST_F(GpuPreprocess, EveryFormatEqualsTheReference) {
   }
 }
 
+TEST_F(GpuPreprocess, TheTensorMayHaveStrides) {
+  ModelMaker maker;
+  maker.output(maker.op("Identity", {maker.input({1, 3, 16, 16})}));
+  const PreprocessDesc desc;
+  maker.model().set_preprocess(0, desc);
+  const auto compiled = compile(maker.model());
+  ASSERT_NE(compiled, nullptr);
+  const auto request = *compiled->create_infer_request();
+  const TensorDesc input = compiled->inputs()[0].desc;
+  std::vector<float> wide(3 * 16 * 40);
+  const Tensor strided =
+      *Tensor::wrap(input, wide.data(), wide.size() * sizeof(float), {},
+                    {3 * 16 * 40 * sizeof(float), 16 * 40 * sizeof(float), 40 * sizeof(float), 4});
+  const Image image = noise_image(PixelFormat::NV12, 64, 48, 8);
+  ASSERT_TRUE(request->set_input(0, strided).ok());
+  ASSERT_TRUE(request->set_image(0, image, image.full()).ok());
+  const Status status = request->infer();
+  ASSERT_TRUE(status.ok()) << status.message();
+  Tensor wanted = *Tensor::allocate(input);
+  ASSERT_TRUE(preprocess_reference(image, image.full(), desc, wanted, 0).ok());
+  compare_tensors(request->output(0), wanted, 1e-6f, 0);
+}
+
 TEST_F(GpuPreprocess, PartsOfAPictureAndBatches) {
   PreprocessDesc desc;
   desc.color_order = ColorOrder::RGB;

@@ -21,6 +21,7 @@
 
 #include "devices/register_devices.h"
 #include "inference/passes/expose_state.h"
+#include "inference/passes/multiply_adds.h"
 #include "inference/passes/prepare_model.h"
 #include "tests/hetero/wrapped_device.h"
 #include "tools/golden_outputs.h"
@@ -36,6 +37,8 @@ constexpr int kSkipped = 77;
 constexpr size_t kRequests = 4;
 constexpr size_t kRounds = 2;
 constexpr std::chrono::minutes kLongest{5};  ///< an execution that takes longer hangs
+/// From so many multiply-adds on a model is a large one: REF takes seconds for it.
+constexpr double kLarge = 500e6;
 constexpr float kScales[kRequests] = {1.0f, 0.8f, 0.6f, 0.9f};
 
 struct Options {
@@ -45,8 +48,9 @@ struct Options {
   size_t assignments = 100;
   size_t first = 0;
   uint64_t seed = 1;
-  double seconds = 0;  ///< a folder; 0: no limit
-  bool lists = false;  ///< only the folders, in their order
+  double seconds = 0;   ///< a folder; 0: no limit
+  bool lists = false;   ///< only the folders, in their order
+  size_t of_large = 0;  ///< assignments of a large model; 0: as many as of others
 };
 
 double since(Clock::time_point start) {
@@ -97,6 +101,8 @@ class FolderCheck {
   /// NotSupported: CPU does not take the model.
   Status prepare() {
     HET_ASSIGN(GoldenRun cpu, prepare_golden_run(context("CPU"), folder_));
+    HET_TRY(find_nodes(*cpu.model));
+    if (assignments() == 0) return {};
     quantised_ = is_quantised(*cpu.model);
     HET_TRY(cpu.request->infer());
     HET_TRY(make_samples(cpu));
@@ -110,14 +116,26 @@ class FolderCheck {
       HET_TRY(make_samples(ref));
       is_exact_ = true;
     }
-    return find_choices(*cpu.model);
+    return find_devices();
+  }
+
+  /// Of those that were asked for, the ones that a model of this size gets.
+  size_t assignments() const {
+    const bool is_limited = is_large_ && options_.of_large > 0;
+    const size_t end = is_limited ? options_.of_large : options_.first + options_.assignments;
+    return std::min(options_.assignments, end - std::min(end, options_.first));
   }
 
   /// False after a failure, which is told.
   bool run() {
+    if (assignments() == 0) {
+      fmt::print("passed  {}: large, has its {} assignments\n", folder_.filename().string(),
+                 options_.of_large);
+      return true;
+    }
     const auto start = Clock::now();
     size_t count = 0;
-    for (size_t i = options_.first; i < options_.first + options_.assignments; ++i) {
+    for (size_t i = options_.first; i < options_.first + assignments(); ++i) {
       if (options_.seconds > 0 && since(start) > options_.seconds) break;
       std::map<std::string, std::string> wishes = assignment(i);
       const Status status = run_one(wishes);
@@ -136,10 +154,10 @@ class FolderCheck {
     }
     fmt::print(
         "{:<7} {}: {} assignments of {} nodes, {} refused, {}..{} subgraphs, {} inputs{}, worst "
-        "error {:.2e} of the range, {:.0f} s\n",
+        "error {:.2e} of the range, {:.0f} s, {:.0f} of them compiling\n",
         failed_ == 0 ? "passed" : "FAILED", folder_.filename().string(), count, choices_.size(),
         refused_, least_, most_, samples_.size(), is_exact_ ? " on devices that compute alike" : "",
-        worst_, since(start));
+        worst_, since(start), compiling_);
     if (refused_ > 0) fmt::print("        refused, for one: {}\n", last_refusal_);
     std::fflush(stdout);
     return failed_ == 0;
@@ -195,13 +213,18 @@ class FolderCheck {
     return {};
   }
 
-  Status find_choices(const Model& model) {
-    const std::unique_ptr<Model> prepared = model.clone();
-    HET_TRY(expose_state(*prepared));
-    HET_TRY(prepare_model(*prepared));
+  Status find_nodes(const Model& model) {
+    prepared_ = model.clone();
+    HET_TRY(expose_state(*prepared_));
+    HET_TRY(prepare_model(*prepared_));
+    double multiply_adds = 0;
+    for (const ProductWork& work : product_works(*prepared_)) {
+      multiply_adds += work.multiply_adds.value_or(0);
+    }
+    is_large_ = multiply_adds > kLarge;
     std::set<std::string> known;
     for (const auto& node : model.nodes()) known.insert(node->name());
-    for (const auto& node : prepared->nodes()) {
+    for (const auto& node : prepared_->nodes()) {
       Choice choice;
       choice.type = node->op_type();
       for (const std::string& name : node->original_names()) {
@@ -209,8 +232,13 @@ class FolderCheck {
       }
       choices_.push_back(std::move(choice));
     }
+    return {};
+  }
+
+  Status find_devices() {
     for (const std::string& device : devices_) {
-      HET_ASSIGN(const auto rows, core_.query_model(*prepared, device, context(device).properties));
+      HET_ASSIGN(const auto rows,
+                 core_.query_model(*prepared_, device, context(device).properties));
       for (size_t n = 0; n < rows.size(); ++n) {
         if (rows[n].supported()) choices_[n].devices.push_back(device);
       }
@@ -254,7 +282,9 @@ class FolderCheck {
     nlohmann::json rules = nlohmann::json::array();
     for (const auto& [name, device] : wishes) rules.push_back({{"name", name}, {"device", device}});
     hetero.properties["HETERO_AFFINITY"] = nlohmann::json{{"rules", rules}}.dump();
+    const auto start = Clock::now();
     HET_ASSIGN(const GoldenRun run, prepare_golden_run(hetero, folder_));
+    compiling_ += since(start);
     HET_ASSIGN(const std::string subgraphs,
                run.compiled->get_property("HETERO_NUMBER_OF_SUBMODELS"));
     const size_t parts = std::strtoul(subgraphs.c_str(), nullptr, 10);
@@ -314,6 +344,8 @@ class FolderCheck {
   const Options& options_;
   const fs::path folder_;
   std::vector<std::string> devices_ = {"GPU", "CPU", "REF"};
+  std::unique_ptr<Model> prepared_;
+  bool is_large_ = false;
   bool quantised_ = false;
   bool is_exact_ = false;
   std::vector<Sample> samples_;
@@ -324,6 +356,7 @@ class FolderCheck {
   std::string last_refusal_;
   size_t failed_ = 0;
   double worst_ = 0;
+  double compiling_ = 0;  ///< seconds of assignments that compile
 };
 
 /// The bytes of a folder's model, weights included.
@@ -381,7 +414,8 @@ int check_all(const Options& options) {
 int usage() {
   fmt::print(stderr,
              "usage: random_affinity FOLDER... [--root SHARED_DATA] [--filter PART_OF_NAME] "
-             "[--list] [--assignments N] [--first N] [--seed N] [--seconds LIMIT_PER_FOLDER]\n");
+             "[--list] [--assignments N] [--of-large N] [--first N] [--seed N] "
+             "[--seconds LIMIT_PER_FOLDER]\n");
   return 2;
 }
 
@@ -405,6 +439,8 @@ int run(int argc, char** argv) {
       options.filter = value;
     } else if (name == "--assignments") {
       options.assignments = std::strtoul(value.c_str(), nullptr, 10);
+    } else if (name == "--of-large") {
+      options.of_large = std::strtoul(value.c_str(), nullptr, 10);
     } else if (name == "--first") {
       options.first = std::strtoul(value.c_str(), nullptr, 10);
     } else if (name == "--seed") {

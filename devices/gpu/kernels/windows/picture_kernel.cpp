@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "devices/gpu/memory/device_copy.h"
 #include "devices/gpu/plan/launches.h"
 #include "inference/preprocess/axis_sample.h"
 
@@ -105,10 +106,15 @@ KernelUse PictureKernel::use() const {
   return {of_bytes_.program, fmt::format("preprocess {}x1x1", context_->hardware().group_size())};
 }
 
-Result<Memory> PictureKernel::plane(cl_command_queue queue, const uint8_t* address, size_t bytes,
-                                    Memory& staging) {
+Result<Memory> PictureKernel::plane(cl_command_queue queue, const BufferPtr& buffer,
+                                    const uint8_t* address, size_t bytes, Memory& staging) {
   if (context_->hardware().unified_memory) {
     return context_->share(const_cast<uint8_t*>(address), bytes);
+  }
+  if (const NumberedBuffer* const numbered = numbered_buffer(buffer)) {
+    if (const auto copy = DeviceCopy::of(*context_, *numbered)) {
+      return copy->send(*context_, queue, {numbered->content().number(), address, address, bytes});
+    }
   }
   size_t has = 0;
   if (staging != nullptr) {
@@ -157,8 +163,8 @@ Status PictureKernel::send_planes(cl_command_queue queue,
     const int begin = running.first_row / shrink;
     const int last = (source.y + source.height - 1) / shrink;
     const int64_t bytes = (last - begin) * rows.stride_bytes + rows.row_bytes;
-    HET_ASSIGN(running.planes[p],
-               plane(queue, rows.row(begin), static_cast<size_t>(bytes), staging[p]));
+    HET_ASSIGN(running.planes[p], plane(queue, image.planes[p].buffer, rows.row(begin),
+                                        static_cast<size_t>(bytes), staging[p]));
   }
   return {};
 }

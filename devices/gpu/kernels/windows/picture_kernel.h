@@ -17,7 +17,8 @@ namespace het::gpu {
 
 /// preprocess() on the device, for one input of a request: the same levels, normalised in float.
 /// Surfaces that the context imports are read where they are; so are pictures that the host reaches
-/// when memory is unified, else they are sent. One thread at a time.
+/// when memory is unified, else they are sent, planes whose content is numbered once for all who
+/// read them. One thread at a time.
 class PictureKernel {
  public:
   /// True for inputs whose elements the kernel writes: float32, float16 and uint8.
@@ -57,8 +58,8 @@ class PictureKernel {
       : context_(std::move(context)), desc_(desc) {}
   static Result<Variant> make_variant(Context& context, const Port& port, bool reads_images,
                                       const std::string& folder);
-  Result<Memory> plane(cl_command_queue queue, const uint8_t* address, size_t bytes,
-                       Memory& staging);
+  Result<Memory> plane(cl_command_queue queue, const BufferPtr& buffer, const uint8_t* address,
+                       size_t bytes, Memory& staging);
   Status send_planes(cl_command_queue queue, const preprocess_internal::Conversion& conversion,
                      Conversion& running, Staging& staging);
   Status launch(cl_command_queue queue, const preprocess_internal::Conversion& conversion,
