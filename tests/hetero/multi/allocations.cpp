@@ -59,7 +59,8 @@ constexpr size_t kHandles = 300 * 5 * 2;
 TEST(MultiAllocations, OnlyHandlesOfTensorsAreCopied) {
   device_testing::ModelMaker maker("chain");
   Value* x = maker.input({1, 8, 8, 8});
-  maker.output(maker.op("Relu", {maker.conv(x, 8, 8, 3)}));
+  // Nothing for oneDNN, whose executions allocate more or less.
+  maker.output(maker.op("Tanh", {maker.op("Relu", {x})}));
   const std::shared_ptr<Core> core = het::core();
   const auto alone = core->compile_model(maker.model(), "CPU", {{"NUM_STREAMS", "1"}});
   ASSERT_TRUE(alone) << alone.error().message();
