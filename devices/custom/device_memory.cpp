@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "devices/custom/library_call.h"
+#include "inference/tensors/numbered_content.h"
 
 namespace het::custom {
 
@@ -54,7 +55,8 @@ Result<Tensor> allocate_tensor(const std::shared_ptr<const OpenDevice>& device,
 }
 
 void* memory_of(const Tensor& tensor, const OpenDevice& device) {
-  const auto* const memory = dynamic_cast<const DeviceMemory*>(tensor.buffer().get());
+  const BufferPtr buffer = without_number(tensor.buffer());
+  const auto* const memory = dynamic_cast<const DeviceMemory*>(buffer.get());
   return memory != nullptr && &memory->device() == &device ? memory->handle() : nullptr;
 }
 

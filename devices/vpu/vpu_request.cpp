@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "devices/vpu/vpu_profile.h"
+#include "inference/tensors/numbered_content.h"
 
 namespace het::vpu {
 namespace {
@@ -17,8 +18,7 @@ size_t aligned(size_t bytes) {
 }
 
 bool is_same(const Tensor& a, const Tensor& b) {
-  return !a.empty() && a.buffer() == b.buffer() && a.offset() == b.offset() &&
-         a.strides_bytes() == b.strides_bytes();
+  return is_same_memory(a, b) && a.strides_bytes() == b.strides_bytes();
 }
 
 }  // namespace

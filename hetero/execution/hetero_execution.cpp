@@ -8,11 +8,6 @@
 namespace het::hetero {
 namespace {
 
-bool is_same_memory(const Tensor& a, const Tensor& b) {
-  return !a.empty() && !b.empty() && a.offset() == b.offset() &&
-         without_number(a.buffer()) == without_number(b.buffer());
-}
-
 /// As the application gets it.
 Result<Tensor> unnumbered(const Tensor& tensor) {
   return in_buffer(tensor, without_number(tensor.buffer()));
@@ -496,7 +491,7 @@ bool HeteroExecution::is_given(size_t part, size_t input) const {
   if (source.kind != TensorSource::Kind::ModelInput || pictures_[source.index].were_given) {
     return false;
   }
-  return parts_[part]->request->input(input).buffer() == io_->input(source.index).buffer();
+  return is_same_memory(parts_[part]->request->input(input), io_->input(source.index));
 }
 
 void HeteroExecution::resume() {

@@ -88,6 +88,12 @@ inline BufferPtr without_number(const BufferPtr& buffer) {
   return numbered != nullptr ? numbered->memory() : buffer;
 }
 
+/// Whether both begin at the same place, with or without a number. Not of empty tensors.
+inline bool is_same_memory(const Tensor& a, const Tensor& b) {
+  return !a.empty() && !b.empty() && a.offset() == b.offset() &&
+         without_number(a.buffer()) == without_number(b.buffer());
+}
+
 /// The same elements in another handle to their memory.
 inline Result<Tensor> in_buffer(const Tensor& tensor, BufferPtr buffer) {
   if (buffer == tensor.buffer()) return tensor;
