@@ -110,7 +110,8 @@ void write_classes(MetricText& text, const GstStructure* stats, const std::strin
     const auto count = one ? number_of(gst_structure_get_value(one, "count")) : std::nullopt;
     if (!label || !count) continue;
     text.add("hetero_objects_by_class",
-             {{"pipeline", pipeline}, {"element", element}, {"class", label}}, *count);
+             {{"pipeline", pipeline}, {"element", element}, {"class", *label ? label : "_none"}},
+             *count);
   }
 }
 
