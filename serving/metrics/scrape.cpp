@@ -34,13 +34,18 @@ void write_pipeline(MetricText& text, const WatchedPipeline& pipeline, const Pip
   }
 }
 
-void write_losses(MetricText& text, const Registry& registry) {
+/// Devices that were never lost are told, too: a rule would not see a first loss that comes from
+/// nowhere.
+void write_losses(MetricText& text, const Registry& registry,
+                  const std::vector<std::string>& devices) {
   std::map<std::string, double> lost;
   for (const auto& pipeline : registry.pipelines()) {
     std::lock_guard lock(pipeline->mutex);
     for (const auto& [element, device] : pipeline->lost) ++lost[device];
   }
-  for (const auto& [device, count] : device_losses::counts()) {
+  auto counts = device_losses::counts();
+  for (const std::string& device : devices) counts[device];
+  for (const auto& [device, count] : counts) {
     text.add("hetero_device_losses", {{"device", device}}, static_cast<double>(count.losses));
     text.add("hetero_device_returns", {{"device", device}}, static_cast<double>(count.returns));
     text.add("hetero_device_lost", {{"device", device}}, lost[device]);
@@ -61,7 +66,7 @@ std::string scrape(TextFormat format, const SpanCounts& spans, double stall_s) {
     if (now.is_outermost) write_pipeline(text, *pipeline, now);
   }
   for (const Registry::Entry& entry : registry.elements()) write_element(text, entry);
-  write_losses(text, registry);
+  write_losses(text, registry, spans.devices());
   spans.write(text);
   std::string done = text.finish();
   last = std::chrono::steady_clock::now() - begin;

@@ -59,7 +59,11 @@ void begin_anew(WatchedPipeline& pipeline) {
 }
 
 void before_change(GObject*, GstClockTime, GstElement* element, GstStateChange change) {
-  if (hooks_are_ignored.load(std::memory_order_relaxed)) return;
+  // One that stays in NULL, as links with caps do it, has not got its name yet.
+  if (hooks_are_ignored.load(std::memory_order_relaxed) ||
+      GST_STATE_TRANSITION_NEXT(change) == GST_STATE_NULL) {
+    return;
+  }
   Registry& registry = Registry::of_process();
   registry.watch(element);
   if (GST_OBJECT_PARENT(element)) return;
@@ -91,28 +95,29 @@ void before_message(GObject*, GstClockTime, GstElement* element, GstMessage* mes
       GST_MESSAGE_SRC(message) != GST_OBJECT_CAST(element)) {
     return;
   }
-  const auto count = [&](CountedMessage kind) {
-    const auto pipeline = Registry::of_process().pipeline_of(element);
-    ++pipeline->messages[static_cast<size_t>(kind)];
-    return pipeline;
-  };
+  constexpr int kInteresting = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO |
+                               GST_MESSAGE_QOS | GST_MESSAGE_EOS;
+  if ((GST_MESSAGE_TYPE(message) & kInteresting) == 0) return;
+  const auto pipeline = Registry::of_process().known_pipeline_of(element);
+  if (!pipeline) return;
+  const auto count = [&](CountedMessage kind) { ++pipeline->messages[static_cast<size_t>(kind)]; };
   switch (GST_MESSAGE_TYPE(message)) {
     case GST_MESSAGE_ERROR:
-      take_error(*count(CountedMessage::Error), element, message);
+      count(CountedMessage::Error);
+      take_error(*pipeline, element, message);
       break;
     case GST_MESSAGE_WARNING:
-      device_losses::take(*count(CountedMessage::Warning), element, message);
+      count(CountedMessage::Warning);
+      device_losses::take(*pipeline, element, message);
       break;
     case GST_MESSAGE_INFO:
-      device_losses::take(*Registry::of_process().pipeline_of(element), element, message);
+      device_losses::take(*pipeline, element, message);
       break;
     case GST_MESSAGE_QOS:
       count(CountedMessage::Qos);
       break;
     case GST_MESSAGE_EOS:
-      if (!GST_OBJECT_PARENT(element)) {
-        Registry::of_process().pipeline_of(element)->ended_ns = wall_ns();
-      }
+      if (!GST_OBJECT_PARENT(element)) pipeline->ended_ns = wall_ns();
       break;
     default:
       break;

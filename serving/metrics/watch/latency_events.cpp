@@ -37,19 +37,25 @@ GstStructure* time_field() {
                            G_TYPE_STRING, "ns that it took", nullptr);
 }
 
+/// For as long as the process lives.
+GstTracerRecord* kept(GstTracerRecord* record) {
+  GST_OBJECT_FLAG_SET(record, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+  return record;
+}
+
 /// Lines of GST_DEBUG=GST_TRACER:7, as the tracer latency writes them.
 GstTracerRecord* pipeline_record() {
-  static GstTracerRecord* const made = gst_tracer_record_new(
+  static GstTracerRecord* const made = kept(gst_tracer_record_new(
       "hetero-latency.class", "source", GST_TYPE_STRUCTURE, text_field("the source"), "sink",
       GST_TYPE_STRUCTURE, text_field("the sink"), "time", GST_TYPE_STRUCTURE, time_field(),
-      nullptr);
+      nullptr));
   return made;
 }
 
 GstTracerRecord* element_record() {
-  static GstTracerRecord* const made = gst_tracer_record_new(
+  static GstTracerRecord* const made = kept(gst_tracer_record_new(
       "hetero-element-latency.class", "element", GST_TYPE_STRUCTURE, text_field("the element"),
-      "time", GST_TYPE_STRUCTURE, time_field(), nullptr);
+      "time", GST_TYPE_STRUCTURE, time_field(), nullptr));
   return made;
 }
 

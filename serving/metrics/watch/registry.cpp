@@ -89,6 +89,13 @@ std::shared_ptr<WatchedPipeline> Registry::pipeline_of(GstElement* element) {
   return made;
 }
 
+std::shared_ptr<WatchedPipeline> Registry::known_pipeline_of(GstElement* element) const {
+  const std::unique_ptr<GstElement, WeakObject<GstElement>::Release> top(top_of(element));
+  std::lock_guard lock(mutex_);
+  const auto* known = held_by<std::shared_ptr<WatchedPipeline>>(top.get(), pipeline_quark());
+  return known ? *known : nullptr;
+}
+
 void Registry::watch(GstElement* element) {
   using Held = std::shared_ptr<WatchedElement>;
   const std::shared_ptr<WatchedPipeline> pipeline = pipeline_of(element);

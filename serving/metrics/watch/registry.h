@@ -32,6 +32,8 @@ class Registry {
 
   /// The outermost bin of an element, or itself; made known where it is not.
   std::shared_ptr<WatchedPipeline> pipeline_of(GstElement* element);
+  /// The same; null where it is not known.
+  std::shared_ptr<WatchedPipeline> known_pipeline_of(GstElement* element) const;
   /// Makes an element known, its pads and its pipeline. Bins are no elements.
   void watch(GstElement* element);
   /// A pad that its element has now; nothing unless the element is known.

@@ -83,6 +83,13 @@ void SpanCounts::write(MetricText& text) const {
   }
 }
 
+std::vector<std::string> SpanCounts::devices() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [device, executions] : executions_) names.push_back(device);
+  return names;
+}
+
 void SpanCounts::forget(const std::string& element) {
   std::lock_guard lock(mutex_);
   elements_.erase(element);

@@ -32,6 +32,8 @@ class SpanCounts final : public FrameSpanSink {
  public:
   void take(const FrameSpan& span) override;
   void write(MetricText& text) const;
+  /// That have executed something.
+  std::vector<std::string> devices() const;
   /// An element of this name has ended.
   void forget(const std::string& element);
 
