@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace het::metrics {
@@ -18,7 +19,11 @@ struct Family {
   std::string_view unit;
   std::string_view labels;  ///< with commas, for the table in docs/metrics.md
   std::string_view meaning;
+  std::string_view origin;  ///< where the value comes from, for the same table
 };
+
+/// What a family's values are called in text: with the ending that its kind adds.
+std::string sample_name(const Family& family);
 
 /// All of them, in the order in which they are written. docs/metrics.md has the same.
 std::span<const Family> families();

@@ -70,11 +70,6 @@ std::string sample_text(double value) {
   return number_text(value);
 }
 
-std::string_view suffix_of(MetricKind kind) {
-  if (kind == MetricKind::Counter) return "_total";
-  return kind == MetricKind::Info ? "_info" : "";
-}
-
 }  // namespace
 
 std::string_view content_type(TextFormat format) {
@@ -106,8 +101,8 @@ std::string& MetricText::lines_of(std::string_view name, const Family** known) {
 void MetricText::add(std::string_view name, Labels labels, double value) {
   const Family* known = nullptr;
   std::string& lines = lines_of(name, &known);
-  fmt::format_to(std::back_inserter(lines), "{}{}{} {}\n", known->name, suffix_of(known->kind),
-                 label_text(labels), sample_text(value));
+  fmt::format_to(std::back_inserter(lines), "{}{} {}\n", sample_name(*known), label_text(labels),
+                 sample_text(value));
 }
 
 void MetricText::add(std::string_view name, Labels labels, const TimeHistogram& values) {
@@ -135,8 +130,7 @@ std::string MetricText::finish() const {
     const Family& known = families()[i];
     // The older text has no info, and names counters with their ending.
     const bool is_info = known.kind == MetricKind::Info;
-    const std::string name =
-        is_open ? std::string(known.name) : fmt::format("{}{}", known.name, suffix_of(known.kind));
+    const std::string name = is_open ? std::string(known.name) : sample_name(known);
     const std::string_view kind = is_info && !is_open ? "gauge" : to_string(known.kind);
     fmt::format_to(std::back_inserter(text), "# HELP {} {}\n# TYPE {} {}\n", name, known.meaning,
                    name, kind);

@@ -231,6 +231,18 @@ time.sleep(60)
                 finally:
                     ends.set()
 
+    def test_commands_of_the_guides_work_word_for_word(self):
+        for page in ("README.md", "docs/metrics.md"):
+            block = re.search(r"\n\n((?:    .*\n)*?    GST_TRACERS=\"heterometrics(?:.|\n)*?kill \$!\n)", (ROOT / page).read_text()).group(1)
+            commands = re.sub(r"^    ", "", block, flags=re.MULTILINE)
+            # Another build folder, a port that is free, and as long as the machine takes.
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = str(free.getsockname()[1])
+            commands = commands.replace("$PWD/build/", f"{BUILD}/").replace("9464", port).replace("sleep 5", "sleep 8")
+            done = subprocess.run(["bash", "-c", commands], cwd=ROOT, capture_output=True, text=True, timeout=60)
+            self.assertRegex(done.stdout, r'hetero_frames_analysed_total{pipeline="pipeline0",element="heterodetect0"} [1-9]', done.stderr)
+            self.assertIn("\nready\n", done.stdout)
+
     def test_instances_of_hetero_launch_have_ports_of_their_own(self):
         with socket.create_server(("127.0.0.1", 0)) as one:
             base = one.getsockname()[1]
