@@ -11,7 +11,7 @@ constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 /// Headers are the same in capitals and small letters.
 bool has_word(std::string_view text, std::string_view word) {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return std::ranges::search(text, word, same).begin() != text.end();
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
 /// OpenMetrics, unless only the older text is asked for.
