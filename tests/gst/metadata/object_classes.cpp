@@ -30,7 +30,7 @@ TEST(ObjectClasses, TheFirstHundredLabelsAreToldApart) {
       EXPECT_EQ(count, 3u);
     }
     if (label == ObjectClasses::kOtherLabels) {
-      EXPECT_EQ(count, 100u);
+      EXPECT_EQ(count, 101u);
     }
   }
   EXPECT_EQ(all, 301u);
