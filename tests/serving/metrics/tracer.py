@@ -167,6 +167,28 @@ time.sleep(60)
             # The children live, and the port is free.
             socket.create_server(("127.0.0.1", served.port)).close()
 
+    def test_a_program_that_ends_without_deinit_ends_well(self):
+        program = """
+import gi, threading, time, urllib.request
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst
+Gst.init(None)
+lines = [Gst.parse_launch("videotestsrc is-live=true ! queue ! fakesink") for _ in range(3)]
+for line in lines:
+    line.set_state(Gst.State.PLAYING)
+time.sleep(0.5)
+for line in lines[:2]:
+    line.set_state(Gst.State.NULL)
+"""
+        for _ in range(5):
+            with Served(["/usr/bin/python3", "-c", program]) as served:
+                while served.process.poll() is None:
+                    try:
+                        served.get()
+                    except OSError:
+                        break
+                self.assertEqual(served.process.wait(20), 0)
+
     def test_hostile_requests_do_no_harm(self):
         with Served(f"{LIVE} ! {DETECT} ! fakesink") as served:
             served.wait_for_frames()
