@@ -84,6 +84,12 @@ std::shared_ptr<WatchedPipeline> Registry::pipeline_of(GstElement* element) {
     return std::ranges::any_of(pipelines_, [&](const auto& one) { return one->name == text; });
   });
   auto made = std::make_shared<WatchedPipeline>(top.get(), name);
+  if (const auto before = ended_.find(name); before != ended_.end()) {
+    made->starts = before->second.starts;
+    for (size_t i = 0; i < made->messages.size(); ++i)
+      made->messages[i] = before->second.messages[i];
+    ended_.erase(before);
+  }
   pipelines_.push_back(made);
   g_object_set_qdata_full(G_OBJECT(top.get()), pipeline_quark(), new Held(made), forget_pipeline);
   return made;
@@ -167,6 +173,11 @@ void Registry::forget_pipeline(gpointer held) {
   Registry& all = of_process();
   std::lock_guard lock(all.mutex_);
   std::erase(all.pipelines_, *owner);
+  const WatchedPipeline& pipeline = **owner;
+  if (pipeline.starts == 0 || all.ended_.size() == kMostEnded) return;
+  Ended& ended = all.ended_[pipeline.name];
+  ended.starts = pipeline.starts;
+  for (size_t i = 0; i < ended.messages.size(); ++i) ended.messages[i] = pipeline.messages[i];
 }
 
 }  // namespace het::metrics

@@ -2,8 +2,11 @@
 
 #include <gst/gst.h>
 
+#include <array>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "serving/metrics/watch/watched.h"
@@ -50,6 +53,13 @@ class Registry {
   void on_end(void (*take)(const std::string&)) { take_end_ = take; }
 
  private:
+  /// What was counted of pipelines that have ended, by their names: one of the same name goes on.
+  struct Ended {
+    uint64_t starts = 0;
+    std::array<uint64_t, 3> messages = {};
+  };
+  static constexpr size_t kMostEnded = 256;
+
   static void forget_element(gpointer element);
   static void forget_pipeline(gpointer pipeline);
 
@@ -57,6 +67,7 @@ class Registry {
                                         ///< freed while it is held
   std::vector<std::shared_ptr<WatchedPipeline>> pipelines_;
   std::vector<Entry> elements_;
+  std::map<std::string, Ended> ended_;
   void (*take_pad_)(GstPad*, WatchedPad&) = nullptr;
   void (*take_end_)(const std::string&) = nullptr;
 };

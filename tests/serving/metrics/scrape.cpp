@@ -190,6 +190,19 @@ TEST_F(Scrape, APipelineThatStartsAgainGoesOn) {
   EXPECT_EQ(value_of(text, "gst_pipeline_state{pipeline=\"again\",state=\"null\"}"), 1);
 }
 
+TEST_F(Scrape, APipelineThatIsMadeAgainGoesOn) {
+  for (int i = 0; i < 3; ++i) {
+    PipelineRun run("videotestsrc num-buffers=2 ! identity error-after=1 ! fakesink");
+    gst_object_set_name(GST_OBJECT(run.pipeline()), "made");
+    EXPECT_FALSE(run.play(20).errors.empty());
+    const std::string text = scraped();
+    EXPECT_EQ(value_of(text, "gst_pipeline_starts_total{pipeline=\"made\"}"), i + 1);
+    // Sources post one of their own.
+    EXPECT_GE(value_of(text, "gst_pipeline_messages_total{pipeline=\"made\",type=\"error\"}"),
+              i + 1);
+  }
+}
+
 TEST_F(Scrape, ElementsMayEndWhileItRuns) {
   std::atomic<bool> ends = false;
   std::atomic<int> scrapes = 0;
