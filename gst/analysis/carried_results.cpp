@@ -45,7 +45,7 @@ void CarriedResults::add_of_regions(GstBuffer* buffer, const std::vector<RegionR
 
 int CarriedResults::attach(GstBuffer** buffer, const GstVideoInfo& info,
                            std::string_view model_name, MetadataForm form,
-                           const std::vector<RegionResults>* found) {
+                           const std::vector<RegionResults>* found, ObjectClasses* classes) {
   const auto has_results = [&] { return !found_.empty() || !in_regions_.empty(); };
   if (has_results() && !gst_video_info_is_equal(&info, &info_)) forget();
   std::vector<RegionResults> parts = found_;
@@ -58,7 +58,7 @@ int CarriedResults::attach(GstBuffer** buffer, const GstVideoInfo& info,
     age.time = now - time_;
   }
   *buffer = gst_buffer_make_writable(*buffer);
-  return attach_results(*buffer, info, model_name, form, parts, &age);
+  return attach_results(*buffer, info, model_name, form, parts, &age, classes);
 }
 
 }  // namespace het::gst

@@ -21,9 +21,10 @@ class CarriedResults {
   /// Attaches them, with their age, to the frame that comes next in order; the buffer is replaced
   /// by a writable one where that is needed. Frames of another size or format get none, and they
   /// end the carrying. Of a still frame `found` has the results that regions have already; null for
-  /// others. Returns the number of objects; -1 when there was nothing to attach.
+  /// others. `classes` may be null. Returns the number of objects; -1 when there was nothing to
+  /// attach.
   int attach(GstBuffer** buffer, const GstVideoInfo& info, std::string_view model_name,
-             MetadataForm form, const std::vector<RegionResults>* found);
+             MetadataForm form, const std::vector<RegionResults>* found, ObjectClasses* classes);
 
  private:
   /// What was found in a region, which the next frames have in the same place.

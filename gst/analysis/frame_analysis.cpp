@@ -86,7 +86,7 @@ Result<std::unique_ptr<FrameAnalysis>> FrameAnalysis::start(std::string element,
 }
 
 GstStructure* FrameAnalysis::statistics() {
-  GstStructure* structure = stats_.to_structure(request_count(), queue_->frames());
+  GstStructure* structure = stats_.to_structure(request_count(), pool_->busy(), queue_->frames());
   pictures_->add_statistics(structure);
   const CompiledModel& compiled = model_->compiled();
   if (const auto devices = compiled.get_property("EXECUTION_DEVICES")) {
@@ -158,6 +158,7 @@ Status FrameAnalysis::take(GstBuffer* buffer, const GstVideoInfo& info, const Fr
   }
   ++frame_number_;
   ++stream.frames;
+  stats_.frame_came();
   regions_.clear();
   if (plan.analyse) find_regions(buffer, info, plan, stream);
   const std::shared_ptr<QueuedFrame> frame = queue_->begin_frame(buffer, info);
@@ -318,15 +319,16 @@ Result<bool> FrameAnalysis::finish(QueuedFrame& frame) {
   if (!found.empty()) {
     const FrameSpanScope scope = span(FramePart::Attach, frame);
     frame.buffer = gst_buffer_make_writable(frame.buffer);
-    objects =
-        attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_, found);
+    objects = attach_results(frame.buffer, frame.info, model_->compiled().name(), metadata_form_,
+                             found, nullptr, &stats_.classes());
     latency_grew_ = latency_.measure(static_cast<GstClockTime>(time.count())) || latency_grew_;
   }
   if (frame.is_analysed) {
     memory.keep(frame.buffer, frame.info, found);
   } else if (frame.carries_results) {
-    const int carried = memory.attach(&frame.buffer, frame.info, model_->compiled().name(),
-                                      metadata_form_, frame.is_still ? &found : nullptr);
+    const int carried =
+        memory.attach(&frame.buffer, frame.info, model_->compiled().name(), metadata_form_,
+                      frame.is_still ? &found : nullptr, &stats_.classes());
     if (carried >= 0) stats_.frame_carried();
     objects += std::max(carried, 0);
   }

@@ -13,6 +13,16 @@ void InferenceStats::frame_passed(bool analysed, std::chrono::nanoseconds in_ele
   frame_ns_ += static_cast<uint64_t>(in_element.count());
 }
 
+void InferenceStats::frame_came() {
+  std::lock_guard lock(mutex_);
+  ++frames_in_;
+}
+
+void InferenceStats::frame_dropped() {
+  std::lock_guard lock(mutex_);
+  ++frames_dropped_;
+}
+
 void InferenceStats::region_analysed(std::chrono::nanoseconds run_time) {
   std::lock_guard lock(mutex_);
   const auto ns = static_cast<uint64_t>(run_time.count());
@@ -41,17 +51,23 @@ std::chrono::nanoseconds InferenceStats::mean_frame_time() const {
   return std::chrono::nanoseconds(frames_analysed_ ? frame_ns_ / frames_analysed_ : 0);
 }
 
-GstStructure* InferenceStats::to_structure(uint64_t requests, uint64_t frames_in_flight) const {
-  std::lock_guard lock(mutex_);
-  return gst_structure_new(
-      "heteroinference-stats", "frames", G_TYPE_UINT64, frames_, "frames-analysed", G_TYPE_UINT64,
-      frames_analysed_, "frames-in-flight", G_TYPE_UINT64, frames_in_flight, "regions",
-      G_TYPE_UINT64, regions_, "regions-skipped", G_TYPE_UINT64, regions_skipped_, "objects",
-      G_TYPE_UINT64, objects_, "requests", G_TYPE_UINT64, requests, "frames-late", G_TYPE_UINT64,
-      frames_late_, "frames-carried", G_TYPE_UINT64, frames_carried_, "inference-time-mean",
-      G_TYPE_UINT64, regions_ ? inference_ns_ / regions_ : 0, "inference-time-max", G_TYPE_UINT64,
+GstStructure* InferenceStats::to_structure(uint64_t requests, uint64_t requests_busy,
+                                           uint64_t frames_in_flight) const {
+  std::unique_lock lock(mutex_);
+  GstStructure* stats = gst_structure_new(
+      "heteroinference-stats", "frames-in", G_TYPE_UINT64, frames_in_, "frames", G_TYPE_UINT64,
+      frames_, "frames-analysed", G_TYPE_UINT64, frames_analysed_, "frames-in-flight",
+      G_TYPE_UINT64, frames_in_flight, "regions", G_TYPE_UINT64, regions_, "regions-skipped",
+      G_TYPE_UINT64, regions_skipped_, "objects", G_TYPE_UINT64, objects_, "requests",
+      G_TYPE_UINT64, requests, "requests-busy", G_TYPE_UINT64, requests_busy, "frames-late",
+      G_TYPE_UINT64, frames_late_, "frames-dropped", G_TYPE_UINT64, frames_dropped_,
+      "frames-carried", G_TYPE_UINT64, frames_carried_, "inference-time-mean", G_TYPE_UINT64,
+      regions_ ? inference_ns_ / regions_ : 0, "inference-time-max", G_TYPE_UINT64,
       inference_max_ns_, "frame-time-mean", G_TYPE_UINT64,
       frames_analysed_ ? frame_ns_ / frames_analysed_ : 0, nullptr);
+  lock.unlock();
+  classes_.add_to(stats, "objects-by-class");
+  return stats;
 }
 
 }  // namespace het::gst

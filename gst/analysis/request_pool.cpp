@@ -67,6 +67,11 @@ bool RequestPool::has_idle() const {
   return !idle_.empty();
 }
 
+size_t RequestPool::busy() const {
+  std::lock_guard lock(mutex_);
+  return all_.size() - idle_.size();
+}
+
 void RequestPool::release(TimedRequest* request) {
   {
     std::lock_guard lock(mutex_);

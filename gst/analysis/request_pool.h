@@ -68,6 +68,7 @@ class RequestPool {
   /// An idle request, or null once the pool is closed.
   TimedRequest* acquire();
   bool has_idle() const;
+  size_t busy() const;
   void release(TimedRequest* request);
   /// Gives a request back whose execution was cancelled: it is replaced, because it may still hold
   /// its picture. When that fails the old one stays in use.

@@ -162,6 +162,8 @@ std::optional<het::gst::FramePlan> plan_frame(GstHeteroInferenceBase* self, Fram
   plan.analyse = due && !late;
   state.interval.pass(plan.analyse, interval);
   if (late && drop) {
+    analysis.stats().frame_came();
+    analysis.stats().frame_dropped();
     state.after_gap = true;
     return std::nullopt;
   }
@@ -623,8 +625,8 @@ static void gst_hetero_inference_base_get_property(GObject* object, guint id, GV
   auto* self = GST_HETERO_INFERENCE_BASE(object);
   if (id == kPropStats) {
     const std::shared_ptr<FrameAnalysis> analysis = analysis_of(self);
-    g_value_take_boxed(
-        value, analysis ? analysis->statistics() : het::gst::InferenceStats().to_structure(0, 0));
+    g_value_take_boxed(value, analysis ? analysis->statistics()
+                                       : het::gst::InferenceStats().to_structure(0, 0, 0));
     return;
   }
   GST_OBJECT_LOCK(self);
@@ -755,10 +757,12 @@ void gst_hetero_inference_base_class_install(GstHeteroInferenceBaseClass* klass,
       object_class, kPropStats,
       g_param_spec_boxed(
           "stats", "Statistics",
-          "Counters since the element started: frames, frames-analysed, frames-in-flight, regions, "
-          "regions-skipped, objects, requests, frames-late, frames-carried; times in ns: "
-          "inference-time-mean, "
-          "inference-time-max, frame-time-mean; of pictures: pre-process-backend in use, "
+          "Counters since the element started: frames-in, frames, frames-analysed, "
+          "frames-in-flight, regions, regions-skipped, objects, requests, requests-busy, "
+          "frames-late, frames-dropped, frames-carried; times in ns: inference-time-mean, "
+          "inference-time-max, frame-time-mean; objects-by-class: an array of structures with "
+          "label and count, the first 100 labels apart and _other; of pictures: "
+          "pre-process-backend in use, "
           "picture-copies, copies-per-frame, surfaces-mapped, surfaces-copied, surfaces-imported, "
           "pictures-scaled; of the model: execution-devices and subgraphs, which "
           "HETERO's fail-over may change",

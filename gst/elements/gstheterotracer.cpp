@@ -49,7 +49,7 @@ RunningTrace exchange_running(RunningTrace next) {
 void write_running() {
   const RunningTrace last = exchange_running({});
   if (!last.trace) return;
-  het::set_frame_span_sink(nullptr);
+  het::remove_frame_span_sink(last.trace.get());
   if (last.trace->kept() == 0) return;
   if (const het::Status status = last.trace->write(last.path); !status.ok()) {
     g_printerr("tracer heterotrace: %s\n", std::string(status.message()).c_str());
@@ -147,7 +147,7 @@ static void gst_hetero_tracer_constructed(GObject* object) {
   write_running();  // a second tracer begins its own
   auto trace = std::make_shared<FrameTrace>(static_cast<size_t>(parameters.limit));
   exchange_running({path, trace});
-  het::set_frame_span_sink(std::move(trace));
+  het::add_frame_span_sink(std::move(trace));
 }
 
 static void gst_hetero_tracer_finalize(GObject* object) {

@@ -41,6 +41,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,7 +54,7 @@
 GST_DEBUG_CATEGORY_STATIC(heterotrack_debug);
 #define GST_CAT_DEFAULT heterotrack_debug
 
-enum { kPropTrackingType = 1, kPropDevice, kPropConfig, kPropDeepSortConfig };
+enum { kPropTrackingType = 1, kPropDevice, kPropConfig, kPropDeepSortConfig, kPropStats };
 
 struct TrackSettings {
   int tracking_type = 0;  ///< of tracking::tracker_names()
@@ -66,6 +67,10 @@ struct TrackSettings {
 struct TrackState {
   std::unique_ptr<het::gst::FrameTracking> tracking;  ///< streaming thread
   bool warned = false;
+  // What stats has, from start to the next start.
+  std::atomic<uint64_t> frames = 0;
+  std::atomic<uint64_t> objects = 0;
+  std::atomic<uint64_t> ids = 0;
 };
 
 struct GstHeteroTrack {
@@ -124,6 +129,7 @@ static gboolean gst_hetero_track_start(GstBaseTransform* base) {
   }
   self->state->tracking = std::make_unique<het::gst::FrameTracking>(tracker);
   self->state->warned = false;
+  self->state->frames = self->state->objects = self->state->ids = 0;
   return TRUE;
 }
 
@@ -149,6 +155,9 @@ static GstFlowReturn gst_hetero_track_transform_ip(GstBaseTransform* base, GstBu
   auto* self = GST_HETERO_TRACK(base);
   het::gst::FrameTracking& tracking = *self->state->tracking;
   tracking.track(buffer, self->info);
+  ++self->state->frames;
+  self->state->objects = tracking.tracked();
+  self->state->ids = tracking.ids();
   if (tracking.without_feature() > 0 && !std::exchange(self->state->warned, true)) {
     GST_ELEMENT_WARNING(
         self, STREAM, WRONG_TYPE,
@@ -191,6 +200,14 @@ static void gst_hetero_track_set_property(GObject* object, guint id, const GValu
 static void gst_hetero_track_get_property(GObject* object, guint id, GValue* value,
                                           GParamSpec* spec) {
   auto* self = GST_HETERO_TRACK(object);
+  if (id == kPropStats) {
+    const TrackState& state = *self->state;
+    g_value_take_boxed(value, gst_structure_new("heterotrack-stats", "frames", G_TYPE_UINT64,
+                                                guint64{state.frames}, "objects", G_TYPE_UINT64,
+                                                guint64{state.objects}, "ids", G_TYPE_UINT64,
+                                                guint64{state.ids}, nullptr));
+    return;
+  }
   GST_OBJECT_LOCK(self);
   if (const std::string* text = text_member(*self->settings, id)) {
     g_value_set_string(value, text->c_str());
@@ -245,6 +262,13 @@ static void install_properties(GObjectClass* klass) {
           "object_class (empty = all), reid_max_age (0 frames after max_age in which looks alone "
           "find an object again)",
           "", flags));
+  g_object_class_install_property(
+      klass, kPropStats,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Counters since the element started, uint64: frames, objects (with an "
+                         "id, on each frame), ids (different ones given)",
+                         GST_TYPE_STRUCTURE,
+                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 
 static void gst_hetero_track_class_init(GstHeteroTrackClass* klass) {

@@ -72,6 +72,19 @@ void remove_regions(GstBuffer* buffer, const std::vector<int>& indices,
 
 }  // namespace
 
+void FrameTracking::reset() {
+  tracker_->reset();
+  highest_id_ = 0;
+}
+
+void FrameTracking::give_id(GstBuffer* buffer, int region, int id) {
+  set_object_id(buffer, region, id);
+  ++tracked_;
+  if (id <= highest_id_) return;
+  ids_ += static_cast<uint64_t>(id - highest_id_);
+  highest_id_ = id;
+}
+
 ResultAge FrameTracking::supposed_age(const GstBuffer* buffer) {
   ResultAge age{++supposed_frames_, GST_CLOCK_TIME_NONE};
   const GstClockTime now = GST_BUFFER_PTS(buffer);
@@ -115,7 +128,7 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
     supposed_frames_ = 0;
   }
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (tracked.ids[i] != tracking::kNoId) set_object_id(buffer, indices[i], tracked.ids[i]);
+    if (tracked.ids[i] != tracking::kNoId) give_id(buffer, indices[i], tracked.ids[i]);
   }
   remove_regions(buffer, indices, tracked.rejected);
   auto next = static_cast<int>(objects.size() - tracked.rejected.size());
@@ -124,7 +137,7 @@ void FrameTracking::track(GstBuffer* buffer, const GstVideoInfo& info) {
     // One that has left the picture gets no region.
     if (attach_results(buffer, info, "", form_, {{-1, as_detection(supposed)}}, &age) == 0)
       continue;
-    set_object_id(buffer, next++, supposed.id);
+    give_id(buffer, next++, supposed.id);
   }
 }
 

@@ -305,8 +305,8 @@ std::vector<FrameRegion> frame_regions(GstBuffer* buffer) {
 }
 
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
-                   MetadataForm form, const std::vector<RegionResults>& found,
-                   const ResultAge* age) {
+                   MetadataForm form, const std::vector<RegionResults>& found, const ResultAge* age,
+                   ObjectClasses* classes) {
   const int width = GST_VIDEO_INFO_WIDTH(&info);
   const int height = GST_VIDEO_INFO_HEIGHT(&info);
   // Before any is added, as indices count those that were there.
@@ -325,6 +325,7 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
     if (!region && of_region) {
       whole = RegionMeta::add_whole_picture(buffer, form, width, height);
       ++added;
+      if (classes) classes->count("");
     }
     if (std::optional<RegionMeta>& target = region ? region : whole) {
       for (const Classification& classification : part.results.classifications)
@@ -336,7 +337,9 @@ int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view
     if (!region && form == MetadataForm::Analytics && !part.tensors.empty())
       attach_tensor_meta(buffer, part.tensors);
     for (const Detection& detection : part.results.detections) {
-      if (add_detection(buffer, info, model_name, form, parent, detection)) ++added;
+      if (!add_detection(buffer, info, model_name, form, parent, detection)) continue;
+      ++added;
+      if (classes) classes->count(detection.label);
     }
   }
   if (age) mark_age(buffer, earlier, *age);

@@ -11,6 +11,7 @@
 #include "inference/tensors/image.h"
 #include "inference/vision_model.h"
 #include "metadata_tensors.h"
+#include "object_classes.h"
 #include "region_meta.h"
 
 /// The one place where results become GstMeta and are read from it again. An object is a region
@@ -116,10 +117,10 @@ struct ResultAge {
 /// Attaches results to a writable buffer: a region for each detection (clipped to the picture; one
 /// without a pixel inside is left out), all else to the region that it belongs to.
 /// With an age the structures of what is added have "age-frames" (uint) and "age" (uint64, ns).
-/// Returns how many objects were added.
+/// Returns how many objects were added; `classes` counts them by their labels.
 int attach_results(GstBuffer* buffer, const GstVideoInfo& info, std::string_view model_name,
                    MetadataForm form, const std::vector<RegionResults>& found,
-                   const ResultAge* age = nullptr);
+                   const ResultAge* age = nullptr, ObjectClasses* classes = nullptr);
 
 /// Adds a region without results to a writable buffer, behind those that it has; `rect` lies inside
 /// the picture.

@@ -1,6 +1,7 @@
 #include "hetero/batch/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "hetero/batch/request.h"
@@ -47,7 +48,8 @@ Result<std::unique_ptr<BatchRun>> BatchRun::create(const std::shared_ptr<Compile
 
 void BatchRun::start(std::span<BatchRequest* const> requests) {
   requests_.assign(requests.begin(), requests.end());
-  for (BatchRequest* const request : requests_) request->io().note_begin();
+  const auto begin = std::chrono::steady_clock::now();
+  for (BatchRequest* const request : requests_) request->io().note_begin(begin);
   Status status = bind();
   if (status.ok()) status = request_->start_async();
   if (!status.ok()) finish(status);

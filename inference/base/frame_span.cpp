@@ -1,24 +1,26 @@
 #include "inference/base/frame_span.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "inference/base/frame_span_probe.h"
 
 namespace het {
 namespace {
 
-struct Listener {
-  std::mutex mutex;  ///< protects sink and its take()
-  std::shared_ptr<FrameSpanSink> sink;
+struct Listeners {
+  std::mutex mutex;  ///< protects sinks and their take()
+  std::vector<std::shared_ptr<FrameSpanSink>> sinks;
 };
 
 /// Made by the first listener, for as long as the process lives.
-Listener& listener() {
-  static auto* const made = new Listener();
+Listeners& listeners() {
+  static auto* const made = new Listeners();
   return *made;
 }
 
@@ -44,20 +46,33 @@ std::string_view to_string(FramePart part) {
   return kNames[static_cast<size_t>(part)];
 }
 
-void set_frame_span_sink(std::shared_ptr<FrameSpanSink> sink) {
-  Listener& all = listener();
+void add_frame_span_sink(std::shared_ptr<FrameSpanSink> sink) {
+  if (!sink) return;
+  Listeners& all = listeners();
   std::lock_guard lock(all.mutex);
-  span_internal::has_sink.store(sink != nullptr, std::memory_order_relaxed);
-  all.sink = std::move(sink);
+  if (std::ranges::find(all.sinks, sink) != all.sinks.end()) return;
+  all.sinks.push_back(std::move(sink));
+  span_internal::has_sink.store(true, std::memory_order_relaxed);
+}
+
+void remove_frame_span_sink(const FrameSpanSink* sink) {
+  Listeners& all = listeners();
+  std::shared_ptr<FrameSpanSink> removed;  // its end comes without the lock
+  std::lock_guard lock(all.mutex);
+  const auto found = std::ranges::find(all.sinks, sink, &std::shared_ptr<FrameSpanSink>::get);
+  if (found == all.sinks.end()) return;
+  removed = std::move(*found);
+  all.sinks.erase(found);
+  span_internal::has_sink.store(!all.sinks.empty(), std::memory_order_relaxed);
 }
 
 void report_frame_span(const FrameSpan& span) {
   if (span.frame == 0) return;
   fire_probe(span);
   if (!span_internal::has_sink.load(std::memory_order_relaxed)) return;
-  Listener& all = listener();
+  Listeners& all = listeners();
   std::lock_guard lock(all.mutex);
-  if (all.sink) all.sink->take(span);
+  for (const auto& sink : all.sinks) sink->take(span);
 }
 
 FrameWorker::FrameWorker(std::string name)

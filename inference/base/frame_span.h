@@ -51,8 +51,10 @@ class HET_API FrameSpanSink {
   virtual void take(const FrameSpan& span) = 0;
 };
 
-/// Spans go to `sink` from now on; null: to nobody. After the return the one before is in no use.
-HET_API void set_frame_span_sink(std::shared_ptr<FrameSpanSink> sink);
+/// Spans go to `sink`, too, from now on; one that has them already, or null, changes nothing.
+HET_API void add_frame_span_sink(std::shared_ptr<FrameSpanSink> sink);
+/// No more go to this one; after the return it is in no use. One that is unknown changes nothing.
+HET_API void remove_frame_span_sink(const FrameSpanSink* sink);
 
 namespace span_internal {
 extern HET_API std::atomic<bool> has_sink;

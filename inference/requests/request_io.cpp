@@ -26,9 +26,13 @@ void RequestIo::note_start() {
 }
 
 void RequestIo::note_begin() {
+  if (times_.started != SpanTime()) note_begin(std::chrono::steady_clock::now());
+}
+
+void RequestIo::note_begin(Time time) {
   if (times_.started == SpanTime()) return;
-  times_.begun = std::chrono::steady_clock::now();
-  times_.converted = times_.begun;
+  times_.begun = time;
+  times_.converted = time;
 }
 
 Status RequestIo::preprocess_input(const Port& port, size_t index, const ParallelLoop* loop) {

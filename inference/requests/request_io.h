@@ -60,8 +60,10 @@ class HET_API RequestIo {
   const ExecutionTimes& times() const { return times_; }
   /// Before an execution.
   void note_start();
-  /// For devices that never call preprocess_pending(): the execution runs from now on.
+  /// For devices that never call preprocess_pending(): the execution runs from now on, or from
+  /// `time` on, which is the same for all requests of a batch.
   void note_begin();
+  void note_begin(Time time);
 
   /// Converts all waiting host pictures with the ports' PreprocessDesc and lets go of them. The
   /// device calls it on its own thread; `loop`: others that help.

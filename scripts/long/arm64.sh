@@ -56,8 +56,8 @@ mkdir -p "$results"
 /usr/bin/python3 "$demo/scene.py" --seed 424242 --frames $frames --output "$results/scene.mp4" --ground-truth "$results/scene.json"
 /usr/bin/python3 "$demo/picture.py" "$results/scene.mp4" "$results/scene.png"
 
-for plugin in libgsthetero.so libgstheterobrokers.so; do
-  emulated_gstreamer gst-inspect-1.0 "$cross_folder/gst/$plugin" >"$results/plugin.txt" || fail "GStreamer for arm64 cannot load $plugin"
+for plugin in gst/libgsthetero.so gst/libgstheterobrokers.so serving/metrics/libgstheterometrics.so; do
+  emulated_gstreamer gst-inspect-1.0 "$cross_folder/$plugin" >"$results/plugin.txt" || fail "GStreamer for arm64 cannot load $plugin"
   sed -n 's/^  \(Name\|Version\) .* \(\S*\)$/\2/p' "$results/plugin.txt" | paste -sd' '
 done
 emulated_gstreamer gst-inspect-1.0 heterodetect >"$results/heterodetect.txt" || fail "GStreamer for arm64 has no heterodetect"

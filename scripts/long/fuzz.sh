@@ -16,7 +16,7 @@ minutes=${1:-30}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || fail "the minutes a target are '$minutes'; give a whole number of at least 1"
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc modelinfo labels npy device_text exported exported_split vpu_messages vpu_host vpu_session zones)
+[ $# -gt 0 ] || targets=(onnx openvino_ir model_proc modelinfo labels npy device_text exported exported_split vpu_messages vpu_host vpu_session zones metrics_http)
 for target in "${targets[@]}"; do
   [ -e "tests/fuzz/$target.cpp" ] || fail "no fuzz target '$target'; tests/fuzz/ has one .cpp for each"
 done
@@ -44,6 +44,7 @@ sources_of() {
     vpu_messages) echo 'devices/vpu/link_(bytes|messages)[.]cpp' ;;
     vpu_host) echo 'devices/vpu/connection[.]cpp' ;;
     vpu_session) echo 'devices/vpu/daemon/session[.]cpp' ;;
+    metrics_http) echo 'serving/metrics/(exposition|http)/.*[.]cpp' ;;
     zones) echo 'inference/zones/.*[.]cpp' ;;
   esac
 }

@@ -107,6 +107,8 @@ std::string Job::to_json() const {
     if (known == kind) value["kind"] = name;
   }
   value["instance"] = instance;
+  value["number"] = number;
+  value["restarts"] = restarts;
   value["streams"] = json::array();
   for (const StreamJob& stream : streams) {
     json arguments = json::array();
@@ -137,6 +139,8 @@ Result<Job> Job::parse(std::string_view text) {
   JsonObject object(value, "a job");
   read_kind(object, job.kind);
   object.read("instance", job.instance);
+  object.read("number", job.number);
+  object.read("restarts", job.restarts);
   read_streams(object, job.streams);
   read_defaults(object, job.defaults);
   object.read("trial_s", job.trial_s);

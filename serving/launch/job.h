@@ -32,6 +32,10 @@ struct Job {
 
   Kind kind = Kind::Run;
   std::string instance;  ///< its name in messages
+  /// For metrics: its place among the instances of a launch, from 0 on, and how often it was
+  /// started before.
+  size_t number = 0;
+  size_t restarts = 0;
   std::vector<StreamJob> streams;
   /// Set by Core::set_property() before anything is compiled: device -> properties.
   std::map<std::string, Properties> defaults;

@@ -103,6 +103,24 @@ def modelinfo_files():
     yield b"# none\n"
 
 
+def metrics_files():
+    """Behind a byte that says in how many parts they are sent: requests to the tracer heterometrics, right ones and others."""
+    for parts in (0, 3, 7):
+        head = bytes([parts])
+        for method in ("GET", "HEAD", "POST", "get", "OPTIONS"):
+            for path in ("/metrics", "/metrics?a=%41%", "/health/live", "/health/ready", "/", "/%00", "*"):
+                yield head + f"{method} {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+        for accept in ("text/plain", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5", "*/*"):
+            yield head + f"GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: {accept}\r\nConnection: close\r\n\r\n".encode()
+        yield head + b"GET /metrics HTTP/1.0\r\n\r\n"
+        yield head + b"POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
+        yield head + b"GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+        yield head + b"PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+        yield head + b"GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
+        yield head + b"GET / HTTP/1.1\r\nX: " + b"a" * 20000 + b"\r\n\r\n"
+        yield head + "GET /Süd-\U0001F6A6 HTTP/1.1\r\nHost: a\r\n\r\n".encode() + b"\xff\xed\xa0\x80\xf5\xc0"
+
+
 def zones_files():
     """Configurations of heteroanalytics, and what its properties take."""
     corner = [{"x": 1, "y": 1}, {"x": 30.5, "y": 2}, {"x": 20, "y": 40}]
@@ -161,6 +179,7 @@ def main():
     write(out / "vpu_messages", message_files(), rng, 20)
     write(out / "vpu_host", host_files(), rng, 40)
     write(out / "vpu_session", session_files(), rng, 60)
+    write(out / "metrics_http", metrics_files(), rng, 60)
     write(out / "zones", zones_files(), rng, 60)
     properties = re.findall(r'{"([A-Za-z0-9_.-]+)"', (root / "inference/devices/properties.cpp").read_text(encoding="utf-8"))
     dictionary(out / "model_proc.dict", {k for p in procs for k in keys(json.loads(p))} | {"null", "true", "false", "1e400"})
@@ -175,6 +194,8 @@ def main():
     dictionary(out / "exported_split.dict", {"subgraph", "split", "constant", "input", "output", "sources", "turns", "share", "ways", "float32", "undefined", "picture", "-1"})
     for target in ("vpu_messages", "vpu_host", "vpu_session"):
         dictionary(out / f"{target}.dict", {"float32", "float16", "int64", "Conv", "\\x40\\x00\\x00\\x00\\x00\\x00\\x00\\x00"})
+    dictionary(out / "metrics_http.dict", {"GET", "HEAD", "POST", "/metrics", "/health/ready", "HTTP/1.1", "HTTP/1.0", "Accept:", "text/plain", "Host:",
+                                           "application/openmetrics-text", "Content-Length:", "Transfer-Encoding: chunked", "Connection:", "Expect:"})
     dictionary(out / "zones.dict", {k for f in zones_files() for k in keys(json.loads(f))} | {"1e400", "-1", "center", "relative", "door"})
     dictionary(out / "labels.dict", {"\\x0a", "\\x0d\\x0a", "\\xef\\xbb\\xbf"})
 

@@ -12,6 +12,8 @@ Job whole_job() {
   Job job;
   job.kind = Job::Kind::Trial;
   job.instance = "node 1";
+  job.number = 1;
+  job.restarts = 3;
   job.streams = {{"a", {"videotestsrc", "!", "fakesink"}, 3},
                  {"b", {"videotestsrc ! \"quoted\" ! fakesink"}, 0},
                  {"bytes", {"filesrc", "location=caf\xe9.mp4", ""}, 0}};

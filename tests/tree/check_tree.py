@@ -44,6 +44,7 @@ THIRD_PARTY = {
     "pybind11/": ("python/",),
     "mosquitto": ("gst/brokers/mqtt", "tests/gst/"),
     "librdkafka/": ("gst/brokers/kafka", "tests/gst/"),
+    "microhttpd": ("serving/metrics/http/connections", "tests/serving/"),
 }
 # Folder -> folders of ours that it may include, besides itself.
 OURS = {

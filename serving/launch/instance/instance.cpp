@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -150,10 +151,20 @@ std::optional<int> open_descriptor(std::string_view text) {
   return number;
 }
 
+/// What the tracer heterometrics tells of this instance (docs/metrics.md). One that only looks or
+/// tries serves nothing.
+void tell_tracers(const Job& job) {
+  const bool runs = job.kind == Job::Kind::Run;
+  setenv("HETERO_INSTANCE", job.instance.c_str(), 1);
+  setenv("HETERO_INSTANCE_NUMBER", runs ? std::to_string(job.number).c_str() : "none", 1);
+  setenv("HETERO_INSTANCE_RESTARTS", std::to_string(job.restarts).c_str(), 1);
+}
+
 }  // namespace
 
 int run_instance(const Job& job, ReportWriter& reports) {
   signal(SIGPIPE, SIG_IGN);
+  tell_tracers(job);
   GError* failure = nullptr;
   if (!gst_init_check(nullptr, nullptr, &failure)) {
     print_line("error", "",

@@ -88,6 +88,16 @@ ElementRef in_pipeline(ElementRef top) {
   return pipeline;
 }
 
+/// The stream's name, so that metrics and messages know a pipeline that is made again. One that a
+/// user has given stays.
+void name_pipeline(GstElement* pipeline, const std::string& name) {
+  gchar* const own = gst_object_get_name(GST_OBJECT(pipeline));
+  if (!name.empty() && g_str_has_prefix(own, "pipeline")) {
+    gst_object_set_name(GST_OBJECT(pipeline), name.c_str());
+  }
+  g_free(own);
+}
+
 }  // namespace
 
 Result<ElementRef> parse_pipeline(const StreamJob& stream) {
@@ -113,7 +123,9 @@ Result<ElementRef> parse_pipeline(const StreamJob& stream) {
     return error(StatusCode::InvalidArgument, "cannot make the pipeline of stream '{}': {}{}",
                  stream.name, reason, advice);
   }
-  return in_pipeline(std::move(top));
+  ElementRef pipeline = in_pipeline(std::move(top));
+  name_pipeline(pipeline.get(), stream.name);
+  return pipeline;
 }
 
 }  // namespace het::serving

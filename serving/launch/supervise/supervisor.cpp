@@ -84,6 +84,7 @@ Supervisor::Supervisor(const LaunchSettings& settings, std::vector<InstanceOrder
       begin_(Clock::now()),
       next_status_(begin_) {
   for (InstanceOrder& order : orders) {
+    order.job.number = instances_.size();
     instances_.push_back(std::make_unique<Instance>(std::move(order), settings.back_off));
   }
 }
@@ -141,6 +142,7 @@ void Supervisor::start(Instance& instance) {
       }
     }
   }
+  instance.order.job.restarts = instance.runs;
   const ChildPlace place{instance.order.plan.processors, instance.order.plan.numa_nodes};
   auto process = InstanceProcess::start(
       instance.order.job, place, fmt::format("[{}] ", instance.name()),

@@ -55,13 +55,17 @@ class Leaving {
   std::vector<Left> frames;  ///< read it after EOS has come out
 };
 
-guint64 late_frames(ElementRig& rig) {
+guint64 number_of_stats(ElementRig& rig, const char* field) {
   GstStructure* stats = nullptr;
   g_object_get(rig.element(), "stats", &stats, nullptr);
-  guint64 late = 0;
-  gst_structure_get_uint64(stats, "frames-late", &late);
+  guint64 number = 0;
+  EXPECT_TRUE(gst_structure_get_uint64(stats, field, &number)) << field;
   gst_structure_free(stats);
-  return late;
+  return number;
+}
+
+guint64 late_frames(ElementRig& rig) {
+  return number_of_stats(rig, "frames-late");
 }
 
 bool send_upstream(ElementRig& rig, GstEvent* event) {
@@ -140,6 +144,9 @@ TEST(Lateness, LateFramesMayBeDropped) {
   EXPECT_EQ(leaving.frames[3].number, 5);
   EXPECT_TRUE(leaving.frames[3].is_discont);
   EXPECT_FALSE(leaving.frames[4].is_discont);
+  EXPECT_EQ(number_of_stats(rig, "frames-in"), 7u);
+  EXPECT_EQ(number_of_stats(rig, "frames-dropped"), 2u);
+  EXPECT_EQ(number_of_stats(rig, "frames"), 5u);
 }
 
 TEST(Lateness, WithoutQosEveryFrameIsAnalysed) {

@@ -78,6 +78,15 @@ TEST(HeteroTrack, RegionsKeepTheirIdsWhateverTheirOrder) {
     EXPECT_EQ(track.frames[2][0].id, left);
     EXPECT_EQ(track.frames[2][1].id, right);
     EXPECT_EQ(track.frames[2][2].id, 3);
+    GstStructure* stats = nullptr;
+    g_object_get(track.rig.element(), "stats", &stats, nullptr);
+    guint64 frames = 0, objects = 0, ids = 0;
+    EXPECT_TRUE(gst_structure_get(stats, "frames", G_TYPE_UINT64, &frames, "objects", G_TYPE_UINT64,
+                                  &objects, "ids", G_TYPE_UINT64, &ids, nullptr));
+    gst_structure_free(stats);
+    EXPECT_EQ(frames, 3u);
+    EXPECT_EQ(objects, 7u);
+    EXPECT_EQ(ids, 3u);
   }
 }
 
