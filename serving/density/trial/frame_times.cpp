@@ -47,6 +47,10 @@ std::deque<FrameTimes::Frame>::iterator FrameTimes::find(
       return found;
     }
   }
+  // Decoders make up times for frames that had none.
+  const auto unknown =
+      std::ranges::find_if(under_way_, [](const Frame& frame) { return !frame.presentation_time; });
+  if (unknown != under_way_.end()) return unknown;
   // Once times match, a frame of another time is one that the pipeline has made.
   return are_matched_ ? under_way_.end() : under_way_.begin();
 }

@@ -249,6 +249,23 @@ void let_go_on(GstElement* element, const Note& note) {
                    factory_name(element)));
 }
 
+/// What decoders of FFmpeg hold back depends on whether their source is live; here it stands for
+/// one.
+void decode_as_live(GstElement* element, const Note& note) {
+  if (serving::choice_property(element, "std-compliance") == "auto") {
+    gst_util_set_object_arg(G_OBJECT(element), "std-compliance", "normal");
+    note(fmt::format("{} ({}): std-compliance=normal, as behind a live source",
+                     GST_OBJECT_NAME(element), factory_name(element)));
+  }
+  if (!has_property(element, "thread-type")) return;
+  guint type = 1;
+  g_object_get(element, "thread-type", &type, nullptr);
+  if (type != 0) return;
+  gst_util_set_object_arg(G_OBJECT(element), "thread-type", "slice");
+  note(fmt::format("{} ({}): thread-type=slice, as behind a live source", GST_OBJECT_NAME(element),
+                   factory_name(element)));
+}
+
 }  // namespace
 
 StreamPads::StreamPads(FrameTimes& times, std::string sink)
@@ -278,6 +295,7 @@ void StreamPads::prepare(GstElement* element, const Note& note) {
   const bool is_decoder = has_class(element, {"Decoder"}) &&
                           (has_class(element, {"Video"}) || has_class(element, {"Image"}));
   if (is_decoder) {
+    decode_as_live(element, note);
     for_sink_pads(element, state_, [](GstPad* pad, const std::shared_ptr<State>& state) {
       add_pacing_probes(pad, state, true);
     });

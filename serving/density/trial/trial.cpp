@@ -70,7 +70,10 @@ class DensityTrial {
           std::move(pipeline), order_.fps, order_.sink,
           order_.streams > 1 ? fmt::format("stream {}", streams_.size()) : std::string(),
           [this](GstElement* element) { no_output_.redirect(element); },
-          [this](std::string text) { note(std::move(text)); }));
+          // Streams are alike: what is changed in one is told.
+          [this, is_first = streams_.empty()](std::string text) {
+            if (is_first) note(std::move(text));
+          }));
     }
     started_s_ = serving::wall_time_s();
     for (const auto& stream : streams_) stream->start();
@@ -89,7 +92,6 @@ class DensityTrial {
     return G_SOURCE_CONTINUE;
   }
 
-  /// Streams are alike: what holds for one is told once.
   void note(std::string text) {
     const std::lock_guard lock(notes_mutex_);
     if (std::ranges::find(report_.notes, text) == report_.notes.end()) {
