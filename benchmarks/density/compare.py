@@ -5,8 +5,9 @@
 
 VIDEO is an MP4 with H.264 and, as from a camera, without B-frames. For each model a round searches once for ours
     filesrc ! qtdemux ! h264parse ! avdec_h264 ! heterodetect model-instance-id=detector ! fakesink
-and once for the peer (peer.py), in an order that turns. The first round searches for the peer with PERFORMANCE_HINT=THROUGHPUT and with
-LATENCY and goes on with the one that carries more. Printed: streams of each search, their median with the spread, the ratio of medians.
+and once for the peer (peer.py), in an order that turns. The first round searches for both with PERFORMANCE_HINT=THROUGHPUT and with LATENCY
+and goes on with the one that carries more. Printed: streams of each search, how many processors others kept busy meanwhile, medians with the
+spread, the ratio of medians.
 """
 import argparse
 import json
@@ -54,31 +55,32 @@ def main():
         model, _, model_proc = files.partition(",")
         threshold = json.loads(pathlib.Path(model_proc).read_text())["output_postproc"][0]["threshold"]
         pipeline = (f"filesrc location={options.video} ! qtdemux ! h264parse ! avdec_h264 ! heterodetect model={model} model-proc={model_proc} "
-                    "model-instance-id=detector ! fakesink")
-
-        def peer(hint):
-            return search("--program", "--", python, HERE / "peer.py", options.video, model, threshold, hint)
-
-        hints = {"THROUGHPUT": [], "LATENCY": []}
-        ours = []
+                    "model-instance-id=detector ie-config=PERFORMANCE_HINT={} ! fakesink")
+        sides = {"ours": lambda hint: search("--", pipeline.format(hint)),
+                 "peer": lambda hint: search("--program", "--", python, HERE / "peer.py", options.video, model, threshold, hint)}
+        streams = {side: {"THROUGHPUT": [], "LATENCY": []} for side in sides}
         for number in range(options.rounds):
-            sides = [("ours", None)] + [("peer", hint) for hint in hints]
-            for side, hint in sides if number % 2 == 0 else sides[::-1]:
-                result = peer(hint) if side == "peer" else search("--", pipeline)
-                (hints[hint] if side == "peer" else ours).append(result["streams"])
-                best = max((t for t in result["trials"] if t["streams"] == result["streams"]), key=lambda t: t["at_s"], default={})
+            turns = [(side, hint) for hint in ("THROUGHPUT", "LATENCY") for side in sides if hint in streams[side]]
+            for side, hint in turns if number % 2 == 0 else turns[::-1]:
+                result = sides[side](hint)
+                streams[side][hint].append(result["streams"])
                 rows.append({"model": name, "round": number, "side": side, "hint": hint, "result": result})
-                print(f"{name}, round {number}, {side} {hint or ''}: {result['streams']} streams, limit {result['limit']}, "
-                      f"CPU {best.get('cpu_ms_per_frame', 0):.2f} ms a frame, memory {best.get('memory_mib', 0):.0f} MiB", flush=True)
+                trials = result["trials"]
+                own = [trial for trial in trials if trial["streams"] == result["streams"]] or trials
+                print(f"{name}, round {number}, {side} {hint}: {result['streams']} streams, limit {result['limit']}, "
+                      f"CPU {statistics.median(t['cpu_ms_per_frame'] for t in own):.2f} ms a frame, memory {own[-1]['memory_mib']:.0f} MiB, "
+                      f"others {statistics.mean(t['other_cpus'] for t in trials):.2f} CPUs", flush=True)
                 if options.json:
                     options.json.write_text(json.dumps(rows, indent=1))
             if number == 0:
-                better = max(hints, key=lambda hint: hints[hint][0])
-                hints = {better: hints[better]}
-        (hint, theirs), = hints.items()
-        ratio = statistics.median(ours) / max(1, statistics.median(theirs))
-        print(f"{name}: ours {statistics.median(ours):g} [{min(ours)} {max(ours)}], peer ({hint}) {statistics.median(theirs):g} [{min(theirs)} {max(theirs)}], "
-              f"ratio {ratio:.2f}", flush=True)
+                streams = {side: {max(hints, key=lambda hint: hints[hint][0]): []} for side, hints in streams.items()}
+                streams = {side: {hint: [row["result"]["streams"] for row in rows if (row["model"], row["side"], row["hint"]) == (name, side, hint)] for hint in hints}
+                           for side, hints in streams.items()}
+        text = []
+        for side, ((hint, counts),) in ((side, hints.items()) for side, hints in streams.items()):
+            text.append(f"{side} ({hint}) {statistics.median(counts):g} [{min(counts)} {max(counts)}]")
+        ours, theirs = (statistics.median(next(iter(streams[side].values()))) for side in sides)
+        print(f"{name}: {', '.join(text)}, ratio {ours / max(1, theirs):.2f}", flush=True)
 
 
 if __name__ == "__main__":

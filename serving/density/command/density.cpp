@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "serving/density/command/other_load.h"
 #include "serving/density/command/processor_name.h"
 #include "serving/density/command/progress_line.h"
 #include "serving/density/process/trial_process.h"
@@ -116,6 +117,7 @@ class DensityRun {
   Result<std::optional<bool>> try_streams(DeviceResult& result, size_t streams, size_t left) {
     if (is_over()) return std::optional<bool>();
     const double at_s = elapsed_s();
+    const OtherLoad others;
     HET_ASSIGN(const std::optional<TrialReport> report,
                run_trial_process(options_.is_program ? options_.line : std::vector<std::string>(),
                                  order(result.device, streams), limit_s_));
@@ -125,6 +127,7 @@ class DensityRun {
     record.elements = report->elements;
     record.at_s = at_s;
     record.took_s = elapsed_s() - at_s;
+    record.other_cpus = others.cpus();
     take_notes(report->notes);
     remaining_.add(record.took_s);
     std::string line = trial_line(result.label(), record.verdict, options_.goal);

@@ -51,6 +51,15 @@ const TrialRecord* limiting_trial(const DeviceResult& result) {
   return found;
 }
 
+/// A tenth of a processor is what an idle system does.
+constexpr double kIdleCpus = 0.1;
+
+double mean_other_cpus(const DeviceResult& result) {
+  double sum = 0;
+  for (const TrialRecord& trial : result.trials) sum += trial.other_cpus;
+  return result.trials.empty() ? 0 : sum / static_cast<double>(result.trials.size());
+}
+
 std::string device_row(const DeviceResult& result, size_t width) {
   const auto trials = result.with(result.search.streams);
   if (result.search.streams == 0 || trials.empty()) {
@@ -99,6 +108,11 @@ void add_confidence(std::string& text, const DensityResults& results, const Devi
   if (result.search.reached_most) text += fmt::format("  no more streams were tried (--most)\n");
   if (result.search.was_stopped)
     text += fmt::format("  stopped before it was confirmed: at least so many\n");
+  if (const double others = mean_other_cpus(result); others > kIdleCpus) {
+    text += fmt::format(
+        "  other processes kept {:.1f} processors busy meanwhile: alone it may carry more\n",
+        others);
+  }
   if (const auto trials = result.with(streams); !trials.empty() && streams > 0) {
     for (const ElementTime& element : trials.back()->elements) {
       text +=
@@ -134,7 +148,8 @@ json trial_json(const TrialRecord& trial, const Goal& goal) {
           {"ended_early", verdict.ended_early},
           {"element_mean_ms", std::move(elements)},
           {"at_s", trial.at_s},
-          {"took_s", trial.took_s}};
+          {"took_s", trial.took_s},
+          {"other_cpus", trial.other_cpus}};
 }
 
 json device_json(const DeviceResult& result, const Goal& goal) {

@@ -15,6 +15,7 @@ struct TrialRecord {
   std::vector<ElementTime> elements;
   double at_s = 0;  ///< when it began, since the command did
   double took_s = 0;
+  double other_cpus = 0;  ///< processors that other processes kept busy
 };
 
 /// What one device string carries.

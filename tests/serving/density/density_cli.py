@@ -130,7 +130,7 @@ def refusals(hetero, folder):
         (["--device", "CPU", "--", *line], "no element that runs a model"),
     ]:
         done = density(hetero, *arguments, status=2)
-        expect(done.stderr, "hetero density: ", words)
+        expect(done.stderr, words)
     script = folder / "silent.py"
     for text, words in [("", "ended without a report (exit status 0)"), ("import sys; sys.exit(3)", "exit status 3"), ("print('{}')", "a report of a trial"),
                         ("print('{\"error\": \"no camera\"}')", "no camera")]:

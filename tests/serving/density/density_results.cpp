@@ -27,6 +27,7 @@ TrialRecord trial_of(size_t streams, double p99_ms, const Goal& goal) {
     trial.verdict.failed_streams = 1;
   }
   trial.elements = {{"heterodetect", 7.5}};
+  trial.other_cpus = 0.6;
   return trial;
 }
 
@@ -56,6 +57,7 @@ TEST(DensityResults, TextTellsWhatIsBehindANumber) {
   EXPECT_THAT(text, HasSubstr("12 streams: 3 of 3 runs passed, p99 90.0 to 120.0 ms"));
   EXPECT_THAT(text, HasSubstr("13 streams: 2 of 2 runs failed"));
   EXPECT_THAT(text, HasSubstr("limit: latency, by 1 of 13 streams: p99 of 400 ms is above 200 ms"));
+  EXPECT_THAT(text, HasSubstr("other processes kept 0.6 processors busy"));
   EXPECT_THAT(text, HasSubstr("heterodetect: 7.5 ms a frame"));
   EXPECT_THAT(text, HasSubstr("REF             0\n"));
   EXPECT_THAT(text, HasSubstr("limit: latency, by 1 of 1 stream: p99 of 1800 ms is above 200 ms"));

@@ -65,7 +65,7 @@ TEST(Verdict, LostFramesCount) {
   stream.arrivals.pop_back();
   const Verdict verdict = judge(report_of({stream}), goal_of(100, 0.01));
   EXPECT_EQ(verdict.limit, Limit::Drop);
-  EXPECT_DOUBLE_EQ(verdict.drop, 3 / 200.0);
+  EXPECT_NEAR(verdict.drop, 0.015, 1e-9);
   EXPECT_EQ(verdict.reason(goal_of(100, 0.01)), "1.5 % of the frames are lost, more than 1 %");
 }
 
