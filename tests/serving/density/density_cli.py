@@ -5,6 +5,8 @@ One case a run. Uses elements of GStreamer alone, so that what is carried is kno
 """
 import json
 import pathlib
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -107,6 +109,28 @@ def interrupted(hetero, folder):
     found = json.loads((folder / "x.json").read_text())
     assert found["stopped"] and found["devices"][0]["streams"] == 1, found
     assert not pathlib.Path(f"/proc/{mark.read_text()}").exists(), "its trial still runs"
+
+
+@case
+def page(hetero, folder):
+    """The command of docs/deployment.md, word for word but for the video, the programs' place and how long it measures."""
+    text = (hetero.root / "docs/deployment.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    build/tools/hetero density (.*(?:\\\n.*)*)$", text, re.MULTILINE)
+    words = shlex.split(command)
+    assert "location=out/demo/scene.mp4" in words, words
+    video = folder / "scene.mp4"
+    made = subprocess.run(["gst-launch-1.0", "-q", *"videotestsrc num-buffers=30 ! video/x-raw,width=320,height=240,framerate=30/1 ! x264enc bframes=0 ! h264parse".split(),
+                           "!", "mp4mux", "!", "filesink", f"location={video}"], capture_output=True, text=True)
+    if made.returncode != 0:
+        print(f"skipped: no video can be made: {made.stderr}")
+        sys.exit(77)
+    words[words.index("location=out/demo/scene.mp4")] = f"location={video}"
+    words[words.index("density.svg")] = str(folder / "density.svg")
+    done = subprocess.run([hetero.program, "density", "--seconds", "2s", "--most", "1", "--confirm", "1", "--p99", "2s",
+                           *[word for word in words if word not in ("--p99", "200ms")]], capture_output=True, text=True, cwd=hetero.root, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    expect(done.stdout, "as given        1", "heterodetect: ", "heteroclassify: ")
+    assert (folder / "density.svg").stat().st_size > 1000
 
 
 @case
