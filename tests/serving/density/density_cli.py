@@ -115,7 +115,7 @@ def interrupted(hetero, folder):
 def page(hetero, folder):
     """The command of docs/deployment.md, word for word but for the video, the programs' place and how long it measures."""
     text = (hetero.root / "docs/deployment.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^    build/tools/hetero density (.*(?:\\\n.*)*)$", text, re.MULTILINE)
+    (command,) = re.findall(r"^    build/tools/hetero density ((?:.*\\\n)*.*)$", text, re.MULTILINE)
     words = shlex.split(command)
     assert "location=out/demo/scene.mp4" in words, words
     video = folder / "scene.mp4"
