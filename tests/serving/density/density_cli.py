@@ -119,7 +119,7 @@ def page(hetero, folder):
     words = shlex.split(command)
     assert "location=out/demo/scene.mp4" in words, words
     video = folder / "scene.mp4"
-    made = subprocess.run(["gst-launch-1.0", "-q", *"videotestsrc num-buffers=30 ! video/x-raw,width=320,height=240,framerate=30/1 ! x264enc bframes=0 ! h264parse".split(),
+    made = subprocess.run(["gst-launch-1.0", "-q", *"videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! x264enc bframes=0 ! h264parse".split(),
                            "!", "mp4mux", "!", "filesink", f"location={video}"], capture_output=True, text=True)
     if made.returncode != 0:
         print(f"skipped: no video can be made: {made.stderr}")
