@@ -33,6 +33,7 @@ def main():
     parser.add_argument("--p99", default="200ms")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--first", type=int, default=8, help="streams of the first trial of each search")
+    parser.add_argument("--hints", nargs="+", default=["THROUGHPUT", "LATENCY"], help="values of PERFORMANCE_HINT that the first round tries")
     parser.add_argument("--json", type=pathlib.Path)
     peers.add_arguments(parser)
     options = parser.parse_args()
@@ -58,9 +59,9 @@ def main():
                     "model-instance-id=detector ie-config=PERFORMANCE_HINT={} ! fakesink")
         sides = {"ours": lambda hint: search("--", pipeline.format(hint)),
                  "peer": lambda hint: search("--program", "--", python, HERE / "peer.py", options.video, model, threshold, hint)}
-        streams = {side: {"THROUGHPUT": [], "LATENCY": []} for side in sides}
+        streams = {side: {hint: [] for hint in options.hints} for side in sides}
         for number in range(options.rounds):
-            turns = [(side, hint) for hint in ("THROUGHPUT", "LATENCY") for side in sides if hint in streams[side]]
+            turns = [(side, hint) for hint in options.hints for side in sides if hint in streams[side]]
             for side, hint in turns if number % 2 == 0 else turns[::-1]:
                 result = sides[side](hint)
                 streams[side][hint].append(result["streams"])
