@@ -7,14 +7,14 @@ import openvino
 from openvino.preprocess import ColorFormat, PrePostProcessor
 
 
-def compile_for_pictures(model, precision):
+def compile_for_pictures(model, precision, hint="THROUGHPUT"):
     """CompiledModel whose input takes 8 bit BGR pixels, channels last, of the model's size: (model, compiled)."""
     core = openvino.Core()
     read = core.read_model(model)
     steps = PrePostProcessor(read)
     steps.input(0).tensor().set_element_type(openvino.Type.u8).set_layout(openvino.Layout("NHWC")).set_color_format(ColorFormat.BGR)
     steps.input(0).model().set_layout(openvino.Layout("NCHW"))
-    config = {"PERFORMANCE_HINT": "THROUGHPUT"}
+    config = {"PERFORMANCE_HINT": hint}
     if precision:
         config["INFERENCE_PRECISION_HINT"] = precision
     return read, core.compile_model(steps.build(), "CPU", config)
@@ -23,8 +23,8 @@ def compile_for_pictures(model, precision):
 class Detector:
     """Picture in, boxes out: models with DetectionOutput, and YOLOX."""
 
-    def __init__(self, model, precision, threshold):
-        read, self.compiled = compile_for_pictures(model, precision)
+    def __init__(self, model, precision, threshold, hint="THROUGHPUT"):
+        read, self.compiled = compile_for_pictures(model, precision, hint)
         self.is_yolox = len(read.outputs[0].get_partial_shape()) == 3
         _, self.height, self.width, _ = self.compiled.inputs[0].shape
         self.threshold = threshold

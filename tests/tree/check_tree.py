@@ -30,7 +30,7 @@ THIRD_PARTY = {
     "va/": ("devices/va/", "devices/gpu/opencl/surface_import", "gst/frames/frame_map", "tests/", "examples/"),
     "opencv2/": ("tests/", "benchmarks/", "examples/"),
     "gdk-pixbuf/": ("tools/picture_file",),
-    "cairo": ("gst/drawing/text_renderer", "tools/inspect/picture_canvas"),
+    "cairo": ("gst/drawing/text_renderer", "tools/inspect/picture_canvas", "serving/density/results/density_chart"),
     "pango/": ("gst/drawing/text_renderer", "tools/inspect/picture_canvas"),
     "protozero/": ("inference/readers/", "inference/writers/", "tests/"),
     "pugixml": ("inference/readers/", "tools/accuracy/voc_annotations", "devices/gpu/plan/custom_layers", "tests/"),

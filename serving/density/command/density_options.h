@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serving/density/search/stream_search.h"
+#include "serving/density/search/verdict.h"
+
+namespace het::density {
+
+struct DensityOptions {
+  Goal goal;
+  std::vector<std::string> devices;  ///< empty: as the pipeline says
+  double window_s = 10;
+  double warmup_s = 2;
+  SearchSettings search;
+  double time_limit_s = 0;  ///< of all searches; 0: none
+  std::string sink;
+  std::string json_file;
+  std::string chart_file;
+  bool is_program = false;        ///< `line` measures by itself
+  std::vector<std::string> line;  ///< behind --
+};
+
+struct ParsedDensity {
+  DensityOptions options;
+  std::optional<int> exit_status;  ///< of --help and of wrong usage
+};
+ParsedDensity parse_density_options(int argc, char** argv);
+
+/// "200ms", "0.2s", "5min", "1h", in seconds; a number alone is of `unit_s` seconds. Nothing for
+/// what is none, negative or infinite.
+std::optional<double> parse_duration(std::string_view text, double unit_s);
+
+}  // namespace het::density
