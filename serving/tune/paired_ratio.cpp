@@ -7,7 +7,7 @@ namespace het::serving {
 namespace {
 
 /// Below it a first pair tells enough.
-constexpr double kClearlySlower = 0.93;
+constexpr double kClearlySlower = 0.8;
 /// So much in each of some first pairs is more than any noise that leaves a machine usable.
 constexpr double kClearGain = 1.5;
 constexpr size_t kClearPairs = 3;

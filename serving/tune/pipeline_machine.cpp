@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kRecordFrames = 90;
 /// Of the whole time, for one record of the pipeline as given.
 constexpr double kRecordShare = 0.1;
+/// Shorter ones say nothing.
+constexpr double kLeastRunS = 0.1;
 /// A model that is compiled, a camera that answers.
 constexpr double kMostStartOfRunS = 150;
 
@@ -143,7 +145,17 @@ Result<double> PipelineMachine::measure(const TuneChoice& choice) {
     return error(StatusCode::Internal, "{} of {} processes told what they measured", results.size(),
                  orders.size());
   }
-  return frames_per_s(results);
+  double rate = 0;
+  for (const TrialResult& result : results) {
+    if (result.wall_s < kLeastRunS || result.frames == 0) {
+      return error(StatusCode::InvalidArgument,
+                   "a run of {:g} s had {} frames in {:.2f} s, which is too little to measure; "
+                   "give a longer source or more --seconds",
+                   options_.seconds, result.frames, result.wall_s);
+    }
+    rate += static_cast<double>(result.frames) / result.wall_s;
+  }
+  return rate;
 }
 
 Result<std::string> PipelineMachine::check(const TuneChoice& choice) {

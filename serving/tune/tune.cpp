@@ -158,6 +158,21 @@ Status tell(const TuneOptions& options, const TuneReport& report) {
   return write_file(options.json_file, report_json(report));
 }
 
+/// The end came while the pipeline as given was recorded.
+Status nothing_tried(const TuneOptions& options, const PipelineLine& line) {
+  if (!wants_stop()) {
+    return error(StatusCode::TimedOut,
+                 "the time limit of {:g} s was over before the pipeline as given had played twice; "
+                 "give more",
+                 options.time_limit_s);
+  }
+  TuneReport report;
+  report.given_line = report.best_line = line.command("gst-launch-1.0");
+  report.not_compared = "there was no time for it";
+  report.was_stopped = true;
+  return tell(options, report);
+}
+
 }  // namespace
 
 Status tune(const TuneOptions& options) {
@@ -175,6 +190,9 @@ Status tune(const TuneOptions& options) {
   HET_ASSIGN(InstanceOrders orders, InstanceOrders::of_machine(std::move(description)));
   PipelineMachine machine(options, line, orders, wants_stop);
   auto recorded = machine.record_given();
+  if (!recorded && recorded.error().code() == StatusCode::Cancelled) {
+    return nothing_tried(options, line);
+  }
   if (!recorded) return does_not_play(recorded.error());
   GivenResults& given = *recorded;
   say(given_text(given, options.bound));

@@ -67,13 +67,13 @@ std::string outcome(const TuneReport& report) {
     return "the best so far, which was not compared with the pipeline as given again:\n";
   }
   const RatioInterval& gain = *report.result.gain;
-  const std::string ratio = ratio_text(gain);
-  if (gain.low <= 1) {
-    return fmt::format(
-        "the best so far, but beside the pipeline as given it is {}, which is no sure gain:\n",
-        ratio);
-  }
-  return fmt::format("beside the pipeline as given {} times as fast:\n", ratio);
+  const std::string beside =
+      fmt::format("[{:.3f} .. {:.3f}] by {} {}, {:.0f} % sure", gain.low, gain.high, gain.pairs,
+                  gain.pairs == 1 ? "pair" : "pairs", 100 * gain.confidence);
+  const std::string times =
+      fmt::format("{:.3f} times as fast as the pipeline as given ({})", gain.median, beside);
+  if (gain.low <= 1) return times + ", which is no sure gain:\n";
+  return times + ":\n";
 }
 
 std::string why(const TuneReport& report) {
