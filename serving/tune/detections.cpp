@@ -12,6 +12,8 @@ namespace {
 using Object = RecordedFrame::Object;
 
 constexpr double kLeastIou = 0.5;
+/// Of sums of equal numbers.
+constexpr double kRounding = 1e-9;
 
 double overlap(double begin, double length, double other_begin, double other_length) {
   return std::min(begin + length, other_begin + other_length) - std::max(begin, other_begin);
@@ -50,7 +52,7 @@ void match_frame(const std::vector<Object>& given, const std::vector<Object>& ot
     if (is_taken[i] || is_other_taken[j]) continue;
     is_taken[i] = is_other_taken[j] = true;
     ++sums.pairs;
-    sums.box += 1 + value;
+    sums.box += std::max(0.0, 1 + value);
     sums.confidence += std::abs(given[i].confidence - other[j].confidence);
     if (given[i].attributes != other[j].attributes) ++sums.attributes;
   }
@@ -59,7 +61,7 @@ void match_frame(const std::vector<Object>& given, const std::vector<Object>& ot
 }  // namespace
 
 bool DetectionDifference::exceeds(double bound) const {
-  return std::max({unmatched, box, confidence, attributes}) > bound;
+  return std::max({unmatched, box, confidence, attributes}) > bound + kRounding;
 }
 
 std::string DetectionDifference::text() const {
