@@ -18,6 +18,7 @@ DISTRICTS = {
     "devices/gpu": ["", "kernels", "products", "plan", "memory", "programs", "opencl"],
     "hetero": ["", "explain", "multi", "batch", "placement", "planner", "execution", "split", "members"],
     "gst": ["", "brokers", "bindings", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
+    "serving/tune": ["main.cpp", ""],
     "serving/launch": ["main.cpp", "command", "supervise", "instance", "plan", ""],
 }
 

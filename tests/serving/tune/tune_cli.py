@@ -6,10 +6,12 @@ matter of these tests, so gains are large ones.
 """
 import json
 import pathlib
+import random
 import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools"))
@@ -132,12 +134,29 @@ def no_objects(hetero, folder):
 @case
 def not_repeatable(hetero, folder):
     """A source of other frames each time, as a camera is one: pictures that come or not."""
-    moving = ["videotestsrc", "pattern=black", "!", "video/x-raw,width=640,height=384,framerate=30/1", "!", "mix.sink_0",
-              *f"filesrc location={hetero.root}/examples/python/street.jpg ! jpegdec ! imagefreeze ! identity drop-probability=0.6 ! mix.sink_1".split(),
-              *"compositor name=mix background=black sink_1::max-last-buffer-repeat=0 ! videoconvert !".split(), *detector(hetero), "!", "fakesink"]
-    _, said = tune(hetero, "--only", "device,nireq", "--seconds", "0.3", "--time-limit", "40s", "--", *moving)
+    black = "videotestsrc pattern=black num-buffers=1 ! video/x-raw,width=640,height=384 ! jpegenc ! filesink".split()
+    subprocess.run(["gst-launch-1.0", "-q", *black, f"location={folder}/black.jpg"], check=True, timeout=60)
+    pictures = [(hetero.root / "examples/python/street.jpg").read_bytes(), (folder / "black.jpg").read_bytes()]
+    (folder / "now.jpg").write_bytes(pictures[0])
+    is_over = threading.Event()
+
+    def change():
+        numbers = random.Random()
+        while not is_over.wait(numbers.uniform(0.01, 0.05)):
+            (folder / "next.jpg").write_bytes(numbers.choice(pictures))
+            (folder / "next.jpg").replace(folder / "now.jpg")
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    try:
+        line = ["multifilesrc", f"location={folder}/now.jpg", *"loop=true caps=image/jpeg,framerate=30/1 ! jpegdec ! videoconvert !".split(),
+                *detector(hetero), "!", "fakesink"]
+        _, said = tune(hetero, "--only", "device,nireq", "--seconds", "0.3", "--time-limit", "40s", "--", *line)
+    finally:
+        is_over.set()
+        changer.join()
     expect(said, "two runs of the pipeline as given find different things", "give a file as source")
-    assert "device AUTO" not in said, said
+    assert "device AUTO" not in said and "nireq 4" in said, said
 
 
 @case
@@ -181,22 +200,22 @@ def pasted(hetero, folder):
     picture = folder / "it's a street.jpg"
     picture.write_bytes((hetero.root / "examples/python/street.jpg").read_bytes())
     file = folder / "found.json"
-    line = ["filesrc", f"location={picture}", *"! jpegdec ! imagefreeze num-buffers=20 ! videoconvert !".split(), "video/x-raw, format={NV12,I420}", "!",
+    line = ["filesrc", f"location={picture}", *"! jpegdec ! imagefreeze num-buffers=400 ! videoconvert !".split(), "video/x-raw, format={NV12,I420}", "!",
             *detector(hetero, "name=d", "device=REF"), "d.", *"! tee name=t t. ! queue ! fakesink t. ! queue ! heterometaconvert !".split(),
             "heterometapublish", f"file-path={file}", "file-format=json-lines", "!", "fakesink"]
-    out, _ = tune(hetero, "--only", "device", "--seconds", "0.5", "--time-limit", "60s", "--", "gst-launch-1.0", *line)
+    out, _ = tune(hetero, "--only", "device", "--seconds", "0.5", "--time-limit", "40s", "--", "gst-launch-1.0", *line)
     done = subprocess.run(["bash", "-c", out.replace("gst-launch-1.0", "gst-launch-1.0 -q")], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{out}\n{done.stdout}\n{done.stderr}"
-    assert len(file.read_text().splitlines()) == 20
+    assert len(file.read_text().splitlines()) == 400
     # The same as one text, with GStreamer's own quotes.
     file.unlink()
-    text = (f"filesrc location=\"{picture}\" ! jpegdec ! imagefreeze num-buffers=20 ! videoconvert ! \"video/x-raw, format=NV12\" "
+    text = (f"filesrc location=\"{picture}\" ! jpegdec ! imagefreeze num-buffers=400 ! videoconvert ! video/x-raw, format=NV12 "
             f"! heterodetect model = {hetero.detector} model-proc={hetero.detector_proc} ! heterometaconvert "
             f"! heterometapublish file-path={file} file-format=json-lines ! fakesink")
     out, _ = tune(hetero, "--only", "nireq", "--seconds", "0.2", "--time-limit", "15s", "--", text)
     done = subprocess.run(["bash", "-c", out.replace("gst-launch-1.0", "gst-launch-1.0 -q")], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{out}\n{done.stdout}\n{done.stderr}"
-    assert len(file.read_text().splitlines()) == 20
+    assert len(file.read_text().splitlines()) == 400
 
 
 @case
