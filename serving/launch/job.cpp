@@ -10,8 +10,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<Job::Kind, const char*>, 3> kJobKinds = {
-    {{Job::Kind::Run, "run"}, {Job::Kind::Describe, "describe"}, {Job::Kind::Trial, "trial"}}};
+constexpr std::array<std::pair<Job::Kind, const char*>, 4> kJobKinds = {
+    {{Job::Kind::Run, "run"},
+     {Job::Kind::Describe, "describe"},
+     {Job::Kind::Trial, "trial"},
+     {Job::Kind::Record, "record"}}};
 
 /// Arguments of a command line are bytes: those that are no UTF-8 travel as a list of numbers.
 json argument_json(const std::string& argument) {
@@ -96,7 +99,7 @@ void read_kind(JsonObject& job, Job::Kind& kind) {
     kind = value;
     return;
   }
-  job.fail(fmt::format("'kind' is '{}', not run, describe or trial", text));
+  job.fail(fmt::format("'kind' is '{}', not run, describe, trial or record", text));
 }
 
 }  // namespace
@@ -125,6 +128,9 @@ std::string Job::to_json() const {
     for (const auto& [name, text] : properties) value["defaults"][device][name] = text;
   }
   value["trial_s"] = trial_s;
+  value["loops"] = loops;
+  value["unpaced"] = unpaced;
+  value["record_frames"] = record_frames;
   value["back_off"] = {{"first_s", back_off.first_s},
                        {"longest_s", back_off.longest_s},
                        {"stable_s", back_off.stable_s},
@@ -144,6 +150,9 @@ Result<Job> Job::parse(std::string_view text) {
   read_streams(object, job.streams);
   read_defaults(object, job.defaults);
   object.read("trial_s", job.trial_s);
+  object.read("loops", job.loops);
+  object.read("unpaced", job.unpaced);
+  object.read("record_frames", job.record_frames);
   read_back_off(object, job.back_off);
   object.read("stop_timeout_s", job.stop_timeout_s);
   HET_TRY(object.finish());

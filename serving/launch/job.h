@@ -28,6 +28,7 @@ struct Job {
     Run,       ///< until all streams have ended, or a signal
     Describe,  ///< makes the pipelines, tells what is in them, starts nothing
     Trial,     ///< plays for `trial_s`, tells what was done and what it cost; writes no file
+    Record,    ///< tells what is found in the first `record_frames`; writes no file
   };
 
   Kind kind = Kind::Run;
@@ -39,7 +40,10 @@ struct Job {
   std::vector<StreamJob> streams;
   /// Set by Core::set_property() before anything is compiled: device -> properties.
   std::map<std::string, Properties> defaults;
-  double trial_s = 5;  ///< of a trial, without the time until every stream plays
+  double trial_s = 5;    ///< of a trial, without the time until every stream plays
+  bool loops = false;    ///< a trial's stream that ends begins anew, where its source can
+  bool unpaced = false;  ///< sinks of a trial and of a record do not wait for the clock
+  size_t record_frames = 0;
   /// A stream whose pipeline fails after it has played.
   BackOff back_off;
   /// How long streams may take to end after a signal; then they are cut off.

@@ -153,6 +153,38 @@ void read_content(JsonObject& object, TrialResult& result) {
   object.read("ended_early", result.ended_early);
 }
 
+json content_json(const RecordedFrame& frame) {
+  json objects = json::array();
+  for (const RecordedFrame::Object& object : frame.objects) {
+    objects.push_back({{"label", object.label},
+                       {"left", object.left},
+                       {"top", object.top},
+                       {"width", object.width},
+                       {"height", object.height},
+                       {"confidence", object.confidence},
+                       {"attributes", object.attributes}});
+  }
+  return {{"report", "frame"},
+          {"element", frame.element},
+          {"index", frame.index},
+          {"objects", std::move(objects)}};
+}
+
+void read_content(JsonObject& object, RecordedFrame& frame) {
+  object.read("element", frame.element);
+  object.read("index", frame.index);
+  read_objects(object, "objects", [&](JsonObject& item) {
+    RecordedFrame::Object& found = frame.objects.emplace_back();
+    item.read("label", found.label);
+    item.read("left", found.left);
+    item.read("top", found.top);
+    item.read("width", found.width);
+    item.read("height", found.height);
+    item.read("confidence", found.confidence);
+    read_texts(item, "attributes", found.attributes);
+  });
+}
+
 template <class Content>
 Result<Report> read_report(JsonObject& object) {
   Content content;
@@ -179,6 +211,7 @@ Result<Report> Report::parse(std::string_view line) {
   if (kind == "ended") return read_report<StreamEnded>(object);
   if (kind == "progress") return read_report<Progress>(object);
   if (kind == "trial") return read_report<TrialResult>(object);
+  if (kind == "frame") return read_report<RecordedFrame>(object);
   object.fail(fmt::format("there is none of kind '{}'", kind));
   return Failure(object.finish());
 }

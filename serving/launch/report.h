@@ -77,9 +77,28 @@ struct TrialResult {
   bool ended_early = false;  ///< a stream ended before the time was over; wall_s is shorter
 };
 
+/// What an inference element has found in one frame.
+struct RecordedFrame {
+  std::string element;
+  size_t index = 0;  ///< of the frames that left the element, from 0
+  struct Object {
+    std::string label;
+    double left = 0;  ///< pixels
+    double top = 0;
+    double width = 0;
+    double height = 0;
+    double confidence = 0;
+    /// What else is said of it, in its order: "color=red".
+    std::vector<std::string> attributes;
+    bool operator==(const Object&) const = default;
+  };
+  std::vector<Object> objects;
+};
+
 /// A line that an instance writes to its launcher.
 struct Report {
-  std::variant<StreamDescription, StreamPlays, StreamFailed, StreamEnded, Progress, TrialResult>
+  std::variant<StreamDescription, StreamPlays, StreamFailed, StreamEnded, Progress, TrialResult,
+               RecordedFrame>
       content;
 
   /// One line of JSON, with its end.

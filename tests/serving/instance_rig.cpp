@@ -30,7 +30,8 @@ std::vector<std::string> InstanceOutcome::history(const std::string& stream) con
   return told;
 }
 
-InstanceOutcome run_job(const Job& job, const std::function<void(const Report&)>& on_report) {
+InstanceOutcome run_job(const Job& job, const std::function<void(const Report&)>& on_report,
+                        const RecordStreams& record) {
   InstanceOutcome outcome;
   int ends[2];
   if (pipe(ends) != 0) return outcome;
@@ -54,7 +55,7 @@ InstanceOutcome run_job(const Job& job, const std::function<void(const Report&)>
   testing::internal::CaptureStderr();
   {
     ReportWriter reports(ends[1]);
-    outcome.code = run_instance(job, reports);
+    outcome.code = run_instance(job, reports, record);
   }
   outcome.messages = testing::internal::GetCapturedStderr();
   reader.join();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "serving/launch/instance/instance.h"
 #include "serving/launch/job.h"
 #include "serving/launch/report.h"
 
@@ -29,7 +30,8 @@ struct InstanceOutcome {
 
 /// Runs a job in this process. `on_report` is called on another thread as reports come.
 InstanceOutcome run_job(const serving::Job& job,
-                        const std::function<void(const serving::Report&)>& on_report = nullptr);
+                        const std::function<void(const serving::Report&)>& on_report = nullptr,
+                        const serving::RecordStreams& record = nullptr);
 
 /// A job of streams "s1", "s2" ..., a text each, that starts again quickly.
 serving::Job job_of(std::vector<std::string> pipelines,

@@ -19,6 +19,9 @@ Job whole_job() {
                  {"bytes", {"filesrc", "location=caf\xe9.mp4", ""}, 0}};
   job.defaults = {{"CPU", {{"INFERENCE_NUM_THREADS", "2"}}}, {"GPU", {}}};
   job.trial_s = 1.5;
+  job.loops = true;
+  job.unpaced = true;
+  job.record_frames = 90;
   job.back_off = {.first_s = 0.25, .longest_s = 8, .stable_s = 30, .most = 4};
   job.stop_timeout_s = 2.5;
   return job;
@@ -73,7 +76,7 @@ TEST(Job, WhatCannotBeReadIsSaid) {
     return changed.dump();
   };
   expect_error(with("/more", 1).c_str(), "'more' is not known");
-  expect_error(with("/kind", "rest").c_str(), "'rest', not run, describe or trial");
+  expect_error(with("/kind", "rest").c_str(), "'rest', not run, describe, trial or record");
   expect_error(with("/streams/1/arguments/0", 7).c_str(), "argument 1");
   expect_error(with("/streams/1/arguments", "a").c_str(), "stream 2 of a job");
   expect_error(with("/streams/2/arguments/0", {1, 256}).c_str(), "argument 1");

@@ -29,7 +29,11 @@ std::vector<Report> reports_of_every_kind() {
           Report{StreamFailed{"gate", "two\nlines", 0.5}},
           Report{StreamEnded{"gate"}},
           Report{progress},
-          Report{TrialResult{5.5, 9.25, 1.5, 4.25, 1234, true}}};
+          Report{TrialResult{5.5, 9.25, 1.5, 4.25, 1234, true}},
+          Report{RecordedFrame{"heterodetect0",
+                               7,
+                               {{"car", 0.1, 0.2, 0.3, 0.25, 0.875, {"color=red", "type=van"}},
+                                {"", 0, 0, 640, 384, 0, {}}}}}};
 }
 
 TEST(Report, ComesBackAsItWas) {

@@ -103,7 +103,7 @@ int play(const Job& job, std::vector<ElementRef> pipelines, ReportWriter& report
   return group.exit_code();
 }
 
-int do_job(const Job& job, ReportWriter& reports) {
+int do_job(const Job& job, ReportWriter& reports, const RecordStreams& record) {
   const std::shared_ptr<Core> core = het::core();
   if (const Status status = set_defaults(*core, job); !status.ok()) {
     print_line("error", "", status.message());
@@ -116,6 +116,10 @@ int do_job(const Job& job, ReportWriter& reports) {
       return describe(job, std::move(pipelines), reports);
     case Job::Kind::Trial:
       return try_streams(job, std::move(pipelines), reports);
+    case Job::Kind::Record:
+      if (record) return record(job, std::move(pipelines), reports);
+      print_line("error", "", "this program does not record; `hetero tune` does");
+      return kInstanceUnusable;
     case Job::Kind::Run:
       break;
   }
@@ -162,7 +166,7 @@ void tell_tracers(const Job& job) {
 
 }  // namespace
 
-int run_instance(const Job& job, ReportWriter& reports) {
+int run_instance(const Job& job, ReportWriter& reports, const RecordStreams& record) {
   signal(SIGPIPE, SIG_IGN);
   tell_tracers(job);
   GError* failure = nullptr;
@@ -173,12 +177,12 @@ int run_instance(const Job& job, ReportWriter& reports) {
     g_clear_error(&failure);
     return kInstanceUnusable;
   }
-  const int code = do_job(job, reports);
+  const int code = do_job(job, reports, record);
   reports.close(kLastLinesS);
   return code;
 }
 
-int instance_main(const char* job_fd, const char* report_fd) {
+int instance_main(const char* job_fd, const char* report_fd, const RecordStreams& record) {
   const std::optional<int> from = open_descriptor(job_fd);
   const std::optional<int> to = open_descriptor(report_fd);
   if (!from || !to) {
@@ -195,7 +199,7 @@ int instance_main(const char* job_fd, const char* report_fd) {
     print_line("error", "", job.error().message());
     return kInstanceUnusable;
   }
-  return run_instance(*job, reports);
+  return run_instance(*job, reports, record);
 }
 
 }  // namespace het::serving

@@ -73,6 +73,12 @@ std::string text_property(GstElement* element, const char* name) {
   return text;
 }
 
+void unpace(GstElement* element) {
+  if (!GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK)) return;
+  GParamSpec* property = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "sync");
+  if (property && G_IS_PARAM_SPEC_BOOLEAN(property)) g_object_set(element, "sync", FALSE, nullptr);
+}
+
 std::string choice_property(GstElement* element, const char* name) {
   GParamSpec* property = readable_property(element, name, G_TYPE_ENUM);
   if (!property) return "";

@@ -27,6 +27,8 @@ bool has_class(GstElement* element, std::initializer_list<std::string_view> word
 bool has_property(GstElement* element, const char* name);
 /// The value of a property of type text; empty where there is none or it is not set.
 std::string text_property(GstElement* element, const char* name);
+/// A sink, or a bin of them, shows what it gets at once and drops nothing for being late.
+void unpace(GstElement* element);
 /// The nick of an enumeration's value; empty where the element has no such property.
 std::string choice_property(GstElement* element, const char* name);
 

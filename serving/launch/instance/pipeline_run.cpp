@@ -40,6 +40,12 @@ GstStateChangeReturn send_eos_to_sources(GstElement* pipeline) {
   return GST_STATE_CHANGE_SUCCESS;
 }
 
+GstStateChangeReturn seek_to_begin(GstElement* pipeline) {
+  const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT);
+  return gst_element_seek_simple(pipeline, GST_FORMAT_TIME, flags, 0) ? GST_STATE_CHANGE_SUCCESS
+                                                                      : GST_STATE_CHANGE_FAILURE;
+}
+
 }  // namespace
 
 std::shared_ptr<PipelineRun> PipelineRun::start(ElementRef pipeline, std::string label,
@@ -136,6 +142,20 @@ void PipelineRun::on_eos_sent(GstStateChangeReturn) {
   if (stop_wanted_) change_state(GST_STATE_NULL, &PipelineRun::on_stopped);
 }
 
+bool PipelineRun::begins_anew() {
+  if (!listener_.looped || end_wanted_ || frames() == frames_at_loop_) return false;
+  frames_at_loop_ = frames();
+  listener_.looped();
+  if (!stop_wanted_) on_other_thread(seek_to_begin, &PipelineRun::on_sought);
+  return true;
+}
+
+void PipelineRun::on_sought(GstStateChangeReturn outcome) {
+  if (outcome != GST_STATE_CHANGE_FAILURE || is_over_ || stop_wanted_) return;
+  is_over_ = true;
+  listener_.ended();
+}
+
 void PipelineRun::stop() {
   if (stop_wanted_) return;
   stop_wanted_ = true;
@@ -180,7 +200,7 @@ void PipelineRun::on_message(GstMessage* message) {
   if (stop_wanted_) return;
   switch (GST_MESSAGE_TYPE(message)) {
     case GST_MESSAGE_EOS:
-      if (is_over_) return;
+      if (is_over_ || begins_anew()) return;
       is_over_ = true;
       return listener_.ended();
     case GST_MESSAGE_ERROR:

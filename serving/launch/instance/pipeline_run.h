@@ -25,6 +25,9 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
     /// Element, message, debug text; `may_pass`: a camera or an address that may come back.
     std::function<void(const std::string& reason, bool may_pass)> failed;
     std::function<void()> stopped;  ///< the pipeline is in NULL
+    /// At EOS, where frames came since the last one: the run begins anew, and `ended` comes where
+    /// it cannot. Empty: the first EOS is the end.
+    std::function<void()> looped;
   };
 
   /// Takes a pipeline in NULL. `prepare` sees each element before it starts, those that appear
@@ -58,6 +61,8 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   void fail_by(GstMessage* message);
   void send_eos();
   void on_eos_sent(GstStateChangeReturn outcome);
+  bool begins_anew();
+  void on_sought(GstStateChangeReturn outcome);
   /// Not while it starts, nor once an EOS is on its way.
   bool may_change_state() const { return has_started_ && !end_wanted_; }
 
@@ -67,6 +72,7 @@ class PipelineRun : public std::enable_shared_from_this<PipelineRun> {
   Listener listener_;
   SinkCounter counter_;
   guint bus_watch_ = 0;
+  uint64_t frames_at_loop_ = 0;
   bool is_live_ = false;
   bool has_started_ = false;
   bool is_buffering_ = false;

@@ -60,6 +60,7 @@ void Stream::start_run(ElementRef pipeline) {
     on_failed(reason, may_pass);
   };
   listener.stopped = [this] { on_stopped(); };
+  listener.looped = options_.looped;
   const auto prepare = [&options = options_, threads = job_.decoder_threads](GstElement* element) {
     set_decoder_threads(element, threads);
     if (options.prepare) options.prepare(element);

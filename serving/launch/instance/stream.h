@@ -24,6 +24,7 @@ struct StreamOptions {
   /// What the stream has to tell.
   std::function<void(const Report&)> report;
   std::function<void()> changed;  ///< its state has
+  std::function<void()> looped;   ///< as in PipelineRun::Listener
 };
 
 /// A stream of an instance: runs of its pipeline until it has ended or failed for good.

@@ -40,7 +40,8 @@ std::vector<ElementRef> parse_pipelines(const Job& job) {
 }
 
 StreamGroup::StreamGroup(const Job& job, std::vector<ElementRef> pipelines, ReportWriter& reports,
-                         std::function<void(GstElement*)> prepare, std::function<void()> changed)
+                         std::function<void(GstElement*)> prepare, std::function<void()> changed,
+                         std::function<void()> looped)
     : job_(job),
       reports_(reports),
       changed_(std::move(changed)),
@@ -51,6 +52,7 @@ StreamGroup::StreamGroup(const Job& job, std::vector<ElementRef> pipelines, Repo
   options_.says_names = job.streams.size() > 1;
   options_.report = [this](const Report& report) { reports_.write(report); };
   options_.changed = [this] { on_changed(); };
+  options_.looped = std::move(looped);
   for (size_t i = 0; i < job.streams.size(); ++i) {
     streams_.push_back(std::make_unique<Stream>(job.streams[i], std::move(pipelines[i]), options_));
   }

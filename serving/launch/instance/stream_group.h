@@ -21,9 +21,10 @@ std::vector<ElementRef> parse_pipelines(const Job& job);
 class StreamGroup {
  public:
   /// Job and writer are borrowed and outlive this. `changed` is called after each change of a
-  /// stream's state, `prepare` as in StreamOptions; both may be empty.
+  /// stream's state, `prepare` and `looped` as in StreamOptions; all may be empty.
   StreamGroup(const Job& job, std::vector<ElementRef> pipelines, ReportWriter& reports,
-              std::function<void(GstElement*)> prepare, std::function<void()> changed);
+              std::function<void(GstElement*)> prepare, std::function<void()> changed,
+              std::function<void()> looped = nullptr);
   ~StreamGroup();
   StreamGroup(const StreamGroup&) = delete;
   StreamGroup& operator=(const StreamGroup&) = delete;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -85,9 +86,11 @@ class Trial {
             job_, std::move(pipelines), reports,
             [this](GstElement* element) {
               no_output_.redirect(element);
+              if (job_.unpaced) unpace(element);
               decoder_clock::watch(element);
             },
-            [this] { on_changed(); }) {}
+            [this] { on_changed(); },
+            job_.loops ? std::function<void()>([this] { on_looped(); }) : nullptr) {}
 
   int run() {
     const auto too_late = [](gpointer user) -> gboolean {
@@ -118,7 +121,11 @@ class Trial {
 
   void on_changed() {
     if (is_over_) return;
-    if (any(Stream::State::Failed)) return give_up("");
+    if (any(Stream::State::Failed)) {
+      // What cannot begin anew after all (a muxer that has ended its file) has played once.
+      if (last_end_) return finish(true);
+      return give_up("");
+    }
     if (measurement_) {
       if (any(Stream::State::Ended)) finish(true);
       return;
@@ -127,6 +134,11 @@ class Trial {
       return give_up("a stream ended before all of them played; nothing can be measured");
     }
     if (!any(Stream::State::Starting)) begin();
+  }
+
+  /// What a next round does not add to ends there.
+  void on_looped() {
+    if (measurement_) last_end_ = measurement_->result();
   }
 
   void begin() {
@@ -150,6 +162,7 @@ class Trial {
     if (is_over_) return;
     is_over_ = true;
     TrialResult result = measurement_->result();
+    if (ended_early && last_end_) result = *last_end_;
     result.ended_early = ended_early;
     reports_.write(Report{result});
     is_measured_ = true;
@@ -167,6 +180,7 @@ class Trial {
   NoOutput no_output_;
   StreamGroup group_;
   std::unique_ptr<Measurement> measurement_;
+  std::optional<TrialResult> last_end_;  ///< at the last EOS behind which it began anew
   guint limit_timer_ = 0;
   guint end_timer_ = 0;
   guint sample_timer_ = 0;

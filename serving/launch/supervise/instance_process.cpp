@@ -38,14 +38,19 @@ void take_all(OwnedFd& fd, LineBuffer& lines, const LineBuffer::Take& take) {
 Result<std::unique_ptr<InstanceProcess>> InstanceProcess::start(const Job& job,
                                                                 const ChildPlace& place,
                                                                 std::string prefix,
-                                                                TakeReport take_report) {
+                                                                TakeReport take_report,
+                                                                TakeLine take_line) {
   HET_ASSIGN(ChildProcess child, ChildProcess::start(kThisProgram, job.to_json(), place));
-  return std::unique_ptr<InstanceProcess>(
-      new InstanceProcess(std::move(child), std::move(prefix), std::move(take_report)));
+  return std::unique_ptr<InstanceProcess>(new InstanceProcess(
+      std::move(child), std::move(prefix), std::move(take_report), std::move(take_line)));
 }
 
-InstanceProcess::InstanceProcess(ChildProcess child, std::string prefix, TakeReport take_report)
-    : child_(std::move(child)), prefix_(std::move(prefix)), take_report_(std::move(take_report)) {}
+InstanceProcess::InstanceProcess(ChildProcess child, std::string prefix, TakeReport take_report,
+                                 TakeLine take_line)
+    : child_(std::move(child)),
+      prefix_(std::move(prefix)),
+      take_report_(std::move(take_report)),
+      take_line_(std::move(take_line)) {}
 
 InstanceProcess::~InstanceProcess() {
   if (!is_running()) return;
@@ -66,6 +71,7 @@ void InstanceProcess::add_to(std::vector<pollfd>& polled) const {
 void InstanceProcess::read() {
   const auto print_to = [this](std::FILE* stream) {
     return [this, stream](std::string_view line) {
+      if (take_line_) return take_line_(line);
       // One write a line, so that lines of several instances do not mix.
       const std::string text = fmt::format("{}{}\n", prefix_, line);
       std::fwrite(text.data(), 1, text.size(), stream);

@@ -22,11 +22,14 @@ namespace het::serving {
 class InstanceProcess {
  public:
   using TakeReport = std::function<void(const Report&)>;
+  using TakeLine = std::function<void(std::string_view)>;
 
-  /// `prefix` is put in front of each line ("[0] "), `take_report` is called by read(). `program`
-  /// is this one (/proc/self/exe).
+  /// `prefix` is put in front of each line ("[0] "), `take_report` is called by read(), and
+  /// `take_line`, where there is one, gets its lines, which nobody prints then. `program` is this
+  /// one (/proc/self/exe).
   static Result<std::unique_ptr<InstanceProcess>> start(const Job& job, const ChildPlace& place,
-                                                        std::string prefix, TakeReport take_report);
+                                                        std::string prefix, TakeReport take_report,
+                                                        TakeLine take_line = nullptr);
   /// Kills what still runs.
   ~InstanceProcess();
   InstanceProcess(const InstanceProcess&) = delete;
@@ -50,11 +53,13 @@ class InstanceProcess {
   std::string end_text() const;
 
  private:
-  InstanceProcess(ChildProcess child, std::string prefix, TakeReport take_report);
+  InstanceProcess(ChildProcess child, std::string prefix, TakeReport take_report,
+                  TakeLine take_line);
 
   ChildProcess child_;
   std::string prefix_;
   TakeReport take_report_;
+  TakeLine take_line_;
   LineBuffer output_;
   LineBuffer errors_;
   LineBuffer reports_;
