@@ -36,6 +36,9 @@ TEST(CoveredTime, ManyIntervalsAreForgottenInTheirOrder) {
   CoveredTime time;
   for (int i = 0; i < 1000; ++i) time.take(at(2 * i), at(2 * i + 1));
   EXPECT_NEAR(time.seconds(), 1.0, 1e-9);
+  // The last ones are known: only the gaps between them are new.
+  time.take(at(1900), at(1999));
+  EXPECT_NEAR(time.seconds(), 1.049, 1e-9);
 }
 
 std::string text_of(const SpanCounts& counts) {
