@@ -7,7 +7,8 @@ VIDEO is an MP4 with H.264 and, as from a camera, without B-frames. For each mod
     filesrc ! qtdemux ! h264parse ! avdec_h264 ! heterodetect model-instance-id=detector ! fakesink
 and once for the peer (peer.py), in an order that turns. The first round searches for both with PERFORMANCE_HINT=THROUGHPUT and with LATENCY
 and goes on with the one that carries more. Printed: streams of each search, how many processors others kept busy meanwhile, medians with the
-spread, the ratio of medians.
+spread, the ratio of medians. --at N measures the processor time of a frame with N streams instead, the ratio of which says what an idle
+machine would carry.
 """
 import argparse
 import json
@@ -34,6 +35,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--first", type=int, default=8, help="streams of the first trial of each search")
     parser.add_argument("--hints", nargs="+", default=["THROUGHPUT", "LATENCY"], help="values of PERFORMANCE_HINT that the first round tries")
+    parser.add_argument("--at", type=int, help="no search: processor time a frame with so many streams, for a machine that others use, too")
     parser.add_argument("--json", type=pathlib.Path)
     peers.add_arguments(parser)
     options = parser.parse_args()
@@ -44,8 +46,9 @@ def main():
     def search(*words):
         """The result of one device of a search."""
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            command = [options.build / "tools/hetero", "density", "--fps", options.fps, "--p99", options.p99, "--seconds", options.seconds, "--warmup", 1.5,
-                       "--first", options.first, "--json", file.name, *words]
+            extent = ["--first", options.at, "--most", options.at, "--confirm", 1, "--p99", "20s"] if options.at else ["--first", options.first, "--p99", options.p99]
+            command = [options.build / "tools/hetero", "density", "--fps", options.fps, "--seconds", options.seconds, "--warmup", 1.5, *extent,
+                       "--json", file.name, *words]
             done = subprocess.run([str(word) for word in command], env=environment, stdout=subprocess.PIPE, text=True)
             if done.returncode not in (0, 1):
                 raise SystemExit(f"hetero density ended with {done.returncode}: {' '.join(map(str, command))}")
@@ -77,6 +80,12 @@ def main():
                 streams = {side: {max(hints, key=lambda hint: hints[hint][0]): []} for side, hints in streams.items()}
                 streams = {side: {hint: [row["result"]["streams"] for row in rows if (row["model"], row["side"], row["hint"]) == (name, side, hint)] for hint in hints}
                            for side, hints in streams.items()}
+        if options.at:
+            cost = {side: [row["result"]["trials"][0]["cpu_ms_per_frame"] for row in rows if (row["model"], row["side"]) == (name, side)] for side in sides}
+            ratios = [theirs / ours for ours, theirs in zip(cost["ours"], cost["peer"])]
+            print(f"{name}: CPU ms a frame " + ", ".join(f"{side} {statistics.median(c):.2f} [{min(c):.2f} {max(c):.2f}]" for side, c in cost.items())
+                  + f", peer over ours {statistics.median(ratios):.2f} [{min(ratios):.2f} {max(ratios):.2f}]", flush=True)
+            continue
         text = []
         for side, ((hint, counts),) in ((side, hints.items()) for side, hints in streams.items()):
             text.append(f"{side} ({hint}) {statistics.median(counts):g} [{min(counts)} {max(counts)}]")

@@ -162,9 +162,11 @@ class DensityChart {
     cairo_set_line_width(cairo_, 1.6);
     for (const TrialRecord& trial : result.trials) {
       const double x = x_of(static_cast<double>(trial.verdict.streams));
-      const double y = y_of(trial.verdict.worst.p99_ms);
+      // Where nothing arrived there is no latency to draw.
+      const bool is_above = trial.verdict.worst.p99_ms > most_ms_ || trial.verdict.drop >= 1;
+      const double y = is_above ? kTop : y_of(trial.verdict.worst.p99_ms);
       cairo_new_path(cairo_);
-      if (trial.verdict.worst.p99_ms > most_ms_) {
+      if (is_above) {
         cairo_move_to(cairo_, x, y - 6);
         cairo_line_to(cairo_, x + 5, y + 3);
         cairo_line_to(cairo_, x - 5, y + 3);

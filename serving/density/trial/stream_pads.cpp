@@ -229,14 +229,20 @@ void watch_source_pads(GstElement* element, const std::shared_ptr<StreamPads::St
                         new Held(state), drop, GConnectFlags(0));
 }
 
+/// Copies of a pipeline number their elements on: what was named by nobody is told by its kind.
+std::string told_name(GstElement* element) {
+  const std::string name = GST_OBJECT_NAME(element);
+  const std::string factory = factory_name(element);
+  return name.starts_with(factory) ? factory : fmt::format("{} ({})", name, factory);
+}
+
 void set_off(GstElement* element, const char* property, const char* why, const Note& note) {
   if (!has_property(element, property)) return;
   gboolean value = FALSE;
   g_object_get(element, property, &value, nullptr);
   if (!value) return;
   g_object_set(element, property, FALSE, nullptr);
-  note(fmt::format("{} ({}): {}=false, {}", GST_OBJECT_NAME(element), factory_name(element),
-                   property, why));
+  note(fmt::format("{}: {}=false, {}", told_name(element), property, why));
 }
 
 void let_go_on(GstElement* element, const Note& note) {
@@ -245,8 +251,7 @@ void let_go_on(GstElement* element, const Note& note) {
   g_object_get(element, "num-buffers", &buffers, nullptr);
   if (buffers < 0) return;
   g_object_set(element, "num-buffers", -1, nullptr);
-  note(fmt::format("{} ({}): num-buffers=-1, so that it does not end", GST_OBJECT_NAME(element),
-                   factory_name(element)));
+  note(fmt::format("{}: num-buffers=-1, so that it does not end", told_name(element)));
 }
 
 /// What decoders of FFmpeg hold back depends on whether their source is live; here it stands for
@@ -254,16 +259,14 @@ void let_go_on(GstElement* element, const Note& note) {
 void decode_as_live(GstElement* element, const Note& note) {
   if (serving::choice_property(element, "std-compliance") == "auto") {
     gst_util_set_object_arg(G_OBJECT(element), "std-compliance", "normal");
-    note(fmt::format("{} ({}): std-compliance=normal, as behind a live source",
-                     GST_OBJECT_NAME(element), factory_name(element)));
+    note(fmt::format("{}: std-compliance=normal, as behind a live source", told_name(element)));
   }
   if (!has_property(element, "thread-type")) return;
   guint type = 1;
   g_object_get(element, "thread-type", &type, nullptr);
   if (type != 0) return;
   gst_util_set_object_arg(G_OBJECT(element), "thread-type", "slice");
-  note(fmt::format("{} ({}): thread-type=slice, as behind a live source", GST_OBJECT_NAME(element),
-                   factory_name(element)));
+  note(fmt::format("{}: thread-type=slice, as behind a live source", told_name(element)));
 }
 
 }  // namespace
