@@ -7,6 +7,7 @@ matter of these tests, so gains are large ones.
 import json
 import pathlib
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -216,6 +217,25 @@ def pasted(hetero, folder):
     done = subprocess.run(["bash", "-c", out.replace("gst-launch-1.0", "gst-launch-1.0 -q")], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{out}\n{done.stdout}\n{done.stderr}"
     assert len(file.read_text().splitlines()) == 400
+
+
+@case
+def deployment_page(hetero, folder):
+    """The command of docs/deployment.md, on a video of the scene's picture."""
+    page = (hetero.root / "docs/deployment.md").read_text()
+    command = re.search(r"^    build/tools/hetero tune (.*(?:\\\n.*)*)$", page, re.MULTILINE)[1]
+    words = shlex.split(command.replace("\\\n", " "))
+    words[words.index("--time-limit") + 1] = "25s"
+    (folder / "out/demo").mkdir(parents=True)
+    (folder / "pipelines").symlink_to(hetero.root / "pipelines")
+    video = "jpegdec ! imagefreeze num-buffers=60 ! videoconvert ! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink".split()
+    subprocess.run(["gst-launch-1.0", "-q", "filesrc", f"location={hetero.root}/examples/python/street.jpg", "!", *video,
+                    f"location={folder}/out/demo/scene.mp4"], check=True, timeout=60)
+    done = subprocess.run([hetero.program, "tune", *words], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    expect(done.stderr, "heterodetect#1 device CPU", "results compared on", "objects")
+    assert shlex.split(done.stdout)[:3] == ["gst-launch-1.0", "filesrc", "location=out/demo/scene.mp4"], done.stdout
+    assert not (folder / "found.json").exists()
 
 
 @case
