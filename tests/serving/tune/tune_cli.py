@@ -223,7 +223,7 @@ def pasted(hetero, folder):
 def deployment_page(hetero, folder):
     """The command of docs/deployment.md, on a video of the scene's picture."""
     page = (hetero.root / "docs/deployment.md").read_text()
-    command = re.search(r"^    build/tools/hetero tune (.*(?:\\\n.*)*)$", page, re.MULTILINE)[1]
+    command = re.search(r"^    build/tools/hetero tune ((?:.*\\\n)*.*)$", page, re.MULTILINE)[1]
     words = shlex.split(command.replace("\\\n", " "))
     words[words.index("--time-limit") + 1] = "25s"
     (folder / "out/demo").mkdir(parents=True)
