@@ -7,6 +7,7 @@ matter of these tests, so gains are large ones.
 import json
 import pathlib
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -70,22 +71,15 @@ def repaired(hetero, folder):
 
 @case
 def refused(hetero, folder):
-    """A number format that changes the results by more than the bound."""
-    # On processors without AMX or AVX-512 bfloat16 the type makes no difference: there is nothing to refuse.
-    line = [*scene(hetero), *detector(hetero, "ie-config=INFERENCE_PRECISION_HINT=f32"), "!", "fakesink"]
-    arguments = ["--only", "precision", "--seconds", "0.3", "--time-limit", "60s", "--json", folder / "out.json"]
-    out, _ = tune(hetero, *arguments, "--bound", "0", "--", *line)
+    """A device that rounds differently, where nothing may differ; within the usual bound `repaired` takes it."""
+    line = [*scene(hetero), *detector(hetero, "device=REF"), "!", "fakesink"]
+    out, said = tune(hetero, "--only", "device", "--bound", "0", "--seconds", "0.3", "--time-limit", "40s", "--json", folder / "out.json", "--", *line)
     attempts = json.loads((folder / "out.json").read_text())["attempts"]
-    rounded = next(attempt for attempt in attempts if attempt["value"] == "bf16")
-    if rounded["decision"] != "refused":
-        print(f"skipped: this processor computes the same in bf16 as in f32 ({rounded})")
-        sys.exit(77)
-    expect(rounded["reason"], "% of", "objects without partner", "confidence")
-    expect(out, "INFERENCE_PRECISION_HINT=f32")
-    assert rounded["ratio"] is None, "it was measured"
-    tune(hetero, *arguments, "--bound", "0.5", "--", *line)
-    attempts = json.loads((folder / "out.json").read_text())["attempts"]
-    assert all(attempt["decision"] != "refused" for attempt in attempts), attempts
+    assert attempts and all(attempt["decision"] == "refused" for attempt in attempts), attempts
+    expect(attempts[0]["reason"], "% of", "objects without partner", "confidence")
+    assert attempts[0]["ratio"] is None, "it was measured"
+    expect(said, "refused: detections differ by", "stay with")
+    expect(out, "device=REF")
 
 
 @case
@@ -216,6 +210,25 @@ def pasted(hetero, folder):
     done = subprocess.run(["bash", "-c", out.replace("gst-launch-1.0", "gst-launch-1.0 -q")], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{out}\n{done.stdout}\n{done.stderr}"
     assert len(file.read_text().splitlines()) == 400
+
+
+@case
+def deployment_page(hetero, folder):
+    """The command of docs/deployment.md, on a video of the scene's picture."""
+    page = (hetero.root / "docs/deployment.md").read_text()
+    command = re.search(r"^    build/tools/hetero tune ((?:.*\\\n)*.*)$", page, re.MULTILINE)[1]
+    words = shlex.split(command.replace("\\\n", " "))
+    words[words.index("--time-limit") + 1] = "25s"
+    (folder / "out/demo").mkdir(parents=True)
+    (folder / "pipelines").symlink_to(hetero.root / "pipelines")
+    video = "jpegdec ! imagefreeze num-buffers=60 ! videoconvert ! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink".split()
+    subprocess.run(["gst-launch-1.0", "-q", "filesrc", f"location={hetero.root}/examples/python/street.jpg", "!", *video,
+                    f"location={folder}/out/demo/scene.mp4"], check=True, timeout=60)
+    done = subprocess.run([hetero.program, "tune", *words], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    expect(done.stderr, "heterodetect#1 device CPU", "results compared on", "objects")
+    assert shlex.split(done.stdout)[:3] == ["gst-launch-1.0", "filesrc", "location=out/demo/scene.mp4"], done.stdout
+    assert not (folder / "found.json").exists()
 
 
 @case
