@@ -22,7 +22,7 @@ def case(function):
 
 class Hetero:
     def __init__(self, program, root):
-        self.program = program
+        self.program = os.path.abspath(program)
         self.root = pathlib.Path(root)
         self.data = pathlib.Path(os.environ.get("HET_SHARED_DATA", ""))
         self.detector = str(self.root / "pipelines/demo/models/scene_detector.onnx")

@@ -19,7 +19,6 @@ DISTRICTS = {
     "hetero": ["", "explain", "multi", "batch", "placement", "planner", "execution", "split", "members"],
     "gst": ["", "brokers", "bindings", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
     "serving/metrics": ["plugin.cpp", "", "http", "watch", "exposition"],
-    "serving/tune": ["main.cpp", ""],
     "serving/launch": ["main.cpp", "command", "supervise", "instance", "plan", ""],
     "serving/density": ["main.cpp", "command", "results", "process", "trial", "search", ""],
 }

@@ -4,7 +4,6 @@
 One case a run. Uses elements of GStreamer alone, so that what is carried is known: identity's sleep-time is one stream's delay.
 """
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -127,7 +126,7 @@ def page(hetero, folder):
         sys.exit(77)
     words[words.index("location=out/demo/scene.mp4")] = f"location={video}"
     words[words.index("density.svg")] = str(folder / "density.svg")
-    done = subprocess.run([os.path.abspath(hetero.program), "density", "--seconds", "2s", "--most", "1", "--confirm", "1", "--p99", "2s",
+    done = subprocess.run([hetero.program, "density", "--seconds", "2s", "--most", "1", "--confirm", "1", "--p99", "2s",
                            *[word for word in words if word not in ("--p99", "200ms")]], capture_output=True, text=True, cwd=hetero.root, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     expect(done.stdout, "as given        1", "heterodetect: ", "heteroclassify: ")
