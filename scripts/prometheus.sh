@@ -9,6 +9,8 @@ command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || {
   echo "Prometheus is Debian's package; there is no apt-get here"
   exit 75
 }
+# From Debian 13 on promtool is a package of its own.
+! apt-cache show promtool >/dev/null 2>&1 || packages+=(promtool)
 rm -rf "$folder"
 mkdir -p "$folder/packages"
 cd "$folder/packages"

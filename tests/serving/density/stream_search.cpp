@@ -18,8 +18,8 @@ class FakeMachine {
 
   Result<std::optional<bool>> operator()(size_t streams, size_t) {
     tried.push_back(streams);
-    std::normal_distribution<double> normal(0, noise_);
-    const double border = carried_ + 0.5 + (noise_ > 0 ? normal(random_) : 0);
+    std::normal_distribution<double> normal;
+    const double border = carried_ + 0.5 + noise_ * normal(random_);
     return std::optional<bool>(static_cast<double>(streams) < border);
   }
 
