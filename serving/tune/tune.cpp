@@ -1,7 +1,6 @@
 #include "serving/tune/tune.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "inference/machine/core_count.h"
 #include "serving/launch/command/trial.h"
 #include "serving/tune/child_runs.h"
 #include "serving/tune/instance_orders.h"
@@ -37,13 +37,6 @@ void take_stop_signals() {
 
 void say(const std::string& text) {
   std::fprintf(stderr, "hetero tune: %s\n", text.c_str());
-}
-
-size_t usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
 }
 
 Result<StreamDescription> describe_line(const PipelineLine& line) {
@@ -133,7 +126,7 @@ Result<TuneSpaceRequest> space_request(const TuneOptions& options, const Instanc
                                        bool is_comparable) {
   TuneSpaceRequest request;
   request.devices = machine_devices();
-  request.processors = usable_processors();
+  request.processors = usable_cores();
   request.instance_counts = orders.counts();
   request.only = options.only;
   request.allow_interval = options.allow_interval;

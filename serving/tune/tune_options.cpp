@@ -2,12 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <string_view>
 
 #include "inference/base/version.h"
+#include "serving/launch/duration.h"
 #include "serving/tune/tune_space.h"
 
 namespace het::serving {
@@ -59,21 +58,6 @@ bool is_gst_launch(const std::string& word) {
 
 }  // namespace
 
-Result<double> parse_duration(const std::string& text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  double factor = 0;
-  if (unit.empty() || unit == "s") factor = 1;
-  if (unit == "min" || unit == "m") factor = 60;
-  if (unit == "h") factor = 3600;
-  if (code != std::errc() || factor == 0 || !std::isfinite(value) || value <= 0) {
-    return error(StatusCode::InvalidArgument,
-                 "'{}' is no time above 0; write it as 90s, 5min or 1h", text);
-  }
-  return value * factor;
-}
-
 ParsedTuneOptions parse_tune_options(int argc, char** argv) {
   ParsedTuneOptions parsed;
   TuneOptions& options = parsed.options;
@@ -112,9 +96,10 @@ ParsedTuneOptions parse_tune_options(int argc, char** argv) {
   }
   std::string wrong = read_kinds(only, options.only);
   if (!time_limit.empty()) {
-    const Result<double> seconds = parse_duration(time_limit);
-    if (seconds) options.time_limit_s = *seconds;
-    if (!seconds && wrong.empty()) wrong = "--time-limit: " + seconds.error().message();
+    options.time_limit_s = parse_duration(time_limit, 1).value_or(0);
+    if (options.time_limit_s <= 0 && wrong.empty()) {
+      wrong = "--time-limit: '" + time_limit + "' is no time above 0; write it as 90s, 5min or 1h";
+    }
   }
   if (wrong.empty()) wrong = wrong_options(options, has_line);
   if (!wrong.empty()) {

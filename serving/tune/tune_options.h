@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "inference/base/status.h"
-
 namespace het::serving {
 
 /// The command line of `hetero tune`.
@@ -28,8 +26,5 @@ struct ParsedTuneOptions {
 };
 
 ParsedTuneOptions parse_tune_options(int argc, char** argv);
-
-/// "90", "90s", "5min", "1h" in seconds. Fails with InvalidArgument.
-Result<double> parse_duration(const std::string& text);
 
 }  // namespace het::serving

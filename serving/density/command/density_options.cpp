@@ -4,13 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <utility>
 
 #include "inference/base/version.h"
 #include "serving/density/results/density_chart.h"
+#include "serving/launch/duration.h"
 
 namespace het::density {
 namespace {
@@ -40,7 +37,7 @@ constexpr const char* kDensityExamples =
 CLI::Option* add_duration(CLI::App& app, const std::string& name, double& target, double unit_s,
                           const std::string& text) {
   const auto take = [&target, unit_s](const CLI::results_t& words) {
-    const auto seconds = parse_duration(words.front(), unit_s);
+    const auto seconds = serving::parse_duration(words.front(), unit_s);
     if (!seconds) return false;
     target = *seconds / unit_s;
     return true;
@@ -108,19 +105,6 @@ std::string density_contradiction(const DensityOptions& options) {
 }
 
 }  // namespace
-
-std::optional<double> parse_duration(std::string_view text, double unit_s) {
-  static constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
-      {{"ms", 0.001}, {"s", 1}, {"min", 60}, {"h", 3600}, {"us", 1e-6}}};
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  if (unit.empty()) return number * unit_s;
-  const auto known = std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
-  if (known == kUnits.end()) return std::nullopt;
-  return number * known->second;
-}
 
 ParsedDensity parse_density_options(int argc, char** argv) {
   ParsedDensity parsed;

@@ -31,8 +31,4 @@ struct ParsedDensity {
 };
 ParsedDensity parse_density_options(int argc, char** argv);
 
-/// "200ms", "0.2s", "5min", "1h", in seconds; a number alone is of `unit_s` seconds. Nothing for
-/// what is none, negative or infinite.
-std::optional<double> parse_duration(std::string_view text, double unit_s);
-
 }  // namespace het::density

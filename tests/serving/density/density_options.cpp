@@ -15,17 +15,6 @@ ParsedDensity parsed(std::vector<std::string> words) {
   return parse_density_options(static_cast<int>(words.size()), pointers.data());
 }
 
-TEST(Duration, Units) {
-  EXPECT_EQ(parse_duration("200ms", 0.001), 0.2);
-  EXPECT_EQ(parse_duration("0.2s", 0.001), 0.2);
-  EXPECT_EQ(parse_duration("200", 0.001), 0.2);
-  EXPECT_EQ(parse_duration("5min", 1), 300);
-  EXPECT_EQ(parse_duration("1h", 1), 3600);
-  for (const char* text : {"", "ms", "-1s", "inf", "nan", "5 s", "5m", "1e999"}) {
-    EXPECT_FALSE(parse_duration(text, 1)) << text;
-  }
-}
-
 TEST(DensityOptions, All) {
   const ParsedDensity all = parsed({"--fps",        "25",
                                     "--p99",        "0.1s",

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "serving/tune/tune_options.h"
-
 namespace het::serving {
 namespace {
 
@@ -77,19 +75,6 @@ TEST(TuneSpace, AChoiceBecomesALine) {
   EXPECT_THAT(tuned.line.words(), ElementsAre("heterodetect", "nireq=0", "!", "heterodetect",
                                               "name=b", "nireq=2", "ie-config=NUM_STREAMS=1"));
   EXPECT_EQ(tuned.instances, 2u);
-}
-
-TEST(TuneOptions, Durations) {
-  EXPECT_EQ(parse_duration("90").value_or(0), 90);
-  EXPECT_EQ(parse_duration("90s").value_or(0), 90);
-  EXPECT_EQ(parse_duration("1.5min").value_or(0), 90);
-  EXPECT_EQ(parse_duration("2m").value_or(0), 120);
-  EXPECT_EQ(parse_duration("1h").value_or(0), 3600);
-  for (const char* wrong : {"", "min", "-1s", "0", "5 min", "1d", "inf", "nan", "1e999"}) {
-    const auto seconds = parse_duration(wrong);
-    ASSERT_FALSE(seconds) << wrong;
-    EXPECT_THAT(seconds.error().message(), testing::HasSubstr("5min")) << wrong;
-  }
 }
 
 }  // namespace
