@@ -185,8 +185,12 @@ Status time_candidates(Policy policy, const std::vector<PlanCandidate*>& candida
   }
   HET_ASSIGN(const std::vector<Samples> samples, sample(timings, budget_seconds));
   for (size_t i = 0; i < candidates.size(); ++i) {
-    candidates[i]->measured_ms = 1e3 * samples[i].median();
-    candidates[i]->measured_spread = samples[i].spread();
+    PlanCandidate& candidate = *candidates[i];
+    candidate.measured_ms = 1e3 * samples[i].median();
+    candidate.least_ms = candidate.least_ms == 0
+                             ? candidate.measured_ms
+                             : std::min(candidate.least_ms, candidate.measured_ms);
+    candidate.measured_spread = samples[i].spread();
   }
   return {};
 }

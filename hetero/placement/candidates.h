@@ -27,6 +27,11 @@ size_t subgraph_count(const PlanCandidate& candidate);
 /// device by `least_gain`, a share.
 size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least_gain);
 
+/// Whether several devices, measured beside a single one, are better than it by `least_gain`, a
+/// share, whatever disturbed that one: better than its least median, and by more than its spread.
+bool is_certainly_better(const PlanCandidate& several, const PlanCandidate& single,
+                         double least_gain);
+
 /// The middle of the biases of those that use one device or, with `is_single` false, several; 1
 /// where there are none.
 double usual_bias(const std::vector<PlanCandidate>& candidates, bool is_single);

@@ -209,8 +209,8 @@ class Planner {
     return all;
   }
 
-  /// Several devices are only taken where they are better than one a second time: other programs
-  /// may have disturbed the one.
+  /// Several devices are only taken where they are better than one a second time, and certainly:
+  /// other programs may have disturbed the one.
   Status confirm_choice() {
     std::vector<PlanCandidate>& all = report_.candidates;
     const auto is_single = [](const PlanCandidate& candidate) { return candidate.is_single; };
@@ -224,9 +224,7 @@ class Planner {
     }
     PlanCandidate& several = all[report_.chosen];
     HET_TRY(time_candidates(policy_, {&all[single], &several}, factory_, kConfirmingSeconds));
-    if (several.measured_ms * (1.0 + kLeastGain) > all[single].measured_ms) {
-      report_.chosen = single;
-    }
+    if (!is_certainly_better(several, all[single], kLeastGain)) report_.chosen = single;
     return {};
   }
 

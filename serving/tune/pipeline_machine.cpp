@@ -17,6 +17,9 @@ namespace {
 constexpr size_t kRecordFrames = 90;
 /// Of the whole time, for one record of the pipeline as given.
 constexpr double kRecordShare = 0.1;
+/// Whatever the time limit: a first frame may take that long, and so one that doesn't come in a
+/// shorter time says nothing of the pipeline.
+constexpr double kLeastRecordS = 2;
 /// Shorter ones say nothing.
 constexpr double kLeastRunS = 0.1;
 /// A model that is compiled, a camera that answers.
@@ -93,7 +96,7 @@ Result<Recording> PipelineMachine::record(const PipelineLine& line, size_t frame
 
 Result<GivenResults> PipelineMachine::record_given() {
   GivenResults given;
-  const double most_s = kRecordShare * options_.time_limit_s;
+  const double most_s = std::max(kRecordShare * options_.time_limit_s, kLeastRecordS);
   HET_ASSIGN(given.recording, record(line_, kRecordFrames, most_s));
   if (objects_of(given.recording) == 0) {
     given.why_not = fmt::format(
