@@ -130,11 +130,12 @@ class Samples {
  public:
   void add(double seconds) { values_.insert(std::ranges::upper_bound(values_, seconds), seconds); }
   size_t count() const { return values_.size(); }
-  double median() const { return values_[values_.size() / 2]; }
-  /// The quartiles' distance over the median.
-  double spread() const {
-    return (values_[count() * 3 / 4] - values_[count() / 4]) / values_[count() / 2];
+  double quantile(double share) const {
+    return values_[static_cast<size_t>(share * static_cast<double>(count()))];
   }
+  double median() const { return quantile(0.5); }
+  /// The quartiles' distance over the median.
+  double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
   /// Whether the median would hardly change: its standard error, were the samples normal
   /// (Kendall and Stuart, "The advanced theory of statistics", vol. 1: 1.253 sigma / sqrt(n), and
   /// sigma is 0.741 times the quartiles' distance).
@@ -187,9 +188,10 @@ Status time_candidates(Policy policy, const std::vector<PlanCandidate*>& candida
   for (size_t i = 0; i < candidates.size(); ++i) {
     PlanCandidate& candidate = *candidates[i];
     candidate.measured_ms = 1e3 * samples[i].median();
-    candidate.least_ms = candidate.least_ms == 0
-                             ? candidate.measured_ms
-                             : std::min(candidate.least_ms, candidate.measured_ms);
+    const double first_quartile_ms = 1e3 * samples[i].quantile(0.25);
+    candidate.undisturbed_ms = candidate.undisturbed_ms == 0
+                                   ? first_quartile_ms
+                                   : std::min(candidate.undisturbed_ms, first_quartile_ms);
     candidate.measured_spread = samples[i].spread();
   }
   return {};

@@ -73,8 +73,7 @@ size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least
 
 bool is_certainly_better(const PlanCandidate& several, const PlanCandidate& single,
                          double least_gain) {
-  const double ms = std::min(single.least_ms, single.measured_ms * (1.0 - single.measured_spread));
-  return several.measured_ms * (1.0 + least_gain) < ms;
+  return several.measured_ms * (1.0 + least_gain) < single.undisturbed_ms;
 }
 
 double usual_bias(const std::vector<PlanCandidate>& candidates, bool is_single) {

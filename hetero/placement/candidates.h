@@ -28,7 +28,8 @@ size_t subgraph_count(const PlanCandidate& candidate);
 size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least_gain);
 
 /// Whether several devices, measured beside a single one, are better than it by `least_gain`, a
-/// share, whatever disturbed that one: better than its least median, and by more than its spread.
+/// share, whatever disturbed that one: other programs make times longer, so what it takes without
+/// them is looked at, its first quartile in the best of its measurements.
 bool is_certainly_better(const PlanCandidate& several, const PlanCandidate& single,
                          double least_gain);
 

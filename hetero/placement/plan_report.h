@@ -42,7 +42,7 @@ struct PlanCandidate {
   size_t requests = 0;         ///< in flight that keep its devices busy; 0: what they advise
   double predicted_ms = 0;     ///< of a request or, for throughput, from result to result
   double measured_ms = 0;      ///< the same, median; 0: was not run
-  double least_ms = 0;         ///< of all medians where it was run more than once
+  double undisturbed_ms = 0;   ///< first quartile, the least of all times that it was run
   double measured_spread = 0;  ///< quartiles' distance over the median
   double bias = 1;             ///< what was measured once over what the costs said then
 };

@@ -1,12 +1,14 @@
 #include "serving/tune/tune_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
 
 #include "inference/base/version.h"
-#include "serving/launch/duration.h"
+#include "serving/launch/duration_option.h"
 #include "serving/tune/tune_space.h"
 
 namespace het::serving {
@@ -46,6 +48,10 @@ std::string wrong_options(const TuneOptions& options, bool has_line) {
   if (!has_line || options.line.empty()) {
     return "there is nothing to tune; give a pipeline behind --";
   }
+  if (!(options.time_limit_s > 0)) return "--time-limit has to be above 0";
+  if (!(options.seconds >= 0.2) || options.seconds > 3600) {
+    return fmt::format("--seconds {:g} is not between 0.2 s and an hour", options.seconds);
+  }
   if (options.only.contains("inference-interval") && !options.allow_interval) {
     return "--only inference-interval needs --allow-interval: frames between are not analysed";
   }
@@ -65,12 +71,10 @@ ParsedTuneOptions parse_tune_options(int argc, char** argv) {
                "hetero tune");
   app.set_version_flag("--version", "hetero " + std::string(version()));
   app.footer(std::string(kTuneExamples));
-  std::string time_limit;
   std::vector<std::string> only;
-  app.add_option("--time-limit", time_limit,
-                 "Time for everything, as 90s, 5min, 1h; 5min unless given");
-  app.add_option("--seconds", options.seconds, "Seconds of one run; 2 unless given")
-      ->check(CLI::Range(0.2, 3600.0));
+  add_duration(app, "--time-limit", options.time_limit_s, 1,
+               "Time for everything, as 90s, 5min, 1h; 5min unless given");
+  add_duration(app, "--seconds", options.seconds, 1, "Time of one run; 2s unless given");
   app.add_option("--bound", options.bound,
                  "How much of the results may differ, from 0 to 1; 0.02 unless given")
       ->check(CLI::Range(0.0, 1.0));
@@ -95,12 +99,6 @@ ParsedTuneOptions parse_tune_options(int argc, char** argv) {
     return parsed;
   }
   std::string wrong = read_kinds(only, options.only);
-  if (!time_limit.empty()) {
-    options.time_limit_s = parse_duration(time_limit, 1).value_or(0);
-    if (options.time_limit_s <= 0 && wrong.empty()) {
-      wrong = "--time-limit: '" + time_limit + "' is no time above 0; write it as 90s, 5min or 1h";
-    }
-  }
   if (wrong.empty()) wrong = wrong_options(options, has_line);
   if (!wrong.empty()) {
     std::fprintf(stderr, "hetero tune: %s (hetero tune --help)\n", wrong.c_str());

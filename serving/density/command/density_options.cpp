@@ -7,10 +7,12 @@
 
 #include "inference/base/version.h"
 #include "serving/density/results/density_chart.h"
-#include "serving/launch/duration.h"
+#include "serving/launch/duration_option.h"
 
 namespace het::density {
 namespace {
+
+using serving::add_duration;
 
 constexpr int kExitWrongUsage = 2;
 constexpr const char* kDensityExamples =
@@ -32,18 +34,6 @@ constexpr const char* kDensityExamples =
     "      ! heterodetect model=M.onnx model-instance-id=m ! fakesink\n"
     "  hetero density --device CPU --device HETERO:GPU,CPU --json found.json --chart found.svg -- "
     "...";
-
-/// A duration option in the unit of `target`.
-CLI::Option* add_duration(CLI::App& app, const std::string& name, double& target, double unit_s,
-                          const std::string& text) {
-  const auto take = [&target, unit_s](const CLI::results_t& words) {
-    const auto seconds = serving::parse_duration(words.front(), unit_s);
-    if (!seconds) return false;
-    target = *seconds / unit_s;
-    return true;
-  };
-  return app.add_option(name, take, text)->type_name("TIME");
-}
 
 void add_density_options(CLI::App& app, DensityOptions& options) {
   app.add_option("--fps", options.goal.fps, "Frames per second of each stream; 15 unless given")

@@ -55,7 +55,7 @@ def repaired(hetero, folder):
     file.write_text("kept")
     line = [*scene(hetero), *detector(hetero, "name=slow", "device=REF"), "!", *"heterometaconvert ! heterometapublish".split(), f"file-path={file}", "!",
             "fakesink"]
-    out, said = tune(hetero, "--only", "device", "--seconds", "1", "--time-limit", "100s", "--json", folder / "out.json", "--", *line)
+    out, said = tune(hetero, "--only", "device", "--seconds", "0.5", "--time-limit", "60s", "--json", folder / "out.json", "--", *line)
     result = json.loads((folder / "out.json").read_text())
     wanted = [word.replace("device=REF", "device=CPU") for word in line]
     found = shlex.split(out)
@@ -86,7 +86,7 @@ def refused(hetero, folder):
 def intervals(hetero, folder):
     """Frames between are left out of the comparison, those that are analysed are not."""
     line = [*scene(hetero), *detector(hetero), "!", "fakesink"]
-    _, said = tune(hetero, "--only", "inference-interval", "--allow-interval", "--seconds", "0.5", "--time-limit", "60s", "--json", folder / "out.json",
+    _, said = tune(hetero, "--only", "inference-interval", "--allow-interval", "--seconds", "0.3", "--time-limit", "60s", "--json", folder / "out.json",
                    "--", *line)
     attempts = json.loads((folder / "out.json").read_text())["attempts"]
     assert [attempt["value"] for attempt in attempts][:3] == ["2", "3", "5"], said
@@ -197,7 +197,7 @@ def pasted(hetero, folder):
     line = ["filesrc", f"location={picture}", *"! jpegdec ! imagefreeze num-buffers=400 ! videoconvert !".split(), "video/x-raw, format={NV12,I420}", "!",
             *detector(hetero, "name=d", "device=REF"), "d.", *"! tee name=t t. ! queue ! fakesink t. ! queue ! heterometaconvert !".split(),
             "heterometapublish", f"file-path={file}", "file-format=json-lines", "!", "fakesink"]
-    out, _ = tune(hetero, "--only", "device", "--seconds", "0.5", "--time-limit", "40s", "--", "gst-launch-1.0", *line)
+    out, _ = tune(hetero, "--only", "device", "--seconds", "0.3", "--time-limit", "20s", "--", "gst-launch-1.0", *line)
     done = subprocess.run(["bash", "-c", out.replace("gst-launch-1.0", "gst-launch-1.0 -q")], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{out}\n{done.stdout}\n{done.stderr}"
     assert len(file.read_text().splitlines()) == 400
@@ -206,7 +206,7 @@ def pasted(hetero, folder):
     text = (f"filesrc location=\"{picture}\" ! jpegdec ! imagefreeze num-buffers=400 ! videoconvert ! video/x-raw, format=NV12 "
             f"! heterodetect model = {hetero.detector} model-proc={hetero.detector_proc} ! heterometaconvert "
             f"! heterometapublish file-path={file} file-format=json-lines ! fakesink")
-    out, _ = tune(hetero, "--only", "nireq", "--seconds", "0.2", "--time-limit", "15s", "--", text)
+    out, _ = tune(hetero, "--only", "nireq", "--seconds", "0.2", "--time-limit", "8s", "--", text)
     done = subprocess.run(["bash", "-c", out.replace("gst-launch-1.0", "gst-launch-1.0 -q")], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{out}\n{done.stdout}\n{done.stderr}"
     assert len(file.read_text().splitlines()) == 400
@@ -241,6 +241,8 @@ def usage_errors(hetero, folder):
     expect(tune(hetero, "--only", "speed", "--", *line, status=2)[1], "speed", "nireq")
     expect(tune(hetero, "--only", "inference-interval", "--", *line, status=2)[1], "--allow-interval")
     expect(tune(hetero, "--time-limit", "soon", "--", *line, status=2)[1], "'soon'", "5min")
+    expect(tune(hetero, "--time-limit", "0", "--", *line, status=2)[1], "--time-limit has to be above 0")
+    expect(tune(hetero, "--seconds", "2h", "--", *line, status=2)[1], "--seconds 7200 is not between")
     expect(tune(hetero, "--bound", "2", "--", *line, status=2)[1], "bound")
     expect(tune(hetero, "--seconds", "0", "--", *line, status=2)[1], "seconds")
     expect(tune(hetero, "--json", folder / "no/such/out.json", "--", *scene(hetero), *detector(hetero), "!", "fakesink", status=2)[1], "--json")
