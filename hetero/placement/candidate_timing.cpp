@@ -192,6 +192,7 @@ Status time_candidates(Policy policy, const std::vector<PlanCandidate*>& candida
     candidate.undisturbed_ms = candidate.undisturbed_ms == 0
                                    ? first_quartile_ms
                                    : std::min(candidate.undisturbed_ms, first_quartile_ms);
+    candidate.most_ms = std::max(candidate.most_ms, candidate.measured_ms);
     candidate.measured_spread = samples[i].spread();
   }
   return {};

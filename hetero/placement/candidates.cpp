@@ -73,7 +73,7 @@ size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least
 
 bool is_certainly_better(const PlanCandidate& several, const PlanCandidate& single,
                          double least_gain) {
-  return several.measured_ms * (1.0 + least_gain) < single.undisturbed_ms;
+  return several.most_ms * (1.0 + least_gain) < single.undisturbed_ms;
 }
 
 double usual_bias(const std::vector<PlanCandidate>& candidates, bool is_single) {

@@ -27,9 +27,10 @@ size_t subgraph_count(const PlanCandidate& candidate);
 /// device by `least_gain`, a share.
 size_t best_candidate(const std::vector<PlanCandidate>& candidates, double least_gain);
 
-/// Whether several devices, measured beside a single one, are better than it by `least_gain`, a
-/// share, whatever disturbed that one: other programs make times longer, so what it takes without
-/// them is looked at, its first quartile in the best of its measurements.
+/// Whether several devices are better than a single one by `least_gain`, a share, in all
+/// measurements and whatever disturbed that one: other programs make times longer, so the single
+/// one counts with its first quartile in the best measurement, several with their median in the
+/// worst.
 bool is_certainly_better(const PlanCandidate& several, const PlanCandidate& single,
                          double least_gain);
 

@@ -43,6 +43,7 @@ struct PlanCandidate {
   double predicted_ms = 0;     ///< of a request or, for throughput, from result to result
   double measured_ms = 0;      ///< the same, median; 0: was not run
   double undisturbed_ms = 0;   ///< first quartile, the least of all times that it was run
+  double most_ms = 0;          ///< median, the largest of them
   double measured_spread = 0;  ///< quartiles' distance over the median
   double bias = 1;             ///< what was measured once over what the costs said then
 };

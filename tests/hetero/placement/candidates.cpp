@@ -102,6 +102,7 @@ TEST(BestCandidate, OfAlmostTheSameTimesTheOneWithFewestSubgraphs) {
 PlanCandidate measured(double ms, double undisturbed_ms) {
   PlanCandidate made = candidate(ms, 1);
   made.undisturbed_ms = undisturbed_ms;
+  made.most_ms = ms;
   return made;
 }
 
@@ -109,6 +110,12 @@ TEST(CertainlyBetter, SeveralDevicesThanOneThatNothingDisturbed) {
   const PlanCandidate several = measured(9, 8.8);
   EXPECT_TRUE(is_certainly_better(several, measured(10, 10), 0.03));
   EXPECT_FALSE(is_certainly_better(several, measured(9.2, 9.2), 0.03));
+}
+
+TEST(CertainlyBetter, NotWhereTheyWereSlowerOnce) {
+  PlanCandidate several = measured(8, 8);
+  several.most_ms = 9.8;
+  EXPECT_FALSE(is_certainly_better(several, measured(10, 10), 0.03));
 }
 
 TEST(CertainlyBetter, NotThanOneThatIsAsFastUndisturbed) {
