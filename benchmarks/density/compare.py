@@ -46,7 +46,7 @@ def main():
     def search(*words):
         """The result of one device of a search."""
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            extent = ["--first", options.at, "--most", options.at, "--confirm", 1, "--p99", "20s"] if options.at else ["--first", options.first, "--p99", options.p99]
+            extent = ["--first", options.at, "--most", options.at, "--confirm", 1, "--p99", "20s"] if options.at else ["--first", options.first, "--p99", options.p99, "--most-others", 0.15]
             command = [options.build / "tools/hetero", "density", "--fps", options.fps, "--seconds", options.seconds, "--warmup", 1.5, *extent,
                        "--json", file.name, *words]
             done = subprocess.run([str(word) for word in command], env=environment, stdout=subprocess.PIPE, text=True)

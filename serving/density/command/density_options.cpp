@@ -57,6 +57,10 @@ void add_density_options(CLI::App& app, DensityOptions& options) {
       ->check(CLI::Range(1, 99));
   add_duration(app, "--time-limit", options.time_limit_s, 1,
                "Ends after that time with what is known, as 10min");
+  app.add_option("--most-others", options.most_other_cpus,
+                 "Runs a trial again, 5 times at most, that fails while other processes keep more "
+                 "than that many processors busy")
+      ->check(CLI::Range(0.01, 4096.0));
   app.add_option("--sink", options.sink, "Name of the sink at which frames arrive, if it has many");
   app.add_flag("--program", options.is_program,
                "Behind -- stands a program that measures, not a pipeline");

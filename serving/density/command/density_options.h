@@ -18,6 +18,8 @@ struct DensityOptions {
   double warmup_s = 2;
   SearchSettings search;
   double time_limit_s = 0;  ///< of all searches; 0: none
+  /// Processors: a trial that fails while others keep more of them busy is run again; 0: none is.
+  double most_other_cpus = 0;
   std::string sink;
   std::string json_file;
   std::string chart_file;

@@ -62,6 +62,36 @@ def program(hetero, folder):
     assert files["png"].read_bytes().startswith(b"\x89PNG")
 
 
+# The first time that it is asked for two streams another process, no child of its own any more, takes a processor, and all frames are late.
+DISTURBED = """
+import json, pathlib, subprocess, sys, time
+order = json.load(sys.stdin)
+n, frames, mark = order["streams"], round(order["fps"] * order["window_s"]), pathlib.Path(sys.argv[1])
+latency = 20.0
+if n == 2 and not mark.exists():
+    mark.touch()
+    subprocess.run(["sh", "-c", "timeout 2 sh -c 'while :; do :; done' &"])
+    time.sleep(2)
+    latency = 1000.0
+print(json.dumps({"window_s": order["window_s"], "cpu_s": 0.1 * n, "memory_mib": 10 * n, "notes": [],
+                  "streams": [{"due": frames, "due_s": [i / order["fps"] for i in range(frames)], "latency_ms": [latency] * frames}] * n}))
+"""
+
+
+@case
+def disturbed(hetero, folder):
+    """A trial that fails while others work is run again, where that is asked for."""
+    script = folder / "program.py"
+    script.write_text(DISTURBED)
+    common = ["--first", "2", "--most", "2", "--confirm", "1", "--program", "--", sys.executable, script]
+    done = density(hetero, "--most-others", "0.3", *common, folder / "first")
+    expect(done.stderr, "2 streams failed while others kept ", "processors busy: again", "2 streams passed")
+    expect(done.stdout, "as given        2")
+    done = density(hetero, *common, folder / "second")
+    expect(done.stderr, "2 streams failed: p99 1000")
+    assert "again" not in done.stderr, done.stderr
+
+
 @case
 def none_carried(hetero, folder):
     done = density(hetero, *QUICK, "--p99", "20ms", "--", "videotestsrc", "!", "identity", "sleep-time=22000", "!", "fakesink", status=1)
