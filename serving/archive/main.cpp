@@ -20,6 +20,7 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"plan", "Scans videos and writes the plan: shards, and what is in them",
             het::archive::plan_command},
+    Command{"slurm", "Prints a job script for Slurm", het::archive::slurm_command},
 };
 
 int print_help(std::FILE* stream) {

@@ -8,5 +8,6 @@ int plan_command(int argc, char** argv);
 int run_command(int argc, char** argv);
 int status_command(int argc, char** argv);
 int worker_command(int argc, char** argv);
+int slurm_command(int argc, char** argv);
 
 }  // namespace het::archive
