@@ -1,11 +1,11 @@
-#include "serving/archive/results/video_identities.h"
+#include "serving/archive/merge/video_identities.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "serving/archive/results/identity_join.h"
+#include "serving/archive/merge/identity_join.h"
 
 namespace het::archive {
 namespace {

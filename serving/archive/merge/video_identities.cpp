@@ -1,9 +1,9 @@
-#include "serving/archive/results/video_identities.h"
+#include "serving/archive/merge/video_identities.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "serving/archive/results/identity_join.h"
+#include "serving/archive/merge/identity_join.h"
 
 namespace het::archive {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "serving/archive/results/tracked_line.h"
+#include "serving/archive/merge/tracked_line.h"
 
 namespace het::archive {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "serving/archive/results/tracked_line.h"
+#include "serving/archive/merge/tracked_line.h"
 
 namespace het::archive {
 

@@ -1,4 +1,4 @@
-#include "serving/archive/results/tracked_line.h"
+#include "serving/archive/merge/tracked_line.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "serving/archive/results/identity_join.h"
+#include "serving/archive/merge/identity_join.h"
 
 #include <algorithm>
 #include <set>
