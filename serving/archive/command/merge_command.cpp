@@ -35,8 +35,7 @@ Status check_place(const ArchiveFolder& folder, const std::string& output) {
   for (const char* name : {"outputs", "notes", "failures", "scans"}) {
     if (place != fs::weakly_canonical(folder.path() / name, failed)) continue;
     return error(StatusCode::InvalidArgument,
-                 "'{}' would be among the archive's own files; name one in another folder",
-                 output);
+                 "'{}' would be among the archive's own files; name one in another folder", output);
   }
   return {};
 }
@@ -61,8 +60,8 @@ void print_identities(const ArchivePlan& plan, const MergeReport& report) {
   const size_t crossed = report.crossed();
   std::string share;
   if (crossed > 0) {
-    share = fmt::format(" ({:.1f} %)", 100.0 * static_cast<double>(report.joined()) /
-                                           static_cast<double>(crossed));
+    share = fmt::format(
+        " ({:.1f} %)", 100.0 * static_cast<double>(report.joined()) / static_cast<double>(crossed));
   }
   say(fmt::format("{} crossed {}, {} of them joined{}", count_text(crossed, "object"),
                   count_text(report.borders.size(), "border"), report.joined(), share));

@@ -31,8 +31,7 @@ void print_report(const ArchivePlan& plan, const VerifyReport& report) {
       "up, %zu faults\n",
       static_cast<unsigned long long>(report.videos), plan.videos.size(),
       static_cast<unsigned long long>(report.shards), plan.shards.size(),
-      static_cast<unsigned long long>(report.frames), report.given_up.size(),
-      report.faults.size());
+      static_cast<unsigned long long>(report.frames), report.given_up.size(), report.faults.size());
 }
 
 Result<int> verify(const VerifyOptions& options) {

@@ -23,7 +23,7 @@ class ArchiveFolder {
   std::filesystem::path overlap_output(std::string_view key) const;
   std::filesystem::path note(std::string_view key) const;
   std::filesystem::path failures(std::string_view key) const;
-  /// `uri` as scans know it: without what changes from one signature to the next.
+  /// What is known of the video that was found there.
   std::filesystem::path scan(std::string_view uri) const;
   /// Where `final_name`, a file of outputs/, is written before it is complete: in the same folder,
   /// with host and process in its name.

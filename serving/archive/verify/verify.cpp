@@ -218,8 +218,7 @@ Status redo_shards(const ArchiveFolder& folder, const ArchivePlan& plan,
     std::error_code failed;
     std::filesystem::remove(note, failed);
     if (failed) {
-      return error(StatusCode::NotFound, "cannot remove '{}': {}", note.string(),
-                   failed.message());
+      return error(StatusCode::NotFound, "cannot remove '{}': {}", note.string(), failed.message());
     }
   }
   return {};

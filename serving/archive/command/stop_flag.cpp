@@ -1,0 +1,41 @@
+#include "serving/archive/command/stop_flag.h"
+
+#include <array>
+#include <csignal>
+
+namespace het::archive {
+namespace {
+
+constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGHUP};
+volatile std::sig_atomic_t stop_number = 0;
+std::array<struct sigaction, kStopSignals.size()> actions_before = {};
+
+void take_signal(int number) {
+  stop_number = number;
+}
+
+}  // namespace
+
+StopFlag::StopFlag() {
+  stop_number = 0;
+  struct sigaction action = {};
+  action.sa_handler = take_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one ends the process
+  for (size_t i = 0; i < kStopSignals.size(); ++i) {
+    ::sigaction(kStopSignals[i], nullptr, &actions_before[i]);
+    if (kStopSignals[i] == SIGHUP && actions_before[i].sa_handler == SIG_IGN) continue;
+    ::sigaction(kStopSignals[i], &action, nullptr);
+  }
+}
+
+StopFlag::~StopFlag() {
+  for (size_t i = 0; i < kStopSignals.size(); ++i) {
+    ::sigaction(kStopSignals[i], &actions_before[i], nullptr);
+  }
+}
+
+bool StopFlag::is_set() {
+  return stop_number != 0;
+}
+
+}  // namespace het::archive
