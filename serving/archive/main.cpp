@@ -25,6 +25,11 @@ constexpr std::array kCommands = {
     Command{"status", "How far an archive is, and what was given up", het::archive::status_command},
     Command{"worker", "Does the shards that it is told on its standard input",
             het::archive::worker_command},
+    Command{"merge", "Makes one file of the results of all shards", het::archive::merge_command},
+    Command{"verify", "Checks that every frame of every video was processed once",
+            het::archive::verify_command},
+    Command{"predict", "How long it takes on how many nodes, and what limits it",
+            het::archive::predict_command},
 };
 
 int print_help(std::FILE* stream) {

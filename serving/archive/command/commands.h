@@ -8,5 +8,8 @@ int plan_command(int argc, char** argv);
 int run_command(int argc, char** argv);
 int status_command(int argc, char** argv);
 int worker_command(int argc, char** argv);
+int merge_command(int argc, char** argv);
+int verify_command(int argc, char** argv);
+int predict_command(int argc, char** argv);
 
 }  // namespace het::archive

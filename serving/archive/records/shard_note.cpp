@@ -44,7 +44,9 @@ std::string ShardNote::to_json() const {
                       {"seconds", seconds},
                       {"start_seconds", start_seconds},
                       {"host", host},
-                      {"pid", pid}};
+                      {"pid", pid},
+                      {"ended_s", ended_s},
+                      {"process_s", process_s}};
   return value.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -64,6 +66,8 @@ Result<ShardNote> ShardNote::parse(std::string_view text, const std::string& pla
   object.read("start_seconds", note.start_seconds);
   object.read("host", note.host);
   object.read("pid", note.pid);
+  object.read("ended_s", note.ended_s);
+  object.read("process_s", note.process_s);
   HET_TRY(object.finish());
   return note;
 }

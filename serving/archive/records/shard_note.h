@@ -24,6 +24,9 @@ struct ShardNote {
   double start_seconds = 0;  ///< of these, until its first frame
   std::string host;
   uint64_t pid = 0;
+  // What predictions need: shards of a process may be under way at once.
+  double ended_s = 0;    ///< when it was done, seconds since 1970 by the clock of its host
+  double process_s = 0;  ///< how long its process had been there by then
   bool operator==(const ShardNote&) const = default;
 
   std::string to_json() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -60,14 +61,16 @@ class ScanPool {
       scans_[index] = std::move(known->scan);
       return {};
     }
+    const auto begin = std::chrono::steady_clock::now();
     HET_ASSIGN(VideoScan scan, scan_video(video, is_stopped_));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (stamp_of(video) != before) {
       return error(StatusCode::Busy,
                    "'{}' was changed while it was read; plan again when it is "
                    "complete",
                    video.path);
     }
-    const ScanRecord record{video.uri, before, scan};
+    const ScanRecord record{video.uri, before, scan, took.count()};
     HET_TRY(write_scan(folder_, record));
     scans_[index] = std::move(scan);
     return {};

@@ -54,7 +54,8 @@ std::string ScanRecord::to_json() const {
                 {"duration_ns", scan.duration_ns},
                 {"error", scan.error ? json(*scan.error) : json()},
                 {"key_frames", scan.key_frames},
-                {"timestamps", scan.timestamps}};
+                {"timestamps", scan.timestamps},
+                {"seconds", seconds}};
   value["stamp"] = nullptr;
   if (stamp) {
     value["stamp"] = {
@@ -79,6 +80,7 @@ Result<ScanRecord> ScanRecord::parse(std::string_view text, const std::string& p
   }
   read_times(object, "key_frames", record.scan.key_frames);
   read_times(object, "timestamps", record.scan.timestamps);
+  object.read("seconds", record.seconds);
   HET_TRY(object.finish());
   return record;
 }

@@ -24,6 +24,7 @@ struct ScanRecord {
   std::string uri;
   std::optional<FileStamp> stamp;  ///< nothing: it cannot be told, the video is read again
   VideoScan scan;
+  double seconds = 0;  ///< that it took, for predictions
   bool operator==(const ScanRecord&) const = default;
 
   std::string to_json() const;
