@@ -30,6 +30,7 @@ constexpr std::array kCommands = {
             het::archive::verify_command},
     Command{"predict", "How long it takes on how many nodes, and what limits it",
             het::archive::predict_command},
+    Command{"slurm", "Prints a job script for Slurm", het::archive::slurm_command},
 };
 
 int print_help(std::FILE* stream) {

@@ -2,6 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -14,6 +19,27 @@ namespace {
 
 double seconds_between(FrameTimes::Clock::time_point begin, FrameTimes::Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// By the kernel's start time of this process; 0 where it does not tell.
+double process_age_s() {
+  std::ifstream file("/proc/self/stat");
+  std::string text;
+  std::getline(file, text);
+  // The name in brackets may have blanks; the start time is the twentieth word behind it.
+  std::istringstream words(text.substr(std::min(text.rfind(')'), text.size() - 1) + 1));
+  std::string word;
+  for (int i = 0; i < 20; ++i) words >> word;
+  const double ticks = std::strtod(word.c_str(), nullptr);
+  timespec now = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const double age = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 -
+                     ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return words && age > 0 ? age : 0;
 }
 
 }  // namespace
@@ -129,6 +155,8 @@ void ShardRun::finish() {
   note.key = shard_.key;
   note.host = host_name();
   note.pid = static_cast<uint64_t>(::getpid());
+  note.ended_s = seconds_since_1970();
+  note.process_s = process_age_s();
   if (frames.first) {
     note.start_seconds = seconds_between(began_, *frames.first);
     note.seconds = seconds_between(began_, *frames.last);
