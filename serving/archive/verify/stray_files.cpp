@@ -30,7 +30,7 @@ Result<StrayFiles> stray_files(const ArchiveFolder& folder, const ArchivePlan& p
     const std::string key = name.substr(0, name.find('.'));
     const bool is_ours = name == key + ".jsonl" || name == key + ".overlap.jsonl";
     if (is_ours && planned.contains(key)) continue;
-    if (is_ours && is_key(key) && is_done(folder, key)) {
+    if (is_ours && is_key(key) && done_note(folder, key)) {
       others.insert(key);
     } else {
       stray.unknown.push_back(name);
