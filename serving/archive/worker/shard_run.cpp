@@ -58,7 +58,7 @@ ShardRun::ShardRun(const ArchiveFolder& folder, const ArchivePlan& plan, const P
       listener_(std::move(listener)),
       parts_(folder, shard.key),
       callback_(std::make_shared<Callback>(Callback{this})) {
-  if (!plan.is_whole(shard)) gate_.emplace(shard.from_ns, shard.stop_ns);
+  if (!plan.is_whole(shard)) gate_ = std::make_shared<RangeGate>(shard.from_ns, shard.stop_ns);
 }
 
 ShardRun::~ShardRun() {

@@ -63,7 +63,7 @@ class ShardRun {
   Listener listener_;
   ShardParts parts_;
   FrameTimes times_;
-  std::optional<RangeGate> gate_;
+  std::shared_ptr<RangeGate> gate_;  ///< null: a whole video
   std::shared_ptr<serving::PipelineRun> run_;
   FrameTimes::Clock::time_point began_;
   Status failure_;
