@@ -20,11 +20,17 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"plan", "Scans videos and writes the plan: shards, and what is in them",
             het::archive::plan_command},
+    Command{"run", "Plans, or takes the plan that is there, and does what is missing",
+            het::archive::run_command},
+    Command{"status", "How far an archive is, and what was given up", het::archive::status_command},
+    Command{"worker", "Does the shards that it is told on its standard input",
+            het::archive::worker_command},
     Command{"merge", "Makes one file of the results of all shards", het::archive::merge_command},
     Command{"verify", "Checks that every frame of every video was processed once",
             het::archive::verify_command},
     Command{"predict", "How long it takes on how many nodes, and what limits it",
             het::archive::predict_command},
+    Command{"slurm", "Prints a job script for Slurm", het::archive::slurm_command},
 };
 
 int print_help(std::FILE* stream) {

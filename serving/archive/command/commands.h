@@ -11,5 +11,6 @@ int worker_command(int argc, char** argv);
 int merge_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
 int predict_command(int argc, char** argv);
+int slurm_command(int argc, char** argv);
 
 }  // namespace het::archive

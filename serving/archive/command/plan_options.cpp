@@ -7,7 +7,7 @@
 #include "inference/machine/core_count.h"
 #include "serving/archive/command/command_line.h"
 #include "serving/archive/command/stop_flag.h"
-#include "serving/archive/command/time_text.h"
+#include "serving/archive/supervise/time_text.h"
 #include "serving/launch/duration.h"
 
 namespace het::archive {
@@ -39,6 +39,16 @@ void print_plan(const ArchivePlan& plan) {
 }
 
 }  // namespace
+
+std::vector<std::string> PlanOptions::words() const {
+  std::vector<std::string> words = videos;
+  words.insert(words.end(), {"-o", folder, "--shard", shard});
+  if (overlap_s >= 0) words.insert(words.end(), {"--overlap", fmt::format("{}s", overlap_s)});
+  if (scans > 0) words.insert(words.end(), {"--scans", std::to_string(scans)});
+  words.emplace_back("--");
+  words.insert(words.end(), pipeline.begin(), pipeline.end());
+  return words;
+}
 
 void add_plan_options(CLI::App& app, PlanOptions& options) {
   app.add_option("VIDEOS", options.videos,

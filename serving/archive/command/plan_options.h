@@ -18,8 +18,12 @@ struct PlanOptions {
   std::string shard = "whole";
   double overlap_s = -1;  ///< below 0: as the pipeline needs it
   size_t scans = 0;       ///< 0: as many as this process has processors
+
+  /// The words of `hetero archive plan` that say the same.
+  std::vector<std::string> words() const;
 };
 
+/// All but `pipeline`.
 void add_plan_options(CLI::App& app, PlanOptions& options);
 /// Fails with InvalidArgument.
 Result<PlanRequest> plan_request(const PlanOptions& options);

@@ -7,20 +7,19 @@ namespace het::archive {
 namespace {
 
 constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t stop_number = 0;
+volatile std::sig_atomic_t stop_count = 0;
 std::array<struct sigaction, kStopSignals.size()> actions_before = {};
 
-void take_signal(int number) {
-  stop_number = number;
+void take_signal(int) {
+  stop_count = stop_count + 1;
 }
 
 }  // namespace
 
 StopFlag::StopFlag() {
-  stop_number = 0;
+  stop_count = 0;
   struct sigaction action = {};
   action.sa_handler = take_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one ends the process
   for (size_t i = 0; i < kStopSignals.size(); ++i) {
     ::sigaction(kStopSignals[i], nullptr, &actions_before[i]);
     if (kStopSignals[i] == SIGHUP && actions_before[i].sa_handler == SIG_IGN) continue;
@@ -35,7 +34,11 @@ StopFlag::~StopFlag() {
 }
 
 bool StopFlag::is_set() {
-  return stop_number != 0;
+  return stop_count != 0;
+}
+
+int StopFlag::count() {
+  return stop_count;
 }
 
 }  // namespace het::archive

@@ -11,6 +11,7 @@ class StopFlag {
   StopFlag(const StopFlag&) = delete;
   StopFlag& operator=(const StopFlag&) = delete;
   static bool is_set();
+  static int count();
 };
 
 }  // namespace het::archive

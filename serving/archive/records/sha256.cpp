@@ -44,7 +44,7 @@ std::string sha256_of(std::string_view bytes) {
   return sum.digits();
 }
 
-Result<FileDigest> digest_file(const std::string& path) {
+Result<FileDigest> digest_file(const std::string& path, const std::function<bool()>& is_stopped) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     return error(StatusCode::NotFound, "cannot read '{}': {}", path, std::strerror(errno));
@@ -56,6 +56,10 @@ Result<FileDigest> digest_file(const std::string& path) {
   while ((count = ::read(fd, bytes.data(), bytes.size())) != 0) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) break;
+    if (is_stopped && is_stopped()) {
+      ::close(fd);
+      return error(StatusCode::Cancelled, "stopped while reading '{}'", path);
+    }
     const std::string_view piece(bytes.data(), static_cast<size_t>(count));
     sum.add(piece);
     digest.bytes += piece.size();

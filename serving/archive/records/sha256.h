@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,7 +36,9 @@ struct FileDigest {
   uint64_t bytes = 0;
   uint64_t lines = 0;  ///< ends of lines
 };
-/// Reads the whole file. Fails with NotFound.
-Result<FileDigest> digest_file(const std::string& path);
+/// Reads the whole file. `is_stopped`, where it is given, is asked now and then. Fails with
+/// NotFound, Cancelled.
+Result<FileDigest> digest_file(const std::string& path,
+                               const std::function<bool()>& is_stopped = nullptr);
 
 }  // namespace het::archive

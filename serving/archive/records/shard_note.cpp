@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "inference/base/new_file.h"
 #include "serving/archive/records/archive_plan.h"
@@ -78,12 +80,8 @@ std::string timestamps_digest(std::vector<uint64_t> times_ns, uint64_t untimed) 
   return sum.digits();
 }
 
-bool is_done(const ArchiveFolder& folder, const std::string& key) {
-  return ::access(folder.note(key).c_str(), F_OK) == 0;
-}
-
 Result<std::optional<ShardNote>> read_note(const ArchiveFolder& folder, const std::string& key) {
-  if (!is_done(folder, key)) return std::optional<ShardNote>();
+  if (::access(folder.note(key).c_str(), F_OK) != 0) return std::optional<ShardNote>();
   HET_ASSIGN(const std::string text, read_text(folder.note(key)));
   HET_ASSIGN(ShardNote note, ShardNote::parse(text, folder.note(key).string()));
   if (note.key != key) {
@@ -91,6 +89,15 @@ Result<std::optional<ShardNote>> read_note(const ArchiveFolder& folder, const st
                  note.key);
   }
   return std::optional(std::move(note));
+}
+
+std::optional<ShardNote> done_note(const ArchiveFolder& folder, const std::string& key) {
+  Result<std::optional<ShardNote>> note = read_note(folder, key);
+  if (!note || !*note) return std::nullopt;
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(folder.output(key), failed);
+  if (failed || bytes != (*note)->bytes) return std::nullopt;
+  return std::move(*note);
 }
 
 Status write_note(const ArchiveFolder& folder, const ShardNote& note) {

@@ -37,9 +37,11 @@ struct ShardNote {
 /// stand behind as "none".
 std::string timestamps_digest(std::vector<uint64_t> times_ns, uint64_t untimed = 0);
 
-bool is_done(const ArchiveFolder& folder, const std::string& key);
-/// Nothing where the shard is not done. Fails with ParseError, NotFound.
+/// Nothing where there is none. Fails with ParseError, NotFound.
 Result<std::optional<ShardNote>> read_note(const ArchiveFolder& folder, const std::string& key);
+/// The note of a shard that is done: nothing where there is none, none that can be read, or where
+/// the output is not there with the size that it says.
+std::optional<ShardNote> done_note(const ArchiveFolder& folder, const std::string& key);
 Status write_note(const ArchiveFolder& folder, const ShardNote& note);
 
 }  // namespace het::archive

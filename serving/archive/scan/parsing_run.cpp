@@ -4,19 +4,14 @@
 #include <gst/gst.h>
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <string_view>
 
-#include "serving/launch/instance/bus_text.h"
+#include "serving/archive/scan/pipeline_end.h"
 #include "serving/launch/instance/pipeline_elements.h"
 
 namespace het::archive {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr auto kMostQuiet = std::chrono::seconds(60);
-constexpr GstClockTime kPoll = 100 * GST_MSECOND;
 
 /// Frames that the frame header says are not shown: the decoder makes no picture of them.
 bool is_hidden_vp8(GstBuffer* buffer) {
@@ -37,7 +32,8 @@ class ParsingRun {
     HET_TRY(make_pipeline());
     // What fails is on the bus.
     gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
-    HET_TRY(wait(is_stopped));
+    HET_TRY(wait_for_end(
+        pipeline_.get(), video_.name, [this] { return buffers_.load(); }, is_stopped));
     if (scan_.codec.empty()) {
       return error(StatusCode::ParseError, "there is no video in '{}'", video_.name);
     }
@@ -142,42 +138,6 @@ class ParsingRun {
     scan_.timestamps.push_back(time);
     if (is_key) scan_.key_frames.push_back(time);
     scan_.duration_ns = std::max<uint64_t>(scan_.duration_ns, time + length);
-  }
-
-  Status wait(const std::function<bool()>& is_stopped) {
-    GstBus* const bus = gst_element_get_bus(pipeline_.get());
-    Status status;
-    uint64_t seen = 0;
-    auto quiet_since = Clock::now();
-    while (true) {
-      GstMessage* const message = gst_bus_timed_pop_filtered(
-          bus, kPoll, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
-      if (message) {
-        if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-          status = error(StatusCode::ParseError, "{}", serving::message_text(message));
-        }
-        gst_message_unref(message);
-        break;
-      }
-      if (is_stopped()) {
-        status = error(StatusCode::Cancelled, "stopped while parsing '{}'", video_.name);
-        break;
-      }
-      const uint64_t now = buffers_.load();
-      if (now != seen) quiet_since = Clock::now();
-      seen = now;
-      if (Clock::now() - quiet_since > kMostQuiet) {
-        status = error(StatusCode::TimedOut,
-                       "parsing '{}' stands still: nothing comes after {} "
-                       "frames",
-                       video_.name, seen);
-        break;
-      }
-    }
-    gst_object_unref(bus);
-    // Streaming threads end here, so that the scan is the caller's alone.
-    gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
-    return status;
   }
 
   const VideoPlace& video_;

@@ -4,19 +4,13 @@
 #include <gst/gst.h>
 
 #include <atomic>
-#include <chrono>
-#include <string_view>
 
 #include "serving/archive/records/pipeline_words.h"
-#include "serving/launch/instance/bus_text.h"
+#include "serving/archive/scan/pipeline_end.h"
 #include "serving/launch/instance/pipeline_elements.h"
 
 namespace het::archive {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr auto kMostQuiet = std::chrono::seconds(60);
-constexpr GstClockTime kPoll = 100 * GST_MSECOND;
 
 struct Reading {
   Sha256 sum;
@@ -33,41 +27,6 @@ GstPadProbeReturn take_bytes(GstPad*, GstPadProbeInfo* probe, gpointer user) {
     gst_buffer_unmap(buffer, &mapped);
   }
   return GST_PAD_PROBE_OK;
-}
-
-Status wait_for_end(GstElement* pipeline, const std::string& uri, const Reading& reading,
-                    const std::function<bool()>& is_stopped) {
-  GstBus* const bus = gst_element_get_bus(pipeline);
-  Status status;
-  uint64_t seen = 0;
-  auto quiet_since = Clock::now();
-  while (true) {
-    GstMessage* const message = gst_bus_timed_pop_filtered(
-        bus, kPoll, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
-    if (message) {
-      if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-        status = error(StatusCode::NotFound, "cannot read '{}': {}", unsigned_uri(uri),
-                       serving::message_text(message));
-      }
-      gst_message_unref(message);
-      break;
-    }
-    if (is_stopped()) {
-      status = error(StatusCode::Cancelled, "stopped while reading '{}'", unsigned_uri(uri));
-      break;
-    }
-    const uint64_t now = reading.bytes.load();
-    if (now != seen) quiet_since = Clock::now();
-    seen = now;
-    if (Clock::now() - quiet_since > kMostQuiet) {
-      status = error(StatusCode::TimedOut, "nothing comes from '{}' after {} bytes",
-                     unsigned_uri(uri), seen);
-      break;
-    }
-  }
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  return status;
 }
 
 }  // namespace
@@ -90,7 +49,8 @@ Result<FileDigest> digest_uri(const std::string& uri, const std::function<bool()
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, take_bytes, &reading, nullptr);
   gst_object_unref(pad);
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
-  HET_TRY(wait_for_end(pipeline.get(), uri, reading, is_stopped));
+  HET_TRY(wait_for_end(
+      pipeline.get(), unsigned_uri(uri), [&reading] { return reading.bytes.load(); }, is_stopped));
   FileDigest digest;
   digest.sha256 = reading.sum.digits();
   digest.bytes = reading.bytes;

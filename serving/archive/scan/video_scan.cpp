@@ -12,7 +12,7 @@ namespace het::archive {
 namespace {
 
 Result<FileDigest> content_of(const VideoPlace& video, const std::function<bool()>& is_stopped) {
-  if (!video.path.empty()) return digest_file(video.path);
+  if (!video.path.empty()) return digest_file(video.path, is_stopped);
   return digest_uri(video.uri, is_stopped);
 }
 

@@ -1,4 +1,4 @@
-#include "serving/archive/command/time_text.h"
+#include "serving/archive/supervise/time_text.h"
 
 #include <fmt/format.h>
 
