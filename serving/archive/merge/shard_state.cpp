@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "serving/archive/records/shard_failures.h"
 
 namespace het::archive {
@@ -21,7 +23,13 @@ Result<std::vector<ShardState>> shard_states(const ArchiveFolder& folder, const 
   states.reserve(plan.shards.size());
   for (const PlannedShard& shard : plan.shards) {
     ShardState& state = states.emplace_back();
-    HET_ASSIGN(state.note, read_note(folder, shard.key));
+    Result<std::optional<ShardNote>> note = read_note(folder, shard.key);
+    if (!note) {
+      state.reason =
+          "another run makes it anew, its note cannot be read: " + note.error().message();
+      continue;
+    }
+    state.note = std::move(*note);
     if (state.note) continue;
     HET_ASSIGN(const ShardFailures failures, read_failures(folder, shard.key));
     state.given_up = failures.given_up;

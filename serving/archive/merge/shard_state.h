@@ -17,7 +17,7 @@ struct ShardState {
   std::string reason;  ///< the last failure, or that there was none; empty where it is done
 };
 
-/// Of all shards of the plan, in its order. Fails where a note or failure cannot be read.
+/// Of all shards of the plan, in its order. Fails where a failure cannot be read.
 Result<std::vector<ShardState>> shard_states(const ArchiveFolder& folder, const ArchivePlan& plan);
 
 /// "shard 3 of video 'a.mp4' (20 to 30 s)", "video 'a.mp4'" where it has no other.

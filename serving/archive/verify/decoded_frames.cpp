@@ -3,18 +3,13 @@
 #include <gst/gst.h>
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 
-#include "serving/launch/instance/bus_text.h"
+#include "serving/archive/scan/pipeline_end.h"
 #include "serving/launch/instance/pipeline_elements.h"
 
 namespace het::archive {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr auto kMostQuiet = std::chrono::seconds(60);
-constexpr GstClockTime kPoll = 100 * GST_MSECOND;
 
 class DecodingRun {
  public:
@@ -38,7 +33,9 @@ class DecodingRun {
     g_signal_connect(decoder, "pad-added", G_CALLBACK(on_pad), this);
     // What fails is on the bus.
     gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
-    HET_TRY(wait(is_stopped));
+    // Its streaming threads are gone behind this, so that the frames are the caller's alone.
+    HET_TRY(wait_for_end(
+        pipeline_.get(), uri_, [this] { return buffers_.load(); }, is_stopped));
     return std::move(frames_);
   }
 
@@ -87,37 +84,6 @@ class DecodingRun {
       ++self->frames_.untimed;
     }
     return GST_PAD_PROBE_OK;
-  }
-
-  Status wait(const std::function<bool()>& is_stopped) {
-    GstBus* const bus = gst_element_get_bus(pipeline_.get());
-    Status status;
-    uint64_t seen = 0;
-    auto quiet_since = Clock::now();
-    while (status.ok()) {
-      GstMessage* const message = gst_bus_timed_pop_filtered(
-          bus, kPoll, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
-      if (message) {
-        if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-          status = error(StatusCode::ParseError, "{}", serving::message_text(message));
-        }
-        gst_message_unref(message);
-        break;
-      }
-      const uint64_t now = buffers_.load();
-      if (now != seen) quiet_since = Clock::now();
-      seen = now;
-      if (is_stopped()) {
-        status = error(StatusCode::Cancelled, "stopped while decoding '{}'", uri_);
-      } else if (Clock::now() - quiet_since > kMostQuiet) {
-        status = error(StatusCode::TimedOut,
-                       "decoding '{}' stands still: nothing comes after {} frames", uri_, seen);
-      }
-    }
-    gst_object_unref(bus);
-    // Streaming threads end here, so that the frames are the caller's alone.
-    gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
-    return status;
   }
 
   const std::string& uri_;

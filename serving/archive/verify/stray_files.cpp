@@ -5,8 +5,6 @@
 #include <set>
 #include <string_view>
 
-#include "serving/archive/records/shard_note.h"
-
 namespace het::archive {
 namespace {
 
@@ -24,13 +22,14 @@ Result<StrayFiles> stray_files(const ArchiveFolder& folder, const ArchivePlan& p
   StrayFiles stray;
   std::set<std::string> others;
   std::error_code failed;
+  std::error_code not_there;
   for (const auto& entry : fs::directory_iterator(folder.outputs(), failed)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with('.') && name.ends_with(".part")) continue;
     const std::string key = name.substr(0, name.find('.'));
     const bool is_ours = name == key + ".jsonl" || name == key + ".overlap.jsonl";
     if (is_ours && planned.contains(key)) continue;
-    if (is_ours && is_key(key) && done_note(folder, key)) {
+    if (is_ours && is_key(key) && fs::exists(folder.note(key), not_there)) {
       others.insert(key);
     } else {
       stray.unknown.push_back(name);

@@ -204,11 +204,11 @@ Result<VerifyReport> verify_archive(const ArchiveFolder& folder, const ArchivePl
 }
 
 std::set<size_t> VerifyReport::redo() const {
-  std::set<size_t> shards;
+  std::set<size_t> found;
   for (const Fault& fault : faults) {
-    if (fault.redo) shards.insert(*fault.redo);
+    if (fault.redo) found.insert(*fault.redo);
   }
-  return shards;
+  return found;
 }
 
 Status redo_shards(const ArchiveFolder& folder, const ArchivePlan& plan,

@@ -47,7 +47,7 @@ class VerifyArchive : public testing::Test {
     EXPECT_EQ(report.faults.size(), 1u);
     if (report.faults.empty()) return "";
     EXPECT_EQ(report.faults[0].redo.has_value(), is_redone);
-    if (is_redone) EXPECT_EQ(report.faults[0].redo, 2u);
+    EXPECT_EQ(report.faults[0].redo.value_or(2), 2u);
     EXPECT_THAT(report.faults[0].what, HasSubstr("video 'v'"));
     return report.faults[0].what;
   }
@@ -78,6 +78,11 @@ TEST_F(VerifyArchive, AGivenUpShardIsNoFault) {
   EXPECT_THAT(report.faults, IsEmpty());
   EXPECT_THAT(report.given_up, ElementsAre(HasSubstr("killed by a signal")));
   EXPECT_EQ(report.videos, 1u);
+}
+
+TEST_F(VerifyArchive, ANoteThatIsNone) {
+  archive_.write(archive_.folder.note(key(2)), "{");
+  EXPECT_THAT(fault(false), HasSubstr("its note cannot be read"));
 }
 
 TEST_F(VerifyArchive, AChangedOutput) {
@@ -150,8 +155,8 @@ TEST_F(VerifyArchive, FilesOfOthers) {
 TEST_F(VerifyArchive, RedoRemovesTheNotes) {
   std::filesystem::remove(archive_.folder.output(key(2)));
   ASSERT_TRUE(redo_shards(archive_.folder, archive_.plan, verify().redo()).ok());
-  EXPECT_FALSE(is_done(archive_.folder, key(2)));
-  EXPECT_TRUE(is_done(archive_.folder, key(1)));
+  EXPECT_FALSE(std::filesystem::exists(archive_.folder.note(key(2))));
+  EXPECT_TRUE(std::filesystem::exists(archive_.folder.note(key(1))));
 }
 
 }  // namespace
