@@ -275,7 +275,10 @@ class ShardWorker {
         if (now - *under_way.stall > kMostStop) give_way(key);
         continue;
       }
-      const double most = count > 0 ? settings_.stall_s : settings_.stall_s * kStartFactor;
+      // decodebin may swallow the error of a demuxer, by chance; what could not be parsed hangs
+      // then.
+      const bool may_start = count == 0 && !plan_.videos[shards_.at(key)->video].error;
+      const double most = may_start ? settings_.stall_s * kStartFactor : settings_.stall_s;
       const double quiet = std::chrono::duration<double>(now - under_way.moved).count();
       if (is_dropping_ || under_way.run->is_stopping() || quiet <= most) continue;
       under_way.stall = now;
