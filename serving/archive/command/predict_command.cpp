@@ -7,11 +7,11 @@
 #include "inference/machine/core_count.h"
 #include "serving/archive/command/command_line.h"
 #include "serving/archive/command/commands.h"
-#include "serving/archive/supervise/time_text.h"
 #include "serving/archive/cost/prediction.h"
 #include "serving/archive/cost/shard_costs.h"
 #include "serving/archive/merge/shard_state.h"
 #include "serving/archive/scan/scan_record.h"
+#include "serving/archive/supervise/time_text.h"
 
 namespace het::archive {
 namespace {
