@@ -13,6 +13,8 @@
 namespace het::archive {
 namespace {
 
+constexpr int kMostTries = 4;
+
 /// Frames that the frame header says are not shown: the decoder makes no picture of them.
 bool is_hidden_vp8(GstBuffer* buffer) {
   guint8 first = 0;
@@ -151,7 +153,15 @@ class ParsingRun {
 
 Status parse_video(const VideoPlace& video, const std::function<bool()>& is_stopped,
                    VideoScan& scan) {
-  return ParsingRun(video, scan).run(is_stopped);
+  // An error that GStreamer has lost it seldom loses twice.
+  const VideoScan before = scan;
+  Status status;
+  for (int i = 0; i < kMostTries; ++i) {
+    scan = before;
+    status = ParsingRun(video, scan).run(is_stopped);
+    if (status.code() != StatusCode::Internal) break;
+  }
+  return status;
 }
 
 }  // namespace het::archive

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "serving/archive/scan/reading_threads.h"
 #include "serving/launch/instance/bus_text.h"
 
 namespace het::archive {
@@ -10,6 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kMostQuiet = std::chrono::seconds(60);
+constexpr auto kMostWordless = std::chrono::seconds(1);
 constexpr GstClockTime kPoll = 100 * GST_MSECOND;
 
 /// What the bus says of the end; nothing while it goes on.
@@ -43,6 +45,9 @@ Status wait_for_end(GstElement* pipeline, const std::string& what,
     seen = now;
     if (is_stopped()) {
       end = error(StatusCode::Cancelled, "stopped while reading '{}'", what);
+    } else if (Clock::now() - quiet_since > kMostWordless && has_stopped_reading(pipeline)) {
+      end = error(StatusCode::Internal, "cannot read '{}': GStreamer has stopped without a reason",
+                  what);
     } else if (Clock::now() - quiet_since > kMostQuiet) {
       end = error(StatusCode::TimedOut, "reading '{}' stands still: nothing comes after {}", what,
                   seen);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "serving/archive/records/pipeline_words.h"
+#include "serving/archive/scan/reading_threads.h"
 #include "serving/launch/instance/decoder_threads.h"
 #include "serving/launch/instance/parsed_pipeline.h"
 
@@ -95,6 +96,10 @@ Status ShardRun::start() {
   listener.stopped = [this] { on_stopped(); };
   run_ = serving::PipelineRun::start(std::move(pipeline), video.name, prepare, std::move(listener));
   return {};
+}
+
+bool ShardRun::has_stopped_reading() const {
+  return run_ && !is_stopping_ && archive::has_stopped_reading(run_->pipeline());
 }
 
 void ShardRun::fail(FailureKind kind, Status failure) {

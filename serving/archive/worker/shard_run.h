@@ -45,6 +45,8 @@ class ShardRun {
   void drop();
 
   const PlannedShard& shard() const { return shard_; }
+  /// That it reads no more, though it has neither ended nor failed.
+  bool has_stopped_reading() const;
   uint64_t frames() const { return run_ ? run_->frames() : 0; }
   FailureKind failure_kind() const { return failure_kind_; }
   bool is_stopping() const { return is_stopping_; }

@@ -33,6 +33,10 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kMostStop = std::chrono::seconds(5);
 /// Compiling a model comes before the first frame.
 constexpr double kStartFactor = 10;
+/// Behind a pipeline that reads no more frames may be under way; of a video that cannot be parsed
+/// hardly any.
+constexpr double kWordlessS = 20;
+constexpr double kWordlessKnownS = 3;
 /// With less, what went wrong may have gone wrong for that.
 constexpr uint64_t kLeastRoom = uint64_t{64} << 10;
 
@@ -275,20 +279,35 @@ class ShardWorker {
         if (now - *under_way.stall > kMostStop) give_way(key);
         continue;
       }
-      const double most = count > 0 ? settings_.stall_s : settings_.stall_s * kStartFactor;
-      const double quiet = std::chrono::duration<double>(now - under_way.moved).count();
-      if (is_dropping_ || under_way.run->is_stopping() || quiet <= most) continue;
-      under_way.stall = now;
-      under_way.run->fail(
-          FailureKind::Stall,
-          Status(StatusCode::TimedOut,
-                 fmt::format("no frame came for {:.0f} s, after {} frames", quiet, count)));
+      if (!is_dropping_ && !under_way.run->is_stopping()) watch_frames(under_way, now);
     }
     if (settings_.tells_progress) {
       WorkerAnswer progress;
       progress.frames = frames;
       answer(progress);
     }
+  }
+
+  void watch_frames(UnderWay& under_way, Clock::time_point now) {
+    const uint64_t count = under_way.frames;
+    const double quiet = std::chrono::duration<double>(now - under_way.moved).count();
+    const std::optional<std::string>& known = plan_.videos[under_way.run->shard().video].error;
+    const double most_wordless = std::min(known ? kWordlessKnownS : kWordlessS, settings_.stall_s);
+    if (quiet > most_wordless && under_way.run->has_stopped_reading()) {
+      under_way.stall = now;
+      return under_way.run->fail(
+          FailureKind::Error,
+          Status(StatusCode::Internal,
+                 fmt::format("GStreamer has stopped without a reason after {} frames{}", count,
+                             known ? "; when it was planned: " + *known : "")));
+    }
+    const double most = count > 0 ? settings_.stall_s : settings_.stall_s * kStartFactor;
+    if (quiet <= most) return;
+    under_way.stall = now;
+    under_way.run->fail(
+        FailureKind::Stall,
+        Status(StatusCode::TimedOut,
+               fmt::format("no frame came for {:.0f} s, after {} frames", quiet, count)));
   }
 
   /// A pipeline that does not stop: the process ends, others of its shards have no fault.
