@@ -37,7 +37,8 @@ TEST(SlurmScript, ATaskDoesItsPartBoundAndIsToldToStopBeforeItsLimit) {
         "\n#SBATCH --requeue\n", "\n#SBATCH --open-mode=append\n",
         "\n#SBATCH --output=\"/data/out/logs/%A_%a.log\"\n",
         "srun --ntasks=1 --cpus-per-task=8 --cpu-bind=cores --mem-bind=local \\\n",
-        "  /usr/bin/hetero-archive run -o /data/out --part \"$SLURM_ARRAY_TASK_ID/12\" --tries 2 &\n",
+        "  /usr/bin/hetero-archive run -o /data/out --part \"$SLURM_ARRAY_TASK_ID/12\" --tries 2 "
+        "&\n",
         "scontrol requeue \"$SLURM_JOB_ID\""}) {
     EXPECT_THAT(*text, HasSubstr(line));
   }
@@ -58,10 +59,12 @@ TEST(SlurmScript, PathsAreQuotedForTheShellAndForSlurm) {
   const Result<std::string> text = slurm_array_script(odd);
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_THAT(*text, HasSubstr("--output=\"/data/it's \\\"100 %%\\\" $HOME/logs/%A_%a.log\"\n"));
-  EXPECT_THAT(*text, HasSubstr("'/opt/a b/hetero-archive' run -o '/data/it'\\''s \"100 %\" $HOME' "));
+  EXPECT_THAT(*text,
+              HasSubstr("'/opt/a b/hetero-archive' run -o '/data/it'\\''s \"100 %\" $HOME' "));
   const Result<std::string> merge = slurm_merge_script(odd, "/data/all of it.jsonl");
   ASSERT_TRUE(merge) << merge.error().message();
-  EXPECT_THAT(*merge, HasSubstr("merge '/data/it'\\''s \"100 %\" $HOME' -o '/data/all of it.jsonl'\n"));
+  EXPECT_THAT(*merge,
+              HasSubstr("merge '/data/it'\\''s \"100 %\" $HOME' -o '/data/all of it.jsonl'\n"));
   EXPECT_THAT(*merge, Not(HasSubstr("--array")));
 }
 
@@ -72,8 +75,10 @@ TEST(SlurmScript, WhatAScriptCannotHaveIsRefused) {
     const Result<std::string> text = slurm_array_script(changed);
     return text ? "nothing" : text.error().message();
   };
-  EXPECT_THAT(refusal([](SlurmJob& job) { job.folder = "/data/a\nb"; }), HasSubstr("choose another"));
-  EXPECT_THAT(refusal([](SlurmJob& job) { job.folder = "/data/a\\b"; }), HasSubstr("choose another"));
+  EXPECT_THAT(refusal([](SlurmJob& job) { job.folder = "/data/a\nb"; }),
+              HasSubstr("choose another"));
+  EXPECT_THAT(refusal([](SlurmJob& job) { job.folder = "/data/a\\b"; }),
+              HasSubstr("choose another"));
   EXPECT_THAT(refusal([](SlurmJob& job) { job.memory = "8G\nrm"; }), HasSubstr("no memory"));
   EXPECT_THAT(refusal([](SlurmJob& job) { job.partition = "a b"; }), HasSubstr("no partition"));
   EXPECT_THAT(refusal([](SlurmJob& job) { job.sbatch_options = {"gres"}; }),
