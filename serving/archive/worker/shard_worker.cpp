@@ -127,9 +127,13 @@ class ShardWorker {
 
   void start_waiting() {
     while (!is_dropping_ && !waiting_.empty() && slots_in_use() < settings_.at_once) {
-      const std::string key = waiting_.front();
-      waiting_.pop_front();
-      if (!runs_.contains(key) && !is_answered_already(key)) start(*shards_.at(key));
+      // One that was answered and ordered again waits until its run is gone.
+      const auto next = std::ranges::find_if(
+          waiting_, [this](const std::string& key) { return !runs_.contains(key); });
+      if (next == waiting_.end()) break;
+      const std::string key = *next;
+      waiting_.erase(next);
+      if (!is_answered_already(key)) start(*shards_.at(key));
     }
     if (runs_.empty() && (is_dropping_ || (is_input_over_ && waiting_.empty()))) {
       g_main_loop_quit(loop_);
