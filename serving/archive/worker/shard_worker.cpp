@@ -305,7 +305,7 @@ class ShardWorker {
                  fmt::format("GStreamer has stopped without a reason after {} frames{}", count,
                              known ? "; when it was planned: " + *known : "")));
     }
-    const double most = count > 0 ? settings_.stall_s : settings_.stall_s * kStartFactor;
+    const double most = settings_.stall_s * (count > 0 || known ? 1 : kStartFactor);
     if (quiet <= most) return;
     under_way.stall = now;
     under_way.run->fail(
