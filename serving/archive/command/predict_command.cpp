@@ -31,8 +31,14 @@ std::vector<MeasuredShard> measured_shards(const std::vector<ShardState>& states
   for (size_t i = 0; i < states.size(); ++i) {
     if (!states[i].note) continue;
     const ShardNote& note = *states[i].note;
-    measured.push_back({i, fmt::format("{}:{}", note.host, note.pid), note.ended_s - note.process_s,
-                        note.ended_s - note.seconds, note.ended_s, note.frames});
+    MeasuredShard& shard = measured.emplace_back();
+    shard.shard = i;
+    shard.worker = fmt::format("{}:{}", note.host, note.pid);
+    shard.worker_begun_s = note.ended_s - note.process_s;
+    shard.begun_s = note.ended_s - note.seconds;
+    shard.first_frame_s = shard.begun_s + note.start_seconds;
+    shard.ended_s = note.ended_s;
+    shard.frames = note.frames;
   }
   return measured;
 }

@@ -34,19 +34,56 @@ Line fit(const std::vector<Point>& points) {
   return {base, slope};
 }
 
+struct Worker {
+  double begun_s = 0;
+  double first_frame_s = 0;
+  double ended_s = 0;
+  std::vector<MeasuredShard> shards;
+};
+
+std::string host_of(const std::string& worker) {
+  return worker.substr(0, worker.rfind(':'));
+}
+
 /// Most processes of a host that ran at a time.
-size_t most_at_once(const std::map<std::string, std::pair<double, double>>& spans) {
+size_t most_at_once(const std::map<std::string, Worker>& workers) {
   size_t most = 1;
-  for (const auto& [worker, span] : spans) {
-    const std::string host = worker.substr(0, worker.rfind(':'));
-    size_t running = 0;
-    for (const auto& [other, its] : spans) {
-      const bool is_there = its.first <= span.first && span.first < its.second;
-      if (is_there && other.substr(0, other.rfind(':')) == host) ++running;
-    }
-    most = std::max(most, running);
+  for (const auto& [name, worker] : workers) {
+    const auto is_beside = [&](const auto& other) {
+      return host_of(other.first) == host_of(name) && other.second.begun_s <= worker.begun_s &&
+             worker.begun_s < other.second.ended_s;
+    };
+    most = std::max(most, static_cast<size_t>(std::ranges::count_if(workers, is_beside)));
   }
   return most;
+}
+
+std::map<std::string, Worker> workers_of(const std::vector<MeasuredShard>& shards) {
+  std::map<std::string, Worker> workers;
+  for (const MeasuredShard& shard : shards) {
+    const auto [found, is_new] = workers.try_emplace(shard.worker);
+    Worker& worker = found->second;
+    if (is_new) worker.first_frame_s = shard.first_frame_s;
+    worker.begun_s = shard.worker_begun_s;
+    worker.first_frame_s = std::min(worker.first_frame_s, shard.first_frame_s);
+    worker.ended_s = std::max(worker.ended_s, shard.ended_s);
+    worker.shards.push_back(shard);
+  }
+  for (auto& [name, worker] : workers) {
+    std::ranges::sort(worker.shards, {}, &MeasuredShard::begun_s);
+  }
+  return workers;
+}
+
+/// How long any shard was under way, from the first frame on: it may have waited for orders.
+double busy_s(const Worker& worker) {
+  double busy = 0;
+  double until = worker.first_frame_s;
+  for (const MeasuredShard& shard : worker.shards) {
+    busy += std::max(0.0, shard.ended_s - std::max(shard.begun_s, until));
+    until = std::max(until, shard.ended_s);
+  }
+  return busy;
 }
 
 }  // namespace
@@ -57,41 +94,26 @@ double ShardCosts::of_shard(size_t shard, uint64_t frames) const {
   return per_shard_s + per_frame_s * static_cast<double>(frames);
 }
 
-ShardCosts measure_costs(std::vector<MeasuredShard> shards) {
-  std::ranges::sort(shards, {}, &MeasuredShard::ended_s);
+ShardCosts measure_costs(const std::vector<MeasuredShard>& shards) {
   ShardCosts costs;
-  std::map<std::string, double> last_end;
-  std::map<std::string, std::pair<double, double>> spans;
+  const std::map<std::string, Worker> workers = workers_of(shards);
   std::vector<Point> points;
-  std::vector<std::pair<MeasuredShard, double>> firsts;
-  for (const MeasuredShard& shard : shards) {
-    const auto [last, is_first] = last_end.try_emplace(shard.worker, shard.worker_begun_s);
-    auto& span = spans.try_emplace(shard.worker, shard.worker_begun_s, shard.ended_s).first->second;
-    span.second = shard.ended_s;
-    if (is_first) {
-      firsts.emplace_back(shard, shard.ended_s - shard.worker_begun_s);
-    } else {
-      // It may have waited for work in between.
-      const double took = shard.ended_s - std::max(last->second, shard.begun_s);
-      costs.measured[shard.shard] = took;
-      points.push_back({static_cast<double>(shard.frames), took});
-    }
-    last->second = shard.ended_s;
-  }
-  // Processes that have done one shard each: their start cannot be told from it.
-  if (points.empty()) {
-    for (const auto& [shard, took] : firsts) {
-      points.push_back({static_cast<double>(shard.frames), shard.ended_s - shard.begun_s});
+  for (const auto& [name, worker] : workers) {
+    costs.start_s +=
+        std::max(0.0, worker.first_frame_s - worker.begun_s) / static_cast<double>(workers.size());
+    double sum = 0;
+    for (const MeasuredShard& shard : worker.shards) sum += shard.ended_s - shard.first_frame_s;
+    const double share = sum > 0 ? busy_s(worker) / sum : 0;
+    for (const MeasuredShard& shard : worker.shards) {
+      const double cost = share * (shard.ended_s - shard.first_frame_s);
+      costs.measured[shard.shard] = cost;
+      points.push_back({static_cast<double>(shard.frames), cost});
     }
   }
   const Line line = fit(points);
   costs.per_shard_s = line.base;
   costs.per_frame_s = line.slope;
-  costs.instances = most_at_once(spans);
-  for (const auto& [shard, took] : firsts) {
-    const double work = line.base + line.slope * static_cast<double>(shard.frames);
-    costs.start_s += std::max(0.0, took - work) / static_cast<double>(firsts.size());
-  }
+  costs.instances = most_at_once(workers);
   return costs;
 }
 

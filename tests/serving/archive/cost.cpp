@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "serving/archive/cost/prediction.h"
 #include "serving/archive/cost/shard_costs.h"
 
@@ -10,34 +13,66 @@ namespace {
 using testing::DoubleNear;
 using testing::HasSubstr;
 
-/// A process that begins at 100 s, needs 3 s to start, 0.5 s a shard and 0.01 s a frame.
+/// A process that begins at 100 s, needs 2.5 s until it takes shards, 0.5 s for the start of each,
+/// and 0.01 s a frame, which two that are under way at once have half of.
 std::vector<MeasuredShard> shards_of(const std::string& worker, size_t first,
                                      const std::vector<uint64_t>& frames) {
+  constexpr double kStep = 0.001;
+  struct Running {
+    size_t index;
+    double works_at;
+    double left;
+  };
   std::vector<MeasuredShard> shards;
-  double now = 103;
-  for (const uint64_t count : frames) {
-    const double end = now + 0.5 + 0.01 * static_cast<double>(count);
-    // The next one is begun while this one runs.
-    shards.push_back({first++, worker, 100, now - 0.2, end, count});
-    now = end;
+  std::vector<Running> running;
+  size_t next = 0;
+  double now = 102.5;
+  while (next < frames.size() || !running.empty()) {
+    while (running.size() < 2 && next < frames.size()) {
+      shards.push_back({first + next, worker, 100, now, now + 0.5, 0, frames[next]});
+      running.push_back({next, now + 0.5, 0.01 * static_cast<double>(frames[next])});
+      ++next;
+    }
+    now += kStep;
+    const auto works = [&](const Running& one) { return one.works_at < now; };
+    const auto working = std::ranges::count_if(running, works);
+    for (Running& one : running) {
+      if (!works(one)) continue;
+      one.left -= kStep / static_cast<double>(working);
+      if (one.left <= 0) shards[one.index].ended_s = now;
+    }
+    std::erase_if(running, [](const Running& one) { return one.left <= 0; });
   }
   return shards;
 }
 
-TEST(ShardCosts, FindsTheConstants) {
-  const ShardCosts costs = measure_costs(shards_of("a:1", 0, {100, 300, 200, 250}));
-  EXPECT_NEAR(costs.start_s, 3, 1e-6);
-  EXPECT_NEAR(costs.per_shard_s, 0.5, 1e-6);
-  EXPECT_NEAR(costs.per_frame_s, 0.01, 1e-9);
-  EXPECT_NEAR(costs.of_shard(1, 300), 3.5, 1e-6);
-  EXPECT_NEAR(costs.of_shard(77, 50), 1, 1e-6);
+TEST(ShardCosts, ShardsThatRunTwoAtATimeCostWhatTheyTake) {
+  const std::vector<uint64_t> frames = {100, 300, 200, 250, 150, 300};
+  const ShardCosts costs = measure_costs(shards_of("a:1", 0, frames));
+  EXPECT_NEAR(costs.start_s, 3, 0.01);
+  double sum = 0;
+  for (size_t i = 0; i < frames.size(); ++i) sum += costs.of_shard(i, frames[i]);
+  EXPECT_NEAR(sum, 13, 0.2);
+  EXPECT_NEAR(costs.of_shard(77, 200), 2, 0.3);
   EXPECT_EQ(costs.instances, 1u);
 }
 
 TEST(ShardCosts, ShardsOfOneLength) {
-  const ShardCosts costs = measure_costs(shards_of("a:1", 0, {250, 250, 250}));
-  EXPECT_NEAR(costs.of_shard(9, 250), 3, 1e-6);
-  EXPECT_NEAR(costs.start_s, 3, 1e-6);
+  const ShardCosts costs = measure_costs(shards_of("a:1", 0, {250, 250, 250, 250}));
+  EXPECT_NEAR(costs.of_shard(9, 250), 2.5, 0.15);
+  EXPECT_NEAR(costs.of_shard(0, 250), 2.5, 0.15);
+  EXPECT_NEAR(costs.start_s, 3, 0.01);
+}
+
+TEST(ShardCosts, WaitingForOrdersCostsNothing) {
+  std::vector<MeasuredShard> shards = shards_of("a:1", 0, {250});
+  for (MeasuredShard late : shards_of("a:1", 1, {250})) {
+    late.begun_s += 1000;
+    late.first_frame_s += 1000;
+    late.ended_s += 1000;
+    shards.push_back(late);
+  }
+  EXPECT_NEAR(measure_costs(shards).of_shard(9, 250), 2.75, 0.1);
 }
 
 TEST(ShardCosts, CountsTheProcessesOfAHost) {
