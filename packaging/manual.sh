@@ -30,6 +30,7 @@ while read -r name description; do
 done <<<"$subcommands"
 page hetero-launch 'run pipelines in processes bound to NUMA nodes' hetero-launch hetero gst-launch-1.0
 page hetero-archive 'process recorded video in shards, on any number of machines' hetero-archive hetero hetero-launch gst-launch-1.0
+page hetero-archive-ray 'process the shards of an archive on a Ray cluster' hetero-archive-ray hetero-archive
 page hetero-density 'find how many streams of a pipeline this machine carries' hetero-density hetero hetero-launch gst-launch-1.0
 page hetero-tune 'find the settings that make a pipeline fastest' hetero-tune hetero hetero-launch gst-launch-1.0
 page hetero-vpud 'a VPU in a process of its own' hetero-vpud hetero

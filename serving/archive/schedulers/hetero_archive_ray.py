@@ -174,11 +174,16 @@ class Worker:
                 waiting[1]["answer"] = answer
                 waiting[0].set()
         status = process.wait()
+        process.stdout.close()
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         if unread is not None:
             how = f"an answer that is none: '{unread[:200]}'"
         with self.lock:
             left, self.answers, self.process = self.answers, {}, None
+            try:
+                process.stdin.close()
+            except OSError:
+                pass  # what was not yet written nobody reads
         for arrived, slot in left.values():
             slot["answer"] = {"ended": how}
             arrived.set()

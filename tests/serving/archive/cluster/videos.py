@@ -58,7 +58,7 @@ def main():
     folder, count, broken = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     if broken not in (0, 5) or count <= broken:
         sys.exit("videos.py: BROKEN is 0 or 5, and COUNT is more")
-    if (folder / "complete").exists() and (folder / "complete").read_text() == f"{count} {broken}\n":
+    if (folder / ".complete").exists() and (folder / ".complete").read_text() == f"{count} {broken}\n":
         return
     folder.mkdir(parents=True, exist_ok=True)
     dice = random.Random(27)
@@ -76,7 +76,7 @@ def main():
             write_video(target, kind, scene[start:start + length])
     if broken:
         write_broken(folder, folder / "video_000.mp4")
-    (folder / "complete").write_text(f"{count} {broken}\n")
+    (folder / ".complete").write_text(f"{count} {broken}\n")
 
 
 if __name__ == "__main__":
