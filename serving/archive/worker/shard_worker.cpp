@@ -18,6 +18,7 @@
 
 #include "devices/register_devices.h"
 #include "inference/core.h"
+#include "serving/archive/records/shard_key.h"
 #include "serving/archive/worker/model_keeper.h"
 #include "serving/archive/worker/shard_messages.h"
 #include "serving/archive/worker/shard_run.h"
@@ -354,6 +355,7 @@ class ShardWorker {
 Result<int> run_worker(const ArchiveFolder& folder, const WorkerSettings& settings) {
   ::signal(SIGPIPE, SIG_IGN);
   HET_ASSIGN(ArchivePlan plan, read_plan(folder));
+  HET_TRY(check_keys(plan));
   HET_ASSIGN(const int answers, take_standard_output());
   const std::shared_ptr<Core> core = het::core();
   for (const auto& [device, properties] : settings.defaults) {

@@ -227,6 +227,16 @@ def changes(hetero, folder):
     assert not set(third) & set(second)
     fourth = run(PLAIN)
     assert not set(fourth) & set(third)
+    # What has changed since it was planned is no matter of the plan that is there.
+    archive(hetero, "plan", f"{folder}/in/*.avi", "-o", folder / "later", "--", *line)
+    model.write_text("3")
+    expect(archive(hetero, "run", "-o", folder / "later", status=2)[1], "plan again")
+    archive(hetero, "plan", f"{folder}/in/*.avi", "-o", folder / "later", "--", *PLAIN)
+    with (folder / "in/b.avi").open("ab") as video:
+        video.write(b"more")
+    _, said = archive(hetero, "run", "-o", folder / "later", "--tries", "1", status=1)
+    expect(said, "given up: b.avi: error: ", "plan again")
+    make_video(folder / "in/b.avi", frames=40)
     # Back to what was: all is there.
     times = file_times(out)
     assert run(PLAIN) == fourth and file_times(out) == times
