@@ -189,8 +189,7 @@ def slurm_with_accidents(work, place):
         states = slurm.tasks(job)
         print(f"tasks: {sorted(states.items())}")
         assert states[cancelled][0] == "CANCELLED", f"task {cancelled} was cancelled and is {states[cancelled]}"
-        logs = "".join(path.read_text(errors="replace") for path in (place / "logs").iterdir())
-        assert "restarted" in logs or notes(place) > 0
+        assert any((place / "logs").iterdir()), "no logs"
     hosts = {json.loads(path.read_text(encoding="utf-8"))["host"] for path in (place / "notes").glob("[0-9a-f]*.json")}
     assert hosts == {f"n{number}" for number in range(1, NODES + 1)}, f"shards were done on {hosts}"
     # Whatever a task was lost with.
@@ -235,6 +234,25 @@ def slurm_time_limit(work):
     names = {f"video_00{number}" for number in range(10)}
     wanted = [line for line in work.merged.read_text(encoding="utf-8").splitlines() if json.loads(line)["source"][:9] in names]
     assert lines == wanted, f"the merged file has {len(lines)} lines, not the {len(wanted)} of one process"
+
+
+@piece
+def parallel(work):
+    """GNU parallel with two slots of a processor each, ended in mid-run and run again."""
+    place = work.new_archive("parallel")
+    line = f"'{work.program}' run -o '{place}' --part {{}}/6 --stall 20s --cpus $(({{%}} - 1))"
+    command = ["parallel", "--will-cite", "-j", "2", "--termseq", "TERM,20000,KILL", line, ":::", *"123456"]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    work.wait_for_notes(place, 40, lambda: run.poll() is None)
+    run.send_signal(signal.SIGTERM)  # it begins no others
+    run.send_signal(signal.SIGTERM)  # it ends those that run
+    run.wait(60)
+    done = notes(place)
+    print(f"ended with {done} of 200 shards done")
+    assert done < 195, "it was not ended in mid-run"
+    run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=MOST_SECONDS, check=False)
+    assert run.returncode in range(1, 7), f"parallel ended with {run.returncode}, not the number of parts with broken videos:\n{run.stderr}"
+    work.check(place, is_whole=True)
 
 
 class Ray:
@@ -309,6 +327,7 @@ def ray_ranges(work):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clusters are ended
     build, folder, name = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     print(f"== {name}", flush=True)
     began = time.monotonic()
