@@ -41,7 +41,7 @@ def main():
     shard = ["--shard", options.shard]
     most = len(os.sched_getaffinity(0)) if bound else 1000
     nodes = [count for count in map(int, options.nodes.split(",")) if count <= most]
-    archives.run(archives.plan("warm", [video], line, *shard)[0], bound=bound)
+    archives.run(archives.plan("warm", [options.video], line)[0], bound=bound)
     measured, _ = archives.plan("measured", [video], line, *shard)
     archives.run(measured, bound=bound)
     # Nothing is left to do there: what remains is the start of the command.

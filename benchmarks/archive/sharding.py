@@ -29,18 +29,17 @@ def main():
     video = archives.path / "long.mkv"
     long_video(options.video, video, options.times)
     line = detector_line(options, f"! {options.track}" if options.track else "")
-    warm, scan = archives.plan("warm", [video], line)
-    print(f"scan {scan:.2f} s")
-    archives.run(warm)
+    archives.run(archives.plan("warm", [options.video], line)[0])
     ratios = []
     for turn in range(options.rounds):
         seconds = {}
         for shard in ("whole", options.shard) if turn % 2 == 0 else (options.shard, "whole"):
-            folder, _ = archives.plan(f"{shard}", [video], line, "--shard", shard)
+            folder, scan = archives.plan(shard, [video], line, "--shard", shard)
             seconds[shard] = archives.run(folder)
         ratios.append(seconds[options.shard] / seconds["whole"])
         shards = len(list((archives.path / options.shard / "notes").iterdir()))
         print(f"whole {seconds['whole']:.2f} s, {shards} shards of {options.shard} {seconds[options.shard]:.2f} s: ratio {ratios[-1]:.3f}", flush=True)
+    print(f"scan {scan:.2f} s")
     print(f"lost to sharding: {100 * (statistics.median(ratios) - 1):.1f} % ({100 * (min(ratios) - 1):.1f} to {100 * (max(ratios) - 1):.1f} %)")
 
 

@@ -7,6 +7,7 @@
 
 #include "serving/archive/command/command_line.h"
 #include "serving/archive/command/commands.h"
+#include "serving/archive/command/stop_flag.h"
 #include "serving/archive/merge/merge.h"
 
 namespace het::archive {
@@ -79,8 +80,9 @@ Status merge(const MergeOptions& options) {
   HET_ASSIGN(const std::vector<ShardState> states, shard_states(folder, plan));
   HET_TRY(check_complete(plan, left_out(states), options));
   const ParquetRows rows = options.rows == "frames" ? ParquetRows::Frames : ParquetRows::Objects;
+  const StopFlag stop;
   HET_ASSIGN(const auto file, create_merged_file(options.output, rows));
-  HET_ASSIGN(const MergeReport report, merge_shards(folder, plan, states, *file));
+  HET_ASSIGN(const MergeReport report, merge_shards(folder, plan, states, *file, StopFlag::is_set));
   HET_TRY(file->keep());
   print_identities(plan, report);
   say(fmt::format("'{}' has {} of {} with {}, {}", options.output, report.shards,

@@ -14,7 +14,7 @@ namespace het::archive {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kTrackerOverlapS = 2;
+constexpr double kTrackerOverlapS = 4;
 constexpr auto kBetweenLines = std::chrono::seconds(2);
 
 bool has_tracker(const std::vector<std::string>& pipeline) {
@@ -61,7 +61,7 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
          "frame, at least that long")
       ->option_text("whole|TIME");
   add_time(app, "--overlap", options.overlap_s,
-           "What a range plays before its start, for trackers; 2s unless given where the pipeline "
+           "What a range plays before its start, for trackers; 4s unless given where the pipeline "
            "has heterotrack, else none");
   app.add_option("--scans", options.scans,
                  "Videos that are scanned at once; one a processor unless given")

@@ -15,6 +15,7 @@
 #include "serving/archive/command/stop_flag.h"
 #include "serving/archive/command/worker_options.h"
 #include "serving/archive/records/shard_failures.h"
+#include "serving/archive/records/shard_key.h"
 #include "serving/archive/records/shard_note.h"
 #include "serving/archive/supervise/archive_run.h"
 #include "serving/launch/plan/launch_plan.h"
@@ -170,6 +171,7 @@ Result<int> run(const RunOptions& options) {
     if (status != kExitDone) return status;
   }
   HET_ASSIGN(const ArchivePlan plan, read_plan(folder));
+  HET_TRY(check_keys(plan));
   HET_TRY(folder.create());
   remove_stale_parts(folder);
   RunSettings settings;

@@ -14,8 +14,8 @@ namespace {
 class Merge {
  public:
   Merge(const ArchiveFolder& folder, const ArchivePlan& plan, const std::vector<ShardState>& states,
-        MergedFile& file)
-      : folder_(folder), plan_(plan), states_(states), file_(file) {}
+        MergedFile& file, const std::function<bool()>& is_stopped)
+      : folder_(folder), plan_(plan), states_(states), file_(file), is_stopped_(is_stopped) {}
 
   Status add_video(const PlannedVideo& video) {
     HET_TRY(file_.begin_video(video.name));
@@ -62,7 +62,12 @@ class Merge {
     const ShardNote& note = *states_[shard].note;
     HET_ASSIGN(OutputReader reader, OutputReader::open(folder_.output(note.key).string()));
     std::string line;
-    while (reader.next(line)) HET_TRY(take(std::as_const(reader), line));
+    while (reader.next(line)) {
+      HET_TRY(take(std::as_const(reader), line));
+      if (is_stopped_ && is_stopped_()) {
+        return error(StatusCode::Cancelled, "stopped; the file that was there is as it was");
+      }
+    }
     HET_TRY(reader.check(note));
     ++report.shards;
     report.frames += note.frames;
@@ -92,6 +97,7 @@ class Merge {
   const ArchivePlan& plan_;
   const std::vector<ShardState>& states_;
   MergedFile& file_;
+  const std::function<bool()>& is_stopped_;
   VideoIdentities identities_;
 };
 
@@ -120,8 +126,9 @@ std::vector<LeftOut> left_out(const std::vector<ShardState>& states) {
 }
 
 Result<MergeReport> merge_shards(const ArchiveFolder& folder, const ArchivePlan& plan,
-                                 const std::vector<ShardState>& states, MergedFile& file) {
-  Merge merge(folder, plan, states, file);
+                                 const std::vector<ShardState>& states, MergedFile& file,
+                                 const std::function<bool()>& is_stopped) {
+  Merge merge(folder, plan, states, file, is_stopped);
   for (const PlannedVideo& video : plan.videos) HET_TRY(merge.add_video(video));
   merge.report.left_out = left_out(states);
   return std::move(merge.report);

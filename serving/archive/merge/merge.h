@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,10 @@ std::vector<LeftOut> left_out(const std::vector<ShardState>& states);
 
 /// Writes the lines of all shards that are done: videos in the plan's order, their shards in order
 /// of time. The only shard of a video byte for byte; of ranges ids are joined over their borders.
-/// Does not keep the file. Fails where an output is not what its note tells of.
+/// Does not keep the file. Fails where an output is not what its note tells of, and with Cancelled
+/// when `is_stopped` says so.
 Result<MergeReport> merge_shards(const ArchiveFolder& folder, const ArchivePlan& plan,
-                                 const std::vector<ShardState>& states, MergedFile& file);
+                                 const std::vector<ShardState>& states, MergedFile& file,
+                                 const std::function<bool()>& is_stopped = nullptr);
 
 }  // namespace het::archive

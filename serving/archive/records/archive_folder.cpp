@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <random>
 #include <system_error>
 
 #include "serving/archive/records/sha256.h"
@@ -44,6 +45,12 @@ std::optional<pid_t> own_writer(std::string_view name) {
   if (failed != std::errc() || end != name.data() + name.size() || pid <= 0) return std::nullopt;
   if (!name.substr(0, dot).ends_with("." + host_name())) return std::nullopt;
   return pid;
+}
+
+/// Containers may have the same name and the same numbers of processes.
+unsigned process_token() {
+  static const unsigned kToken = std::random_device{}();
+  return kToken;
 }
 
 bool is_stale(const fs::directory_entry& entry) {
@@ -80,7 +87,8 @@ fs::path ArchiveFolder::scan(std::string_view uri) const {
 }
 
 fs::path ArchiveFolder::part(const fs::path& final_name) const {
-  return final_name.parent_path() / fmt::format(".{}.{}.{}{}", final_name.filename().string(),
+  return final_name.parent_path() / fmt::format(".{}.{:08x}.{}.{}{}",
+                                                final_name.filename().string(), process_token(),
                                                 host_name(), ::getpid(), kPartEnd);
 }
 

@@ -1,5 +1,7 @@
 #include "serving/archive/records/pipeline_words.h"
 
+#include <glib.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -98,6 +100,10 @@ Status check_pipeline(const std::vector<std::string>& words) {
     return error(StatusCode::InvalidArgument,
                  "there is no pipeline; give one behind --, with {{video}} (or {{uri}}) and "
                  "{{output}}");
+  }
+  for (const std::string& word : words) {
+    if (g_utf8_validate(word.data(), static_cast<gssize>(word.size()), nullptr)) continue;
+    return error(StatusCode::InvalidArgument, "the word '{}' of the pipeline is no UTF-8", word);
   }
   const auto names = serving::placeholder_names(joined(words));
   const auto has = [&](const char* name) { return names.contains(name); };

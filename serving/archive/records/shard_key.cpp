@@ -1,5 +1,6 @@
 #include "serving/archive/records/shard_key.h"
 
+#include "inference/base/version.h"
 #include "serving/archive/records/pipeline_words.h"
 #include "serving/archive/records/sha256.h"
 
@@ -53,6 +54,21 @@ void ShardKeys::fill(ArchivePlan& plan, size_t video) {
     key.add_text(std::to_string(shard.from_ns));
     shard.key = key.digits().substr(0, 40);
   }
+}
+
+Status check_keys(const ArchivePlan& plan) {
+  if (plan.version != version()) {
+    return error(StatusCode::InvalidArgument,
+                 "the plan was made by version {} and this is {}; plan again with this one",
+                 plan.version, version());
+  }
+  HET_ASSIGN(ShardKeys keys, ShardKeys::create(plan.pipeline, plan.version));
+  ArchivePlan now = plan;
+  for (size_t i = 0; i < now.videos.size(); ++i) keys.fill(now, i);
+  if (now.shards == plan.shards) return {};
+  return error(StatusCode::InvalidArgument,
+               "the files that the pipeline names (models, descriptors) are not those of the plan: "
+               "plan again when they have changed; relative paths count from where it was planned");
 }
 
 }  // namespace het::archive

@@ -30,4 +30,9 @@ class ShardKeys {
   std::map<std::string, size_t> seen_;  ///< digests of videos -> how many there were
 };
 
+/// Whether this program, here and now, would do what the plan's keys say. Fails with
+/// InvalidArgument when the version is another one, when a file that the pipeline names has changed
+/// or is not here.
+Status check_keys(const ArchivePlan& plan);
+
 }  // namespace het::archive

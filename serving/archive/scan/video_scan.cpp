@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "serving/archive/records/sha256.h"
 #include "serving/archive/scan/parsing_run.h"
@@ -11,9 +13,16 @@
 namespace het::archive {
 namespace {
 
+namespace fs = std::filesystem;
+
 Result<FileDigest> content_of(const VideoPlace& video, const std::function<bool()>& is_stopped) {
-  if (!video.path.empty()) return digest_file(video.path, is_stopped);
-  return digest_uri(video.uri, is_stopped);
+  if (video.path.empty()) return digest_uri(video.uri, is_stopped);
+  // Opening a FIFO would wait for its writer.
+  std::error_code failed;
+  if (fs::exists(video.path, failed) && !fs::is_regular_file(video.path, failed)) {
+    return error(StatusCode::InvalidArgument, "'{}' is no regular file", video.path);
+  }
+  return digest_file(video.path, is_stopped);
 }
 
 }  // namespace

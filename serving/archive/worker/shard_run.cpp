@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,17 @@ double process_age_s() {
   return words && age > 0 ? age : 0;
 }
 
+/// Its content is not read again for each shard.
+Status check_size(const PlannedVideo& video) {
+  std::error_code failed;
+  if (video.path.empty() || video.content.empty()) return {};
+  const auto bytes = std::filesystem::file_size(video.path, failed);
+  if (failed || bytes == video.bytes) return {};  // what is gone the pipeline tells
+  return error(StatusCode::InvalidArgument,
+               "'{}' has {} bytes, not the {} that it had when it was planned; plan again",
+               video.path, bytes, video.bytes);
+}
+
 }  // namespace
 
 struct ShardRun::Callback {
@@ -69,6 +82,7 @@ ShardRun::~ShardRun() {
 
 Status ShardRun::start() {
   const PlannedVideo& video = plan_.videos[shard_.video];
+  HET_TRY(check_size(video));
   const ShardValues values = {video.path, video.uri, video.name, parts_.written().string()};
   serving::StreamJob job;
   HET_ASSIGN(std::string text, shard_pipeline(plan_.pipeline, values));

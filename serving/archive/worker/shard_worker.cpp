@@ -18,6 +18,7 @@
 
 #include "devices/register_devices.h"
 #include "inference/core.h"
+#include "serving/archive/records/shard_key.h"
 #include "serving/archive/worker/model_keeper.h"
 #include "serving/archive/worker/shard_messages.h"
 #include "serving/archive/worker/shard_run.h"
@@ -127,9 +128,13 @@ class ShardWorker {
 
   void start_waiting() {
     while (!is_dropping_ && !waiting_.empty() && slots_in_use() < settings_.at_once) {
-      const std::string key = waiting_.front();
-      waiting_.pop_front();
-      if (!runs_.contains(key) && !is_answered_already(key)) start(*shards_.at(key));
+      // One that was answered and ordered again waits until its run is gone.
+      const auto next = std::ranges::find_if(
+          waiting_, [this](const std::string& key) { return !runs_.contains(key); });
+      if (next == waiting_.end()) break;
+      const std::string key = *next;
+      waiting_.erase(next);
+      if (!is_answered_already(key)) start(*shards_.at(key));
     }
     if (runs_.empty() && (is_dropping_ || (is_input_over_ && waiting_.empty()))) {
       g_main_loop_quit(loop_);
@@ -301,7 +306,7 @@ class ShardWorker {
                  fmt::format("GStreamer has stopped without a reason after {} frames{}", count,
                              known ? "; when it was planned: " + *known : "")));
     }
-    const double most = count > 0 ? settings_.stall_s : settings_.stall_s * kStartFactor;
+    const double most = settings_.stall_s * (count > 0 || known ? 1 : kStartFactor);
     if (quiet <= most) return;
     under_way.stall = now;
     under_way.run->fail(
@@ -350,6 +355,7 @@ class ShardWorker {
 Result<int> run_worker(const ArchiveFolder& folder, const WorkerSettings& settings) {
   ::signal(SIGPIPE, SIG_IGN);
   HET_ASSIGN(ArchivePlan plan, read_plan(folder));
+  HET_TRY(check_keys(plan));
   HET_ASSIGN(const int answers, take_standard_output());
   const std::shared_ptr<Core> core = het::core();
   for (const auto& [device, properties] : settings.defaults) {

@@ -95,6 +95,22 @@ TEST_F(MergeShards, AChangedOutputIsRefusedAndTheOldFileStays) {
   EXPECT_EQ(files, 1u);
 }
 
+TEST_F(MergeShards, OneThatIsStoppedLeavesTheOldFile) {
+  archive_.add_video("v", 1, {0});
+  archive_.finish(0, {frame_line(0)});
+  archive_.write(output_, "old");
+  {
+    const auto states = shard_states(archive_.folder, archive_.plan);
+    const auto file = create_merged_file(output_, ParquetRows::Objects);
+    ASSERT_TRUE(file);
+    const auto report =
+        merge_shards(archive_.folder, archive_.plan, *states, **file, [] { return true; });
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code(), StatusCode::Cancelled);
+  }
+  EXPECT_EQ(archive_.read(output_), "old");
+}
+
 TEST_F(MergeShards, ALostOutputIsRefused) {
   archive_.add_video("v", 1, {0});
   archive_.finish(0, {frame_line(0)});
