@@ -213,7 +213,7 @@ def slurm_ranges(work):
 @piece
 def slurm_time_limit(work):
     """Tasks that take longer than they may stop, come again and end; the job behind them merges. The folder's name wants quoting."""
-    place = work.new_archive("it's \"100 %\" of $HOME", videos="video_00?.*", extra="! identity sleep-time=200000")
+    place = work.new_archive("it's \"100 %\" of $HOME", videos="video_00?.*", extra="! identity sleep-time=300000")
     script = write_script(work, place, "--tasks", 2, "--time", "2min", "--stop-before", "60s", "--stall", "60s")
     merged = work.folder / "by the job.jsonl"
     after = work.folder / "merge.sbatch"
