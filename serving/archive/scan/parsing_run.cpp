@@ -138,7 +138,13 @@ class ParsingRun {
     ++scan_.frames;
     if (!GST_CLOCK_TIME_IS_VALID(time)) return;
     scan_.timestamps.push_back(time);
-    if (is_key) scan_.key_frames.push_back(time);
+    if (is_key) {
+      scan_.key_frames.push_back(time);
+    } else if (!scan_.key_frames.empty() && time < scan_.key_frames.back()) {
+      // An open group: this frame is shown before its key frame and needs the group before, without
+      // which decoders lose frames behind the key frame, too.
+      scan_.key_frames.pop_back();
+    }
     scan_.duration_ns = std::max<uint64_t>(scan_.duration_ns, time + length);
   }
 

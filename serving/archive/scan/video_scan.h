@@ -18,7 +18,7 @@ struct VideoScan {
   std::string codec;  ///< "video/x-h264"; empty where there is no video
   uint64_t frames = 0;
   std::vector<uint64_t> timestamps;  ///< of frames that have one; a decoder skips none of them
-  std::vector<uint64_t> key_frames;  ///< those that can be decoded without others
+  std::vector<uint64_t> key_frames;  ///< from which decoding can begin: not those of open groups
   uint64_t duration_ns = 0;
   std::optional<std::string> error;  ///< why it could not be parsed, or not to its end
   bool operator==(const VideoScan&) const = default;
