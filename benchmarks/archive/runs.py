@@ -36,7 +36,7 @@ class Archives:
         begin = time.monotonic()
         processes = []
         for node in range(nodes):
-            place = ["--processors", str(sorted(os.sched_getaffinity(0))[node])] if bound else []
+            place = ["--cpus", str(sorted(os.sched_getaffinity(0))[node])] if bound else []
             words = [*self.program, "run", "-o", str(folder), "--part", f"{node + 1}/{nodes}", "--instances", "1", *place]
             processes.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.environment))
         for process in processes:
