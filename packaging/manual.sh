@@ -24,11 +24,13 @@ version=$(hetero --version)
 subcommands=$(hetero --help | awk '/^Subcommands:/ { inside = 1; next } inside && NF { name = $1; $1 = ""; print name $0 }')
 # shellcheck disable=SC2046 # one word a page
 page hetero 'run, measure and inspect models on the devices of this machine' hetero \
-  $(awk '{ print "hetero-" $1 }' <<<"$subcommands") hetero-launch hetero-density hetero-tune hetero-vpud gst-launch-1.0
+  $(awk '{ print "hetero-" $1 }' <<<"$subcommands") hetero-launch hetero-archive hetero-density hetero-tune hetero-vpud gst-launch-1.0
 while read -r name description; do
   page "hetero-$name" "${description,}" "hetero $name" hetero
 done <<<"$subcommands"
 page hetero-launch 'run pipelines in processes bound to NUMA nodes' hetero-launch hetero gst-launch-1.0
+page hetero-archive 'process recorded video in shards, on any number of machines' hetero-archive hetero hetero-launch gst-launch-1.0
+page hetero-archive-ray 'process the shards of an archive on a Ray cluster' hetero-archive-ray hetero-archive
 page hetero-density 'find how many streams of a pipeline this machine carries' hetero-density hetero hetero-launch gst-launch-1.0
 page hetero-tune 'find the settings that make a pipeline fastest' hetero-tune hetero hetero-launch gst-launch-1.0
 page hetero-vpud 'a VPU in a process of its own' hetero-vpud hetero

@@ -44,7 +44,4 @@ class PipelineLine {
   std::vector<Inference> inferences_;
 };
 
-/// For a shell: as it is, or in single quotes.
-std::string shell_quoted(const std::string& word);
-
 }  // namespace het::serving

@@ -20,6 +20,7 @@ DISTRICTS = {
     "gst": ["", "brokers", "bindings", "elements", "analysis", "messages", "drawing", "metadata", "frames", "measuring"],
     "serving/metrics": ["plugin.cpp", "", "http", "watch", "exposition"],
     "serving/launch": ["main.cpp", "command", "supervise", "instance", "plan", ""],
+    "serving/archive": ["main.cpp", "command", ("verify", "cost"), "merge", "supervise", "worker", "scan", "records", "schedulers", ""],
     "serving/density": ["main.cpp", "command", "results", "process", "trial", "search", ""],
 }
 

@@ -58,9 +58,8 @@ void say_as_child(const std::string& text) {
   [[maybe_unused]] const ssize_t count = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-/// In the child. Never returns.
-[[noreturn]] void become_instance(const std::string& program, const ChildPlace& place, pid_t parent,
-                                  int job, int output, int errors, int reports) {
+/// In the child: its process group, signals, standard streams and place. `input` of -1: nothing.
+void prepare_child(const ChildPlace& place, pid_t parent, int input, int output, int errors) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kCannotRunInstance);  // it died before
@@ -70,8 +69,8 @@ void say_as_child(const std::string& text) {
   ::signal(SIGPIPE, SIG_DFL);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
-  const OwnedFd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  ::dup2(input.get(), STDIN_FILENO);
+  const OwnedFd nothing(input < 0 ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
+  ::dup2(input < 0 ? nothing.get() : input, STDIN_FILENO);
   if (!place.processors.empty()) {
     const Status bound = bind_processors(place.processors);
     if (!bound.ok()) {
@@ -84,14 +83,26 @@ void say_as_child(const std::string& text) {
     if (!bound.ok())
       say_as_child(bound.message() + "; going on, memory comes from where threads run");
   }
-  stay_open(job);
-  stay_open(reports);
-  const std::string job_text = std::to_string(job);
-  const std::string reports_text = std::to_string(reports);
-  ::execl(program.c_str(), "hetero-launch", "--instance", job_text.c_str(), reports_text.c_str(),
-          nullptr);
+}
+
+/// In the child. Never returns.
+[[noreturn]] void become_program(const std::string& program,
+                                 const std::vector<std::string>& arguments) {
+  std::vector<char*> words;
+  for (const std::string& argument : arguments)
+    words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  ::execv(program.c_str(), words.data());
   say_as_child(fmt::format("cannot run {}: {}", program, std::strerror(errno)));
   ::_exit(kCannotRunInstance);
+}
+
+/// In the child. Never returns.
+[[noreturn]] void become_instance(const std::string& program, int job, int reports) {
+  stay_open(job);
+  stay_open(reports);
+  become_program(program,
+                 {"hetero-launch", "--instance", std::to_string(job), std::to_string(reports)});
 }
 
 }  // namespace
@@ -122,8 +133,8 @@ Result<ChildProcess> ChildProcess::start(const std::string& program, const std::
   const pid_t pid = ::fork();
   if (pid < 0) return failed("fork");
   if (pid == 0) {
-    become_instance(program, place, parent, job_fd.get(), output.write.get(), errors.write.get(),
-                    reports.write.get());
+    prepare_child(place, parent, -1, output.write.get(), errors.write.get());
+    become_instance(program, job_fd.get(), reports.write.get());
   }
   ::setpgid(pid, pid);  // whoever comes first
   ChildProcess child;
@@ -131,6 +142,31 @@ Result<ChildProcess> ChildProcess::start(const std::string& program, const std::
   child.output = std::move(output.read);
   child.errors = std::move(errors.read);
   child.reports = std::move(reports.read);
+  return child;
+}
+
+Result<ChildProcess> ChildProcess::start_with_input(const std::string& program,
+                                                    const std::vector<std::string>& arguments,
+                                                    const ChildPlace& place) {
+  HET_ASSIGN(Pipe input, make_pipe());
+  HET_ASSIGN(Pipe output, make_pipe());
+  HET_ASSIGN(Pipe errors, make_pipe());
+  // Of this one the parent has the other end.
+  ::fcntl(input.read.get(), F_SETFL, 0);
+  ::fcntl(input.write.get(), F_SETFL, O_NONBLOCK);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return failed("fork");
+  if (pid == 0) {
+    prepare_child(place, parent, input.read.get(), output.write.get(), errors.write.get());
+    become_program(program, arguments);
+  }
+  ::setpgid(pid, pid);  // whoever comes first
+  ChildProcess child;
+  child.pid = pid;
+  child.input = std::move(input.write);
+  child.output = std::move(output.read);
+  child.errors = std::move(errors.read);
   return child;
 }
 

@@ -41,6 +41,7 @@ class OwnedFd {
 /// destructor.
 struct ChildProcess {
   pid_t pid = -1;
+  OwnedFd input;    ///< its standard input, not blocking; of start_with_input() only
   OwnedFd output;   ///< its standard output, not blocking
   OwnedFd errors;   ///< its standard error, not blocking
   OwnedFd reports;  ///< what it writes to the descriptor REPORT_FD, not blocking
@@ -50,6 +51,12 @@ struct ChildProcess {
   /// (kCannotRunInstance).
   static Result<ChildProcess> start(const std::string& program, const std::string& job,
                                     const ChildPlace& place);
+
+  /// Runs `program` with these arguments, of which the first is its name, in the same way; what it
+  /// reads comes from `input`, and there are no reports.
+  static Result<ChildProcess> start_with_input(const std::string& program,
+                                               const std::vector<std::string>& arguments,
+                                               const ChildPlace& place);
 };
 
 }  // namespace het::serving

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "serving/launch/shell_quoted.h"
+
 namespace het::serving {
 namespace {
 

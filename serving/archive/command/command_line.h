@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inference/base/status.h"
+
+namespace het::archive {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;  ///< also: something was given up
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitLeft = 3;  ///< stopped while something is left
+
+/// Parses what stands before "--"; `line` gets the words behind it, without gst-launch-1.0 in
+/// front. Returns the exit status of a program that has nothing more to do (--help, wrong usage),
+/// which has been told about.
+std::optional<int> parse_command(CLI::App& app, int argc, char** argv,
+                                 std::vector<std::string>* line = nullptr);
+
+/// Tells on standard error what went wrong; returns the exit status for it.
+int report_failure(const CLI::App& app, const Status& failure);
+
+/// An option that takes a time, as 10s or 5min; `target` is in seconds.
+CLI::Option* add_time(CLI::App& app, const std::string& name, double& target,
+                      const std::string& text);
+
+}  // namespace het::archive
