@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <string_view>
 
-#include "serving/launch/duration.h"
-
 namespace het::archive {
 namespace {
 
@@ -42,17 +40,6 @@ std::optional<int> parse_command(CLI::App& app, int argc, char** argv,
 int report_failure(const CLI::App& app, const Status& failure) {
   std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), failure.message().c_str());
   return failure.code() == StatusCode::InvalidArgument ? kExitUsage : kExitFailed;
-}
-
-CLI::Option* add_time(CLI::App& app, const std::string& name, double& target,
-                      const std::string& text) {
-  const auto take = [&target](const CLI::results_t& words) {
-    const auto seconds = serving::parse_duration(words.front(), 1);
-    if (!seconds) return false;
-    target = *seconds;
-    return true;
-  };
-  return app.add_option(name, take, text)->type_name("TIME");
 }
 
 }  // namespace het::archive

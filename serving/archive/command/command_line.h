@@ -23,8 +23,4 @@ std::optional<int> parse_command(CLI::App& app, int argc, char** argv,
 /// Tells on standard error what went wrong; returns the exit status for it.
 int report_failure(const CLI::App& app, const Status& failure);
 
-/// An option that takes a time, as 10s or 5min; `target` is in seconds.
-CLI::Option* add_time(CLI::App& app, const std::string& name, double& target,
-                      const std::string& text);
-
 }  // namespace het::archive

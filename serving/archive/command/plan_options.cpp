@@ -9,6 +9,7 @@
 #include "serving/archive/command/stop_flag.h"
 #include "serving/archive/supervise/time_text.h"
 #include "serving/launch/duration.h"
+#include "serving/launch/duration_option.h"
 
 namespace het::archive {
 namespace {
@@ -60,9 +61,10 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
          "whole: a video is a shard (default); a time, as 10s: ranges from key frame to key "
          "frame, at least that long")
       ->option_text("whole|TIME");
-  add_time(app, "--overlap", options.overlap_s,
-           "What a range plays before its start, for trackers; 4s unless given where the pipeline "
-           "has heterotrack, else none");
+  serving::add_duration(
+      app, "--overlap", options.overlap_s, 1,
+      "What a range plays before its start, for trackers; 4s unless given where the pipeline "
+      "has heterotrack, else none");
   app.add_option("--scans", options.scans,
                  "Videos that are scanned at once; one a processor unless given")
       ->check(CLI::Range(1, 1024));

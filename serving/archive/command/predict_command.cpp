@@ -12,6 +12,7 @@
 #include "serving/archive/merge/shard_state.h"
 #include "serving/archive/scan/scan_record.h"
 #include "serving/archive/supervise/time_text.h"
+#include "serving/launch/duration_option.h"
 
 namespace het::archive {
 namespace {
@@ -146,8 +147,8 @@ int predict_command(int argc, char** argv) {
   app.add_option("--instances", options.instances,
                  "Processes on a node; as many as there were unless given")
       ->check(CLI::Range(1, 100000));
-  add_time(app, "--task-start", options.task_start_s,
-           "Until the scheduler has started a task; 0 unless given");
+  serving::add_duration(app, "--task-start", options.task_start_s, 1,
+                        "Until the scheduler has started a task; 0 unless given");
   app.add_option("--storage-rate", options.storage_mb_s,
                  "MB/s that the storage gives to all nodes together; no limit unless given")
       ->check(CLI::PositiveNumber);

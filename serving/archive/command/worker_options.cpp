@@ -5,6 +5,7 @@
 #include "inference/machine/process_binding.h"
 #include "inference/machine/topology.h"
 #include "serving/archive/command/command_line.h"
+#include "serving/launch/duration_option.h"
 #include "serving/launch/plan/launch_plan.h"
 
 namespace het::archive {
@@ -36,9 +37,10 @@ void add_worker_options(CLI::App& app, WorkerOptions& options) {
   app.add_option("--tries", options.tries,
                  "A shard that fails so often is given up; 3 unless given")
       ->check(CLI::Range(1, 1000));
-  add_time(app, "--stall", options.stall_s,
-           "A shard without a frame for this time has failed; 60s unless given, ten times as "
-           "long before its first frame");
+  serving::add_duration(
+      app, "--stall", options.stall_s, 1,
+      "A shard without a frame for this time has failed; 60s unless given, ten times as "
+      "long before its first frame");
 }
 
 Result<WorkerSettings> worker_settings(const WorkerOptions& options, std::optional<size_t> node) {
