@@ -42,7 +42,9 @@ TEST(ShardRanges, BorderOnBorderFromKeyFrameToKeyFrame) {
   for (size_t i = 0; i < shards.size(); ++i) {
     frames += shards[i].frames;
     EXPECT_EQ(shards[i].from_ns, shards[i].start_ns);
-    if (i + 1 < shards.size()) EXPECT_EQ(shards[i].stop_ns, shards[i + 1].start_ns);
+    if (i + 1 < shards.size()) {
+      EXPECT_EQ(shards[i].stop_ns, shards[i + 1].start_ns);
+    }
   }
   EXPECT_FALSE(shards.back().stop_ns);
   EXPECT_EQ(frames, 100U);
