@@ -24,6 +24,9 @@
 namespace het::archive {
 namespace {
 
+/// Of planning in a row.
+constexpr int kMostPlanCrashes = 100;
+
 struct RunOptions {
   PlanOptions plan;
   WorkerOptions worker;
@@ -106,6 +109,7 @@ Result<std::vector<WorkerOrder>> worker_orders(const RunOptions& options) {
 }
 
 /// In a process of its own: scanning has threads, beside which this one could not start workers.
+/// Its exit status, or that a signal has ended it.
 Result<int> plan_in_child(const PlanOptions& options) {
   std::vector<std::string> words = options.words();
   words.insert(words.begin(), {"hetero-archive", "plan"});
@@ -132,9 +136,20 @@ Result<int> plan_in_child(const PlanOptions& options) {
   }
   if (StopFlag::is_set()) return kExitLeft;
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  return error(StatusCode::Internal,
-               "planning ended with signal {} ({}); run it again, what was scanned is known",
-               WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return error(StatusCode::Cancelled, "planning ended with signal {} ({})", WTERMSIG(status),
+               ::strsignal(WTERMSIG(status)));
+}
+
+/// A video that crashes the parser is planned without ranges after some tries.
+Result<int> plan_whatever_crashes(const PlanOptions& options) {
+  for (int crashes = 1;; ++crashes) {
+    Result<int> status = plan_in_child(options);
+    if (status || status.error().code() != StatusCode::Cancelled || crashes == kMostPlanCrashes) {
+      return status;
+    }
+    std::fprintf(stderr, "hetero archive run: %s; again, what was scanned is known\n",
+                 status.error().message().c_str());
+  }
 }
 
 Result<std::vector<size_t>> shards_to_do(const ArchiveFolder& folder, const ArchivePlan& plan,
@@ -167,7 +182,7 @@ Result<int> run(const RunOptions& options) {
   HET_ASSIGN(const std::vector<WorkerOrder> workers, worker_orders(options));
   const StopFlag stop;
   if (!options.plan.videos.empty()) {
-    HET_ASSIGN(const int status, plan_in_child(options.plan));
+    HET_ASSIGN(const int status, plan_whatever_crashes(options.plan));
     if (status != kExitDone) return status;
   }
   HET_ASSIGN(const ArchivePlan plan, read_plan(folder));

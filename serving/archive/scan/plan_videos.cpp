@@ -1,5 +1,7 @@
 #include "serving/archive/scan/plan_videos.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -18,7 +20,11 @@
 namespace het::archive {
 namespace {
 
-/// Scans videos, several at once.
+/// Of scans without an end before a video is planned without one.
+constexpr uint64_t kMostUnfinished = 2;
+
+/// Scans videos, several at once, but one by one those that a scan has not come to an end of: one
+/// of them may crash the process, and the others shall not be blamed.
 class ScanPool {
  public:
   ScanPool(const ArchiveFolder& folder, const std::vector<VideoPlace>& videos,
@@ -30,6 +36,10 @@ class ScanPool {
         scans_(videos.size()) {}
 
   Result<std::vector<VideoScan>> run(size_t threads) {
+    for (size_t i = 0; i < videos_.size(); ++i) {
+      const std::optional<ScanRecord> known = read_scan(folder_, videos_[i].uri);
+      if (known && known->unfinished > 0) HET_TRY(scan(i));
+    }
     std::vector<std::thread> workers;
     for (size_t i = 0; i < std::clamp<size_t>(threads, 1, videos_.size()); ++i) {
       workers.emplace_back([this] { work(); });
@@ -61,19 +71,37 @@ class ScanPool {
       scans_[index] = std::move(known->scan);
       return {};
     }
+    const uint64_t unfinished = known && known->stamp == before ? known->unfinished : 0;
     const auto begin = std::chrono::steady_clock::now();
-    HET_ASSIGN(VideoScan scan, scan_video(video, is_stopped_));
+    Result<VideoScan> scan = try_scan(video, before, unfinished);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    if (stamp_of(video) != before) {
-      return error(StatusCode::Busy,
+    if (!scan) return scan.error();
+    HET_TRY(write_scan(folder_, {video.uri, before, *scan, took.count()}));
+    scans_[index] = std::move(*scan);
+    return {};
+  }
+
+  /// Leaves a record of the try where the process does not survive it.
+  Result<VideoScan> try_scan(const VideoPlace& video, const std::optional<FileStamp>& stamp,
+                             uint64_t unfinished) {
+    if (unfinished >= kMostUnfinished) {
+      return scan_content(
+          video,
+          fmt::format("the process that parsed it crashed or was killed, {} times", unfinished),
+          is_stopped_);
+    }
+    ScanRecord begun{video.uri, stamp};
+    begun.unfinished = unfinished + 1;
+    HET_TRY(write_scan(folder_, begun));
+    Result<VideoScan> scan = scan_video(video, is_stopped_);
+    if (scan && stamp_of(video) != stamp) {
+      scan = error(StatusCode::Busy,
                    "'{}' was changed while it was read; plan again when it is "
                    "complete",
                    video.path);
     }
-    const ScanRecord record{video.uri, before, scan, took.count()};
-    HET_TRY(write_scan(folder_, record));
-    scans_[index] = std::move(scan);
-    return {};
+    if (!scan) remove_scan(folder_, video.uri);
+    return scan;
   }
 
   const ArchiveFolder& folder_;

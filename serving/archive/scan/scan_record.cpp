@@ -2,6 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "inference/base/new_file.h"
 #include "serving/archive/records/archive_plan.h"
 #include "serving/launch/json_object.h"
@@ -55,7 +58,8 @@ std::string ScanRecord::to_json() const {
                 {"error", scan.error ? json(*scan.error) : json()},
                 {"key_frames", scan.key_frames},
                 {"timestamps", scan.timestamps},
-                {"seconds", seconds}};
+                {"seconds", seconds},
+                {"unfinished", unfinished}};
   value["stamp"] = nullptr;
   if (stamp) {
     value["stamp"] = {
@@ -81,6 +85,7 @@ Result<ScanRecord> ScanRecord::parse(std::string_view text, const std::string& p
   read_times(object, "key_frames", record.scan.key_frames);
   read_times(object, "timestamps", record.scan.timestamps);
   object.read("seconds", record.seconds);
+  object.read("unfinished", record.unfinished);
   HET_TRY(object.finish());
   return record;
 }
@@ -96,6 +101,11 @@ std::optional<ScanRecord> read_scan(const ArchiveFolder& folder, const std::stri
 
 Status write_scan(const ArchiveFolder& folder, const ScanRecord& record) {
   return write_new_file(folder.scan(record.uri).string(), record.to_json());
+}
+
+void remove_scan(const ArchiveFolder& folder, const std::string& uri) {
+  std::error_code failed;  // what stays counts as begun once more
+  std::filesystem::remove(folder.scan(uri), failed);
 }
 
 }  // namespace het::archive

@@ -25,6 +25,9 @@ struct ScanRecord {
   std::optional<FileStamp> stamp;  ///< nothing: it cannot be told, the video is read again
   VideoScan scan;
   double seconds = 0;  ///< that it took, for predictions
+  /// How often it was begun without an end: by processes that crashed or were killed. The scan is
+  /// empty then.
+  uint64_t unfinished = 0;
   bool operator==(const ScanRecord&) const = default;
 
   std::string to_json() const;
@@ -34,5 +37,6 @@ struct ScanRecord {
 /// Nothing where there is none, or none that can be read.
 std::optional<ScanRecord> read_scan(const ArchiveFolder& folder, const std::string& uri);
 Status write_scan(const ArchiveFolder& folder, const ScanRecord& record);
+void remove_scan(const ArchiveFolder& folder, const std::string& uri);
 
 }  // namespace het::archive

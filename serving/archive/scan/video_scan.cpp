@@ -32,7 +32,8 @@ bool VideoScan::has_exact_times() const {
          std::ranges::adjacent_find(timestamps) == timestamps.end();
 }
 
-Result<VideoScan> scan_video(const VideoPlace& video, const std::function<bool()>& is_stopped) {
+Result<VideoScan> scan_content(const VideoPlace& video, const std::string& reason,
+                               const std::function<bool()>& is_stopped) {
   VideoScan scan;
   const Result<FileDigest> content = content_of(video, is_stopped);
   if (is_stopped()) return error(StatusCode::Cancelled, "stopped while reading '{}'", video.name);
@@ -42,6 +43,13 @@ Result<VideoScan> scan_video(const VideoPlace& video, const std::function<bool()
   }
   scan.content = "sha256:" + content->sha256;
   scan.bytes = content->bytes;
+  if (!reason.empty()) scan.error = reason;
+  return scan;
+}
+
+Result<VideoScan> scan_video(const VideoPlace& video, const std::function<bool()>& is_stopped) {
+  HET_ASSIGN(VideoScan scan, scan_content(video, "", is_stopped));
+  if (scan.error) return scan;
   const Status parsed = parse_video(video, is_stopped, scan);
   if (parsed.code() == StatusCode::Cancelled) return Failure(parsed);
   if (!parsed.ok()) scan.error = parsed.message();

@@ -30,5 +30,8 @@ struct VideoScan {
 /// Reads the whole video. What is wrong with it is told in `error` of the scan. `is_stopped` is
 /// asked now and then; Cancelled when it says so. Several may run at once.
 Result<VideoScan> scan_video(const VideoPlace& video, const std::function<bool()>& is_stopped);
+/// Its content alone, of a video that is not to be parsed for this reason.
+Result<VideoScan> scan_content(const VideoPlace& video, const std::string& reason,
+                               const std::function<bool()>& is_stopped);
 
 }  // namespace het::archive

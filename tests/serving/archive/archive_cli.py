@@ -114,6 +114,9 @@ class Running:
             self.process = subprocess.Popen([hetero.program, "archive", "run", *map(str, arguments)], stdout=log, stderr=log)
 
     def workers(self):
+        return self.children(b"worker")
+
+    def children(self, command):
         found = []
         for entry in pathlib.Path("/proc").iterdir():
             try:
@@ -121,7 +124,7 @@ class Running:
                 parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) if entry.name.isdigit() else 0
             except (OSError, ValueError, IndexError):
                 continue
-            if parent == self.process.pid and words[1:2] == [b"worker"]:
+            if parent == self.process.pid and words[1:2] == [command]:
                 found.append(int(entry.name))
         return found
 
@@ -314,6 +317,39 @@ def crashes(hetero, folder):
     expect(running.wait(1), "given up: poison.avi: crash: ", "signal 11")
     status = state(hetero, out, status=1)
     assert status["done"] == 1 and len(status["given_up"]) == 1 and status["given_up"][0]["tries"] == 2, status
+
+
+@case
+def planning_crashes(hetero, folder):
+    """A video that crashes the process that plans is planned without a scan, those that were scanned beside it are not blamed."""
+    make_video(folder / "good.avi", frames=20)
+    with (folder / "poison.avi").open("wb") as poison:
+        poison.truncate(1 << 30)  # takes a second or more to read
+    out = folder / "out"
+    running = Running(hetero, folder, f"{folder}/*.avi", "-o", out, "--tries", "1", "--", *PLAIN)
+    crashes = 0
+
+    def scans():
+        found = {}
+        for file in (out / "scans").glob("[!.]*.json"):
+            record = json.loads(file.read_text())
+            found[record["uri"].rsplit("/", 1)[1]] = record
+        return found
+
+    limit = time.monotonic() + 60
+    while crashes < 2:
+        assert time.monotonic() < limit and running.process.poll() is None, running.log.read_text()
+        if scans().get("poison.avi", {}).get("unfinished") == crashes + 1:
+            for child in running.children(b"plan"):
+                os.kill(child, signal.SIGSEGV)
+            running.wait_until(lambda: running.log.read_text().count("planning ended with signal 11") > crashes)
+            crashes += 1
+        time.sleep(0.01)
+    expect(running.wait(1), "given up: poison.avi: error: ")
+    known = scans()
+    expect(known["poison.avi"]["error"], "the process that parsed it crashed or was killed, 2 times")
+    assert known["good.avi"]["error"] is None and known["good.avi"]["unfinished"] == 0 and known["good.avi"]["frames"] == 20, known["good.avi"]
+    assert state(hetero, out, status=1)["done"] == 1
 
 
 @case
