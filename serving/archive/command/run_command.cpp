@@ -181,6 +181,7 @@ Result<int> run(const RunOptions& options) {
   HET_TRY(worker_settings(options.worker, std::nullopt));
   HET_ASSIGN(const std::vector<WorkerOrder> workers, worker_orders(options));
   const StopFlag stop;
+  ::signal(SIGPIPE, SIG_IGN);  // a worker may end while it is given an order
   if (!options.plan.videos.empty()) {
     HET_ASSIGN(const int status, plan_whatever_crashes(options.plan));
     if (status != kExitDone) return status;
