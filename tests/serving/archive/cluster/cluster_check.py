@@ -213,7 +213,8 @@ def slurm_ranges(work):
 @piece
 def slurm_time_limit(work):
     """Tasks that take longer than they may stop, come again and end; the job behind them merges. The folder's name wants quoting."""
-    place = work.new_archive("it's \"100 %\" of $HOME", videos="video_00?.*", extra="! identity sleep-time=300000")
+    # Two shards at once take 22 s and a task's five more than a minute; Slurm's clock gives a start 30 to 60 s.
+    place = work.new_archive("it's \"100 %\" of $HOME", videos="video_00?.*", extra="! identity sleep-time=230000")
     script = write_script(work, place, "--tasks", 2, "--time", "2min", "--stop-before", "60s", "--stall", "60s")
     merged = work.folder / "by the job.jsonl"
     after = work.folder / "merge.sbatch"
