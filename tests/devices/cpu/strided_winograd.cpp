@@ -139,8 +139,9 @@ std::optional<cpu::WinogradShape> choice(int64_t channels, int64_t size) {
 }
 
 TEST(StridedWinogradChoice, FollowsTheSizeOfTheLayer) {
-  // Two tiles of 4 x 4 for 7 results, in padding in part: no gain.
-  EXPECT_FALSE(choice(64, 7));
+  // Two tiles of 4 x 4 for 7 results, in padding in part: no gain. With 64 channels there is one
+  // where all weights stay in the cache of a core.
+  EXPECT_FALSE(choice(128, 7));
   EXPECT_FALSE(choice(64, 1));
   ASSERT_TRUE(choice(128, 10));
   EXPECT_EQ(choice(128, 10)->m, 2);
