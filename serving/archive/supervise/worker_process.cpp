@@ -3,34 +3,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 
+#include "serving/launch/supervise/pipe_lines.h"
+
 namespace het::archive {
 namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";
-
-void take_all(serving::OwnedFd& fd, serving::LineBuffer& lines,
-              const serving::LineBuffer::Take& take) {
-  std::array<char, size_t{64} << 10> bytes;
-  while (fd.is_open()) {
-    const ssize_t count = ::read(fd.get(), bytes.data(), bytes.size());
-    if (count > 0) {
-      lines.append({bytes.data(), static_cast<size_t>(count)}, take);
-    } else if (count < 0 && errno == EINTR) {
-      continue;
-    } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      return;
-    } else {
-      lines.finish(take);
-      fd.reset();
-    }
-  }
-}
 
 }  // namespace
 
@@ -86,14 +69,14 @@ void WorkerProcess::serve() {
     }
   }
   if (ends_input_ && orders_.empty()) child_.input.reset();
-  take_all(child_.output, answers_, [this](std::string_view line) {
+  serving::take_lines(child_.output, answers_, [this](std::string_view line) {
     last_heard_ = Clock::now();
     const Result<WorkerAnswer> answer = WorkerAnswer::parse(line);
     if (answer) return take_answer_(*answer);
     std::fprintf(stderr, "hetero archive: what a worker says is not understood: %s\n",
                  answer.error().message().c_str());
   });
-  take_all(child_.errors, errors_, [](std::string_view line) {
+  serving::take_lines(child_.errors, errors_, [](std::string_view line) {
     const std::string text = std::string(line) + "\n";
     std::fwrite(text.data(), 1, text.size(), stderr);
   });

@@ -4,34 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 
+#include "serving/launch/supervise/pipe_lines.h"
+
 namespace het::serving {
 namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";
-
-/// Everything that is there now; closes the descriptor at its end.
-void take_all(OwnedFd& fd, LineBuffer& lines, const LineBuffer::Take& take) {
-  std::array<char, size_t{64} << 10> bytes;
-  while (fd.is_open()) {
-    const ssize_t count = ::read(fd.get(), bytes.data(), bytes.size());
-    if (count > 0) {
-      lines.append({bytes.data(), static_cast<size_t>(count)}, take);
-    } else if (count < 0 && errno == EINTR) {
-      continue;
-    } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      return;
-    } else {
-      lines.finish(take);
-      fd.reset();
-    }
-  }
-}
 
 }  // namespace
 
@@ -78,9 +61,9 @@ void InstanceProcess::read() {
       std::fflush(stream);
     };
   };
-  take_all(child_.output, output_, print_to(stdout));
-  take_all(child_.errors, errors_, print_to(stderr));
-  take_all(child_.reports, reports_, [this](std::string_view line) {
+  take_lines(child_.output, output_, print_to(stdout));
+  take_lines(child_.errors, errors_, print_to(stderr));
+  take_lines(child_.reports, reports_, [this](std::string_view line) {
     const Result<Report> report = Report::parse(line);
     if (report) {
       take_report_(*report);
