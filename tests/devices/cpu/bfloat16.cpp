@@ -266,9 +266,12 @@ TEST_F(CpuBfloat16, ProductsOfTwoValuesOneOfThemFloat) {
   Value* weights = maker.op("Softmax", {maker.input({2, 3, 19, 21})});
   Value* product = maker.op("MatMul", {weights, x});
   maker.output(maker.op("MatMul", {product, maker.random({43, 8}, 0.3f)}));
-  const auto rows = compare(maker.model(), 0.02f, {{"INFERENCE_PRECISION_HINT", "bf16"}});
-  EXPECT_NE(implementation(rows, "MatMul2").find("bf16"), std::string::npos)
-      << implementation(rows, "MatMul2");
+  // Not every release of oneDNN names the type of a kernel, but none has one kernel for both.
+  const auto kernel = [&](const char* precision) {
+    return implementation(compare(maker.model(), 0.02f, {{"INFERENCE_PRECISION_HINT", precision}}),
+                          "MatMul2");
+  };
+  EXPECT_NE(kernel("bf16"), kernel("f32"));
 }
 
 TEST_F(CpuBfloat16, RowsAreReducedPartByPart) {
