@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <new>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "inference/base/log.h"
 #include "inference/ops/op.h"
 #include "inference/readers/mapped_file.h"
+#include "inference/readers/onnx/external_file.h"
+#include "inference/readers/onnx/external_locations.h"
 #include "inference/readers/onnx/functions.h"
 #include "inference/readers/onnx/graph.h"
 #include "inference/readers/onnx/limits.h"
@@ -135,6 +138,25 @@ Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
                                                const std::string& folder, const std::string& origin,
                                                const std::vector<std::string>& overridden) {
   return read_bytes(bytes, nullptr, {folder, {}}, origin, overridden);
+}
+
+Result<std::vector<std::string>> onnx_external_files(const std::string& path) {
+  HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
+                               file->bytes().size());
+  try {
+    HET_ASSIGN(const onnx::ParsedModel parsed, onnx::parse_model(bytes, path));
+    const onnx::ExternalFiles beside(onnx::folder_of_model(path));
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::vector<std::string> files;
+    for (const std::string_view location : onnx::external_locations(parsed)) {
+      if (beside.find(location)) files.push_back((folder / location).string());
+    }
+    release_file_pages(file->bytes());
+    return files;
+  } catch (const std::bad_alloc&) {
+    return error(StatusCode::OutOfMemory, "ONNX model '{}' does not fit into memory", path);
+  }
 }
 
 Result<Tensor> read_onnx_tensor(const std::string& path) {

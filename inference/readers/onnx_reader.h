@@ -32,6 +32,11 @@ HET_API Result<std::unique_ptr<Model>> read_onnx_bytes(
     std::span<const std::byte> bytes, const std::string& folder, const std::string& origin,
     const std::vector<std::string>& overridden = {});
 
+/// The files that hold a model's external data, by the folder of `path`, sorted. Nothing of them is
+/// read; those that are missing, or that read_onnx() refuses, are left out. Fails as read_onnx()
+/// does where the model's own file is missing or malformed.
+HET_API Result<std::vector<std::string>> onnx_external_files(const std::string& path);
+
 /// Reads one tensor in ONNX's own file format (a TensorProto, as the backend tests' .pb files are).
 /// Fails with NotSupported for strings, ParseError for what is no tensor; the message names the
 /// file.

@@ -42,9 +42,7 @@ ModelFolder folder_of_model(const std::string& path) {
   return found;
 }
 
-Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view location) {
-  const auto known = files_.find(location);
-  if (known != files_.end()) return known->second;
+Result<std::string> ExternalFiles::find(std::string_view location) const {
   if (folder_.path.empty()) {
     return error(
         StatusCode::NotSupported,
@@ -70,7 +68,14 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
                  "'{}'",
                  location, file.string(), folder.string());
   }
-  HET_ASSIGN(auto mapped, MappedFile::open(file.string()));
+  return file.string();
+}
+
+Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view location) {
+  const auto known = files_.find(location);
+  if (known != files_.end()) return known->second;
+  HET_ASSIGN(const std::string file, find(location));
+  HET_ASSIGN(auto mapped, MappedFile::open(file));
   files_.emplace(location, mapped);
   total_bytes_ += mapped->bytes().size();
   return mapped;

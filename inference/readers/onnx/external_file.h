@@ -30,6 +30,8 @@ class ExternalFiles {
  public:
   explicit ExternalFiles(ModelFolder folder) : folder_(std::move(folder)) {}
 
+  /// The real path of a file that may be opened.
+  Result<std::string> find(std::string_view location) const;
   Result<std::shared_ptr<const MappedFile>> open(std::string_view location);
   /// Size of all files opened so far.
   size_t total_bytes() const { return total_bytes_; }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "inference/readers/onnx_reader.h"
 #include "serving/launch/plan/placeholders.h"
 
 namespace het::archive {
@@ -91,6 +92,10 @@ void add_beside_model(const fs::path& model, std::set<std::string>& files) {
       files.insert((model.parent_path() / name).string());
     }
   }
+  if (extension != ".onnx") return;
+  // What is no model fails in the pipeline, with its own message.
+  const auto external = onnx_external_files(model.string());
+  if (external) files.insert(external->begin(), external->end());
 }
 
 }  // namespace

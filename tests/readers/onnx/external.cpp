@@ -164,6 +164,32 @@ TEST_F(OnnxExternal, BytesThatAreSharedTooOftenAreRefused) {
   EXPECT_EQ(model.error().code(), StatusCode::OutOfMemory) << model.error().message();
 }
 
+TEST_F(OnnxExternal, FilesAreTold) {
+  const auto stored = [](const std::string& name, const std::string& location) {
+    return test::external_tensor(name, test::kFloat, {2}, {{"location", location}});
+  };
+  Graph branch;
+  branch.initializer(stored("v", "sub/weights.bin")).output("v");
+  Graph graph;
+  graph.initializer(stored("w", "weights.bin"))
+      .initializer(stored("again", "weights.bin"))
+      .initializer(stored("gone", "gone.bin"))
+      .initializer(stored("outside", "../secret.bin"))
+      .input("choose", {{}}, test::kBool)
+      .node("If", {"choose"}, {"y"},
+            {test::Attr::graph("then_branch", branch.bytes()),
+             test::Attr::graph("else_branch", branch.bytes())})
+      .output("y");
+  const std::string path = (root_ / "model/model.onnx").string();
+  write(path, test::model_file(graph.bytes()));
+  const auto files = onnx_external_files(path);
+  ASSERT_TRUE(files) << files.error().message();
+  const std::string folder = (root_ / "model/").string();
+  EXPECT_EQ(*files, (std::vector<std::string>{folder + "sub/weights.bin", folder + "weights.bin"}));
+  write(path, "no model");
+  EXPECT_FALSE(onnx_external_files(path));
+}
+
 TEST_F(OnnxExternal, ModelsInMemoryHaveNoFolder) {
   Graph graph;
   graph.initializer(test::external_tensor("w", test::kFloat, {2}, {{"location", "weights.bin"}}))

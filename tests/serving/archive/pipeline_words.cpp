@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/readers/onnx/onnx_file.h"
+
 namespace het::archive {
 namespace {
 
@@ -64,6 +66,13 @@ TEST(PipelineWords, FilesOfAModel) {
   EXPECT_THAT(named_files({"x", "model=" + at + "net.xml", "model-proc=\"" + at + "proc.json\"",
                            "other=" + at + "none.json"}),
               ElementsAre(at + "net.bin", at + "net.xml", at + "proc.json"));
+  // External data has any name.
+  test::Graph graph;
+  graph.initializer(test::external_tensor("w", test::kFloat, {2}, {{"location", "other.bin"}}))
+      .output("w");
+  std::ofstream(folder / "m.onnx", std::ios::binary) << test::model_file(graph.bytes());
+  EXPECT_THAT(named_files({"x", "model=" + at + "m.onnx"}),
+              ElementsAre(at + "m.onnx", at + "other.bin"));
   std::filesystem::remove_all(folder);
 }
 
