@@ -59,6 +59,8 @@ ArchiveWork work_of(const ArchiveFolder& folder, const ArchivePlan& plan,
   work.scan_s = scans / static_cast<double>(usable_cores());
   work.start_s = costs.start_s;
   work.instances = costs.instances;
+  work.at_once = costs.at_once;
+  work.alone = costs.alone;
   return work;
 }
 
@@ -81,6 +83,8 @@ void print_json(const ArchiveWork& work, const ShardCosts& costs,
                           {"frame_seconds", costs.per_frame_s},
                           {"task_start_seconds", work.task_start_s},
                           {"instances", work.instances},
+                          {"at_once", work.at_once},
+                          {"alone", work.alone},
                           {"measured_shards", costs.measured.size()},
                           {"bytes", work.bytes},
                           {"nodes", nlohmann::json::array()}};
@@ -92,8 +96,9 @@ void print_table(const ArchiveWork& work, const ShardCosts& costs,
                  const std::vector<Prediction>& predictions) {
   std::printf(
       "measured: %.2f s to scan, %.2f s to start a process, %.3f s a shard and %.3f ms a frame, "
-      "%zu processes on a node\n",
-      work.scan_s, work.start_s, costs.per_shard_s, costs.per_frame_s * 1e3, work.instances);
+      "%zu processes on a node, %zu shards under way in each, one alone at %.0f %% of its speed\n",
+      work.scan_s, work.start_s, costs.per_shard_s, costs.per_frame_s * 1e3, work.instances,
+      work.at_once, 100 * work.alone);
   std::printf("%8s  %14s  %8s  %9s  %s\n", "nodes", "time", "speed-up", "reads", "limit");
   for (const Prediction& made : predictions) {
     const double alone = predict(work, 1).total_s;

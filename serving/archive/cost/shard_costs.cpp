@@ -58,6 +58,62 @@ size_t most_at_once(const std::map<std::string, Worker>& workers) {
   return most;
 }
 
+/// Seconds of a shard from its first frame on, by what else its process had under way.
+struct Company {
+  double alone_s = 0;
+  double beside_s = 0;
+  size_t most = 1;  ///< with itself
+};
+
+Company company_of(const MeasuredShard& shard, const Worker& worker) {
+  Company company;
+  std::vector<double> borders = {shard.first_frame_s, shard.ended_s};
+  for (const MeasuredShard& other : worker.shards) {
+    for (const double border : {other.first_frame_s, other.ended_s}) {
+      if (border > shard.first_frame_s && border < shard.ended_s) borders.push_back(border);
+    }
+  }
+  std::ranges::sort(borders);
+  for (size_t i = 1; i < borders.size(); ++i) {
+    const double length = borders[i] - borders[i - 1];
+    const double middle = borders[i - 1] + length / 2;
+    const auto works = [&](const MeasuredShard& other) {
+      return other.first_frame_s < middle && middle < other.ended_s;
+    };
+    const auto count = static_cast<size_t>(std::ranges::count_if(worker.shards, works));
+    (count > 1 ? company.beside_s : company.alone_s) += length;
+    if (length > 0) company.most = std::max(company.most, count);
+  }
+  return company;
+}
+
+/// Frames a second of a shard alone and beside others, by least squares without a base.
+class AloneSpeed {
+ public:
+  void add(double frames, const Company& company) {
+    aa_ += company.alone_s * company.alone_s;
+    ab_ += company.alone_s * company.beside_s;
+    bb_ += company.beside_s * company.beside_s;
+    af_ += company.alone_s * frames;
+    bf_ += company.beside_s * frames;
+    most_ = std::max(most_, company.most);
+  }
+  size_t most() const { return most_; }
+  double share() const {
+    constexpr double kLeast = 1e-3;  // of what tells the two from each other
+    const double determinant = aa_ * bb_ - ab_ * ab_;
+    if (most_ < 2 || determinant <= kLeast * aa_ * bb_) return 1;
+    const double alone = (af_ * bb_ - bf_ * ab_) / determinant;
+    const double beside = (bf_ * aa_ - af_ * ab_) / determinant;
+    const auto most = static_cast<double>(most_);
+    return beside > 0 ? std::clamp(alone / (most * beside), 1 / most, 1.0) : 1;
+  }
+
+ private:
+  double aa_ = 0, ab_ = 0, bb_ = 0, af_ = 0, bf_ = 0;
+  size_t most_ = 1;
+};
+
 std::map<std::string, Worker> workers_of(const std::vector<MeasuredShard>& shards) {
   std::map<std::string, Worker> workers;
   for (const MeasuredShard& shard : shards) {
@@ -98,6 +154,7 @@ ShardCosts measure_costs(const std::vector<MeasuredShard>& shards) {
   ShardCosts costs;
   const std::map<std::string, Worker> workers = workers_of(shards);
   std::vector<Point> points;
+  AloneSpeed alone;
   for (const auto& [name, worker] : workers) {
     costs.start_s +=
         std::max(0.0, worker.first_frame_s - worker.begun_s) / static_cast<double>(workers.size());
@@ -108,12 +165,15 @@ ShardCosts measure_costs(const std::vector<MeasuredShard>& shards) {
       const double cost = share * (shard.ended_s - shard.first_frame_s);
       costs.measured[shard.shard] = cost;
       points.push_back({static_cast<double>(shard.frames), cost});
+      alone.add(static_cast<double>(shard.frames), company_of(shard, worker));
     }
   }
   const Line line = fit(points);
   costs.per_shard_s = line.base;
   costs.per_frame_s = line.slope;
   costs.instances = most_at_once(workers);
+  costs.at_once = alone.most();
+  costs.alone = alone.share();
   return costs;
 }
 

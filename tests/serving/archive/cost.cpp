@@ -14,9 +14,9 @@ using testing::DoubleNear;
 using testing::HasSubstr;
 
 /// A process that begins at 100 s, needs 2.5 s until it takes shards, 0.5 s for the start of each,
-/// and 0.01 s a frame, which two that are under way at once have half of.
+/// and 0.01 s a frame, which two that are under way at once have half of; one alone has `alone`.
 std::vector<MeasuredShard> shards_of(const std::string& worker, size_t first,
-                                     const std::vector<uint64_t>& frames) {
+                                     const std::vector<uint64_t>& frames, double alone = 1) {
   constexpr double kStep = 0.001;
   struct Running {
     size_t index;
@@ -38,7 +38,7 @@ std::vector<MeasuredShard> shards_of(const std::string& worker, size_t first,
     const auto working = std::ranges::count_if(running, works);
     for (Running& one : running) {
       if (!works(one)) continue;
-      one.left -= kStep / static_cast<double>(working);
+      one.left -= kStep * (working > 1 ? 1 / static_cast<double>(working) : alone);
       if (one.left <= 0) shards[one.index].ended_s = now;
     }
     std::erase_if(running, [](const Running& one) { return one.left <= 0; });
@@ -75,6 +75,18 @@ TEST(ShardCosts, WaitingForOrdersCostsNothing) {
   EXPECT_NEAR(measure_costs(shards).of_shard(9, 250), 2.75, 0.1);
 }
 
+TEST(ShardCosts, HowFastAShardIsAlone) {
+  const std::vector<uint64_t> frames = {100, 300, 200, 250, 150, 300};
+  for (const double alone : {0.5, 0.7, 1.0}) {
+    const ShardCosts costs = measure_costs(shards_of("a:1", 0, frames, alone));
+    EXPECT_EQ(costs.at_once, 2u);
+    EXPECT_NEAR(costs.alone, alone, 0.01);
+  }
+  // With one at a time there is nothing to tell.
+  EXPECT_EQ(measure_costs(shards_of("a:1", 0, {100})).alone, 1);
+  EXPECT_EQ(measure_costs(shards_of("a:1", 0, {100})).at_once, 1u);
+}
+
 TEST(ShardCosts, CountsTheProcessesOfAHost) {
   std::vector<MeasuredShard> shards = shards_of("a:1", 0, {100, 300});
   for (const auto& shard : shards_of("a:2", 2, {200, 100})) shards.push_back(shard);
@@ -96,6 +108,20 @@ TEST(Predict, DealsOutByIndex) {
   EXPECT_DOUBLE_EQ(predict(work, 4).total_s, 7);
   work.instances = 2;
   EXPECT_DOUBLE_EQ(predict(work, 1).total_s, 8);
+}
+
+TEST(Predict, TheLastShardsAreAlone) {
+  ArchiveWork work;
+  work.shard_s = {1, 1, 1, 1, 1};
+  work.at_once = 2;
+  EXPECT_DOUBLE_EQ(predict(work, 1).total_s, 5);
+  // Each waits for an accelerator: 2 s for each pair, and 2 s for the last one.
+  work.alone = 0.5;
+  EXPECT_DOUBLE_EQ(predict(work, 1).total_s, 6);
+  EXPECT_DOUBLE_EQ(predict(work, 5).total_s, 2);
+  EXPECT_DOUBLE_EQ(predict(work, 5).longest_s, 2);
+  work.instances = 2;
+  EXPECT_DOUBLE_EQ(predict(work, 1).total_s, 4);
 }
 
 TEST(Predict, SaysWhatLimits) {
