@@ -12,7 +12,8 @@ namespace het::archive {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;  ///< also: something was given up
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitLeft = 3;  ///< stopped while something is left
+inline constexpr int kExitLeft = 3;         ///< stopped while something is left
+inline constexpr int kExitNothingDone = 4;  ///< so, and no shard ended meanwhile
 
 /// Parses what stands before "--"; `line` gets the words behind it, without gst-launch-1.0 in
 /// front. Returns the exit status of a program that has nothing more to do (--help, wrong usage),

@@ -199,7 +199,7 @@ Result<int> run(const RunOptions& options) {
   settings.stops = StopFlag::count;
   HET_ASSIGN(const RunOutcome outcome, run_archive(folder, plan, settings));
   tell_given_up(folder, plan, settings.shards);
-  if (outcome.left > 0) return kExitLeft;
+  if (outcome.left > 0) return outcome.has_advanced ? kExitLeft : kExitNothingDone;
   return outcome.given_up.empty() ? kExitDone : kExitFailed;
 }
 
@@ -224,7 +224,7 @@ int run_command(int argc, char** argv) {
       "`hetero launch` are. With VIDEOS and a pipeline behind -- it plans before, as `hetero "
       "archive plan` does; without them it takes the plan that is there. Run it again, here or "
       "elsewhere, to go on. Exit status: 0 all is done, 1 something was given up or failed, 2 "
-      "wrong usage, 3 it was stopped and something is left.",
+      "wrong usage, 3 it was stopped and something is left, 4 so, and no shard ended meanwhile.",
       "hetero archive run");
   RunOptions options;
   add_run_options(app, options);

@@ -78,8 +78,9 @@ std::string sbatch_lines(const SlurmJob& job, std::string_view name, std::string
   return text;
 }
 
-constexpr std::string_view kArrayBody = R"(
-# The step is told to stop (SIGTERM) before the time limit and ends with 3 while something is left.
+constexpr std::string_view kArrayBody = R"sh(
+# The step is told to stop (SIGTERM) before the time limit and ends with 3 while something is left,
+# with 4 if no shard has ended meanwhile: in the same time none will.
 # This shell gets SIGTERM only from scancel or where Slurm itself puts the job back.
 is_ended_by_slurm=
 trap 'is_ended_by_slurm=yes' TERM
@@ -94,9 +95,12 @@ while :; do
 done
 if [ "$status" = 3 ] && [ -z "$is_ended_by_slurm" ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt 1000 ]; then
   scontrol requeue "$SLURM_JOB_ID" && exit 0
+elif [ "$status" = 4 ] && [ -z "$is_ended_by_slurm" ]; then
+  echo "no shard has ended within the time limit, so this task is not put back: give more time" \
+    "(--time) or plan shorter shards (--shard)" >&2
 fi
 exit "$status"
-)";
+)sh";
 
 constexpr std::string_view kMergeBody = R"(
 {program} merge {folder} -o {merged}

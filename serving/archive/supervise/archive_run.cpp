@@ -61,6 +61,7 @@ class ArchiveRun {
     outcome.done = done_;
     outcome.left = queue_.left();
     outcome.given_up = given_up_;
+    outcome.has_advanced = has_advanced_;
     if (settings_.shards.size() > 0) say(progress().text());
     return outcome;
   }
@@ -155,6 +156,7 @@ class ArchiveRun {
       return;
     }
     idle_ends_ = 0;
+    has_advanced_ = true;
     if (!queue_.under_way(worker).contains(answer.key)) return;
     if (answer.kind == WorkerAnswer::Kind::Done) return count_done(worker, answer.key);
     say(fmt::format("{}: {}", shard_text(answer.key), answer.error));
@@ -168,6 +170,7 @@ class ArchiveRun {
 
   void count_done(size_t worker, const std::string& key) {
     ++done_;
+    has_advanced_ = true;
     frames_left_ -= std::min(frames_left_, by_key_.at(key)->frames);
     queue_.finished(worker, key);
   }
@@ -242,6 +245,7 @@ class ArchiveRun {
         "a worker has ended with {}{}", ended.end_text(),
         together > 1 ? fmt::format("; its {} shards are done one by one", together) : ""));
     if (guilty.empty()) return {};
+    has_advanced_ = true;
     const bool is_stall = workers_[index].was_killed_for_silence;
     const auto failures =
         add_failure(folder_, guilty, is_stall ? FailureKind::Stall : FailureKind::Crash,
@@ -307,6 +311,7 @@ class ArchiveRun {
   ShardQueue queue_;
   std::vector<Worker> workers_;
   size_t idle_ends_ = 0;
+  bool has_advanced_ = false;
   double line_every_s_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_line_ = Clock::now();

@@ -32,6 +32,7 @@ struct RunOutcome {
   size_t done = 0;
   size_t left = 0;
   std::vector<std::string> given_up;  ///< keys
+  bool has_advanced = false;          ///< a shard was done, or failed, in this run
 };
 
 /// Does the shards that are missing: feeds workers, starts those anew that have ended, notes who is

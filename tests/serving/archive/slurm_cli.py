@@ -72,6 +72,9 @@ def tasks(hetero, folder):
     # Something is left: it was told to stop before its time limit.
     assert node.start(script, STATUS="3").wait(20) == 0
     assert node.text("scontrol") == "requeue 77\n", node.text("scontrol")
+    # So, and within its time limit no shard has ended.
+    assert node.start(script, STATUS="4").wait(20) == 4
+    assert node.text("scontrol") == "requeue 77\n", "a task that gets nowhere was put back"
 
 
 @case
