@@ -75,14 +75,9 @@ class ParsingRun {
 
   /// All streams are read, so that a video without pictures ends like any other.
   void take_pad(GstPad* pad) {
-    GstElement* const sink = gst_element_factory_make("fakesink", nullptr);
-    if (!sink) return;
-    // The first frame has not to come before the others may go on.
-    g_object_set(sink, "sync", FALSE, "async", FALSE, nullptr);
-    gst_bin_add(GST_BIN(pipeline_.get()), sink);
-    gst_element_sync_state_with_parent(sink);
+    GstPad* const target = add_end(pipeline_.get());
+    if (!target) return;
     take_video(pad);
-    GstPad* const target = gst_element_get_static_pad(sink, "sink");
     gst_pad_link(pad, target);
     gst_object_unref(target);
   }

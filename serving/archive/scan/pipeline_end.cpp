@@ -30,6 +30,15 @@ std::optional<Status> end_on(GstBus* bus, const std::string& what) {
 
 }  // namespace
 
+GstPad* add_end(GstElement* pipeline) {
+  GstElement* const sink = gst_element_factory_make("fakesink", nullptr);
+  if (!sink) return nullptr;
+  g_object_set(sink, "sync", FALSE, "async", FALSE, nullptr);
+  gst_bin_add(GST_BIN(pipeline), sink);
+  gst_element_sync_state_with_parent(sink);
+  return gst_element_get_static_pad(sink, "sink");
+}
+
 Status wait_for_end(GstElement* pipeline, const std::string& what,
                     const std::function<uint64_t()>& moved,
                     const std::function<bool()>& is_stopped) {

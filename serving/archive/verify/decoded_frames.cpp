@@ -45,12 +45,8 @@ class DecodingRun {
   }
 
   void take_pad(GstPad* pad) {
-    GstElement* const sink = gst_element_factory_make("fakesink", nullptr);
-    if (!sink) return;
-    // The first frame has not to come before the others may go on.
-    g_object_set(sink, "sync", FALSE, "async", FALSE, nullptr);
-    gst_bin_add(GST_BIN(pipeline_.get()), sink);
-    gst_element_sync_state_with_parent(sink);
+    GstPad* const target = add_end(pipeline_.get());
+    if (!target) return;
     GstCaps* const caps = gst_pad_query_caps(pad, nullptr);
     const bool is_video = caps && !gst_caps_is_any(caps) && !gst_caps_is_empty(caps) &&
                           gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-raw");
@@ -62,7 +58,6 @@ class DecodingRun {
         gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, take_buffer, this, nullptr);
       }
     }
-    GstPad* const target = gst_element_get_static_pad(sink, "sink");
     gst_pad_link(pad, target);
     gst_object_unref(target);
   }
