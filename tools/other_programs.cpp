@@ -30,10 +30,13 @@ bool is_word(std::string_view name) {
 
 void become_other_program(char** argv) {
   if (argv[0] == nullptr || argv[1] == nullptr || !is_word(argv[1])) return;
-  const std::string name = std::string(kBegin) + argv[1];
+  std::string name = std::string(kBegin) + argv[1];
   const std::string beside = (own_folder() / name).string();
+  char* const word = argv[1];
+  argv[1] = name.data();  // so that lists of processes have its name
   ::execv(beside.c_str(), argv + 1);
   ::execvp(name.c_str(), argv + 1);
+  argv[1] = word;
 }
 
 std::string other_programs() {
