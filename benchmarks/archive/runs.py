@@ -1,10 +1,14 @@
 """`hetero archive` on this machine, with times: for the scripts beside this one."""
+import argparse
+import contextlib
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 
 
@@ -31,22 +35,63 @@ class Archives:
         self.call("plan", *videos, "-o", folder, *options, "--", *pipeline)
         return folder, time.monotonic() - begin
 
+    def start(self, folder, part, processor=None):
+        place = [] if processor is None else ["--cpus", str(processor)]
+        words = [*self.program, "run", "-o", str(folder), "--part", part, "--instances", "1", *place]
+        return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.environment)
+
     def run(self, folder, nodes=1, bound=False):
-        """Seconds of so many `run --part` at once, each on one processor where they are bound."""
-        begin = time.monotonic()
-        processes = []
-        for node in range(nodes):
-            place = ["--cpus", str(sorted(os.sched_getaffinity(0))[node])] if bound else []
-            words = [*self.program, "run", "-o", str(folder), "--part", f"{node + 1}/{nodes}", "--instances", "1", *place]
-            processes.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.environment))
-        for process in processes:
+        """Seconds of so many `run --part` at once, each on one processor where they are bound; and their processor time."""
+        begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        processors = sorted(os.sched_getaffinity(0)) if bound else [None] * nodes
+        for process in [self.start(folder, f"{node + 1}/{nodes}", processors[node]) for node in range(nodes)]:
             _, said = process.communicate()
             if process.returncode != 0:
                 raise SystemExit(f"hetero archive run fails:\n{said}")
-        return time.monotonic() - begin
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.monotonic() - begin, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    @contextlib.contextmanager
+    def neighbours(self, folder, first):
+        """The processors from number `first` on do this archive meanwhile, over and over."""
+        over = threading.Event()
+
+        def work(processor):
+            own = folder.with_name(f"neighbour_{processor}")
+            while not over.is_set():
+                shutil.rmtree(own, ignore_errors=True)
+                shutil.copytree(folder, own)
+                process = self.start(own, "1/1", processor)
+                while process.poll() is None and not over.is_set():
+                    time.sleep(0.05)
+                process.terminate()
+                process.communicate()
+
+        threads = [threading.Thread(target=work, args=(processor,)) for processor in sorted(os.sched_getaffinity(0))[first:]]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
 
     def predict(self, folder, nodes, *options):
         return json.loads(self.call("predict", folder, "--json", "--nodes", ",".join(map(str, nodes)), *options))
+
+
+def arguments(description, shard, config):
+    """A parser with what the scripts have in common."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("video", type=pathlib.Path)
+    parser.add_argument("model")
+    parser.add_argument("--model-proc")
+    parser.add_argument("--shard", default=shard)
+    parser.add_argument("--times", type=int, default=6)
+    parser.add_argument("--config", default=config)
+    return parser
 
 
 def long_video(source, path, times):
