@@ -23,7 +23,7 @@ pieces_begin "$folder/ray_progress"
 piece_build "$build" plugins tools/hetero-archive
 if [ -n "$(piece_result build)" ]; then
   piece videos /usr/bin/python3 "$cluster/videos.py" "$folder/videos" 200 5
-  for name in one_process ray_whole ray_ranges; do
+  for name in one_process ray_page ray_whole ray_ranges; do
     piece "$name" /usr/bin/python3 "$cluster/cluster_check.py" "$build" "$folder" "$name"
   done
 fi

@@ -21,7 +21,7 @@ pieces_begin "$folder/slurm_progress"
 piece_build "$build" plugins tools/hetero-archive
 if [ -n "$(piece_result build)" ]; then
   piece videos /usr/bin/python3 "$cluster/videos.py" "$folder/videos" 200 5
-  for name in one_process slurm_whole slurm_ranges slurm_time_limit parallel; do
+  for name in one_process slurm_page slurm_whole slurm_ranges slurm_time_limit parallel_page parallel; do
     piece "$name" /usr/bin/python3 "$cluster/cluster_check.py" "$build" "$folder" "$name"
   done
 fi

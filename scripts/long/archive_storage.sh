@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `hetero archive` of an object store by presigned URLs, against moto's server (pinned, from PyPI): results beside gst-launch-1.0's, nothing
-# is done again for a new signature, an object that changes is. Needs a network the first time.
+# `hetero archive` of an object store by presigned URLs and as a folder mounted by s3fs, against moto's server (pinned, from PyPI): results
+# beside gst-launch-1.0's, nothing is done again for a new signature, an object that changes is. Needs a network the first time, and root for
+# the folder.
 #   ./check.sh --long archive_storage
 # HET_CHECK_BUILD names another build folder than build-check.
 set -euo pipefail
@@ -13,7 +14,7 @@ version=5.2.5
 build=$root/${HET_CHECK_BUILD:-build-check}
 folder=$root/build-archive
 cluster=tests/serving/archive/cluster
-require build demo check long
+require build demo check long store
 python_environment "$folder/moto-$version" "moto[s3,server]==$version"
 configure "$build" -Dtests=true
 build "$build" plugins tools/hetero-archive

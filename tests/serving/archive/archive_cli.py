@@ -375,7 +375,7 @@ def stalls(hetero, folder):
 
 @case
 def stopped(hetero, folder):
-    """SIGTERM: exit status 3, nothing half left; again goes on."""
+    """SIGTERM: exit status 3, or 4 where no shard has ended, nothing half left; again goes on."""
     for i in range(3):
         make_video(folder / f"{i}.avi", frames=100)
     out = folder / "out"
@@ -384,10 +384,15 @@ def stopped(hetero, folder):
     running.wait_until(lambda: is_writing(out))
     begin = time.monotonic()
     running.process.terminate()
-    expect(running.wait(3), "stopping")
+    expect(running.wait(4), "stopping")
     assert time.monotonic() - begin < 8
     assert_no_parts(out)
-    assert state(hetero, out, status=3)["missing"] >= 1
+    assert state(hetero, out, status=3)["missing"] == 3
+    running = Running(hetero, folder, "-o", out, "--instances", "1", "--at-once", "1")
+    running.wait_until(lambda: any((out / "notes").glob("[0-9a-f]*.json")))
+    running.process.terminate()
+    running.wait(3)
+    assert state(hetero, out, status=3)["missing"] in (1, 2)
     archive(hetero, "run", "-o", out)
     assert all(text.count(b"\n") == 100 for text in outputs(out).values())
 
@@ -481,7 +486,7 @@ def words(hetero, folder):
 
 @case
 def full_disk(hetero, folder):
-    """No room: the run says so and blames no video; with room it goes on."""
+    """No room, then no right to write: the run says so and blames no video; with both it goes on. Reading needs no right to write."""
     disk = folder / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", disk], capture_output=True, check=False).returncode != 0:
@@ -501,7 +506,22 @@ def full_disk(hetero, folder):
         expect(said, "room")
         filler.unlink()
         assert not list((disk / "out/failures").iterdir())
+
+        def mount_again(how):
+            subprocess.run(["mount", "-o", f"remount,{how}", disk], check=True)
+
+        mount_again("ro")
+        expect(archive(hetero, "run", "-o", disk / "out", status=1)[1], str(disk / "out"), "Read-only")
+        assert state(hetero, disk / "out", status=3)["missing"] == 2
+        expect(archive(hetero, "plan", f"{folder}/*.avi", "-o", disk / "out", "--", *PLAIN, status=1)[1], str(disk / "out"), "Read-only")
+        mount_again("rw")
+        assert not list((disk / "out/failures").iterdir())
         archive(hetero, "run", "-o", disk / "out")
+        mount_again("ro")
+        assert state(hetero, disk / "out")["done"] == 2
+        archive(hetero, "merge", disk / "out", "-o", folder / "merged.jsonl")
+        archive(hetero, "verify", disk / "out")
+        expect(archive(hetero, "merge", disk / "out", "-o", disk / "merged.jsonl", status=1)[1], str(disk / "merged.jsonl"), "Read-only")
         assert [text.count(b"\n") for text in outputs(disk / "out").values()] == [50, 60]
     finally:
         subprocess.run(["umount", "-l", disk], check=True)

@@ -14,6 +14,7 @@ import sys
 import time
 
 import merged_files
+from page_commands import MODEL, assert_merged, page_commands, page_folder, run_commands
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
@@ -212,14 +213,17 @@ def slurm_ranges(work):
 
 @piece
 def slurm_time_limit(work):
-    """Tasks that take longer than they may stop, come again and end; the job behind them merges. The folder's name wants quoting."""
-    # Two shards at once take 22 s and a task's five more than a minute; Slurm's clock gives a start 30 to 60 s.
-    place = work.new_archive("it's \"100 %\" of $HOME", videos="video_00?.*", extra="! identity sleep-time=230000")
+    """Tasks that take longer than they may stop, come again and end; the job behind them merges. The folder's name wants quoting.
+    One whose first shard takes longer than it may says so and does not come again."""
+    # Two shards at once take 15 s and a task's ten more than a minute; Slurm's clock gives a start 30 to 60 s.
+    place = work.new_archive("it's \"100 %\" of $HOME", videos="video_0[01]?.*", extra="! identity sleep-time=150000")
+    endless = work.new_archive("endless", videos="video_000.*", extra="! identity sleep-time=5000000")
     script = write_script(work, place, "--tasks", 2, "--time", "2min", "--stop-before", "60s", "--stall", "60s")
     merged = work.folder / "by the job.jsonl"
     after = work.folder / "merge.sbatch"
     after.write_text(work.archive("slurm", place, "--merge", merged), encoding="utf-8")
     merged.unlink(missing_ok=True)
+    stuck = write_script(work, endless, "--tasks", 1, "--time", "2min", "--stop-before", "60s", "--stall", "60s")
     with cluster(Slurm, work.folder / "slurm", 1) as slurm:
         job = slurm.submit(script)
         behind = slurm.submit(after, f"--dependency=afterany:{job}")
@@ -227,14 +231,42 @@ def slurm_time_limit(work):
         states = slurm.tasks(job)
         assert {state for state, _ in states.values()} == {"COMPLETED"}, f"tasks: {states}"
         assert slurm.run("squeue", "-h", "-t", "all", "-j", behind, "-o", "%T").strip() == "COMPLETED"
+        in_vain = slurm.submit(stuck)
+        slurm.wait(in_vain)
+        assert {state for state, _ in slurm.tasks(in_vain).values()} == {"FAILED"}, f"tasks: {slurm.tasks(in_vain)}"
         restarts = [line.strip() for task in states for line in slurm.run("scontrol", "show", "job", f"{job}_{task}").splitlines() if "Restarts" in line]
     print(f"each task was put back: {restarts}")
     assert len(restarts) == 2 and not any("Restarts=0" in line for line in restarts), restarts
     assert any((place / "logs").iterdir()), "no logs"
+    log = "".join(path.read_text(encoding="utf-8") for path in (endless / "logs").iterdir())
+    assert "no shard has ended within the time limit" in log, log
     lines = merged.read_text(encoding="utf-8").splitlines()
-    names = {f"video_00{number}" for number in range(10)}
+    names = {f"video_0{number:02}" for number in range(20)}
     wanted = [line for line in work.merged.read_text(encoding="utf-8").splitlines() if json.loads(line)["source"][:9] in names]
     assert lines == wanted, f"the merged file has {len(lines)} lines, not the {len(wanted)} of one process"
+
+
+@piece
+def slurm_page(work):
+    """docs/archive_slurm.md, word for word."""
+    folder = page_folder(work, "archive_slurm")
+    commands = page_commands("archive_slurm", MODEL, ("--tasks 50 --cpus-per-task 8 --mem 8G", "--tasks 2 --cpus-per-task 1 --mem 1G"))
+    waits = "while squeue -h | grep -q .; do sleep 1; done\n"
+    first, status, again = commands.partition("hetero archive status out")
+    with cluster(Slurm, work.folder / "slurm", 1):
+        in_slurm = (Slurm.SCRIPT, "run", work.folder / "slurm")
+        run_commands(first + waits, folder, *in_slurm)
+        run_commands(status + again + "\n" + waits, folder, *in_slurm)
+    assert_merged(folder)
+
+
+@piece
+def parallel_page(work):
+    """docs/archive_parallel.md, word for word, with a processor a slot."""
+    folder = page_folder(work, "archive_parallel")
+    work.archive("plan", folder / "videos/*", "-o", folder / "out", "--", *work.pipeline())
+    run_commands(page_commands("archive_parallel", ("$((4 * {%} - 4))-$((4 * {%} - 1))", "$(({%} - 1))")), folder)
+    assert_merged(folder)
 
 
 @piece
@@ -311,6 +343,18 @@ def ray_with_accidents(work, place):
     hosts = {json.loads(path.read_text(encoding="utf-8"))["host"] for path in (place / "notes").glob("[0-9a-f]*.json")}
     assert hosts == {"r1", "r2"}, f"shards were done on {hosts}"
     print(log.read_text(encoding="utf-8").splitlines()[-1][:180])
+
+
+@piece
+def ray_page(work):
+    """docs/archive_ray.md, word for word behind the installation, with the cluster's own start."""
+    folder = page_folder(work, "archive_ray")
+    python = pathlib.Path(os.environ["RAY"]).with_name("python")
+    program = f"{python} {ROOT}/serving/archive/schedulers/hetero_archive_ray.py"
+    with cluster(Ray, work.folder / "ray", 2) as ray:
+        commands = page_commands("archive_ray", MODEL, ("python3 /usr/bin/hetero-archive-ray out", f"{program} out --program {work.program}"), ("FIRST:6379", ray.address))
+        run_commands(commands[commands.index("hetero archive plan"):], folder)
+    assert_merged(folder)
 
 
 @piece

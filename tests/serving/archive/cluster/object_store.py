@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Archives of an object store by presigned URLs: object_store.py BUILD FOLDER, in the Python that has moto and boto3.
+"""Archives of an object store: object_store.py BUILD FOLDER, in the Python that has moto and boto3.
 
-moto's server plays the store. URLs are signed anew for each plan, and what is done stays done; an object that changes is done again.
+moto's server plays the store. URLs are signed anew for each plan, and what is done stays done; an object that changes is done again. A folder
+that s3fs mounts gives what the files give.
 """
+import contextlib
 import json
 import logging
+import os
 import pathlib
 import subprocess
 import sys
@@ -25,7 +28,8 @@ class Store:
         self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         self.server.start()
         host, port = self.server.get_host_and_port()
-        self.client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1",
+        self.address = f"http://{host}:{port}"
+        self.client = boto3.client("s3", endpoint_url=self.address, region_name="us-east-1",
                                    aws_access_key_id="test", aws_secret_access_key="test")
         self.client.create_bucket(Bucket=BUCKET)
 
@@ -36,8 +40,57 @@ class Store:
         return self.client.generate_presigned_url("get_object", Params={"Bucket": BUCKET, "Key": key}, ExpiresIn=3600)
 
 
+    @contextlib.contextmanager
+    def mounted(self, folder):
+        """The bucket as a folder."""
+        folder.mkdir(exist_ok=True)
+        keys = folder.with_suffix(".keys")
+        keys.write_text("test:test\n", encoding="utf-8")
+        keys.chmod(0o600)
+        subprocess.run(["s3fs", BUCKET, folder, "-o", f"url={self.address},passwd_file={keys},use_path_request_style,ro"], check=True, timeout=60)
+        try:
+            until = time.monotonic() + 20
+            while not os.path.ismount(folder) or not list(folder.iterdir()):
+                assert time.monotonic() < until, f"nothing is in {folder}"
+                time.sleep(0.1)
+            yield
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
 def check(work):
     paths = sorted(path for path in work.videos.iterdir() if path.name[:8] in ("video_00", "video_01"))[:8]
+    by_signed_urls(work, paths)
+    if os.getuid() != 0 or not pathlib.Path("/dev/fuse").exists():
+        print("skipped: a mounted folder (it needs root and /dev/fuse)")
+        return
+    in_a_mounted_folder(work, paths)
+
+
+def in_a_mounted_folder(work, paths):
+    """The same lines as from the files themselves, of whole files and of ranges."""
+    store = Store()
+    for path in paths:
+        store.put(path.name, path)
+    mount = work.folder / "bucket"
+    with store.mounted(mount):
+        for name, options in (("mounted_whole", ()), ("mounted_ranges", ("--shard", "1s"))):
+            merged = []
+            for source in (mount, work.videos):
+                place = work.folder / name
+                subprocess.run(["rm", "-rf", place], check=True)
+                work.archive("plan", *(source / path.name for path in paths), "-o", place, *options, "--", *work.pipeline())
+                work.archive("run", "-o", place)
+                merged.append(work.folder / f"{name}_{source.name}.jsonl")
+                work.archive("merge", place, "-o", merged[-1])
+                work.archive("verify", place)
+            difference = merged_files.first_difference(*merged)
+            assert difference is None, f"{name}: {difference}"
+            print(f"{name}: {len(paths)} videos in a folder of s3fs give what the files give")
+    store.server.stop()
+
+
+def by_signed_urls(work, paths):
     line = " ".join(work.pipeline()).replace("filesrc location={video} ! decodebin", "uridecodebin uri={uri}").split()
     place, urls = work.folder / "object_store", work.folder / "urls.txt"
     subprocess.run(["rm", "-rf", place], check=True)
