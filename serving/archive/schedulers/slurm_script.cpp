@@ -94,7 +94,8 @@ while :; do
   kill -0 "$step" 2>/dev/null || break
 done
 if [ "$status" = 3 ] && [ -z "$is_ended_by_slurm" ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt 1000 ]; then
-  scontrol requeue "$SLURM_JOB_ID" && exit 0
+  # Not by SLURM_JOB_ID: that of the last task stands for the whole array.
+  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID" && exit 0
 elif [ "$status" = 4 ] && [ -z "$is_ended_by_slurm" ]; then
   echo "no shard has ended within the time limit, so this task is not put back: give more time" \
     "(--time) or plan shorter shards (--shard)" >&2

@@ -175,7 +175,7 @@ TEST_F(OnnxExternal, FilesAreTold) {
       .initializer(stored("again", "weights.bin"))
       .initializer(stored("gone", "gone.bin"))
       .initializer(stored("outside", "../secret.bin"))
-      .input("choose", {{}}, test::kBool)
+      .input("choose", std::vector<int64_t>{}, test::kBool)
       .node("If", {"choose"}, {"y"},
             {test::Attr::graph("then_branch", branch.bytes()),
              test::Attr::graph("else_branch", branch.bytes())})

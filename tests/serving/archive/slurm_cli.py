@@ -50,7 +50,7 @@ class Node:
 
     def start(self, script, **variables):
         environment = {**os.environ, "PLACE": str(self.place), "PATH": f"{self.place}/bin:{os.environ['PATH']}",
-                       "SLURM_ARRAY_TASK_ID": "2", "SLURM_JOB_ID": "77", **variables}
+                       "SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_JOB_ID": "76", "SLURM_JOB_ID": "77", **variables}
         return subprocess.Popen(["bash", "-c", script], env=environment, start_new_session=True)
 
     def text(self, name):
@@ -71,10 +71,10 @@ def tasks(hetero, folder):
     assert node.text("scontrol") == "", "a task that has nothing left was put back"
     # Something is left: it was told to stop before its time limit.
     assert node.start(script, STATUS="3").wait(20) == 0
-    assert node.text("scontrol") == "requeue 77\n", node.text("scontrol")
+    assert node.text("scontrol") == "requeue 76_2\n", node.text("scontrol")
     # So, and within its time limit no shard has ended.
     assert node.start(script, STATUS="4").wait(20) == 4
-    assert node.text("scontrol") == "requeue 77\n", "a task that gets nowhere was put back"
+    assert node.text("scontrol") == "requeue 76_2\n", "a task that gets nowhere was put back"
 
 
 @case

@@ -39,7 +39,7 @@ TEST(SlurmScript, ATaskDoesItsPartBoundAndIsToldToStopBeforeItsLimit) {
         "srun --ntasks=1 --cpus-per-task=8 --cpu-bind=cores --mem-bind=local \\\n",
         "  /usr/bin/hetero-archive run -o /data/out --part \"$SLURM_ARRAY_TASK_ID/12\" --tries 2 "
         "&\n",
-        "scontrol requeue \"$SLURM_JOB_ID\""}) {
+        "scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\""}) {
     EXPECT_THAT(*text, HasSubstr(line));
   }
 }
