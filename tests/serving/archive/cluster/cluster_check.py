@@ -146,7 +146,20 @@ class Slurm:
         limit = time.monotonic() + MOST_SECONDS
         while not self.is_over(*jobs):
             assert time.monotonic() < limit, f"after {MOST_SECONDS} s not all tasks have ended: {[self.tasks(job) for job in jobs]}"
+            for job in jobs:
+                self.release(job)
             time.sleep(1)
+
+    def release(self, job):
+        """As an operator does it: a task that was being started when the controller was killed is held then, and its node drained."""
+        for line in self.run("squeue", "-h", "-a", "-r", "-t", "PD", "-j", job, "-o", "%K %r").splitlines():
+            number, _, reason = line.partition(" ")
+            if "requeued held" not in reason:
+                continue
+            print(f"task {number} is released: {reason}")
+            self.run("scontrol", "release", f"{job}_{number}")
+            for node in self.run("sinfo", "-h", "-N", "-t", "drain", "-o", "%N").split():
+                self.run("scontrol", "update", f"nodename={node}", "state=resume")
 
 
 @contextlib.contextmanager
