@@ -1,6 +1,8 @@
 #include "serving/archive/cost/shard_costs.h"
 
 #include <algorithm>
+#include <compare>
+#include <set>
 
 namespace het::archive {
 namespace {
@@ -65,26 +67,39 @@ struct Company {
   size_t most = 1;  ///< with itself
 };
 
-Company company_of(const MeasuredShard& shard, const Worker& worker) {
-  Company company;
-  std::vector<double> borders = {shard.first_frame_s, shard.ended_s};
-  for (const MeasuredShard& other : worker.shards) {
-    for (const double border : {other.first_frame_s, other.ended_s}) {
-      if (border > shard.first_frame_s && border < shard.ended_s) borders.push_back(border);
+/// Of each shard of a worker.
+std::vector<Company> companies_of(const Worker& worker) {
+  struct Change {
+    double time_s = 0;
+    bool is_begin = false;  ///< ends come first
+    size_t shard = 0;
+    auto operator<=>(const Change&) const = default;
+  };
+  std::vector<Change> changes;
+  for (size_t i = 0; i < worker.shards.size(); ++i) {
+    const MeasuredShard& shard = worker.shards[i];
+    if (shard.ended_s <= shard.first_frame_s) continue;
+    changes.push_back({shard.first_frame_s, true, i});
+    changes.push_back({shard.ended_s, false, i});
+  }
+  std::ranges::sort(changes);
+  std::vector<Company> companies(worker.shards.size());
+  std::set<size_t> under_way;
+  double since_s = 0;
+  for (const Change& change : changes) {
+    for (const size_t shard : under_way) {
+      Company& company = companies[shard];
+      (under_way.size() > 1 ? company.beside_s : company.alone_s) += change.time_s - since_s;
+      company.most = std::max(company.most, under_way.size());
+    }
+    since_s = change.time_s;
+    if (change.is_begin) {
+      under_way.insert(change.shard);
+    } else {
+      under_way.erase(change.shard);
     }
   }
-  std::ranges::sort(borders);
-  for (size_t i = 1; i < borders.size(); ++i) {
-    const double length = borders[i] - borders[i - 1];
-    const double middle = borders[i - 1] + length / 2;
-    const auto works = [&](const MeasuredShard& other) {
-      return other.first_frame_s < middle && middle < other.ended_s;
-    };
-    const auto count = static_cast<size_t>(std::ranges::count_if(worker.shards, works));
-    (count > 1 ? company.beside_s : company.alone_s) += length;
-    if (length > 0) company.most = std::max(company.most, count);
-  }
-  return company;
+  return companies;
 }
 
 /// Frames a second of a shard alone and beside others, by least squares without a base.
@@ -161,11 +176,13 @@ ShardCosts measure_costs(const std::vector<MeasuredShard>& shards) {
     double sum = 0;
     for (const MeasuredShard& shard : worker.shards) sum += shard.ended_s - shard.first_frame_s;
     const double share = sum > 0 ? busy_s(worker) / sum : 0;
-    for (const MeasuredShard& shard : worker.shards) {
+    const std::vector<Company> companies = companies_of(worker);
+    for (size_t i = 0; i < worker.shards.size(); ++i) {
+      const MeasuredShard& shard = worker.shards[i];
       const double cost = share * (shard.ended_s - shard.first_frame_s);
       costs.measured[shard.shard] = cost;
       points.push_back({static_cast<double>(shard.frames), cost});
-      alone.add(static_cast<double>(shard.frames), company_of(shard, worker));
+      alone.add(static_cast<double>(shard.frames), companies[i]);
     }
   }
   const Line line = fit(points);
