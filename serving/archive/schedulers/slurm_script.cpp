@@ -81,18 +81,13 @@ std::string sbatch_lines(const SlurmJob& job, std::string_view name, std::string
 constexpr std::string_view kArrayBody = R"sh(
 # The step is told to stop (SIGTERM) before the time limit and ends with 3 while something is left,
 # with 4 if no shard has ended meanwhile: in the same time none will.
-# This shell gets SIGTERM only from scancel or where Slurm itself puts the job back.
+# This shell gets SIGTERM only from scancel or where Slurm itself puts the job back; it notes that
+# when the step has ended.
 is_ended_by_slurm=
 trap 'is_ended_by_slurm=yes' TERM
 srun --ntasks=1 --cpus-per-task={cpus} --cpu-bind=cores --mem-bind=local \
-  {program} run -o {folder} --part "$SLURM_ARRAY_TASK_ID/{tasks}"{options} &
-step=$!
-# A signal ends a wait, not the step.
-while :; do
-  wait "$step"
-  status=$?
-  kill -0 "$step" 2>/dev/null || break
-done
+  {program} run -o {folder} --part "$SLURM_ARRAY_TASK_ID/{tasks}"{options}
+status=$?
 if [ "$status" = 3 ] && [ -z "$is_ended_by_slurm" ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt 1000 ]; then
   # Not by SLURM_JOB_ID: that of the last task stands for the whole array.
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID" && exit 0

@@ -37,8 +37,7 @@ TEST(SlurmScript, ATaskDoesItsPartBoundAndIsToldToStopBeforeItsLimit) {
         "\n#SBATCH --requeue\n", "\n#SBATCH --open-mode=append\n",
         "\n#SBATCH --output=\"/data/out/logs/%A_%a.log\"\n",
         "srun --ntasks=1 --cpus-per-task=8 --cpu-bind=cores --mem-bind=local \\\n",
-        "  /usr/bin/hetero-archive run -o /data/out --part \"$SLURM_ARRAY_TASK_ID/12\" --tries 2 "
-        "&\n",
+        "  /usr/bin/hetero-archive run -o /data/out --part \"$SLURM_ARRAY_TASK_ID/12\" --tries 2\n",
         "scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\""}) {
     EXPECT_THAT(*text, HasSubstr(line));
   }
