@@ -28,6 +28,10 @@ constexpr int64_t kFirstIrVersionWithOpsets = 3;
 
 constexpr std::string_view kLfsPointer = "version https://git-lfs";
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 bool uses_default_domain(const onnx::ParsedGraph& graph) {
   for (const onnx::ParsedNode& node : graph.nodes) {
     if (node.opset == 0 && (node.domain.empty() || node.domain == "ai.onnx")) return true;
@@ -105,7 +109,7 @@ Result<std::unique_ptr<Model>> read_bytes(std::span<const std::byte> bytes,
                                           const onnx::ModelFolder& folder,
                                           const std::string& origin,
                                           const std::vector<std::string>& overridden) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = text_of(bytes);
   if (text.empty()) return error(StatusCode::ParseError, "ONNX model '{}' is empty", origin);
   if (text.substr(0, kLfsPointer.size()) == kLfsPointer) {
     return error(StatusCode::ParseError,
@@ -142,8 +146,7 @@ Result<std::unique_ptr<Model>> read_onnx_bytes(std::span<const std::byte> bytes,
 
 Result<std::vector<std::string>> onnx_external_files(const std::string& path) {
   HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
-  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
-                               file->bytes().size());
+  const std::string_view bytes = text_of(file->bytes());
   try {
     HET_ASSIGN(const onnx::ParsedModel parsed, onnx::parse_model(bytes, path));
     const onnx::ExternalFiles beside(onnx::folder_of_model(path));
@@ -161,8 +164,7 @@ Result<std::vector<std::string>> onnx_external_files(const std::string& path) {
 
 Result<Tensor> read_onnx_tensor(const std::string& path) {
   HET_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
-  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
-                               file->bytes().size());
+  const std::string_view bytes = text_of(file->bytes());
   try {
     HET_ASSIGN(const onnx::ParsedTensor parsed, onnx::parse_tensor(bytes, path));
     onnx::TensorReader reader(file, bytes.size(), {});
