@@ -5,8 +5,9 @@
 
 The pipelines and the peer are those of compare.py. A round goes through the numbers of streams and plays a trial of both sides with each, in
 an order that turns, so what slows down one slows down the other. A trial passes where every stream keeps rate and p99 and loses at most 1 %.
-A side carries the most streams with which it passes more than half of the trials, as it does with all fewer ones that were tried; in brackets stands what each round
-says alone. Printed besides: medians of p99 and of the processor time a frame, and the ratio of the latter of pairs in which both pass.
+A side carries the most streams with which it passes more than half of the trials, as it does with all fewer ones that were tried; in brackets
+stands what each round says alone. Printed besides: medians of p99 and of the processor time a frame, and the ratio of the latter of pairs in
+which both pass.
 """
 import json
 import math
@@ -67,9 +68,9 @@ def main():
             print(f"{name}, {streams} streams: " + "; ".join(
                 f"{side} passes {sum(passed[side][streams])} of {options.rounds}, p99 {statistics.median(t['worst']['p99_ms'] for t in trials[side][streams]):.0f} ms, "
                 f"CPU {statistics.median(t['cpu_ms_per_frame'] for t in trials[side][streams]):.2f} ms a frame" for side in SIDES), flush=True)
-        pairs = [pair for streams in steps for pair in zip(*(trials[side][streams] for side in SIDES))]
         # Of one that does not keep up nothing is known but that.
-        ratios = [theirs["cpu_ms_per_frame"] / ours["cpu_ms_per_frame"] for ours, theirs in pairs if passes(ours, options) and passes(theirs, options)] or [math.nan]
+        ratios = [trials["peer"][streams][number]["cpu_ms_per_frame"] / trials["ours"][streams][number]["cpu_ms_per_frame"]
+                  for streams in steps for number in range(options.rounds) if all(passed[side][streams][number] for side in SIDES)] or [math.nan]
         ours, theirs = (carried(passed[side]) for side in SIDES)
         print(f"{name}: {', '.join(carried_text(side, passed[side]) for side in SIDES)}, ratio {ours / max(1, theirs):.2f}; processor time a frame, peer over ours "
               f"{statistics.median(ratios):.2f} [{min(ratios):.2f} {max(ratios):.2f}]", flush=True)
