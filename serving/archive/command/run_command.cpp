@@ -109,7 +109,8 @@ Result<std::vector<WorkerOrder>> worker_orders(const RunOptions& options) {
 }
 
 /// In a process of its own: scanning has threads, beside which this one could not start workers.
-/// Its exit status, or that a signal has ended it.
+/// Its exit status, or Cancelled where it crashed: by a signal, or with a status that is none of
+/// its own (GStreamer makes 255 of a segmentation fault while it loads a plugin).
 Result<int> plan_in_child(const PlanOptions& options) {
   std::vector<std::string> words = options.words();
   words.insert(words.begin(), {"hetero-archive", "plan"});
@@ -135,7 +136,10 @@ Result<int> plan_in_child(const PlanOptions& options) {
     was_told = StopFlag::is_set();
   }
   if (StopFlag::is_set()) return kExitLeft;
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (WIFEXITED(status) && WEXITSTATUS(status) <= kExitNothingDone) return WEXITSTATUS(status);
+  if (WIFEXITED(status)) {
+    return error(StatusCode::Cancelled, "planning ended with exit status {}", WEXITSTATUS(status));
+  }
   return error(StatusCode::Cancelled, "planning ended with signal {} ({})", WTERMSIG(status),
                ::strsignal(WTERMSIG(status)));
 }
