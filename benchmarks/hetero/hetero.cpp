@@ -3,7 +3,7 @@
 //   bench_hetero plan MODEL...                  on paper, all simulated machines
 //   bench_hetero run [--scale X] [--requests N] MODEL...       executed by HETERO on simulated
 //   machines
-//   bench_hetero real [--devices GPU,CPU] MODEL...  the same on real devices
+//   bench_hetero real [--devices GPU,CPU] MODEL...  in turns beside real devices
 //   bench_hetero repeat [--devices GPU,CPU] MODEL...  plans of three compiles, beside each other
 //   bench_hetero overhead MODEL...              HETERO:CPU beside CPU, alternating
 //   bench_hetero split --affinity FILE MODEL...  subgraphs with these affinities, as JSON
@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -20,16 +19,16 @@
 #include <vector>
 
 #include "benchmarks/hetero/plan_comparison.h"
+#include "benchmarks/hetero/real_devices.h"
 #include "benchmarks/hetero/simulated_machine.h"
 #include "benchmarks/hetero/single_models.h"
+#include "benchmarks/hetero/timing.h"
 #include "devices/register_devices.h"
 #include "inference/passes/prepare_model.h"
 #include "inference/requests/infer_request.h"
 
 namespace het::hetero {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::string command;
@@ -38,62 +37,10 @@ struct Options {
   std::string csv;
   std::string affinity;
   std::string machine;  ///< `run`: on this one only
-  std::string policy;   ///< `run`: this one only, with the plan
+  std::string policy;   ///< this one only; with `run` also what the plan is
   double scale = 10;
   size_t requests = 0;  ///< of pipelines; 0: what HETERO advises
 };
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Result<double> measure_latency(CompiledModel& model, size_t times) {
-  HET_ASSIGN(const auto request, model.create_infer_request());
-  std::vector<double> samples;
-  for (size_t i = 0; i <= times; ++i) {
-    const auto start = Clock::now();
-    HET_TRY(request->infer());
-    if (i > 0) samples.push_back(since(start));
-  }
-  return median(std::move(samples));
-}
-
-/// Of one measurement.
-struct Rate {
-  size_t frames = 0;
-  double per_second = 0;
-};
-
-/// Frames a second while the pipeline is full: from one result to that `frames` later, many times
-/// those in flight, which are at another place of their way at either end. `requests` 0:
-/// OPTIMAL_NUMBER_OF_INFER_REQUESTS. `begins` and `ends` are called at both.
-Result<Rate> measure_throughput(CompiledModel& model, size_t requests_wanted,
-                                const std::function<void()>& begins = {},
-                                const std::function<void()>& ends = {}) {
-  HET_ASSIGN(const std::string text, model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
-  const size_t best = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
-  const size_t count = requests_wanted > 0 ? requests_wanted : best;
-  const size_t frames = std::max<size_t>(40, 8 * count);
-  std::vector<std::unique_ptr<InferRequest>> requests(count);
-  for (auto& request : requests) {
-    HET_ASSIGN(request, model.create_infer_request());
-    HET_TRY(request->start_async());
-  }
-  Clock::time_point start;
-  for (size_t frame = 0; frame < frames + 2 * count; ++frame) {
-    InferRequest& request = *requests[frame % count];
-    HET_TRY(request.wait());
-    if (frame == 2 * count - 1) {
-      start = Clock::now();
-      if (begins) begins();
-    }
-    if (frame + 1 < frames + 2 * count) HET_TRY(request.start_async());
-  }
-  const double seconds = since(start);
-  if (ends) ends();
-  for (const auto& request : requests) HET_TRY(request->wait());
-  return Rate{frames, static_cast<double>(frames) / seconds};
-}
 
 /// Of all devices and links.
 int64_t busiest_ns(const Simulation& simulation) {
@@ -252,91 +199,16 @@ int plan_all(const Options& options) {
   return 0;
 }
 
-Status measure_real(Core& core, const std::string& path, const Options& options) {
-  HET_ASSIGN(const auto model, read_bound(core, path));
-  const std::string name = std::filesystem::path(path).stem().string();
-  const Properties precision = {{"INFERENCE_PRECISION_HINT", "f32"}};
-  double best = 1e9;
-  std::string rest = options.devices;
-  while (!rest.empty()) {
-    const std::string device = rest.substr(0, rest.find(','));
-    rest = rest.size() > device.size() ? rest.substr(device.size() + 1) : "";
-    const auto alone = core.compile_model(*model, device, precision);
-    if (!alone) continue;
-    HET_ASSIGN(const double latency, measure_latency(**alone, 9));
-    fmt::print("{:<38} {:<10} {:>9.3f} ms\n", name, device, 1e3 * latency);
-    best = std::min(best, latency);
-  }
-  for (const char* policy : {"priority", "latency", "parallel"}) {
-    Properties properties = precision;
-    properties["HETERO_POLICY"] = policy;
-    HET_ASSIGN(const auto compiled,
-               core.compile_model(*model, "HETERO:" + options.devices, properties));
-    HET_ASSIGN(const double latency, measure_latency(*compiled, 9));
-    HET_ASSIGN(const std::string parts, compiled->get_property("HETERO_NUMBER_OF_SUBMODELS"));
-    fmt::print("{:<38} {:<10} {:>9.3f} ms, {} subgraphs, {:.3f} of the best device\n", name, policy,
-               1e3 * latency, parts, best / latency);
-    std::fflush(stdout);
-  }
-  return {};
-}
-
-/// What three compiles in a row choose, nothing kept between them, timed in turns.
-Status measure_repeats(Core& core, const std::string& path, const Options& options) {
-  constexpr size_t kCompiles = 3;
-  constexpr size_t kTurns = 7;
-  HET_ASSIGN(const auto model, read_bound(core, path));
-  for (const std::string policy : {"latency", "parallel", "throughput"}) {
-    if (!options.policy.empty() && options.policy != policy) continue;
-    std::vector<std::shared_ptr<CompiledModel>> plans(kCompiles);
-    std::string subgraphs;
-    double seconds = 0;
-    for (auto& plan : plans) {
-      const auto start = Clock::now();
-      HET_ASSIGN(plan, core.compile_model(*model, "HETERO:" + options.devices,
-                                          {{"HETERO_POLICY", policy}}));
-      seconds += since(start);
-      HET_ASSIGN(const std::string count, plan->get_property("HETERO_NUMBER_OF_SUBMODELS"));
-      subgraphs += (subgraphs.empty() ? "" : ", ") + count;
-    }
-    std::vector<std::vector<double>> samples(kCompiles);
-    for (size_t turn = 0; turn < kTurns; ++turn) {
-      for (size_t i = 0; i < kCompiles; ++i) {
-        if (policy == "throughput") {
-          HET_ASSIGN(const Rate rate, measure_throughput(*plans[i], options.requests));
-          samples[i].push_back(1 / rate.per_second);
-        } else {
-          HET_ASSIGN(const double latency, measure_latency(*plans[i], 5));
-          samples[i].push_back(latency);
-        }
-      }
-    }
-    std::string times;
-    double least = 1e9;
-    double most = 0;
-    for (std::vector<double>& one : samples) {
-      const double middle = median(std::move(one));
-      times += fmt::format("{}{:.3f}", times.empty() ? "" : ", ", 1e3 * middle);
-      least = std::min(least, middle);
-      most = std::max(most, middle);
-    }
-    fmt::print("{:<38} {:<10} {} ms; {} subgraphs; {:.1f} % apart; {:.1f} s a compile\n",
-               std::filesystem::path(path).stem().string(), policy, times, subgraphs,
-               100 * (most / least - 1), seconds / kCompiles);
-    std::fflush(stdout);
-  }
-  return {};
-}
-
 int run_real(const Options& options) {
   const std::shared_ptr<Core> core = het::core();
+  const RealDevices real = {options.devices, options.policy, options.requests};
   int failed = 0;
   for (const std::string& path : options.models) {
     const Status status = options.command == "overhead" ? measure_overhead(*core, path)
                           : options.command == "split"
                               ? print_split(*core, path, options.devices, options.affinity)
-                          : options.command == "repeat" ? measure_repeats(*core, path, options)
-                                                        : measure_real(*core, path, options);
+                          : options.command == "repeat" ? measure_repeats(*core, path, real)
+                                                        : measure_real(*core, path, real);
     if (status.ok()) continue;
     fmt::print("{}: {}\n", path, status.message());
     failed = 1;

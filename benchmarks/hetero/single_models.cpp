@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "benchmarks/hetero/timing.h"
 #include "inference/requests/infer_request.h"
 
 namespace het::hetero {
@@ -63,11 +64,6 @@ std::unique_ptr<Model> one_node() {
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 Result<std::unique_ptr<Model>> read_bound(Core& core, const std::string& path) {
   HET_ASSIGN(std::unique_ptr<Model> model, core.read_model(path));

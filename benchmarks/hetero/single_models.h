@@ -10,8 +10,6 @@
 
 namespace het::hetero {
 
-double median(std::vector<double> values);
-
 /// With unknown dimensions bound: 1 for the batch, else `other`.
 Result<std::unique_ptr<Model>> read_bound(Core& core, const std::string& path);
 

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "hetero/members/optimal_requests.h"
@@ -22,6 +19,7 @@ constexpr size_t kMostRequests = 64;
 constexpr size_t kLeastRounds = 4;  ///< the first one warms up
 constexpr size_t kUsualRounds = 6;  ///< where they are short
 constexpr size_t kMostRounds = 100;
+constexpr double kLeastTurns = 3;  ///< of each way of a mix, in a round
 /// Of the median: two standard errors that are little enough.
 constexpr double kCertain = 0.005;
 /// A median behind the least by this is not looked at any more.
@@ -33,40 +31,17 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Requests that have ended, in that order.
-class Ended {
- public:
-  void push(size_t request) {
-    {
-      const std::lock_guard lock(mutex_);
-      requests_.push_back(request);
-    }
-    changed_.notify_one();
-  }
-  size_t pop() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !requests_.empty(); });
-    const size_t request = requests_.front();
-    requests_.pop_front();
-    return request;
-  }
-
- private:
-  std::mutex mutex_;  ///< protects the requests
-  std::condition_variable changed_;
-  std::deque<size_t> requests_;
-};
-
-/// Requests of a model that follow each other: whoever ends begins again.
+/// Requests of a model that follow each other: the oldest is waited for and begins again, as the
+/// frames of a stream, which leave in their order.
 class Timing {
  public:
-  static Result<Timing> create(CompiledModel& model, size_t count) {
+  static Result<Timing> create(const PlanCandidate& candidate, CompiledModel& model, size_t count) {
     Timing timing;
+    for (const CandidateWay& way : candidate.ways) {
+      timing.least_share_ = std::min(timing.least_share_, way.share);
+    }
     for (size_t i = 0; i < count; ++i) {
       HET_ASSIGN(timing.requests_.emplace_back(), zero_request(model));
-      if (count == 1) continue;
-      timing.requests_.back()->set_callback(
-          [ended = timing.ended_, i](const Status&) { ended->push(i); });
     }
     return timing;
   }
@@ -96,33 +71,40 @@ class Timing {
 
  private:
   /// First until so many are in flight and spread over their way. Results come in bursts, which
-  /// the mean of more than one round has to cover.
+  /// the mean of more than one round, and of whole rounds of the ways, has to cover.
   Result<double> run_with(size_t count) {
+    std::rotate(requests_.begin(), requests_.begin() + static_cast<ptrdiff_t>(oldest_),
+                requests_.begin() + static_cast<ptrdiff_t>(running_));
+    oldest_ = 0;
     for (; running_ < count; ++running_) HET_TRY(requests_[running_]->start_async());
     HET_ASSIGN(const double until_spread, seconds_of_results(count));
     (void)until_spread;
-    return seconds_of_results(std::max<size_t>(8, count * 3 / 2));
+    const double least = static_cast<double>(std::max<size_t>(8, count * 3 / 2));
+    // Of the way that comes least often.
+    const double turns = std::max(kLeastTurns, std::ceil(least * least_share_));
+    return seconds_of_results(static_cast<size_t>(std::round(turns / least_share_)));
   }
 
   Result<double> seconds_of_results(size_t results) {
     const auto start = Clock::now();
     for (size_t i = 0; i < results; ++i) {
-      InferRequest& next = *requests_[ended_->pop()];
-      HET_TRY(next.wait());
-      HET_TRY(next.start_async());
+      HET_TRY(requests_[oldest_]->wait());
+      HET_TRY(requests_[oldest_]->start_async());
+      oldest_ = (oldest_ + 1) % running_;
     }
     return since(start) / static_cast<double>(results);
   }
 
   Status end() {
     for (size_t i = 0; i < running_; ++i) HET_TRY(requests_[i]->wait());
-    for (; running_ > 0; --running_) (void)ended_->pop();
+    running_ = oldest_ = 0;
     return {};
   }
 
   std::vector<std::unique_ptr<InferRequest>> requests_;
-  size_t running_ = 0;  ///< the first so many
-  std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();
+  double least_share_ = 1;  ///< of the ways
+  size_t running_ = 0;      ///< the first so many, which follow each other in a ring
+  size_t oldest_ = 0;       ///< of them
 };
 
 /// What a timing gave so far.
@@ -182,7 +164,7 @@ Status time_candidates(Policy policy, const std::vector<PlanCandidate*>& candida
     HET_ASSIGN(const auto model, factory.model_of(mix_of(*candidate)));
     const size_t count =
         policy == Policy::Throughput ? std::min(optimal_requests(*model), kMostRequests) : 1;
-    HET_ASSIGN(timings.emplace_back(), Timing::create(*model, count));
+    HET_ASSIGN(timings.emplace_back(), Timing::create(*candidate, *model, count));
   }
   HET_ASSIGN(const std::vector<Samples> samples, sample(timings, budget_seconds));
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -207,7 +189,7 @@ Result<size_t> measure_requests(const PlanCandidate& candidate, const PlanFactor
     if (count >= 2 && (counts.empty() || counts.back() < count)) counts.push_back(count);
   }
   if (counts.size() < 2) return advised;
-  HET_ASSIGN(Timing timing, Timing::create(*model, counts.back()));
+  HET_ASSIGN(Timing timing, Timing::create(candidate, *model, counts.back()));
   std::vector<Samples> samples(counts.size());
   const auto start = Clock::now();
   do {

@@ -1,6 +1,7 @@
 #include "hetero/placement/candidates.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace het::hetero {
 namespace {
@@ -14,6 +15,16 @@ constexpr double kAlike = 0.02;
 bool is_same_way(const CandidateWay& a, const CandidateWay& b) {
   return a.placement.devices == b.placement.devices &&
          a.placement.split.subgraphs.size() == b.placement.split.subgraphs.size();
+}
+
+void add_way(std::vector<CandidateWay>& ways, CandidateWay way) {
+  const auto same = std::ranges::find_if(
+      ways, [&](const CandidateWay& known) { return is_same_way(known, way); });
+  if (same == ways.end()) {
+    ways.push_back(std::move(way));
+  } else {
+    same->share += way.share;
+  }
 }
 
 const PlanCandidate* find_same(const std::vector<PlanCandidate>& candidates,

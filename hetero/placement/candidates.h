@@ -10,6 +10,8 @@ namespace het::hetero {
 
 /// The same devices for the same nodes, in as many subgraphs.
 bool is_same_way(const CandidateWay& a, const CandidateWay& b);
+/// Adds a way or, where it is among them, its share to that of the same.
+void add_way(std::vector<CandidateWay>& ways, CandidateWay way);
 /// The one of `candidates` that has the ways of `wanted`, if with other shares, or null.
 const PlanCandidate* find_same(const std::vector<PlanCandidate>& candidates,
                                const PlanCandidate& wanted);

@@ -404,8 +404,9 @@ class Planner {
                                               bool in_stages = false) const {
     std::vector<CandidateWay> ways;
     for (const PlanShare& part : shares) {
-      HET_ASSIGN(ways.emplace_back(), make_way(costs.node_devices(part.assignment), in_stages));
-      ways.back().share = part.share;
+      HET_ASSIGN(CandidateWay way, make_way(costs.node_devices(part.assignment), in_stages));
+      way.share = part.share;
+      add_way(ways, std::move(way));
     }
     return ways;
   }

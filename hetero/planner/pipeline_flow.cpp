@@ -21,26 +21,28 @@ class FlowSimulation {
         for (const size_t before : way[step].after) readers[before].push_back(step);
       }
     }
-    for (size_t frame = 0; frame < in_flight; ++frame) begin(frame, 0.0);
+    for (size_t frame = 0; frame < in_flight; ++frame) begin(frame);
   }
 
-  /// When the next frame ends; infinity where none can.
+  /// When the oldest frame leaves and another begins in its place; infinity where it cannot end.
   double next_end() {
-    while (!ends_.empty()) {
+    while (frames_[oldest_].left > 0) {
+      if (ends_.empty()) return kNever;
       const End end = ends_.top();
       ends_.pop();
+      now_ = end.seconds;
       Frame& frame = frames_[end.frame];
       const size_t resource = flow_.ways[frame.way][end.step].resource;
       for (const size_t reader : readers_[frame.way][end.step]) {
-        if (--frame.waits_for[reader] == 0) queue(end.frame, reader, end.seconds);
+        if (--frame.waits_for[reader] == 0) queue(end.frame, reader);
       }
-      const bool is_last = --frame.left == 0;
-      if (is_last) begin(end.frame, end.seconds);
+      --frame.left;
       resources_[resource].is_busy = false;
-      start_next(resource, end.seconds);
-      if (is_last) return end.seconds;
+      start_next(resource);
     }
-    return kNever;
+    begin(oldest_);
+    oldest_ = (oldest_ + 1) % frames_.size();
+    return now_;
   }
 
  private:
@@ -73,7 +75,7 @@ class FlowSimulation {
     std::priority_queue<Waiting> waiting;
   };
 
-  void begin(size_t index, double now) {
+  void begin(size_t index) {
     Frame& frame = frames_[index];
     frame.number = begun_++;
     frame.way = flow_.turns[frame.number % flow_.turns.size()];
@@ -82,34 +84,36 @@ class FlowSimulation {
     frame.waits_for.resize(way.size());
     for (size_t step = 0; step < way.size(); ++step) frame.waits_for[step] = way[step].after.size();
     for (size_t step = 0; step < way.size(); ++step) {
-      if (way[step].after.empty()) queue(index, step, now);
+      if (way[step].after.empty()) queue(index, step);
     }
   }
 
-  void queue(size_t index, size_t step, double now) {
+  void queue(size_t index, size_t step) {
     const Frame& frame = frames_[index];
     const size_t resource = flow_.ways[frame.way][step].resource;
     const size_t number = queued_++;
     const size_t rank = resource < flow_.devices ? frame.number : number;
     resources_[resource].waiting.push({rank, number, index, step});
-    start_next(resource, now);
+    start_next(resource);
   }
 
-  void start_next(size_t index, double now) {
+  void start_next(size_t index) {
     Resource& resource = resources_[index];
     if (resource.is_busy || resource.waiting.empty()) return;
     const Waiting next = resource.waiting.top();
     resource.waiting.pop();
     resource.is_busy = true;
     const double seconds = flow_.ways[frames_[next.frame].way][next.step].seconds;
-    ends_.push({now + seconds, next.number, next.frame, next.step});
+    ends_.push({now_ + seconds, next.number, next.frame, next.step});
   }
 
   const PipelineFlow& flow_;
   std::vector<std::vector<std::vector<size_t>>> readers_;  ///< per way and step
   std::vector<Resource> resources_;
   std::vector<Frame> frames_;
+  size_t oldest_ = 0;  ///< of the frames; the others follow in a ring
   std::priority_queue<End> ends_;
+  double now_ = 0;
   size_t begun_ = 0;
   size_t queued_ = 0;
 };
@@ -126,9 +130,10 @@ double flow_bound(const PipelineFlow& flow) {
 
 double flow_period(const PipelineFlow& flow, size_t in_flight) {
   FlowSimulation simulation(flow, in_flight);
-  // At either end the frames in flight are at another place of their way.
+  // At either end the frames in flight are at another place of their way. Whole rounds of turns.
   const size_t before = 3 * in_flight;
-  const size_t frames = std::max<size_t>(40, 8 * in_flight);
+  const size_t turns = flow.turns.size();
+  const size_t frames = (std::max<size_t>(40, 8 * in_flight) + turns - 1) / turns * turns;
   double begin = 0;
   for (size_t i = 0; i < before; ++i) begin = simulation.next_end();
   double end = begin;

@@ -26,8 +26,9 @@ struct PipelineFlow {
 
 /// Seconds from frame to frame that the busiest resource allows.
 double flow_bound(const PipelineFlow& flow);
-/// Seconds from frame to frame with so many in flight, each resource with one step at a time; a
-/// frame begins when another ends. Simulated; infinity for a flow with a cycle.
+/// Seconds from frame to frame with so many in flight, each resource with one step at a time.
+/// Frames leave in the order in which they came, and another begins when one leaves, as in a
+/// stream. Simulated; infinity for a flow with a cycle.
 double flow_period(const PipelineFlow& flow, size_t in_flight);
 /// How many frames to have in flight, and what that gives.
 struct FramesInFlight {

@@ -99,6 +99,20 @@ TEST(BestCandidate, OfAlmostTheSameTimesTheOneWithFewestSubgraphs) {
   EXPECT_EQ(best_of({{10, 1}, {5.0, 90}, {5.2, 20}}), 1u);
 }
 
+TEST(AddWay, TheSameWayHasOneShare) {
+  std::vector<CandidateWay> ways;
+  for (const auto& [devices, share] :
+       {std::pair{std::vector<size_t>{0, 1}, 0.5}, {{1, 1}, 0.2}, {{0, 1}, 0.3}}) {
+    CandidateWay way;
+    way.placement.devices = devices;
+    way.share = share;
+    add_way(ways, std::move(way));
+  }
+  ASSERT_EQ(ways.size(), 2u);
+  EXPECT_DOUBLE_EQ(ways[0].share, 0.8);
+  EXPECT_DOUBLE_EQ(ways[1].share, 0.2);
+}
+
 PlanCandidate measured(double ms, double undisturbed_ms) {
   PlanCandidate made = candidate(ms, 1);
   made.undisturbed_ms = undisturbed_ms;

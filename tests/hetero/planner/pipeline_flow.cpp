@@ -40,6 +40,27 @@ TEST(PipelineFlow, WaysTakeTurns) {
   EXPECT_NEAR(flow_period(flow, 8), 0.75, 0.01);
 }
 
+/// A slow way holds up those behind it, unless there are enough of them.
+TEST(PipelineFlow, FramesLeaveInTheOrderInWhichTheyCame) {
+  PipelineFlow flow{2, 2, {line({{0, 1}}), line({{1, 10}})}, std::vector<size_t>(11, 0)};
+  flow.turns[5] = 1;
+  EXPECT_DOUBLE_EQ(flow_bound(flow), 10.0 / 11);
+  EXPECT_GT(flow_period(flow, 2), 1.5);
+  EXPECT_NEAR(flow_period(flow, 12), 10.0 / 11, 0.01);
+  EXPECT_GE(frames_in_flight(flow, 32).count, 5u);
+}
+
+/// However the turns fall into the frames that are looked at.
+TEST(PipelineFlow, NoPeriodIsLessThanTheBusiestResourceAllows) {
+  for (const size_t turns : {3, 7, 11, 37, 64}) {
+    PipelineFlow flow{2, 2, {line({{0, 1}}), line({{1, 10}})}, std::vector<size_t>(turns, 0)};
+    flow.turns.back() = 1;
+    for (const size_t in_flight : {1, 3, 8, 16}) {
+      EXPECT_GE(flow_period(flow, in_flight), flow_bound(flow) - 1e-9) << turns << ' ' << in_flight;
+    }
+  }
+}
+
 /// Frames come back to both devices. First come, first served (here links in place of the devices)
 /// lets both run dry in turn, with however many frames.
 TEST(PipelineFlow, TheOldestFrameFirstKeepsTheBusiestDeviceAtWork) {
