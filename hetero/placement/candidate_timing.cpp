@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -16,14 +17,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostRequests = 64;
-constexpr size_t kLeastRounds = 4;  ///< the first one warms up
-constexpr size_t kUsualRounds = 6;  ///< where they are short
+constexpr size_t kLeastRounds = 3;
+constexpr size_t kUsualRounds = 5;  ///< where they are short
 constexpr size_t kMostRounds = 100;
 constexpr double kLeastTurns = 3;  ///< of each way of a mix, in a round
 /// Of the median: two standard errors that are little enough.
 constexpr double kCertain = 0.005;
-/// A median behind the least by this is not looked at any more.
+/// A median behind the least by this is not looked at any more, after the usual rounds or at all.
 constexpr double kFarBehind = 1.3;
+constexpr double kHopeless = 1.5;
 /// What the best throughput may lose for less requests.
 constexpr double kRequestSlack = 0.01;
 
@@ -44,6 +46,12 @@ class Timing {
       HET_ASSIGN(timing.requests_.emplace_back(), zero_request(model));
     }
     return timing;
+  }
+
+  Status warm_up() {
+    if (requests_.size() == 1) return requests_[0]->infer();
+    HET_TRY(fill(requests_.size()));
+    return end();
   }
 
   /// Seconds a request takes or, with several, from one result to the next while the devices are
@@ -70,29 +78,35 @@ class Timing {
   }
 
  private:
-  /// First until so many are in flight and spread over their way. Results come in bursts, which
-  /// the mean of more than one round, and of whole rounds of the ways, has to cover.
-  Result<double> run_with(size_t count) {
+  /// Until so many are in flight and spread over their way.
+  Status fill(size_t count) {
     std::rotate(requests_.begin(), requests_.begin() + static_cast<ptrdiff_t>(oldest_),
                 requests_.begin() + static_cast<ptrdiff_t>(running_));
     oldest_ = 0;
     for (; running_ < count; ++running_) HET_TRY(requests_[running_]->start_async());
-    HET_ASSIGN(const double until_spread, seconds_of_results(count));
-    (void)until_spread;
+    return take_results(count);
+  }
+
+  /// Results come in bursts, which the mean of more than one round, and of whole rounds of the
+  /// ways, has to cover.
+  Result<double> run_with(size_t count) {
+    HET_TRY(fill(count));
     const double least = static_cast<double>(std::max<size_t>(8, count * 3 / 2));
     // Of the way that comes least often.
     const double turns = std::max(kLeastTurns, std::ceil(least * least_share_));
-    return seconds_of_results(static_cast<size_t>(std::round(turns / least_share_)));
+    const auto results = static_cast<size_t>(std::round(turns / least_share_));
+    const auto start = Clock::now();
+    HET_TRY(take_results(results));
+    return since(start) / static_cast<double>(results);
   }
 
-  Result<double> seconds_of_results(size_t results) {
-    const auto start = Clock::now();
+  Status take_results(size_t results) {
     for (size_t i = 0; i < results; ++i) {
       HET_TRY(requests_[oldest_]->wait());
       HET_TRY(requests_[oldest_]->start_async());
       oldest_ = (oldest_ + 1) % running_;
     }
-    return since(start) / static_cast<double>(results);
+    return {};
   }
 
   Status end() {
@@ -132,24 +146,25 @@ class Samples {
 /// In turn, so that what disturbs disturbs all.
 Result<std::vector<Samples>> sample(std::vector<Timing>& timings, double budget_seconds) {
   std::vector<Samples> samples(timings.size());
+  for (Timing& timing : timings) HET_TRY(timing.warm_up());
   const auto start = Clock::now();
+  double least = std::numeric_limits<double>::infinity();
   for (size_t round = 0; round < kMostRounds; ++round) {
     const bool is_over = since(start) >= budget_seconds;
     if (round >= (is_over ? kLeastRounds : kMostRounds)) break;
     const bool may_end = round >= kUsualRounds;
-    double least = 0;
-    for (const Samples& one : samples) {
-      if (may_end && (least == 0 || one.median() < least)) least = one.median();
-    }
+    const double most = least * (may_end ? kFarBehind : kHopeless);
     bool is_certain = true;
     for (size_t i = 0; i < timings.size(); ++i) {
-      if (may_end && (samples[i].median() > kFarBehind * least || samples[i].is_certain()))
-        continue;
+      if (round > 0 && samples[i].median() > most) continue;
+      if (may_end && samples[i].is_certain()) continue;
       is_certain = false;
       HET_ASSIGN(const double seconds, timings[i].run());
-      if (round > 0) samples[i].add(seconds);  // the first one warms up
+      samples[i].add(seconds);
     }
     if (is_certain) break;
+    least = std::numeric_limits<double>::infinity();
+    for (const Samples& one : samples) least = std::min(least, one.median());
   }
   return samples;
 }

@@ -416,8 +416,9 @@ class Planner {
   Result<bool> add(const CostModel& costs, std::string name, const std::vector<PlanShare>& shares,
                    double seconds = 0, bool in_stages = false) {
     PlanCandidate candidate;
-    candidate.name = std::move(name);
     HET_ASSIGN(candidate.ways, make_ways(costs, shares, in_stages));
+    const bool is_one_again = shares.size() > 1 && candidate.ways.size() == 1;
+    candidate.name = is_one_again ? "one plan of the " + name : std::move(name);
     candidate.is_single = uses_one_device(candidate);
     price(costs, candidate);
     if (seconds > 0) candidate.predicted_ms = 1e3 * seconds;
