@@ -163,10 +163,14 @@ Gst.init(None)
 line = Gst.parse_launch("videotestsrc is-live=true ! fakesink")
 line.set_state(Gst.State.PLAYING)
 time.sleep(0.5)
+here, there = os.pipe()
 for _ in range(20):
     if os.fork() == 0:
+        os.write(there, b"1")
         time.sleep(30)
         os._exit(0)
+for _ in range(20):
+    os.read(here, 1)  # until then a child may be one that has not run at all
 print("forked", flush=True)
 time.sleep(60)
 """
