@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -27,13 +28,10 @@ struct Contestant {
   std::vector<double> seconds;  ///< of each turn: a request or, for throughput, a frame
 };
 
-std::vector<std::string> names_of(std::string list) {
+std::vector<std::string> names_of(const std::string& list) {
   std::vector<std::string> names;
-  for (std::replace(list.begin(), list.end(), ',', '\n'); !list.empty();) {
-    const size_t end = std::min(list.find('\n'), list.size());
-    names.push_back(list.substr(0, end));
-    list.erase(0, end + 1);
-  }
+  std::istringstream rest(list);
+  for (std::string name; std::getline(rest, name, ',');) names.push_back(name);
   return names;
 }
 

@@ -42,7 +42,7 @@ Result<Rate> measure_throughput(CompiledModel& model, size_t requests_wanted,
   HET_ASSIGN(const std::string text, model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"));
   const size_t best = std::clamp<size_t>(std::strtoul(text.c_str(), nullptr, 10), 1, 64);
   const size_t count = requests_wanted > 0 ? requests_wanted : best;
-  constexpr size_t kTurns = 64;  // mixes take theirs in rounds of so many
+  constexpr size_t kTurns = 64;  // a round of a mix, PlanMix::kTurns
   const size_t frames = (8 * count + kTurns - 1) / kTurns * kTurns;
   std::vector<std::unique_ptr<InferRequest>> requests(count);
   for (auto& request : requests) {

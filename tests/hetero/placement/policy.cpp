@@ -159,16 +159,6 @@ TEST_F(HeteroMixTest, ExecutionsAreSharedWhereOnePlanCannotUseBothDevices) {
   EXPECT_NEAR(executions(*other_), 4.0, 1.0);
 }
 
-/// Frames leave in their order: a slow device is used only where enough others are in flight
-/// meanwhile.
-TEST_F(HeteroMixTest, ASlowDeviceHasEnoughFramesBesideIt) {
-  set_speed(*fast_, {{"Tanh", 4}});
-  set_speed(*other_, {{"Tanh", 40}});
-  const std::string text = plan(*model_, "throughput");
-  if (property(*compiled_, "EXECUTION_DEVICES") == "FAST") return;
-  EXPECT_GE(std::stoul(property(*compiled_, "OPTIMAL_NUMBER_OF_INFER_REQUESTS")), 5u) << text;
-}
-
 TEST_F(HeteroMixTest, AllTakeTheSameWhereMixesAreOff) {
   const std::string text = plan(*model_, "throughput", {{"HETERO_MIXES", "NO"}});
   EXPECT_THAT(text, Not(AnyOf(HasSubstr("mix"), HasSubstr("side by side"))));
