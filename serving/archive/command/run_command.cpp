@@ -20,6 +20,7 @@
 #include "serving/archive/supervise/archive_run.h"
 #include "serving/launch/plan/launch_plan.h"
 #include "serving/launch/plan/number_list.h"
+#include "serving/launch/supervise/child_process.h"
 
 namespace het::archive {
 namespace {
@@ -137,11 +138,7 @@ Result<int> plan_in_child(const PlanOptions& options) {
   }
   if (StopFlag::is_set()) return kExitLeft;
   if (WIFEXITED(status) && WEXITSTATUS(status) <= kExitNothingDone) return WEXITSTATUS(status);
-  if (WIFEXITED(status)) {
-    return error(StatusCode::Cancelled, "planning ended with exit status {}", WEXITSTATUS(status));
-  }
-  return error(StatusCode::Cancelled, "planning ended with signal {} ({})", WTERMSIG(status),
-               ::strsignal(WTERMSIG(status)));
+  return error(StatusCode::Cancelled, "planning ended with {}", serving::end_text(status));
 }
 
 /// A video that crashes the parser is planned without ranges after some tries.

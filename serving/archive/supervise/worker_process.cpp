@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 
 #include "serving/launch/supervise/pipe_lines.h"
 
@@ -98,8 +97,7 @@ std::optional<int> WorkerProcess::exit_status() const {
 
 std::string WorkerProcess::end_text() const {
   if (!status_) return "it runs";
-  if (WIFEXITED(*status_)) return fmt::format("exit status {}", WEXITSTATUS(*status_));
-  return fmt::format("signal {} ({})", WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_)));
+  return serving::end_text(*status_);
 }
 
 }  // namespace het::archive

@@ -106,8 +106,7 @@ class TrialChild {
 
   std::string end_text() const {
     if (!status_) return "it runs";
-    if (WIFEXITED(*status_)) return fmt::format("exit status {}", WEXITSTATUS(*status_));
-    return fmt::format("signal {} ({})", WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_)));
+    return serving::end_text(*status_);
   }
 
  private:

@@ -12,6 +12,9 @@ namespace het::serving {
 /// Exit status of a child that could not be bound or loaded, as shells have it.
 inline constexpr int kCannotRunInstance = 126;
 
+/// How a process has ended, by its status of waitpid(): "exit status 1", "signal 11 (...)".
+std::string end_text(int wait_status);
+
 /// Where a child and everything in it runs; empty lists: as its parent.
 struct ChildPlace {
   std::vector<int> processors;

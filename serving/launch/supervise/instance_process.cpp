@@ -91,8 +91,7 @@ std::optional<int> InstanceProcess::exit_status() const {
 
 std::string InstanceProcess::end_text() const {
   if (!status_) return "running";
-  if (WIFEXITED(*status_)) return fmt::format("exit status {}", WEXITSTATUS(*status_));
-  return fmt::format("signal {} ({})", WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_)));
+  return serving::end_text(*status_);
 }
 
 bool wait_for_processes(const std::vector<InstanceProcess*>& processes, int most_ms, int also) {
