@@ -31,7 +31,6 @@ class Search {
     pair_s_ = 2 * (begin - machine_.seconds_left());
     while (may_go_on()) {
       const bool has_changed = play_round();
-      if (!failure_.ok()) return Failure(failure_);
       if (!may_go_on()) break;
       if (!has_changed) {
         result_.is_complete = true;
@@ -53,7 +52,8 @@ class Search {
   }
 
   bool may_go_on() const {
-    return !machine_.is_stopped() && machine_.seconds_left() - reserve_s() > pair_s_;
+    return result_.failure.empty() && !machine_.is_stopped() &&
+           machine_.seconds_left() - reserve_s() > pair_s_;
   }
 
   bool play_round() {
@@ -61,7 +61,7 @@ class Search {
     bool has_changed = false;
     for (size_t setting = 0; setting < settings_.size(); ++setting) {
       for (size_t value = 0; value < settings_[setting].values.size(); ++value) {
-        if (!may_go_on() || !failure_.ok()) return has_changed;
+        if (!may_go_on()) return has_changed;
         has_changed = try_value(setting, value) || has_changed;
       }
     }
@@ -114,8 +114,10 @@ class Search {
     const double begin = machine_.seconds_left();
     const Result<double> old_rate = machine_.measure(before);
     if (!old_rate) {
-      // The best so far has played before.
-      if (old_rate.error().code() != StatusCode::Cancelled) failure_ = old_rate.error();
+      // It has played before.
+      if (old_rate.error().code() != StatusCode::Cancelled) {
+        result_.failure = old_rate.error().message();
+      }
       return false;
     }
     const Result<double> new_rate = machine_.measure(after);
@@ -136,7 +138,7 @@ class Search {
   }
 
   void confirm() {
-    if (!has_gained() || machine_.is_stopped()) return;
+    if (!has_gained() || machine_.is_stopped() || !result_.failure.empty()) return;
     if (listener_.confirms) listener_.confirms();
     TuneAttempt comparison;
     std::vector<double> ratios;
@@ -155,7 +157,6 @@ class Search {
   double pair_s_ = 0;  ///< that the last pair took
   size_t round_ = 0;
   TuneResult result_;
-  Status failure_;
   std::set<std::pair<size_t, size_t>> hopeless_;
   std::set<std::pair<TuneChoice, TuneChoice>> tried_;
 };

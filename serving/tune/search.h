@@ -54,6 +54,7 @@ struct TuneResult {
   /// nothing was taken or no time was left.
   std::optional<RatioInterval> gain;
   bool is_complete = false;  ///< a whole round brought nothing new
+  std::string failure;       ///< of the best so far when it was played again, which ended the search
 };
 
 /// Told before each attempt and after it.
@@ -65,7 +66,7 @@ struct TuneListener {
 
 /// Coordinate search: one setting after the other, in their order, each value beside the best so
 /// far, in rounds until one brings nothing. The time of the machine is kept, with what the last
-/// comparison needs. Fails where the pipeline as given cannot be measured.
+/// comparison needs. Fails where the pipeline as given cannot be measured at first.
 Result<TuneResult> search_settings(const std::vector<TuneSetting>& settings, TuneMachine& machine,
                                    const TuneListener& listener);
 

@@ -209,7 +209,12 @@ Status tune(const TuneOptions& options) {
   report.best_line = command_of(tuned_pipeline(line, report.settings, report.result.best));
   report.seconds = machine.seconds_used();
   report.was_stopped = wants_stop();
-  return tell(options, report);
+  HET_TRY(tell(options, report));
+  if (report.result.failure.empty()) return {};
+  return error(StatusCode::Internal,
+               "the best so far failed when it was played again, and what is told above is of the "
+               "runs before: {}",
+               report.result.failure);
 }
 
 }  // namespace het::serving

@@ -54,6 +54,9 @@ std::string table(const TuneReport& report) {
 }
 
 std::string end_reason(const TuneReport& report) {
+  if (!report.result.failure.empty()) {
+    return "until the best so far failed when it was played again";
+  }
   if (report.was_stopped) return "ended by the user before everything was tried";
   if (report.result.is_complete) return "a whole round brought nothing new";
   return "the time was over before everything was tried";
@@ -163,6 +166,7 @@ std::string report_json(const TuneReport& report) {
                       {"attempts", attempts},
                       {"complete", report.result.is_complete},
                       {"stopped", report.was_stopped},
+                      {"failure", report.result.failure},
                       {"seconds", report.seconds},
                       {"compared",
                        {{"frames", report.compared_frames},

@@ -139,6 +139,18 @@ TEST(Trial, CountsTimeOfDecodersThreads) {
   }
 }
 
+/// A frame each 0.3 s.
+TEST(Trial, ASlowPipelineHasSomeFrames) {
+  Job job = job_of({"videotestsrc ! identity sleep-time=300000 ! fakesink"}, Job::Kind::Trial);
+  job.trial_s = 0.2;
+  const InstanceOutcome outcome = run_job(job);
+  ASSERT_EQ(outcome.all<TrialResult>().size(), 1u) << outcome.messages;
+  const TrialResult result = outcome.all<TrialResult>()[0];
+  EXPECT_FALSE(result.ended_early);
+  EXPECT_GE(result.frames, 4u);
+  EXPECT_NEAR(static_cast<double>(result.frames) / result.wall_s, 1 / 0.3, 0.5);
+}
+
 TEST(Trial, WhatFailsCannotBeMeasured) {
   const InstanceOutcome fails = run_job(job_of(
       {"videotestsrc ! identity sleep-time=1000 error-after=50 ! fakesink"}, Job::Kind::Trial));

@@ -22,6 +22,10 @@ namespace {
 
 constexpr guint kMostStartS = 120;
 constexpr double kMostStopS = 30;
+/// A trial of a slower pipeline goes on until it has so many.
+constexpr uint64_t kLeastFrames = 4;
+constexpr double kMostOverS = 30;
+constexpr guint kOverPollMs = 10;
 
 /// Names of the library's threads: "CPU.0" and its team, "GPU.1.wait.0"; of BATCH and models of
 /// open shapes; of the link to a VPU.
@@ -44,6 +48,11 @@ class Measurement {
         frames_(frames()) {}
 
   void sample() { threads_.sample(); }
+
+  /// Whether the trial may end, `trial_s` of it being the wanted time.
+  bool has_enough(double trial_s) const {
+    return frames() - frames_ >= kLeastFrames || wall_time_s() - wall_s_ >= trial_s + kMostOverS;
+  }
 
   TrialResult result() {
     TrialResult result;
@@ -151,11 +160,25 @@ class Trial {
     const auto end = [](gpointer user) -> gboolean {
       auto& self = *static_cast<Trial*>(user);
       self.end_timer_ = 0;
-      self.finish(false);
+      self.end_of_time();
       return G_SOURCE_REMOVE;
     };
     end_timer_ = g_timeout_add(
         static_cast<guint>(std::lround(std::clamp(job_.trial_s, 0.0, 1e6) * 1000)), end, this);
+  }
+
+  void end_of_time() {
+    if (is_over_ || measurement_->has_enough(job_.trial_s)) return finish(false);
+    const auto look = [](gpointer user) -> gboolean {
+      auto& self = *static_cast<Trial*>(user);
+      if (!self.is_over_ && !self.measurement_->has_enough(self.job_.trial_s)) {
+        return G_SOURCE_CONTINUE;
+      }
+      self.end_timer_ = 0;
+      self.finish(false);
+      return G_SOURCE_REMOVE;
+    };
+    end_timer_ = g_timeout_add(kOverPollMs, look, this);
   }
 
   void finish(bool ended_early) {

@@ -26,6 +26,7 @@ class FakeMachine : public TuneMachine {
   std::set<TuneChoice> refused;
   std::set<TuneChoice> failing;
   size_t runs_to_stop = 0;  ///< 0: nobody stops it
+  size_t runs_to_fail = 0;  ///< 0: never
   size_t runs = 0;
   std::map<TuneChoice, size_t> runs_of;
 
@@ -37,6 +38,9 @@ class FakeMachine : public TuneMachine {
     ++runs_of[choice];
     left_s -= run_s;
     if (failing.contains(choice)) return error(StatusCode::InvalidArgument, "it does not start");
+    if (runs_to_fail > 0 && runs > runs_to_fail) {
+      return error(StatusCode::InvalidArgument, "the camera is gone");
+    }
     double speed = 100 * std::exp(drift * static_cast<double>(runs));
     for (size_t i = 0; i < choice.size(); ++i) speed *= speeds[i][choice[i]];
     return speed * std::exp(noise * std::normal_distribution<double>()(random_));
@@ -159,6 +163,18 @@ TEST(Search, APipelineThatDoesNotPlayFails) {
   const auto result = search_settings(settings, machine, {});
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message(), HasSubstr("does not start"));
+}
+
+TEST(Search, WhatFailsLaterLeavesTheBestSoFar) {
+  FakeMachine machine;
+  machine.speeds = {{1, 2}, {1, 2}, {1, 2}};
+  machine.runs_to_fail = 9;
+  const TuneResult result = searched(machine);
+  EXPECT_THAT(result.best, ElementsAre(1, 0, 0));
+  EXPECT_THAT(result.failure, HasSubstr("camera is gone"));
+  EXPECT_FALSE(result.gain);
+  EXPECT_FALSE(result.is_complete);
+  EXPECT_EQ(machine.runs, 10u) << "it is not played again";
 }
 
 TEST(Search, KeepsItsTimeWithTheLastComparison) {
