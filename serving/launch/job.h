@@ -27,10 +27,10 @@ struct Job {
   enum class Kind {
     Run,       ///< until all streams have ended, or a signal
     Describe,  ///< makes the pipelines, tells what is in them, starts nothing
-    /// Plays for `trial_s`, a slow pipeline until some frames have passed (30 s more at most), tells
-    /// what was done and what it cost; writes no file.
+    /// Plays for `trial_s`, a slow pipeline until some frames have passed (30 s more at most),
+    /// tells what was done and what it cost; writes no file.
     Trial,
-    Record,    ///< tells what is found in the first `record_frames`; writes no file
+    Record,  ///< tells what is found in the first `record_frames`; writes no file
   };
 
   Kind kind = Kind::Run;

@@ -54,7 +54,7 @@ struct TuneResult {
   /// nothing was taken or no time was left.
   std::optional<RatioInterval> gain;
   bool is_complete = false;  ///< a whole round brought nothing new
-  std::string failure;       ///< of the best so far when it was played again, which ended the search
+  std::string failure;  ///< of the best so far when it was played again, which ended the search
 };
 
 /// Told before each attempt and after it.
