@@ -23,9 +23,13 @@ constexpr size_t kMostRounds = 100;
 constexpr double kLeastTurns = 3;  ///< of each way of a mix, in a round
 /// Of the median: two standard errors that are little enough.
 constexpr double kCertain = 0.005;
-/// A median behind the least by this is not looked at any more, after the usual rounds or at all.
+/// A median behind the least by this is not looked at any more after the usual rounds.
 constexpr double kFarBehind = 1.3;
+/// Nor is one whose best sample is behind the least median by this.
 constexpr double kHopeless = 1.5;
+/// What disturbs makes a time longer, so a single one that is hopeless is enough only where the
+/// costs say so too.
+constexpr size_t kSurpriseSamples = 2;
 /// What the best throughput may lose for less requests.
 constexpr double kRequestSlack = 0.01;
 
@@ -129,6 +133,7 @@ class Samples {
   double quantile(double share) const {
     return values_[static_cast<size_t>(share * static_cast<double>(count()))];
   }
+  double least() const { return values_.front(); }
   double median() const { return quantile(0.5); }
   /// The quartiles' distance over the median.
   double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
@@ -143,8 +148,15 @@ class Samples {
   std::vector<double> values_;  ///< sorted
 };
 
+bool is_hopeless(const PlanCandidate& candidate, const Samples& samples, double least) {
+  const double most = least * kHopeless;
+  const bool was_expected = 1e-3 * candidate.predicted_ms > most;
+  return samples.count() >= (was_expected ? 1 : kSurpriseSamples) && samples.least() > most;
+}
+
 /// In turn, so that what disturbs disturbs all.
-Result<std::vector<Samples>> sample(std::vector<Timing>& timings, double budget_seconds) {
+Result<std::vector<Samples>> sample(const std::vector<PlanCandidate*>& candidates,
+                                    std::vector<Timing>& timings, double budget_seconds) {
   std::vector<Samples> samples(timings.size());
   for (Timing& timing : timings) HET_TRY(timing.warm_up());
   const auto start = Clock::now();
@@ -153,11 +165,12 @@ Result<std::vector<Samples>> sample(std::vector<Timing>& timings, double budget_
     const bool is_over = since(start) >= budget_seconds;
     if (round >= (is_over ? kLeastRounds : kMostRounds)) break;
     const bool may_end = round >= kUsualRounds;
-    const double most = least * (may_end ? kFarBehind : kHopeless);
     bool is_certain = true;
     for (size_t i = 0; i < timings.size(); ++i) {
-      if (round > 0 && samples[i].median() > most) continue;
-      if (may_end && samples[i].is_certain()) continue;
+      if (round > 0 && is_hopeless(*candidates[i], samples[i], least)) continue;
+      if (may_end && (samples[i].median() > least * kFarBehind || samples[i].is_certain())) {
+        continue;
+      }
       is_certain = false;
       HET_ASSIGN(const double seconds, timings[i].run());
       samples[i].add(seconds);
@@ -181,7 +194,7 @@ Status time_candidates(Policy policy, const std::vector<PlanCandidate*>& candida
         policy == Policy::Throughput ? std::min(optimal_requests(*model), kMostRequests) : 1;
     HET_ASSIGN(timings.emplace_back(), Timing::create(*candidate, *model, count));
   }
-  HET_ASSIGN(const std::vector<Samples> samples, sample(timings, budget_seconds));
+  HET_ASSIGN(const std::vector<Samples> samples, sample(candidates, timings, budget_seconds));
   for (size_t i = 0; i < candidates.size(); ++i) {
     PlanCandidate& candidate = *candidates[i];
     candidate.measured_ms = 1e3 * samples[i].median();

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "hetero/execution/plan_mix.h"
 #include "hetero/split/stages.h"
@@ -73,6 +75,26 @@ TEST_F(HeteroPolicyTest, LatencyTakesTheFasterDeviceForEveryPart) {
   // Neg stays where its input is.
   EXPECT_EQ(property(*compiled_, "HETERO_NUMBER_OF_SUBMODELS"), "2") << text;
   expect_results_of_ref(*model, *compiled_);
+}
+
+/// Something else takes the machine once, while candidates are warmed up and measured.
+TEST_F(HeteroPolicyTest, AStallDoesNotChangeThePlan) {
+  set_speed(*fast_, {{"Tanh", 1}, {"Sigmoid", 10}, {"Neg", 10}});
+  set_speed(*other_, {{"Tanh", 10}, {"Sigmoid", 1}, {"Neg", 1}});
+  const auto model = chain();
+  std::atomic<size_t> executions = 0;  // since the last candidate was compiled
+  fast_->compiling = [&](const Model&) -> Status {
+    executions = 0;
+    return {};
+  };
+  for (size_t stalled = 1; stalled <= 6; ++stalled) {
+    fast_->before = [&] {
+      if (++executions == stalled) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    };
+    const std::string text = plan(*model, "latency");
+    EXPECT_THAT(text, HasSubstr("* latency")) << "in execution " << stalled;
+    EXPECT_GT(executions, 10u);
+  }
 }
 
 TEST_F(HeteroPolicyTest, ADeviceAloneIsTakenWhereSeveralGainNothing) {
