@@ -52,9 +52,9 @@ Result<double> fastest_run(Model& model, const std::shared_ptr<Context>& context
     }
     HET_TRY(cl_status(clFinish(queue.get()), "measure kernels"));
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (run == 0) continue;
-    total += seconds;
-    best = run == 1 ? seconds : std::min(best, seconds);
+    // The first is an upper bound, in case that the only other one is disturbed.
+    best = run == 0 ? seconds : std::min(best, seconds);
+    if (run > 0) total += seconds;
   }
   return best;
 }
