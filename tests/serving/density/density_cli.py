@@ -95,19 +95,21 @@ def disturbed(hetero, folder):
 @case
 def none_carried(hetero, folder):
     done = density(hetero, *QUICK, "--p99", "20ms", "--", "videotestsrc", "!", "identity", "sleep-time=22000", "!", "fakesink", status=1)
-    expect(done.stdout, "as given        0", "limit: latency, by 1 of 1 stream: p99 of 2", "is above 20 ms")
+    expect(done.stdout, "as given        0", "is above 20 ms")
+    p99 = re.search(r"limit: latency, by 1 of 1 stream: p99 of (\d+) ms", done.stdout)
+    assert p99 and int(p99[1]) >= 22, done.stdout
 
 
 @case
 def pipeline(hetero, folder):
-    done = density(hetero, *QUICK, "--most", "2", "--p99", "500ms", "--json", folder / "x.json", "--", "gst-launch-1.0", "videotestsrc", "!", "fakesink")
+    done = density(hetero, *QUICK, "--most", "2", "--p99", "5s", "--json", folder / "x.json", "--", "gst-launch-1.0", "videotestsrc", "!", "fakesink")
     expect(done.stdout, "no more streams were tried", "2 streams: 2 of 2 runs passed")
 
 
 @case
 def devices(hetero, folder):
     """A search for each; one that is not there fails alone."""
-    done = density(hetero, *QUICK, "--most", "1", "--p99", "1s", "--device", "CPU", "--device", "NOWHERE", "--json", folder / "x.json", "--",
+    done = density(hetero, *QUICK, "--most", "1", "--p99", "5s", "--device", "CPU", "--device", "NOWHERE", "--json", folder / "x.json", "--",
                    "videotestsrc", "!", "video/x-raw,format=BGR,width=320,height=192", "!", "heterodetect", f"model={hetero.detector}",
                    f"model-proc={hetero.detector_proc}", "!", "fakesink", status=1)
     expect(done.stdout, "CPU             1", "NOWHERE         0", "failed: ")
