@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests with threads (core, devices, HETERO and its like, pipelines, archives) under ThreadSanitizer. Debian's
 # libgomp, GLib and GStreamer are not instrumented, so what they synchronise is left out;
-# tests/gst/elements/glib_locks.cpp tells the sanitizer about the locks of GLib that our code relies on.
+# tests/gst/elements/glib_locks.cpp tells the sanitizer about the locks of GLib that our code relies on, c11_threads.cpp
+# about threads of C11.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
@@ -10,7 +11,7 @@ cd "$root"
 
 require build demo check
 configure build-tsan -Dtests=true -Dbuildtype=plain '-Dcpp_args=-O1 -g1' -Db_sanitize=thread -Db_lundef=false
-build build-tsan tests/inference/test_inference tests/devices/test_devices tests/devices/gpu_child tests/hetero/test_hetero tests/hetero/hand_off_child tests/devices/test_vpu devices/vpu/daemon/hetero-vpud tests/opencl_layer/copying_layer.so tests/opencl_layer/failing_layer.so tests/opencl_layer/naming_layer.so tests/opencl_layer/surface_layer.so tests/va/het_test_drv_video.so tests/va/het_render_node.so tools/hetero examples/custom_operator/channel_scale.so examples/custom_decoder/top_class.so examples/custom_preprocess/contrast.so tests/gst/test_gst_parts tests/gst/test_gst_pipelines tests/gst/pipeline_cycles tests/gst/python_cycles tests/serving/metrics/test_metrics tests/serving/archive/test_archive_results plugins python-package
+build build-tsan tests/inference/test_inference tests/devices/test_devices tests/devices/gpu_child tests/hetero/test_hetero tests/hetero/hand_off_child tests/devices/test_vpu devices/vpu/daemon/hetero-vpud tests/opencl_layer/copying_layer.so tests/opencl_layer/failing_layer.so tests/opencl_layer/naming_layer.so tests/opencl_layer/surface_layer.so tests/va/het_test_drv_video.so tests/va/het_render_node.so tools/hetero examples/custom_device/mydev.so examples/custom_operator/channel_scale.so examples/custom_decoder/top_class.so examples/custom_preprocess/contrast.so tests/gst/test_gst_parts tests/gst/test_gst_pipelines tests/gst/pipeline_cycles tests/gst/python_cycles tests/serving/metrics/test_metrics tests/serving/archive/test_archive_results plugins python-package
 # The registry is made in the process, which has the sanitizer's runtime.
 export HET_PRELOAD GST_REGISTRY_FORK=no
 HET_PRELOAD=$(g++ -print-file-name=libtsan.so)
