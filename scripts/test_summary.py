@@ -5,6 +5,8 @@ Reads the JUnit files that `meson test` writes; GoogleTest cases count one each.
 test failed or none ran.
 """
 import collections
+import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -26,6 +28,15 @@ def outcome(case):
     return "skipped", reason or "no reason given"
 
 
+# A program that crashed has its colours in the log as they were, which no XML may have.
+NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def cases(log):
+    text = pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
+    return ElementTree.fromstring(NO_XML.sub("?", text).encode()).iter("testcase")
+
+
 LAST_LINES = 12
 
 
@@ -42,7 +53,7 @@ def main():
     counts = collections.Counter()
     skipped = collections.defaultdict(list)
     failed = []
-    for case in (case for log in sys.argv[1:] for case in ElementTree.parse(log).getroot().iter("testcase")):
+    for case in (case for log in sys.argv[1:] for case in cases(log)):
         name = f"{case.get('classname', '')}.{case.get('name', '')}".lstrip(".")
         result, reason = outcome(case)
         counts[result] += 1
