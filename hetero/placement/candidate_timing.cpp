@@ -167,7 +167,7 @@ Result<std::vector<Samples>> sample(const std::vector<PlanCandidate*>& candidate
     const bool may_end = round >= kUsualRounds;
     bool is_certain = true;
     for (size_t i = 0; i < timings.size(); ++i) {
-      if (round > 0 && is_hopeless(*candidates[i], samples[i], least)) continue;
+      if (is_hopeless(*candidates[i], samples[i], least)) continue;
       if (may_end && (samples[i].median() > least * kFarBehind || samples[i].is_certain())) {
         continue;
       }

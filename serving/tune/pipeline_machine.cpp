@@ -22,7 +22,7 @@ constexpr double kRecordShare = 0.1;
 constexpr double kLeastRecordS = 2;
 /// Shorter ones say nothing.
 constexpr double kLeastRunS = 0.1;
-/// A model that is compiled, a camera that answers.
+/// A model that is compiled, a camera that answers; and what a run of a slow pipeline goes on.
 constexpr double kMostStartOfRunS = 150;
 
 std::chrono::steady_clock::duration duration_of(double seconds) {

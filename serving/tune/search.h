@@ -54,7 +54,8 @@ struct TuneResult {
   /// nothing was taken or no time was left.
   std::optional<RatioInterval> gain;
   bool is_complete = false;  ///< a whole round brought nothing new
-  std::string failure;  ///< of the best so far when it was played again, which ended the search
+  /// Of a pipeline that had played before, which ended the search.
+  std::string failure;
 };
 
 /// Told before each attempt and after it.

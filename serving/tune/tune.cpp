@@ -212,8 +212,8 @@ Status tune(const TuneOptions& options) {
   HET_TRY(tell(options, report));
   if (report.result.failure.empty()) return {};
   return error(StatusCode::Internal,
-               "the best so far failed when it was played again, and what is told above is of the "
-               "runs before: {}",
+               "a pipeline that had played before failed, so what is told above is of the runs "
+               "before that: {}",
                report.result.failure);
 }
 

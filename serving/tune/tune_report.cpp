@@ -55,7 +55,7 @@ std::string table(const TuneReport& report) {
 
 std::string end_reason(const TuneReport& report) {
   if (!report.result.failure.empty()) {
-    return "until the best so far failed when it was played again";
+    return "until a pipeline that had played before failed";
   }
   if (report.was_stopped) return "ended by the user before everything was tried";
   if (report.result.is_complete) return "a whole round brought nothing new";

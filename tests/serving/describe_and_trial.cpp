@@ -139,7 +139,7 @@ TEST(Trial, CountsTimeOfDecodersThreads) {
   }
 }
 
-/// A frame each 0.3 s.
+/// A frame each 0.3 s; the first begins the trial.
 TEST(Trial, ASlowPipelineHasSomeFrames) {
   Job job = job_of({"videotestsrc ! identity sleep-time=300000 ! fakesink"}, Job::Kind::Trial);
   job.trial_s = 0.2;
@@ -148,7 +148,8 @@ TEST(Trial, ASlowPipelineHasSomeFrames) {
   const TrialResult result = outcome.all<TrialResult>()[0];
   EXPECT_FALSE(result.ended_early);
   EXPECT_GE(result.frames, 4u);
-  EXPECT_NEAR(static_cast<double>(result.frames) / result.wall_s, 1 / 0.3, 0.5);
+  EXPECT_GE(result.wall_s, 1) << "not 0.2";
+  EXPECT_LT(result.wall_s, 10) << "no longer than it has to";
 }
 
 TEST(Trial, WhatFailsCannotBeMeasured) {

@@ -24,7 +24,8 @@ def main():
         for part in ("FAILED: crashed", "how it ended", "skipped (no device here): A.left", "1 passed, 1 failed, 1 skipped"):
             assert part in done.stdout, f"'{part}' is not in:\n{done.stdout}"
         log.write_text("<testsuites/>")
-        assert subprocess.run([sys.executable, script, log], capture_output=True).returncode == 1, "none ran"
+        done = subprocess.run([sys.executable, script, log], capture_output=True, text=True)
+        assert done.returncode == 1 and "0 passed, 0 failed" in done.stdout, "none ran"
 
 
 if __name__ == "__main__":

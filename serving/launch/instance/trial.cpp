@@ -157,28 +157,22 @@ class Trial {
       return G_SOURCE_CONTINUE;
     };
     sample_timer_ = g_timeout_add(500, sample, this);
+    end_after(static_cast<guint>(std::lround(std::clamp(job_.trial_s, 0.0, 1e6) * 1000)));
+  }
+
+  /// Or a little later, as long as there are too few frames.
+  void end_after(guint ms) {
     const auto end = [](gpointer user) -> gboolean {
       auto& self = *static_cast<Trial*>(user);
       self.end_timer_ = 0;
-      self.end_of_time();
-      return G_SOURCE_REMOVE;
-    };
-    end_timer_ = g_timeout_add(
-        static_cast<guint>(std::lround(std::clamp(job_.trial_s, 0.0, 1e6) * 1000)), end, this);
-  }
-
-  void end_of_time() {
-    if (is_over_ || measurement_->has_enough(job_.trial_s)) return finish(false);
-    const auto look = [](gpointer user) -> gboolean {
-      auto& self = *static_cast<Trial*>(user);
-      if (!self.is_over_ && !self.measurement_->has_enough(self.job_.trial_s)) {
-        return G_SOURCE_CONTINUE;
+      if (self.is_over_ || self.measurement_->has_enough(self.job_.trial_s)) {
+        self.finish(false);
+      } else {
+        self.end_after(kOverPollMs);
       }
-      self.end_timer_ = 0;
-      self.finish(false);
       return G_SOURCE_REMOVE;
     };
-    end_timer_ = g_timeout_add(kOverPollMs, look, this);
+    end_timer_ = g_timeout_add(ms, end, this);
   }
 
   void finish(bool ended_early) {
