@@ -1,9 +1,8 @@
 #include "devices/ref/ref_device.h"
 
-#include <thread>
-
 #include "devices/ref/ref_compiled_model.h"
 #include "inference/devices/properties.h"
+#include "inference/machine/core_count.h"
 #include "inference/passes/prepare_model.h"
 
 namespace het::ref {
@@ -11,16 +10,13 @@ namespace {
 
 constexpr std::string_view kName = "REF";
 
-size_t core_count() {
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
 /// NUM_STREAMS; where it leaves the choice to us: one for latency, one per core for throughput.
 size_t stream_count(const Properties& properties) {
   const int64_t streams = property_integer(properties, "NUM_STREAMS");
   if (streams > 0) return static_cast<size_t>(streams);
   const bool automatic = streams < 0;
-  return automatic || property_text(properties, "PERFORMANCE_HINT") != "LATENCY" ? core_count() : 1;
+  return automatic || property_text(properties, "PERFORMANCE_HINT") != "LATENCY" ? usable_cores()
+                                                                                 : 1;
 }
 
 class RefDevice final : public Device {
@@ -32,7 +28,7 @@ class RefDevice final : public Device {
     if (def->name == "FULL_DEVICE_NAME") return "Reference implementation of every operator";
     if (def->name == "OPTIMIZATION_CAPABILITIES") return "FP32 FP16 BF16 INT8";
     if (def->name == "DEVICE_TYPE") return "cpu";
-    if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", core_count());
+    if (def->name == "RANGE_FOR_STREAMS") return fmt::format("1 {}", usable_cores());
     if (def->name == "SUPPORTED_PROPERTIES") return supported_properties(kName);
     if (def->name == "OPTIMAL_NUMBER_OF_INFER_REQUESTS") return "1";
     if (def->name == "EXECUTION_DEVICES") return std::string(kName);

@@ -1,9 +1,8 @@
 #include "hetero/placement/profile_store.h"
 
-#include <thread>
-
 #include "inference/base/checksum.h"
 #include "inference/devices/cache_folder.h"
+#include "inference/machine/core_count.h"
 #include "inference/passes/print_model.h"
 
 namespace het::hetero {
@@ -41,7 +40,7 @@ std::optional<double> time_of(const MeasuredChoice& choice, const char* name) {
 }  // namespace
 
 std::string machine_text(const SupportTable& table) {
-  std::string text = fmt::format("{} threads;", std::thread::hardware_concurrency());
+  std::string text = fmt::format("{} threads;", usable_cores());
   for (const PlacementDevice& device : table.devices()) {
     const auto full_name = device.member->device->get_property("FULL_DEVICE_NAME");
     text += fmt::format("{} {};", device.member->name, full_name ? *full_name : "");

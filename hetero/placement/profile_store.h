@@ -13,7 +13,8 @@
 
 namespace het::hetero {
 
-/// What tells one machine's times from another's: the devices' names, their processors and drivers.
+/// What tells one machine's times from another's: the devices' names, their processors and drivers,
+/// and how many processors this process may use.
 std::string machine_text(const SupportTable& table);
 /// What a device is used with, for keys: its name and properties.
 std::string device_text(const PlacementDevice& device);

@@ -13,6 +13,7 @@
 #include "inference/base/checksum.h"
 #include "inference/base/log.h"
 #include "inference/devices/cache_folder.h"
+#include "inference/machine/core_count.h"
 
 namespace het::gpu {
 namespace {
@@ -139,8 +140,7 @@ Result<std::vector<BuiltText>> ProgramCache::get_all(const std::vector<ProgramTe
     }
   };
   std::vector<std::thread> threads;
-  const size_t count = std::min(
-      {groups.size(), kMostThreads, size_t{std::max(std::thread::hardware_concurrency(), 1u)}});
+  const size_t count = std::min({groups.size(), kMostThreads, usable_cores()});
   for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();

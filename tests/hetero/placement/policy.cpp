@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -255,6 +256,32 @@ TEST_F(HeteroPolicyTest, PlansAreKept) {
   EXPECT_THAT(plan(*model, "parallel", cache), Not(HasSubstr("as stored")));
   refuse_types(*fast_, {"Tanh"});
   EXPECT_THAT(plan(*model, "latency", cache), Not(HasSubstr("as stored")));
+  std::filesystem::remove_all(folder);
+}
+
+/// As instances have them that are bound to processors of their own.
+TEST_F(HeteroPolicyTest, PlansOfTwoProcessorsAreNotThoseOfOne) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "this process may use one processor only";
+  const std::string folder =
+      std::filesystem::path(testing::TempDir()) / ("processors" + std::to_string(getpid()));
+  set_speed(*fast_, {{"Tanh", 4}, {"Sigmoid", 30}, {"Neg", 6}});
+  set_speed(*other_, {{"Tanh", 30}, {"Sigmoid", 4}, {"Neg", 4}});
+  const auto model = chain();
+  const Properties cache = {{"CACHE_DIR", folder}};
+  plan(*model, "latency", cache);
+  std::thread([&] {
+    size_t first = 0;
+    while (!CPU_ISSET(first, &all)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_THAT(plan(*model, "latency", cache), Not(HasSubstr("as stored")));
+    EXPECT_THAT(plan(*model, "latency", cache), HasSubstr("* as stored"));
+  }).join();
+  EXPECT_THAT(plan(*model, "latency", cache), HasSubstr("* as stored"));
   std::filesystem::remove_all(folder);
 }
 
