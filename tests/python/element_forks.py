@@ -48,16 +48,25 @@ class Children(Scripts):
         self.assertEqual(self.program(f"print(run({ONCE.format('')!r}))", **QUIET), "45\nchild 5\neos\natexit\n")
 
     def test_those_of_another_thread_end_at_once(self):
-        self.write("script.py", "import time\ndef process_frame(frame):\n    time.sleep(1.9)\n")
+        self.write("script.py", """
+            import os, time
+            def process_frame(frame):
+                open("begun", "w").close()
+                end = time.monotonic() + 40
+                while not os.path.exists("over") and time.monotonic() < end:
+                    time.sleep(0.05)
+        """)
         out = self.program(f"""
             pipeline = Gst.parse_launch({ONCE.format("")!r})
             pipeline.set_state(Gst.State.PLAYING)
-            time.sleep(0.3)
+            while not os.path.exists("begun"):
+                time.sleep(0.05)
             begun = time.monotonic()
             child = os.fork()
             if child == 0:
                 sys.exit(3)
-            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - begun < 1.5)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - begun < 30)
+            open("over", "w").close()
             pipeline.set_state(Gst.State.NULL)
         """, **QUIET)
         self.assertEqual(out, "3 True\n")
