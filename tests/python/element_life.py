@@ -185,22 +185,29 @@ class Threads(Scripts):
 class Changes(Scripts):
     def test_null_while_a_function_runs(self):
         self.write("script.py", """
-            import time
+            import os, time
             def process_frame(frame):
                 print("in", flush=True)
-                time.sleep(0.5)
+                open("inside", "w").close()
+                while not os.path.exists("over"):
+                    time.sleep(0.02)
                 print("out", flush=True)
         """)
         for kind in KINDS:
             with self.subTest(kind=kind):
                 out = self.program(f"""
-                    pipeline = Gst.parse_launch({LINE.format("interpreter=" + kind)!r})
+                    pipeline = Gst.parse_launch({FRAMES.format(-1) + f"heteropython module=script.py interpreter={kind} ! fakesink"!r})
                     pipeline.set_state(Gst.State.PLAYING)
-                    time.sleep(0.3)
+                    while not os.path.exists("inside"):
+                        time.sleep(0.02)
+                    threading.Timer(0.5, lambda: open("over", "w").close()).start()
                     pipeline.set_state(Gst.State.NULL)
                     print("null")
+                    os.remove("inside")
+                    os.remove("over")
                 """)
-                self.assertEqual(out, "in\nout\nnull\n")
+                # Once, unless this thread came to change the state later than the timer.
+                self.assertRegex(out, r"\A(in\nout\n)+null\n\Z")
 
     def test_seeks_while_a_function_runs(self):
         self.write("script.py", """
@@ -292,6 +299,8 @@ class End(Scripts):
                     atexit.register(lambda: sys.modules["script"].look({short}))
                     pipeline = Gst.parse_launch({FRAMES.format(-1) + "heteropython module=script.py ! fakesink"!r})
                     pipeline.set_state(Gst.State.PLAYING)
+                    while getattr(sys.modules.get("script"), "count", 0) == 0:
+                        time.sleep(0.02)
                     time.sleep(0.3)
                 """)
                 self.assertEqual(out, "end True True True\n")
@@ -308,7 +317,9 @@ class End(Scripts):
     libc = ctypes.CDLL(None)
     libc.signal(10, libc.exit)
     def leave():
-        time.sleep(0.5)
+        while count == 0:
+            time.sleep(0.02)
+        time.sleep(0.3)
         libc.tgkill(os.getpid(), os.getpid(), 10)
     threading.Thread(target=leave, daemon=True).start()
                     """)

@@ -65,6 +65,14 @@ class Launch:
         done = subprocess.run([self.hetero.program, "launch", "--status", "--json"], capture_output=True, text=True, env=self.environment, timeout=30)
         return json.loads(done.stdout)[0]["instances"]
 
+    def instances_when(self, are_so, seconds=60):
+        """Its instances once `are_so` of their rows."""
+        limit = time.monotonic() + seconds
+        while not are_so(rows := self.instances()):
+            assert time.monotonic() < limit, f"not within {seconds} s: {rows}"
+            time.sleep(0.1)
+        return rows
+
     def end(self, number=signal.SIGINT, status=0, seconds=60):
         self.process.send_signal(number)
         return self.wait(status, seconds)
@@ -127,7 +135,7 @@ def two_instances(hetero, folder):
     need_two_processors()
     with launched(hetero, folder, "--instances", 2, "--name", "two", "--", *detector_line(hetero, folder / "out-{instance}.json", 100000)) as launch:
         launch.wait_for(r"instance \d plays", 2)
-        time.sleep(2)
+        launch.instances_when(lambda rows: all(row["frames"] > 30 for row in rows))
         rows = json.loads(launch.status("two", "--json"))[0]["instances"]
         assert [row["state"] for row in rows] == ["playing", "playing"], rows
         places = []
@@ -135,7 +143,7 @@ def two_instances(hetero, folder):
             masks = {frozenset(os.sched_getaffinity(thread)) for thread in threads_of(row["pid"])}
             assert len(masks) == 1, f"threads of {row} have {masks}"
             places.append(next(iter(masks)))
-            assert row["frames"] > 0 and row["frames_per_s"] > 0, row
+            assert row["frames_per_s"] > 0, row
         assert not places[0] & places[1], places
         table = launch.status()
         expect(table, "two: process", "playing")
@@ -153,20 +161,23 @@ def killed_instance(hetero, folder):
     need_two_processors()
     with launched(hetero, folder, "--instances", 2, "--name", "killed", "--", *detector_line(hetero, folder / "out-{instance}.json", 100000)) as launch:
         launch.wait_for(r"instance \d plays", 2)
-        time.sleep(1.5)
-        before = launch.instances()
+        # More than a new run has when it is first seen.
+        before = launch.instances_when(lambda rows: all(row["frames"] > 60 for row in rows))
         os.kill(before[0]["pid"], signal.SIGKILL)
         killed = time.monotonic()
         launch.wait_for(r"instance 0 has ended: signal 9 .*starts again in 1 s")
         launch.wait_for(r"instance 0 plays", 2)
         back = time.monotonic() - killed
-        time.sleep(1.5)
-        after = launch.instances()
+
+        def goes_on(rows):
+            assert rows[0]["frames"] >= before[0]["frames"], "frames of the run before are forgotten"
+            return rows[0]["frames"] > before[0]["frames"]
+
+        after = launch.instances_when(goes_on)
         said = launch.end()
     assert after[0]["pid"] != before[0]["pid"] and after[0]["runs"] == 2, after
     assert after[1]["pid"] == before[1]["pid"] and after[1]["runs"] == 1, after
     assert "signal 9" in after[0]["last_end"], after
-    assert after[0]["frames"] > before[0]["frames"], "frames of the run before are forgotten"
     print(f"back after {back:.2f} s, of which 1 s is the back-off")
     expect(said, "is kept as")
     kept = list(folder.glob("out-0.*.json"))
@@ -183,8 +194,7 @@ def killed_launcher(hetero, folder):
     file = folder / "out.json"
     with launched(hetero, folder, "--name", "orphan", "--", *detector_line(hetero, file, 100000)) as launch:
         launch.wait_for(r"instance 0 plays")
-        time.sleep(1)
-        pid = launch.instances()[0]["pid"]
+        pid = launch.instances_when(lambda rows: rows[0]["frames"] > 10)[0]["pid"]
         launch.process.kill()
         launch.process.wait()
         limit = time.monotonic() + 20

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "devices/register_devices.h"
 #include "tests/devices/vpu/vpu_daemon.h"
@@ -46,6 +48,11 @@ Label label_of(GstBuffer* buffer) {
   return label;
 }
 
+size_t executions_of(hetero::WrappedBehaviour& behaviour) {
+  const std::lock_guard lock(behaviour.mutex);
+  return behaviour.executions.size();
+}
+
 TEST(FailOver, TheStreamGoesOnAndTheBusIsTold) {
   std::vector<Label> wanted;
   PipelineRun on_cpu(pipeline_on("CPU"));
@@ -65,11 +72,18 @@ TEST(FailOver, TheStreamGoesOnAndTheBusIsTold) {
     hetero::add_wrapped_device(*process, "FAST", behaviour);
     if (call == DeviceCall::Compile) saboteur.plan({.call = call});
     std::vector<Label> got;
+    size_t used = 0;
     PipelineRun run(pipeline_on("HETERO:FAST,CPU ie-config=HETERO_RETRY_INTERVAL=5"));
     run.on_buffer("sink", [&](GstBuffer* buffer) {
       got.push_back(label_of(buffer));
       if (got.size() == kFailsAt && call != DeviceCall::Compile) saboteur.plan({.call = call});
-      if (got.size() == kMendedAt) saboteur.mend();
+      if (got.size() == kMendedAt) {
+        saboteur.mend();
+        used = executions_of(*behaviour);
+      }
+      // However late the thread is that tries the device again.
+      const bool is_awaited = got.size() > kMendedAt && executions_of(*behaviour) == used;
+      if (is_awaited) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     });
     const Outcome outcome = run.play();
     EXPECT_EQ(outcome.problem(), "");
