@@ -351,9 +351,10 @@ FramesAtSink play_live_with_slow_model() {
   return frames;
 }
 
-/// The machine itself may be late, so the best of three runs counts.
+/// Without the latency that the element tells 70 % of the frames are late. The machine itself may
+/// be: the best of three runs counts, with a pause of a quarter of a second.
 TEST(Lateness, ALiveSourceWithASlowModelIsInTimeAtTheSink) {
-  constexpr double kMostLate = 0.01;
+  constexpr double kMostLate = 0.05;
   double least = 1;
   for (int run = 0; run < 3 && least > kMostLate && !HasFailure(); ++run) {
     least = std::min(least, play_live_with_slow_model().late_share());
