@@ -81,8 +81,8 @@ TEST(FailOver, TheStreamGoesOnAndTheBusIsTold) {
         saboteur.mend();
         used = executions_of(*behaviour);
       }
-      // However late the thread is that tries the device again.
-      const bool is_awaited = got.size() > kMendedAt && executions_of(*behaviour) == used;
+      // However late the thread is that tries the device again, which takes an execution or a few.
+      const bool is_awaited = got.size() > kMendedAt && executions_of(*behaviour) < used + 20;
       if (is_awaited) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     });
     const Outcome outcome = run.play();
