@@ -168,7 +168,7 @@ def page(hetero, folder):
 @case
 def time_limit(hetero, folder):
     begin = time.monotonic()
-    done = density(hetero, "--seconds", "2", "--fps", "20", "--warmup", "0", "--time-limit", "4s", "--", "videotestsrc", "!", "fakesink")
+    done = density(hetero, "--seconds", "2", "--fps", "20", "--warmup", "0", "--p99", "5s", "--time-limit", "4s", "--", "videotestsrc", "!", "fakesink")
     assert time.monotonic() - begin < 12
     expect(done.stdout, "stopped before it was confirmed")
 
