@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the skipped tests with their reasons, the failed ones with the end of what they said, and the counts as the last line.
 
-Reads the JUnit files that `meson test` writes; GoogleTest cases count one each. Exit status 1 when a
-test failed or none ran.
+Reads the JUnit files that `meson test` writes; GoogleTest cases count one each, a program of unittest
+is one, of which what it skipped is told. Exit status 1 when a test failed or none ran.
 """
 import collections
 import pathlib
@@ -26,6 +26,14 @@ def outcome(case):
     # GoogleTest puts "file:line" before the message.
     reason = " ".join(line for line in lines if not line.startswith("Skipped") and ".cpp:" not in line)
     return "skipped", reason or "no reason given"
+
+
+UNITTEST_SKIP = re.compile(r"""^(test_\w+) .*\.\.\. skipped (['"])(.*)\2$""", re.MULTILINE)
+
+
+def skipped_within(case):
+    """Pairs of a test and its reason that a program of unittest skipped."""
+    return [(match[1], match[3]) for match in UNITTEST_SKIP.finditer(case.findtext("system-err", default=""))]
 
 
 # A program that crashed has its colours in the log as they were, which no XML may have.
@@ -59,7 +67,10 @@ def main():
         counts[result] += 1
         if result == "skipped":
             skipped[reason].append(name)
-        elif result == "failed":
+            continue
+        for test, why in skipped_within(case):
+            skipped[why].append(f"{name}.{test}")
+        if result == "failed":
             failed.append("\n".join([f"FAILED: {name}", *last_words(case)]))
     for reason, names in sorted(skipped.items()):
         print(f"skipped ({reason}): {', '.join(names)}")

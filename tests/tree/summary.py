@@ -9,6 +9,9 @@ LOG = """<?xml version='1.0' encoding='utf8'?>
 <testsuites><testsuite>
 <testcase name="good" classname="A" result="run"/>
 <testcase name="left" classname="A"><skipped message="no device here"/></testcase>
+<testcase name="whole"><system-err>test_a (x.Y.test_a) ... ok
+test_b (x.Y.test_b) ... skipped 'one processor only'
+</system-err></testcase>
 <testcase name="crashed"><failure/><system-err>\x1b[31mhow it ended\x1b[0m</system-err></testcase>
 </testsuite></testsuites>
 """
@@ -21,7 +24,7 @@ def main():
         log.write_text(LOG)
         done = subprocess.run([sys.executable, script, log], capture_output=True, text=True)
         assert done.returncode == 1, (done.returncode, done.stderr)
-        for part in ("FAILED: crashed", "how it ended", "skipped (no device here): A.left", "1 passed, 1 failed, 1 skipped"):
+        for part in ("FAILED: crashed", "how it ended", "skipped (no device here): A.left", "skipped (one processor only): whole.test_b", "2 passed, 1 failed, 1 skipped"):
             assert part in done.stdout, f"'{part}' is not in:\n{done.stdout}"
         log.write_text("<testsuites/>")
         done = subprocess.run([sys.executable, script, log], capture_output=True, text=True)
